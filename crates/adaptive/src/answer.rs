@@ -20,6 +20,7 @@ use crate::limits;
 use crate::logs::ReadLog;
 use crate::question::{QuestionDraft, QuestionRequest, drafts};
 use crate::repository::{attempts as repository, log};
+use crate::time_limit::{self, AttemptTime};
 use crate::{LessonType, Policy, credit, gradebook};
 
 /// The next step of a student in a lesson.
@@ -455,9 +456,13 @@ fn answer_whole(
 ) -> Result<AcceptedAnswer> {
     attempt.running()?;
     let item = bank.questions.questions[place].id.clone();
+    time_limit::start_clock(tx, &mut attempt, desk.now)?;
     let former = log::last_of(tx, &attempt, &item)?.and_then(|last| last.answered);
     if let Some(answered) = former.filter(|former| is_same(former, body)) {
         return Ok(AcceptedAnswer { attempt, question: item, answered, results: None, log: None });
+    }
+    if let Some(time) = AttemptTime::of(tx, &attempt)? {
+        time.admit(desk.now)?;
     }
     if attempt.answered >= limits::LESSON_ANSWERS_MAX_COUNT {
         let most = limits::LESSON_ANSWERS_MAX_COUNT;

@@ -23,6 +23,7 @@ use crate::lesson::{self, Lesson};
 use crate::limits;
 use crate::logs::ReadLog;
 use crate::repository::{attempts as repository, external, log};
+use crate::time_limit::TestTimeLimit;
 use crate::{LessonType, Policy, credit, gradebook, policies, test_out};
 
 /// The context of a lesson's work: time, caches and the server's address.
@@ -92,6 +93,12 @@ pub struct Attempt {
     pub started: Timestamp,
     /// When it was completed.
     pub completed: Option<Timestamp>,
+    /// The time limit of its test in milliseconds, without extra time; `None` if there is none.
+    pub time_limit_ms: Option<i64>,
+    /// Whether answers after the time limit count.
+    pub allows_late: bool,
+    /// When the time of its round began to run; `None` without a limit, and until the student begins.
+    pub clock: Option<Timestamp>,
 }
 
 /// The data of a new attempt.
@@ -103,6 +110,7 @@ pub(crate) struct NewAttempt<'a> {
     pub(crate) bank: &'a str,
     pub(crate) seed: u64,
     pub(crate) started: Timestamp,
+    pub(crate) time_limit: Option<TestTimeLimit>,
 }
 
 /// A question that was served and not answered yet.
@@ -157,26 +165,6 @@ pub struct AttemptLogAnswer {
     pub points: u8,
 }
 
-/// An attempt.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "Attempt")]
-pub struct AttemptSummary {
-    /// Its number, from 1.
-    pub attempt: u32,
-    /// The score, 0 to 100.
-    pub score: f64,
-    /// The state of scoring.
-    #[schemars(extend("enum" = ["not submitted", "partially graded", "fully graded"]))]
-    pub score_status: &'static str,
-    /// The XP that it earned, if it is complete.
-    pub xp: Option<f64>,
-    /// When it began.
-    pub started_at: Timestamp,
-    /// When it was completed.
-    pub completed_at: Option<Timestamp>,
-}
-
 impl Attempt {
     /// Its state, as a value of OneRoster's `scoreStatus`.
     pub fn score_status(&self) -> &'static str {
@@ -217,18 +205,6 @@ impl Attempt {
     /// The percentage of the full score so far, cut to two decimals.
     pub fn accuracy(&self) -> f64 {
         engine::accuracy(&self.counts())
-    }
-
-    /// The attempt, as clients read it.
-    pub fn summary(&self) -> AttemptSummary {
-        AttemptSummary {
-            attempt: self.number,
-            score: self.score,
-            score_status: self.score_status(),
-            xp: self.xp,
-            started_at: self.started,
-            completed_at: self.completed,
-        }
     }
 
     /// The policy that was in force when it began.
@@ -369,9 +345,15 @@ fn begin(
     let is_whole = lesson.lesson_type != LessonType::Powerpath100;
     let of = (test.as_deref(), is_whole.then_some(seed));
     let bank = QuestionSet::of_test(tx, &desk.memory.tests, of, former)?;
+    let time_limit = match test.as_deref().filter(|_| is_whole) {
+        Some(test) => desk.memory.tests.time_limit(tx, test)?,
+        None => None,
+    };
     let policy = policies::current(tx, lesson.lesson_type)?.number;
     let started = desk.now;
-    let beginning = NewAttempt { student, lesson, number, policy, bank: &bank.id, seed, started };
+    let bank_id = &bank.id;
+    let beginning =
+        NewAttempt { student, lesson, number, policy, bank: bank_id, seed, started, time_limit };
     repository::insert(tx, &beginning)?;
     let begun = repository::last(tx, student, &lesson.id)?;
     let begun = begun

@@ -17,6 +17,7 @@ use crate::caches::SizedCache;
 use crate::engine::{self, Calibration};
 use crate::limits;
 use crate::repository::banks as repository;
+use crate::time_limit::TestTimeLimit;
 
 /// The questions of an attempt: a version of each item, in the order of the test.
 #[derive(Debug)]
@@ -216,6 +217,7 @@ struct QuestionNames {
     varies: bool,
     /// The items whose answers it validates.
     validated: Vec<Reference>,
+    time_limit: Option<TestTimeLimit>,
 }
 
 impl Default for TestCache {
@@ -225,6 +227,11 @@ impl Default for TestCache {
 }
 
 impl TestCache {
+    /// The time limit of a test. Errors: `NotFound`.
+    pub(crate) fn time_limit(&self, tx: &mut Tx<'_>, test: &str) -> Result<Option<TestTimeLimit>> {
+        Ok(self.names(tx, test)?.time_limit)
+    }
+
     /// Errors: `NotFound`.
     fn names(&self, tx: &mut Tx<'_>, test: &str) -> Result<Arc<QuestionNames>> {
         let state =
@@ -240,7 +247,8 @@ impl TestCache {
         let validated = structure::validated(&read);
         let names = of.iter().chain(&validated);
         let bytes = names.map(|name| name.identifier.len() + name.href.len()).sum();
-        let names = Arc::new(QuestionNames { state, of, varies, validated });
+        let time_limit = TestTimeLimit::of(&read);
+        let names = Arc::new(QuestionNames { state, of, varies, validated, time_limit });
         self.0.keep(test, Arc::clone(&names), bytes);
         Ok(names)
     }

@@ -1,6 +1,7 @@
 //! Finishes a lesson that is shown whole.
 
 use std::collections::BTreeMap;
+use std::iter::repeat_n;
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
@@ -11,6 +12,7 @@ use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, bank_of, current};
 use crate::bank::QuestionSet;
 use crate::engine::AnswerCounts;
 use crate::repository::{attempts as repository, log};
+use crate::time_limit::AttemptTime;
 use crate::{LessonType, credit, engine, gradebook, placement};
 
 /// How many unanswered questions a refusal lists at most.
@@ -62,10 +64,10 @@ impl FinalizedAttempt {
 
 /// Finishes the student's current attempt: its answers are scored together. If it is already finished, it stays as it
 /// is, except that it takes over scores given by a person meanwhile. An attempt with answers that a person must score
-/// earns nothing until all of them are scored.
+/// earns nothing until all of them are scored. When the time of a test is over, questions without an answer are wrong.
 ///
 /// Errors: as [`crate::attempt::lesson_for`]; `Invalid` for lessons that finish by themselves, and while questions
-/// are unanswered.
+/// are unanswered and there is time.
 pub fn finalize(
     tx: &mut Tx<'_>,
     desk: &LessonContext<'_>,
@@ -93,10 +95,15 @@ pub fn finalize(
         return Ok(FinalizedAttempt::of(&attempt));
     }
     let last = latest(&entries);
-    all_answered(&bank, &last)?;
+    let time = AttemptTime::of(tx, &attempt)?;
+    if !time.is_some_and(|time| time.is_over(desk.now)) {
+        all_answered(&bank, &last)?;
+    }
     let answered = last.values().filter_map(|entry| entry.answered.as_ref());
-    let counts =
-        answered.fold(AnswerCounts::default(), |counts, answered| counts.and(answered.share));
+    // Questions without an answer when the time is over earn nothing.
+    let unanswered = bank.questions.questions.len().saturating_sub(last.len());
+    let shares = answered.map(|answered| answered.share).chain(repeat_n(Some(0), unanswered));
+    let counts = shares.fold(AnswerCounts::default(), AnswerCounts::and);
     let score = engine::accuracy(&counts);
     let settled = match counts.pending {
         0 => {

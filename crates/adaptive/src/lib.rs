@@ -7,8 +7,9 @@
 //! |---|---|
 //! | types of lessons, policies as data, the version in force | `lesson_type`, `policy`, `policies` |
 //! | choosing a question, scoring, XP, replaying an attempt | `engine`, `attempt_history` |
-//! | a lesson, its questions, attempts | `lesson`, `bank`, `attempt` |
+//! | a lesson, its questions, attempts | `lesson`, `bank`, `attempt`, `attempt_summary` |
 //! | the next question, an answer, finishing a test | `answer`, `finalize` |
+//! | time limits, and extra time for students | `time_limit` |
 //! | what students see: questions, progress | `question`, `progress` |
 //! | XP and mastery of a complete attempt, gradebook records | `credit`, `gradebook` |
 //! | new tests, external tests, test-out, placement, assigned tests | `new_test`, `external`, `test_out`, `placement`, `test_assignments` |
@@ -26,6 +27,7 @@
 pub mod answer;
 pub mod attempt;
 pub mod attempt_history;
+mod attempt_summary;
 mod bank;
 mod caches;
 pub mod course_progress;
@@ -57,10 +59,12 @@ pub mod subject_progress;
 pub mod teaching;
 pub mod test_assignments;
 pub mod test_out;
+pub mod time_limit;
 pub mod today;
 
 use lyceum_store::Migration;
 
+pub use attempt_summary::AttemptSummary;
 pub use bank::QuestionSetCache;
 pub use caches::LessonCaches;
 pub use lesson_type::{ByDifficulty, Difficulty, LessonType};
@@ -103,5 +107,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 98,
         name: "answer_requests",
         sql: include_str!("../migrations/V98__answer_requests.sql"),
+    },
+    Migration {
+        version: 113,
+        name: "time_limits",
+        sql: include_str!("../migrations/V113__time_limits.sql"),
     },
 ];

@@ -34,5 +34,11 @@ pub const STREAK_MAX_DAYS: u32 = 366;
 pub const ANSWER_ID_MAX_BYTES: usize = 100;
 /// Students whom one teaching action for a class can change.
 pub const TEACHING_STUDENTS_MAX_COUNT: usize = 1000;
+/// Milliseconds after the end of a test's time in which an answer that was sent before may arrive.
+pub const LATE_ANSWER_MAX_MS: i64 = 15_000;
+/// Extra time of a student in percent of a time limit at most.
+pub const EXTRA_TIME_MAX_PERCENT: i64 = 1000;
+/// Extra time of a student in minutes at most.
+pub const EXTRA_TIME_MAX_MINUTES: i64 = 600;
 /// Questions on a student's page whose text is shown at most, the newest; older ones show the id of their item.
 pub const QUESTIONS_IN_WORDS_MAX_COUNT: usize = 500;

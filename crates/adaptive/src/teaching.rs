@@ -1,5 +1,5 @@
-//! Actions of guides for students: assign, leave out, take in again or reset a lesson, set a daily goal. They apply to one
-//! student or to all students of a class.
+//! Actions of guides for students: assign, leave out, take in again or reset a lesson, set a daily goal, give extra time in
+//! tests. They apply to one student or to all students of a class.
 //!
 //! Teachers may run them for students of their own classes, although their reach is otherwise read-only.
 
@@ -22,6 +22,7 @@ use crate::lesson_plans::{self, LessonPlanInput};
 use crate::limits::TEACHING_STUDENTS_MAX_COUNT;
 use crate::repository;
 use crate::test_assignments::{AssignmentFilter, TestAssignment, assign_lesson};
+use crate::time_limit::{ExtraTimeInput, set_extra_time};
 
 /// The largest daily XP goal that a teaching action sets.
 pub const DAILY_XP_MAX: u32 = 100_000;
@@ -61,6 +62,9 @@ pub enum TeachingAction {
         #[schemars(range(min = 0, max = DAILY_XP_MAX))]
         daily_xp: Option<u32>,
     },
+    /// Gives extra time in all tests with a time limit, also in those that are running. The factor 1 and no minutes take it
+    /// away.
+    ExtraTime(ExtraTimeInput),
 }
 
 /// An action for one student, or for all students of a class.
@@ -92,6 +96,7 @@ impl TeachingAction {
             Self::Skip { .. } => "students.skip",
             Self::Reset { .. } => "students.reset",
             Self::Goal { .. } => "students.goal",
+            Self::ExtraTime(_) => "students.extra-time",
         }
     }
 }
@@ -132,6 +137,11 @@ pub fn apply(
         TeachingAction::Goal { course, daily_xp } => {
             fields::in_use_within(tx, &COURSE, course, desk.reach)?;
             goals::set_daily_xp(tx, desk.now, (course, desk.reach), &seen, *daily_xp)?;
+        }
+        TeachingAction::ExtraTime(extra) => {
+            for student in &seen {
+                set_extra_time(tx, student, *extra)?;
+            }
         }
     }
     Ok(TeachingReport { students })

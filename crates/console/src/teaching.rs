@@ -13,7 +13,7 @@ pub struct CourseChoice {
     pub lessons: Vec<(String, String)>,
 }
 
-/// Forms that assign, leave out and reset lessons, and set a daily goal. Templates write `{{ teaching }}`.
+/// Forms that assign, leave out and reset lessons, set a daily goal, and give extra time. Templates write `{{ teaching }}`.
 #[derive(Template)]
 #[template(path = "teaching.html")]
 pub struct TeachingForms {

@@ -189,6 +189,7 @@ pub const TABLES: &[Table] = &[
     )
     .mentions(&["operation", "reason", "created_by"]),
     table("lessons", "lesson_plan", USER, Delete).mentions(&["tree"]),
+    table("lessons", "extra_time", Column(&["student"]), Delete),
     table("lessons", "external_assignment", STUDENT, Pseudonymise(&[])),
     table("lessons", "test_assignment", STUDENT, Pseudonymise(&[])),
     table("lessons", "screening_session", USER, Delete),

@@ -18,7 +18,7 @@
 //! | answers that never change; streams; slow work on other threads | `fixed`, `sse`, `apart` |
 //! | many envelopes in one transaction | `intake` |
 //! | requests to addresses that callers supply | `guarded` |
-//! | deployed projects | `hosted` |
+//! | deployed projects; files of items and stimuli | `hosted`, `document_files` |
 //! | where the learning of a sandbox's players is recorded | `learning` |
 //! | background work: imports, backups, sending webhooks, erasures, words of names | `imports`, `backup`, `webhooks`, `erasure`, `name_words` |
 //! | whether the owner of a webhook receives a change | `webhook_reach` |

@@ -67,7 +67,18 @@ export default async function teaching(t, kit) {
   await press("Reset last attempt");
   assert.equal(await log(), 0);
   await kit.look("student-teaching", `/console/students/${one}`, "guide");
+  const [reset] = await kit.exported("/console/system/audit");
+  assert.deepEqual([reset.what, reset.subject, reset.who], ["students.reset", one, "guide@example.org"]);
 
+  // More time in tests, which the page shows; and as the test says again.
+  const about = () => page.locator("main").textContent();
+  await section.locator("select[name=factor]").selectOption("1.5");
+  await section.locator("input[name=minutes]").fill("10");
+  await press("Set extra time");
+  assert.match(await about(), /1\.5 × the time and 10 minutes more in tests/);
+  await section.locator("select[name=factor]").selectOption("1");
+  await press("Set extra time");
+  assert.doesNotMatch(await about(), /the time and/);
   const [change] = await kit.exported("/console/system/audit");
-  assert.deepEqual([change.what, change.subject, change.who], ["students.reset", one, "guide@example.org"]);
+  assert.deepEqual([change.what, change.subject, change.who], ["students.extra-time", one, "guide@example.org"]);
 }

@@ -35,6 +35,9 @@ columns!(Attempt {
     seeding: "a.seeding",
     started: "a.started_ms",
     completed: "a.completed_ms",
+    time_limit_ms: "a.time_limit_ms",
+    allows_late: "a.allows_late",
+    clock: "a.clock_ms",
 });
 columns!(OpenQuestion { question: "q.question", item: "q.item" });
 named_column!(LessonType, LessonType::from_name);
@@ -179,7 +182,7 @@ pub(crate) fn last_answers(tx: &mut Tx<'_>, since_ms: i64) -> Result<Vec<(String
 }
 
 /// The values of an attempt without answers.
-const FRESH: [(&str, &str); 12] = [
+const FRESH: [(&str, &str); 13] = [
     ("answered", "0"),
     ("score", "0.0"),
     ("correct", "0"),
@@ -192,6 +195,7 @@ const FRESH: [(&str, &str); 12] = [
     ("pending", "0"),
     ("units", "0"),
     ("last_ms", "NULL"),
+    ("clock_ms", "NULL"),
 ];
 
 /// Stores a new attempt, unless another request has already stored it.
@@ -199,12 +203,14 @@ pub(crate) fn insert(tx: &mut Tx<'_>, beginning: &NewAttempt<'_>) -> Result<()> 
     let (columns, values) = (FRESH.map(|(name, _)| name), FRESH.map(|(_, value)| value));
     let sql = format!(
         "INSERT INTO lesson_attempt (student, lesson, era, attempt, course, lesson_type, policy, \
-         bank, seed, base_xp, started_ms, seeding, round, {}) \
-         VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, {}) ON CONFLICT DO NOTHING",
+         bank, seed, base_xp, started_ms, seeding, time_limit_ms, allows_late, round, {}) \
+         VALUES ($1, $2, 0, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, {}) \
+         ON CONFLICT DO NOTHING",
         columns.join(", "),
         values.join(", ")
     );
-    let values: [Value<'_>; 11] = [
+    let limit = beginning.time_limit;
+    let values: [Value<'_>; 13] = [
         beginning.student.into(),
         (&beginning.lesson.id).into(),
         i64::from(beginning.number).into(),
@@ -216,6 +222,8 @@ pub(crate) fn insert(tx: &mut Tx<'_>, beginning: &NewAttempt<'_>) -> Result<()> 
         beginning.lesson.base_xp.into(),
         beginning.started.milliseconds().into(),
         SEEDING.into(),
+        limit.map(|limit| limit.ms).into(),
+        i64::from(limit.is_some_and(|limit| limit.allows_late)).into(),
     ];
     tx.send(&sql, &values)
 }

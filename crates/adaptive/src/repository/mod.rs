@@ -9,3 +9,4 @@ pub(crate) mod policies;
 pub(crate) mod render_config;
 pub(crate) mod screening;
 pub(crate) mod test_assignments;
+pub(crate) mod time_limit;

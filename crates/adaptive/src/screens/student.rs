@@ -22,6 +22,7 @@ use crate::bank::QuestionSet;
 use crate::limits::QUESTIONS_IN_WORDS_MAX_COUNT;
 use crate::repository::attempts;
 use crate::repository::log::{self, AskedQuestion};
+use crate::time_limit::{self, ExtraTime};
 
 /// The data of a student's page.
 #[derive(Debug)]
@@ -46,6 +47,8 @@ pub struct StudentDetails {
     pub subjects: BTreeMap<String, MeasureSums>,
     /// The sums of all days and subjects.
     pub total: MeasureSums,
+    /// The extra time in tests; `None` if there is none.
+    pub extra_time: Option<ExtraTime>,
     /// Everything that the student was ever asked, the last question first.
     pub answers: Vec<LessonAnswer>,
 }
@@ -104,6 +107,7 @@ pub fn read(
         days,
         subjects,
         total,
+        extra_time: time_limit::extra_time(tx, id)?,
         answers: answers(tx, id)?,
     })
 }

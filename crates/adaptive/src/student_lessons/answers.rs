@@ -13,7 +13,7 @@ use super::{AttemptView, LessonKind, find};
 use crate::answer::AnswerRequest;
 use crate::attempt::{Attempt, LessonContext, bank_of};
 use crate::repository::{attempts, log};
-use crate::{LessonType, answer, attempt, finalize};
+use crate::{LessonType, answer, attempt, finalize, time_limit};
 
 /// A student's answer to a question.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -166,7 +166,7 @@ fn reply(
     attempt: &Attempt,
     number: i64,
 ) -> Result<AnswerReplyDraft> {
-    let view = AttemptView::of(attempt);
+    let view = AttemptView::of(tx, desk.now, attempt)?;
     if attempt.lesson_type != LessonType::Powerpath100 {
         return Ok(AnswerReplyDraft { attempt: view, question: None });
     }
@@ -185,7 +185,8 @@ pub struct StudentStart {
     pub after: u32,
 }
 
-/// Starts the attempt that follows the one with the given number, unless it was started already.
+/// Starts the attempt that follows the one with the given number, unless it was started already. The time of an attempt
+/// with a time limit begins to run.
 ///
 /// Errors: `NotFound` for a lesson that the student does not have; `Invalid` for a lesson without questions; `Conflict`
 /// while the last attempt runs or waits to be scored, and for a test-out that was taken.
@@ -201,11 +202,12 @@ pub fn start(
         let message = "the lesson has no questions of this server; open its address";
         return Err(Problem::invalid("lesson", message));
     }
-    match attempts::last(tx, student, lesson)? {
-        Some(last) if last.number > start.after => Ok(()),
-        None if start.after == 0 => attempt::current(tx, desk, student, lesson).map(drop),
-        _ => attempt::create(tx, desk, student, lesson).map(drop),
-    }
+    let mut attempt = match attempts::last(tx, student, lesson)? {
+        Some(last) if last.number > start.after => last,
+        None if start.after == 0 => attempt::current(tx, desk, student, lesson)?.1,
+        _ => attempt::create(tx, desk, student, lesson)?.0,
+    };
+    time_limit::start_clock(tx, &mut attempt, desk.now)
 }
 
 /// The attempt that a student finishes.

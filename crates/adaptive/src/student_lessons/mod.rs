@@ -22,4 +22,4 @@ pub use files::file;
 pub use find::{FoundLesson, find};
 pub use kind::{LessonKind, Material};
 pub use question::{StudentQuestion, StudentResult};
-pub use state::{AttemptView, LessonDraft, LessonMode, LessonView, next, open, review};
+pub use state::{AttemptView, LessonDraft, LessonMode, LessonView, TimeView, next, open, review};

@@ -1,5 +1,6 @@
 //! The state of a lesson that a student opened.
 
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -10,7 +11,9 @@ use super::{FoundLesson, LessonKind, LessonStanding, find};
 use crate::answer::{variant_number, variant_seed};
 use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, bank_of};
 use crate::finalize::latest;
+use crate::lesson::QuestionSource;
 use crate::repository::{attempts, log};
+use crate::time_limit::{AttemptTime, extra_time};
 use crate::{LessonType, answer, attempt};
 
 /// A lesson as its student sees it.
@@ -39,6 +42,10 @@ pub struct LessonView {
     pub attempt: Option<AttemptView>,
     /// Whether the student can start an attempt now.
     pub can_start: bool,
+    /// The time in milliseconds that the next attempt has, with the student's extra time; missing without a limit, and if
+    /// attempts have different tests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_limit_ms: Option<i64>,
     /// Whether the student says when the lesson is done.
     pub can_mark_done: bool,
     /// The questions of a running attempt: the open one where the next question depends on the score, otherwise all.
@@ -89,13 +96,46 @@ pub struct AttemptView {
     /// The XP that it earned, if it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xp: Option<f64>,
+    /// The time of a running attempt with a time limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<TimeView>,
+}
+
+/// The time of a running attempt, as its student sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TimeView {
+    /// The whole time in milliseconds, with the student's extra time.
+    pub limit_ms: i64,
+    /// The time that is left, in milliseconds; 0 when it is over.
+    pub left_ms: i64,
+    /// Whether the time runs. It begins with the student's start, also after a reset.
+    pub is_running: bool,
+    /// Whether answers after the time count.
+    pub allows_late: bool,
+}
+
+impl TimeView {
+    fn of(time: &AttemptTime, now: Timestamp) -> Self {
+        Self {
+            limit_ms: time.ms,
+            left_ms: time.left_ms(now).max(0),
+            is_running: time.began.is_some(),
+            allows_late: time.allows_late,
+        }
+    }
 }
 
 impl AttemptView {
-    pub(super) fn of(attempt: &Attempt) -> Self {
+    /// Runs a statement for a running attempt with a time limit.
+    pub(super) fn of(tx: &mut Tx<'_>, now: Timestamp, attempt: &Attempt) -> Result<Self> {
+        let time = match attempt.completed {
+            None => AttemptTime::of(tx, attempt)?.map(|time| TimeView::of(&time, now)),
+            Some(_) => None,
+        };
         let is_complete = attempt.completed.is_some();
         let is_told = is_complete || attempt.lesson_type == LessonType::Powerpath100;
-        Self {
+        Ok(Self {
             key: key(attempt),
             number: attempt.number,
             score: is_told.then_some(attempt.score),
@@ -105,7 +145,8 @@ impl AttemptView {
             correct_answers: is_told.then_some(attempt.correct),
             scored_answers: is_told.then_some(attempt.total),
             xp: attempt.xp,
-        }
+            time,
+        })
     }
 }
 
@@ -143,10 +184,15 @@ pub fn open(
         Some(attempt) if attempt.completed.is_none() => running(tx, desk, attempt)?,
         _ => Vec::new(),
     };
-    Ok(LessonDraft { view: view(found, attempt.as_ref()), questions })
+    Ok(LessonDraft { view: view(tx, desk, (student, found), attempt.as_ref())?, questions })
 }
 
-fn view(found: FoundLesson, attempt: Option<&Attempt>) -> LessonView {
+fn view(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    (student, found): (&str, FoundLesson),
+    attempt: Option<&Attempt>,
+) -> Result<LessonView> {
     let FoundLesson { lesson, course } = found;
     let mode = match &lesson.kind {
         LessonKind::Questions(LessonType::Powerpath100) => LessonMode::Steps,
@@ -172,7 +218,11 @@ fn view(found: FoundLesson, attempt: Option<&Attempt>) -> LessonView {
         LessonKind::App(slug) => Some(format!("/play/{slug}")),
         LessonKind::Questions(_) | LessonKind::Unknown => None,
     };
-    LessonView {
+    let time_limit_ms = match mode == LessonMode::Whole && can_start {
+        true => next_time_limit(tx, desk, student, &lesson.id)?,
+        false => None,
+    };
+    Ok(LessonView {
         id: lesson.id,
         title: lesson.title,
         course: course.title,
@@ -180,11 +230,31 @@ fn view(found: FoundLesson, attempt: Option<&Attempt>) -> LessonView {
         mode,
         standing: LessonStanding::name(lesson.standing),
         address,
-        attempt: attempt.map(AttemptView::of),
+        attempt: attempt.map(|attempt| AttemptView::of(tx, desk.now, attempt)).transpose()?,
         can_start,
+        time_limit_ms,
         can_mark_done,
         questions: Vec::new(),
-    }
+    })
+}
+
+/// The time that the next attempt at a lesson will have, if all attempts have the same test.
+fn next_time_limit(
+    tx: &mut Tx<'_>,
+    desk: &LessonContext<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<Option<i64>> {
+    let lesson = crate::lesson::find(tx, lesson)?;
+    let QuestionSource::Test(_) = lesson.source else { return Ok(None) };
+    let limit = match lesson.test(tx, student, 1) {
+        Ok(Some(test)) => desk.memory.tests.time_limit(tx, &test)?,
+        // Starting the lesson says what is wrong with it.
+        Ok(None) | Err(_) => None,
+    };
+    let Some(limit) = limit else { return Ok(None) };
+    let extra = extra_time(tx, student)?;
+    Ok(Some(extra.map_or(limit.ms, |extra| extra.applied_to(limit.ms))))
 }
 
 /// The questions to answer now.
@@ -260,7 +330,7 @@ pub fn review(
     }
     let shown: Vec<_> = answered.into_iter().map(|entry| shown(&attempt, entry, true)).collect();
     let questions = load(tx, desk, (id, &bank), &shown)?;
-    Ok(LessonDraft { view: view(found, Some(&attempt)), questions })
+    Ok(LessonDraft { view: view(tx, desk, (student, found), Some(&attempt))?, questions })
 }
 
 pub(super) const NOT_STARTED: &str = "the lesson has not been started; start it first";

@@ -66,6 +66,7 @@ mod subject_tracks;
 mod teaching;
 mod telemetry;
 mod test_outs;
+mod time_limits;
 mod tls;
 mod tokens;
 mod verifying;

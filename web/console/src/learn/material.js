@@ -8,7 +8,7 @@ export function showMaterial(lesson, { show, home, markDone }) {
   const { mode, kind, address, standing } = lesson;
   if (mode === "app") {
     const open = part("a", { class: "button main", href: address }, "Open the app");
-    return show(part("h2", {}, "This lesson is an app"), part("p", { class: "actions" }, open, ...done(lesson, markDone), home()));
+    return show(part("h2", {}, "This lesson is an app"), doneNotice(lesson), part("p", { class: "actions" }, open, ...done(lesson, markDone), home()));
   }
   if (!address) return show(part("h2", {}, "Your teacher opens this test for you"), part("p", { class: "actions" }, home()));
   const host = new URL(address).host;
@@ -31,10 +31,14 @@ export function showMaterial(lesson, { show, home, markDone }) {
   const isDone = standing === "done";
   show(
     part("h2", {}, isDone ? "Done" : "Ready?"),
-    isDone && part("p", { class: "notice good" }, "You have done this."),
+    doneNotice(lesson),
     part("p", {}, `This comes from ${host}. It is loaded when you press the button.`),
     part("p", { class: "actions" }, open, home()),
   );
+}
+
+function doneNotice({ standing }) {
+  return standing === "done" && part("p", { class: "notice good" }, "You have done this.");
 }
 
 function done(lesson, markDone) {

@@ -6,6 +6,7 @@ import { button, number, part, plural } from "./part.js";
 import { Sender } from "./sender.js";
 import { answeredCard, questionCard } from "./question.js";
 import { readingTools } from "./reading.js";
+import { TimeLeft, inWords } from "./time.js";
 import { outcome } from "./words.js";
 
 const player = document.querySelector("[data-lesson]");
@@ -17,6 +18,7 @@ const sender = new Sender(api, player.dataset.lesson, { waits, signedOut, refuse
 const tools = part("div", { class: "tools", role: "group", "aria-label": "Reading" });
 const reader = readingTools(tools, stage);
 player.prepend(tools);
+const timeLeft = new TimeLeft(stage, () => void timeIsOver());
 
 /** The lesson as the server told it last. */
 let lesson;
@@ -82,8 +84,10 @@ function signInLink() {
 
 /** The server refused something: reads the lesson again, and says the text if the lesson did not go on elsewhere. */
 async function refused({ status: code }, text) {
+  const isLate = timeLeft.isOver;
   await open();
-  if (code === 409) say("This lesson went on in another window. Here is where you are now.");
+  if (code === 409 && isLate) say("The time was over before your last answer arrived.");
+  else if (code === 409) say("This lesson went on in another window. Here is where you are now.");
   else if (code !== 404) say(text, "bad");
 }
 
@@ -102,9 +106,11 @@ async function open() {
 async function route() {
   const { mode, attempt } = lesson;
   document.querySelector("[data-bar]")?.remove();
+  if (!attempt?.time?.isRunning) timeLeft.hide();
+  if (mode === "outside-test" && attempt?.isComplete) return finished();
   if (mode === "material" || mode === "outside-test" || mode === "app") return showMaterial(lesson, { show, home, markDone });
   if (mode === "unknown") return show(part("h2", {}, "This lesson cannot be opened"), part("p", {}, "Tell your teacher."), home());
-  if (!attempt) return intro();
+  if (!attempt || attempt.time?.isRunning === false) return intro();
   if (attempt.isComplete) return finished();
   return mode === "steps" ? step() : whole();
 }
@@ -116,8 +122,13 @@ async function markDone() {
 
 function intro() {
   const about = lesson.mode === "steps" ? "Answer questions until your score is 100." : "Answer all questions, then finish. You can change your answers until then.";
-  show(part("h2", {}, "Ready?"), part("p", {}, about), part("p", { class: "actions" }, start("Start", 0), home()));
+  const { attempt } = lesson;
+  const after = attempt ? attempt.number - 1 : 0;
+  const limit = attempt?.time?.limitMs ?? lesson.timeLimitMs;
+  show(part("h2", {}, "Ready?"), part("p", {}, about), limit && aboutTime(limit), part("p", { class: "actions" }, start("Start", after), home()));
 }
+
+const aboutTime = (limitMs) => part("p", {}, `You have ${inWords(limitMs)}. The time begins when you start.`);
 
 function start(text, after) {
   return button(text, async () => {
@@ -190,6 +201,8 @@ let placeOf;
 
 function whole() {
   const { questions, attempt } = lesson;
+  if (attempt.time) timeLeft.show(attempt.time);
+  if (timeLeft.isOver && !attempt.time.allowsLate) return handIn();
   if (placeOf !== attempt.key) {
     const open = questions.findIndex((one) => !isAnswered(one));
     place = open < 0 ? questions.length : open;
@@ -220,6 +233,7 @@ function question(at) {
     void sender.send(card.answer(attempt.key));
     return true;
   };
+  keepShown = keep;
   const leaveTo = (showOther) => () => {
     keep();
     showOther();
@@ -233,9 +247,29 @@ function question(at) {
   show(card.form);
 }
 
+/** Sends the answer to the question that is shown, if it changed and may be sent. */
+let keepShown = () => {};
+
+/** The time of the lesson is over. If late answers count, the student goes on. */
+async function timeIsOver() {
+  if (lesson.attempt.time.allowsLate) return;
+  keepShown();
+  await handIn();
+}
+
+async function handIn() {
+  show(part("h2", {}, "The time is over"), part("p", {}, "Your answers are handed in now."));
+  if (!(await sender.flush())) return;
+  const done = await change(() => api.finish(lesson.attempt.key), "Your answers could not be handed in. Try again.");
+  if (!done) return;
+  lesson = done;
+  await route();
+}
+
 /** What was answered, before the student finishes. */
 function review() {
   const { questions, attempt } = lesson;
+  keepShown = () => {};
   place = questions.length;
   const open = questions.filter((one) => !isAnswered(one)).length;
   bar(`${questions.length - open} of ${questions.length} answered`, questions.length - open, questions.length);
@@ -262,12 +296,13 @@ function finished() {
   const { attempt, mode } = lesson;
   const { title, sentences } = outcome(lesson);
   if (mode === "steps") scoreBar(attempt);
+  keepShown = () => {};
   const again = lesson.canStart && start("Try again", attempt.number);
-  const answers = button("See my answers", results);
+  const answers = mode !== "outside-test" && button("See my answers", results);
   const home = part("a", { class: `button ${again && !attempt.isMastered ? "" : "main"}`, href: "/learn" }, "Back to my lessons");
   if (again && attempt.isMastered) again.className = "";
   const actions = attempt.isMastered ? [home, answers, again] : [again, answers, home];
-  show(part("h2", {}, title), ...sentences.map((text) => part("p", { class: "lead" }, text)), part("p", { class: "actions" }, ...actions.filter((one) => one)));
+  show(part("h2", {}, title), ...sentences.map((text) => part("p", { class: "lead" }, text)), again && lesson.timeLimitMs && aboutTime(lesson.timeLimitMs), part("p", { class: "actions" }, ...actions.filter((one) => one)));
 }
 
 async function results() {

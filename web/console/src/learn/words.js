@@ -19,6 +19,7 @@ export function outcome({ attempt, mode, canStart }) {
   if (mode === "whole" && attempt.scoredAnswers > 0) {
     sentences.push(`${attempt.correctAnswers} of ${plural(attempt.scoredAnswers, "answer", "answers")} correct. Your score is ${number(attempt.score)} of 100.`);
   }
+  if (mode === "outside-test") sentences.push(`Your score is ${number(attempt.score)} of 100.`);
   if (attempt.xp > 0) sentences.push(`You earned ${number(attempt.xp)} XP.`);
   if (!attempt.isMastered && canStart) sentences.push("You can practise and try again.");
   return { title: attempt.isMastered ? "Well done!" : "Finished", sentences };

@@ -10,7 +10,7 @@ use lyceum_adaptive::finalize::FinalizedAttempt;
 use lyceum_adaptive::question::{LessonQuestion, QuestionDraft};
 use lyceum_adaptive::reply::AnswerReply;
 use lyceum_adaptive::repository::log;
-use lyceum_adaptive::{LessonType, answer, finalize, progress};
+use lyceum_adaptive::{AttemptSummary, LessonType, answer, finalize, progress};
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -167,13 +167,13 @@ struct FinishedAttempt {
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct NewAttempt {
-    attempt: attempt::AttemptSummary,
+    attempt: AttemptSummary,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Attempts {
-    attempts: Vec<attempt::AttemptSummary>,
+    attempts: Vec<AttemptSummary>,
 }
 
 /// The score that an attempt begins with.

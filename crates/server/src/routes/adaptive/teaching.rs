@@ -17,7 +17,7 @@ pub(super) fn routes() -> Vec<Route> {
         post("/teaching", AdaptiveWrite, teach)
             .within_reach()
             .named("teach")
-            .description("Does something for one student or for all students of a class: assigns a lesson, leaves it out of their plans, resets their last attempts, or sets their daily goal. A teacher may do it for the students of the own classes. If it cannot be done for one student, it is done for none.")
+            .description("Does something for one student or for all students of a class: assigns a lesson, leaves it out of their plans, resets their last attempts, sets their daily goal, or gives them extra time in tests. A teacher may do it for the students of the own classes. If it cannot be done for one student, it is done for none.")
             .reads::<TeachingRequest>()
             .answers::<TeachingReport>(200, "The students for whom it was done."),
     ]

@@ -1,6 +1,7 @@
 //! One student: goals, totals by day and subject, and the events behind each number.
 
 use lyceum_adaptive::screens::{student as screen, teaching};
+use lyceum_adaptive::time_limit::ExtraTime;
 use lyceum_bridge::analytics::ContributingEvent;
 use lyceum_bridge::today::SubjectDay;
 use lyceum_bridge::zone::Zone;
@@ -86,9 +87,22 @@ fn view(
 fn about(id: &str, student: &screen::StudentDetails) -> Vec<String> {
     let grades = student.grades.join(", ");
     let grade = if grades.is_empty() { String::new() } else { format!("Grade {grades}") };
-    let mut about = vec![grade, student.school.clone(), student.email.clone(), id.to_owned()];
+    let extra_time = student.extra_time.map(describe_extra_time).unwrap_or_default();
+    let mut about =
+        vec![grade, student.school.clone(), student.email.clone(), id.to_owned(), extra_time];
     about.retain(|part| !part.is_empty());
     about
+}
+
+/// Extra time in words, such as "1.5 × the time and 10 minutes in tests".
+fn describe_extra_time(ExtraTime { percent, minutes }: ExtraTime) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "it is small")]
+    let factor = words::number(percent as f64 / 100.0);
+    match (percent, minutes) {
+        (_, 0) => format!("{factor} × the time in tests"),
+        (100, _) => format!("{minutes} minutes more in tests"),
+        _ => format!("{factor} × the time and {minutes} minutes more in tests"),
+    }
 }
 
 /// The bar for one day.

@@ -2,6 +2,7 @@
 
 use lyceum_adaptive::screens::teaching::CourseLessons;
 use lyceum_adaptive::teaching::{DAILY_XP_MAX, TeachingAction, TeachingRequest};
+use lyceum_adaptive::time_limit::ExtraTimeInput;
 use lyceum_console::teaching::{CourseChoice, TeachingForms};
 use lyceum_console::{links, screens};
 use lyceum_core::time::parse_date;
@@ -50,6 +51,7 @@ fn describe(action: &str) -> Option<&'static str> {
         "unskip" => "The lesson is in the plan again.",
         "reset" => "The last attempt is reset.",
         "goal" => "The daily goal is set.",
+        "extra-time" => "The extra time is set.",
         _ => return None,
     })
 }
@@ -111,8 +113,23 @@ fn read_action(form: &Form, visitor: &Visitor) -> Result<TeachingAction> {
             };
             TeachingAction::Goal { course: form.field("course").to_owned(), daily_xp }
         }
+        "extra-time" => {
+            let number = |name: &str| form.field(name).trim().to_owned();
+            let minutes = match number("minutes").as_str() {
+                "" => 0,
+                text => text.parse().map_err(|_| {
+                    Problem::invalid("minutes", format!("must be a whole number: got '{text}'"))
+                })?,
+            };
+            let factor = number("factor");
+            let factor = factor.parse().map_err(|_| {
+                Problem::invalid("factor", format!("must be a number such as 1.5: got '{factor}'"))
+            })?;
+            TeachingAction::ExtraTime(ExtraTimeInput { factor, minutes })
+        }
         other => {
-            let message = format!("must be assign, skip, unskip, reset or goal: got '{other}'");
+            let message =
+                format!("must be assign, skip, unskip, reset, goal or extra-time: got '{other}'");
             return Err(Problem::invalid("action", message));
         }
     })

@@ -1,0 +1,76 @@
+// The time of a lesson with a time limit. The server decides by its own clock; this shows what it said.
+import { part, plural } from "./part.js";
+
+const MINUTE_MS = 60_000;
+/** When the time that is left is announced, besides half of the whole time. */
+const ANNOUNCED_MS = [5 * MINUTE_MS, MINUTE_MS];
+
+/** A time in words: in minutes, and below two minutes in seconds. */
+export function inWords(ms) {
+  if (ms >= 2 * MINUTE_MS) return plural(Math.ceil(ms / MINUTE_MS), "minute", "minutes");
+  return plural(Math.ceil(ms / 1000), "second", "seconds");
+}
+
+/** Shows the time that is left, announces it a few times, and says when it is over. */
+export class TimeLeft {
+  #over;
+  #shown = part("p", { class: "time-left", role: "timer" });
+  #announced = part("p", { class: "visually-hidden", role: "status" });
+  #timer;
+  #end = 0;
+  #limit = 0;
+  #next = [];
+
+  /** @param {HTMLElement} before the element before which it is shown @param {() => void} over called once */
+  constructor(before, over) {
+    this.#over = over;
+    before.before(this.#shown, this.#announced);
+    this.hide();
+  }
+
+  /** Shows the time of an attempt, as the server told it. */
+  show(time) {
+    const isSame = this.#timer !== undefined && this.#limit === time.limitMs;
+    this.#end = performance.now() + time.leftMs;
+    this.#limit = time.limitMs;
+    this.#shown.hidden = false;
+    if (!isSame) {
+      this.#next = [time.limitMs / 2, ...ANNOUNCED_MS].filter((ms) => ms < time.leftMs).sort((a, b) => b - a);
+      this.#announce(`You have ${inWords(time.leftMs)}.`);
+    }
+    clearInterval(this.#timer);
+    this.#timer = setInterval(() => this.#tick(), 500);
+    this.#tick();
+  }
+
+  hide() {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#shown.hidden = true;
+    this.#announced.textContent = "";
+  }
+
+  get isOver() {
+    return this.#timer !== undefined && performance.now() >= this.#end;
+  }
+
+  #tick() {
+    const left = this.#end - performance.now();
+    // Seconds that change all the time would distract.
+    const rounded = Math.min(Math.ceil(left / 10_000) * 10_000, this.#limit);
+    const text = left > 0 ? `Time left: ${inWords(left > 2 * MINUTE_MS ? left : rounded)}` : "The time is over.";
+    if (this.#shown.textContent !== text) this.#shown.textContent = text;
+    if (left <= this.#next[0]) {
+      this.#announce(`${inWords(left)} left.`);
+      this.#next = this.#next.filter((ms) => ms < left);
+    }
+    if (left > 0) return;
+    clearInterval(this.#timer);
+    this.#announce("The time is over.");
+    this.#over();
+  }
+
+  #announce(text) {
+    this.#announced.textContent = text;
+  }
+}
