@@ -61,6 +61,7 @@ mod screening;
 mod shutdown;
 mod signed_requests;
 mod stream_rights;
+mod student_isolation;
 mod student_lessons;
 mod subject_tracks;
 mod teaching;
