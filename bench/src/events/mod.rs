@@ -4,6 +4,7 @@ mod analytics;
 mod intake;
 mod pace;
 mod postgres;
+mod servers;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,6 +36,9 @@ pub(crate) struct Options {
     /// A short run on a small log: shows that everything works, measures little
     #[arg(long)]
     quick: bool,
+    /// Measure only intake by one, two and three servers on one PostgreSQL
+    #[arg(long)]
+    servers: bool,
     /// The server's binary
     #[arg(long, default_value = "target/release/lyceum")]
     lyceum: PathBuf,
@@ -81,6 +85,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     report.print_machine();
     println!("{} students, {} events\n", options.students(), options.stored());
     std::fs::create_dir_all(&options.folder)?;
+    if options.servers {
+        report.add(servers::measure(options)?);
+        report.print_end();
+        return report.write(&options.folder.join("servers.json"));
+    }
     let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
     let ours =
         Ours { program: options.lyceum.clone(), data: scratch.path().join("ours"), database: None };
@@ -97,6 +106,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     report.add(pace::measure(options, &server, rate / 2.0)?);
     drop(server);
     report.add([postgres::measure(options)?]);
+    report.add(servers::measure(options)?);
     report.print_end();
     report.write(&options.folder.join("events.json"))
 }

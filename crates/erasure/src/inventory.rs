@@ -146,6 +146,7 @@ pub const TABLES: &[Table] = &[
     impersonal("events", "event_versions"),
     impersonal("events", "event_batches"),
     impersonal("events", "event_facts"),
+    impersonal("events", "event_young_facts"),
     impersonal("events", "event_runs"),
     impersonal("events", "event_id_chunks"),
     impersonal("events", "event_fact_chunks"),

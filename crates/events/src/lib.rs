@@ -13,7 +13,8 @@
 //! | JSON kept exactly as it was sent | `reader`, `tree` |
 //! | sums by quarter hour | `facts`, `repository/facts` |
 //! | learning events that the server appends | `learning` |
-//! | appending: ids, corrections | `repository/append.rs`, `repository/ids.rs`, `repository/run_list_lock.rs` |
+//! | appending: ids, corrections | `repository/append.rs`, `repository/ids.rs` |
+//! | moving young ids and facts into runs | `repository/gather.rs`, `repository/run_lists.rs` |
 //! | storage formats: packed runs, packed texts, spans | `repository/runs`, `repository/blocks.rs`, `repository/spans.rs` |
 //! | listing, following, intake rate, rejected envelopes | `repository/list.rs`, `repository/follow.rs`, `repository/flow.rs`, `repository/refusals.rs` |
 //! | what the console shows of the log and of rejected envelopes | `screens` |
@@ -81,5 +82,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 64,
         name: "event_spans",
         sql: include_str!("../migrations/V64__event_spans.sql"),
+    },
+    Migration {
+        version: 120,
+        name: "young_facts",
+        sql: include_str!("../migrations/V120__young_facts.sql"),
     },
 ];

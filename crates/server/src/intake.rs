@@ -16,8 +16,8 @@ use tokio::sync::oneshot;
 use crate::limits::EVENT_GROUP_MAX_RECORDS;
 use crate::state::App;
 
-/// The most concurrent writes on PostgreSQL. A third write would only wait for the second, and would split envelopes
-/// that could share a transaction.
+/// The most concurrent writes of a server on PostgreSQL. A third one would split envelopes that could share a
+/// transaction.
 const AT_ONCE: usize = 2;
 
 /// The waiting envelopes, and the names in stored envelopes.
@@ -230,8 +230,8 @@ impl Intake {
 }
 
 impl EnvelopeQueue {
-    /// Whether to request a write. On SQLite, a write may run while others are synced. On PostgreSQL, it may run while
-    /// another one claims its ids. It begins when as many envelopes wait as that one has, so that both are large,
+    /// Whether to request a write. On SQLite, a write may run while others are synced. On PostgreSQL, it may run beside
+    /// another one. It begins when as many envelopes wait as that one has, so that both are large,
     /// because a transaction with few events costs nearly as much as one with many.
     fn asks(&mut self, dialect: SqlDialect) -> bool {
         let beside = self.writes < AT_ONCE && self.waiting.len() >= self.under_way;

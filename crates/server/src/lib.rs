@@ -16,7 +16,7 @@
 //! | starting, listening, connections, TLS, limits on connections and memory | `server`, `state`, `listen`, `connection`, `tls`, `admission`, `descriptors` |
 //! | bodies, forms with files, compression, CORS, proxies, request ids, entity tags, page links, metrics | `body`, `multipart`, `compression`, `cors`, `proxy`, `request_id`, `etag`, `paging`, `metrics` |
 //! | answers that never change; streams; slow work on other threads | `fixed`, `sse`, `apart` |
-//! | many envelopes in one transaction | `intake` |
+//! | many envelopes in one transaction; moving ids and facts of events into runs | `intake`, `gathering` |
 //! | requests to addresses that callers supply | `guarded` |
 //! | deployed projects; files of items and stimuli | `hosted`, `document_files` |
 //! | where the learning of a sandbox's players is recorded | `learning` |
@@ -43,6 +43,7 @@ mod document_files;
 pub mod erasure;
 mod etag;
 mod fixed;
+mod gathering;
 mod guarded;
 mod hosted;
 mod imports;

@@ -55,6 +55,12 @@ pub const READY_WAITING_MAX_S: u64 = 600;
 pub const QTI_BODY_MAX_BYTES: usize = 16 * 1024 * 1024;
 /// Events after which no further envelope joins a transaction.
 pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
+/// Milliseconds between two looks for ids and facts of events that can be moved into runs.
+pub const EVENT_GATHER_PAUSE_MS: u64 = 1000;
+/// Rows of ids and facts of events that are moved before PostgreSQL is told to reuse their space.
+pub const EVENT_ROWS_FREED_COUNT: usize = 100_000;
+/// Seconds between two removals of the heads of runs of events that are not used any more.
+pub const EVENT_HEADS_CHECK_EVERY_S: u64 = 60;
 /// Milliseconds between two reads of the log for a live stream.
 pub const EVENT_STREAM_POLL_MS: u64 = 250;
 /// Seconds after which a live stream says that it lives.

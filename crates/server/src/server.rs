@@ -31,7 +31,7 @@ use crate::routes::health::Readiness;
 use crate::state::{App, State};
 use crate::tls::Tls;
 use crate::webhooks::WebhookSender;
-use crate::{descriptors, erasure, listen, routes, webhooks};
+use crate::{descriptors, erasure, gathering, listen, routes, webhooks};
 
 /// A server that is bound to its address but does not answer yet.
 pub struct Server {
@@ -168,6 +168,7 @@ impl Server {
         background.spawn(erasure::work(Arc::clone(&app)));
         background.spawn(name_words::work(Arc::clone(&app)));
         background.spawn(hosted::keep_swept(Arc::clone(&app)));
+        background.spawn(gathering::keep_gathered(Arc::clone(&app)));
         background.spawn(webhooks::send(Arc::clone(&app)));
         background.spawn(webhooks::keep_forgetting(Arc::clone(&app)));
         background.spawn(routes::games::demo::keep_purged(Arc::clone(&app)));

@@ -35,11 +35,20 @@ pub(crate) fn sqlite(file: &SqliteFile) -> Result<()> {
 /// Frees deleted rows of the tables and computes their statistics again, beside readers and writers. PostgreSQL
 /// overwrites freed rows later; only `VACUUM FULL`, which locks a table, removes them from its pages at once.
 pub(crate) fn postgres(address: &PostgresAddress, tables: &[&str]) -> Result<()> {
+    vacuum(address, "ANALYZE", tables)
+}
+
+/// Frees deleted rows of the tables for new ones. Their files keep their size, because shrinking would need a lock.
+pub(crate) fn free_rows(address: &PostgresAddress, tables: &[&str]) -> Result<()> {
+    vacuum(address, "TRUNCATE FALSE", tables)
+}
+
+fn vacuum(address: &PostgresAddress, option: &str, tables: &[&str]) -> Result<()> {
     let mut client = reach(address)?;
     // A table with many rows takes long.
     client.set_patience(None);
     for table in tables {
-        let sql = format!("VACUUM (ANALYZE) {table}");
+        let sql = format!("VACUUM ({option}) {table}");
         let done = client.wait(&sql, async |client| client.batch_execute(&sql).await);
         done.map_err(FailedStatement::problem)?;
     }

@@ -266,6 +266,16 @@ impl Db {
         }
     }
 
+    /// Makes room for new rows where rows of these tables were deleted, beside readers and writers. Blocks. PostgreSQL
+    /// does so by itself only once a minute, so the indexes of a table with short-lived rows grow. SQLite reuses pages
+    /// at once, so nothing is done there.
+    pub fn free_rows(&self, tables: &[&str]) -> Result<()> {
+        match &*self.0 {
+            Store::Sqlite(_) => Ok(()),
+            Store::Postgres(postgres) => compact::free_rows(postgres.address(), tables),
+        }
+    }
+
     /// The errors that SQLite finds in its file, one per line; empty if the file is correct. Reads the
     /// whole file. PostgreSQL checks its own pages, so this is `Invalid` there.
     pub fn check(&self) -> Result<Vec<String>> {

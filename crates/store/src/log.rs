@@ -8,7 +8,7 @@ use crate::{Db, SqlDialect, Tx};
 
 /// [`Db::write`] for code that waits for other transactions and then continues: each statement sees all that was
 /// committed before it, and concurrent changes do not make it run again. Rows that must not change between two
-/// statements must be locked ([`turns`]).
+/// statements must be locked ([`lock`]).
 pub async fn write_latest<T, F>(db: &Db, work: F) -> Result<T>
 where
     T: Send + 'static,
@@ -17,19 +17,32 @@ where
     db.write_seeing(WriteIsolation::Latest, work).await
 }
 
-/// Whether each statement of a transaction sees all that was committed before it, as in [`write_latest`]. On SQLite a
-/// write does, since it is the only one.
-pub fn sees_latest(tx: &Tx<'_>) -> bool {
-    tx.sees_latest()
+/// Whether no other transaction can write before this one ends: always on SQLite.
+pub fn is_only_writer(tx: &Tx<'_>) -> bool {
+    tx.dialect() == SqlDialect::Sqlite
 }
 
-/// The end of a query by whose rows writers take turns: `alone`, until nobody else has them; otherwise
-/// until nobody has them alone. SQLite has one writer.
-pub fn turns(dialect: SqlDialect, alone: bool) -> &'static str {
-    match (dialect, alone) {
-        (SqlDialect::Sqlite, _) => "",
-        (SqlDialect::Postgres, false) => "FOR SHARE",
-        (SqlDialect::Postgres, true) => "FOR UPDATE",
+/// How a write on PostgreSQL holds the rows of a query until it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowLock {
+    /// No other write holds them alone.
+    Alone,
+    /// The same, but rows that others hold are left out, so the query never waits.
+    AloneIfFree,
+    /// They are what this write sees. In a write that sees one state ([`Db::write`]), others cannot change them, and it
+    /// runs again if they were changed. In [`write_latest`], others may change them, and the query waits only for
+    /// writes that hold them `FOR UPDATE`, as servers of the former version do.
+    Seen,
+}
+
+/// The end of a query that holds its rows. SQLite has one writer, which holds everything.
+pub fn lock(tx: &Tx<'_>, lock: RowLock) -> &'static str {
+    match lock {
+        _ if is_only_writer(tx) => "",
+        RowLock::Alone => "FOR NO KEY UPDATE",
+        RowLock::AloneIfFree => "FOR NO KEY UPDATE SKIP LOCKED",
+        RowLock::Seen if tx.sees_latest() => "FOR KEY SHARE",
+        RowLock::Seen => "FOR SHARE",
     }
 }
 

@@ -289,8 +289,11 @@ fn facts_in_runs_equal_facts_in_rows() {
             .collect();
         let ends = [900, 5].map(|size| {
             empty(db);
-            for batch in sent(&said).chunks(size) {
+            for (at, batch) in sent(&said).chunks(size).enumerate() {
                 send(db, batch);
+                if at % 3 == 0 {
+                    gather(db);
+                }
             }
             for batch in corrected.chunks(size / 5) {
                 let answers = send(db, batch);
@@ -300,10 +303,17 @@ fn facts_in_runs_equal_facts_in_rows() {
             rows(db)
         });
         assert!(ends[0] == ends[1], "envelopes of 900 and of 5");
+        gather(db);
+        assert!(rows(db) == ends[1], "facts that moved into runs");
         assert!(young(db) < 10_000, "what is young becomes runs");
         rebuild(db);
         assert!(rows(db) == ends[0], "a rebuild");
     });
+}
+
+/// Moves young facts into runs, as a server does beside its other work.
+fn gather(db: &Db) {
+    db.write_blocking(lyceum_events::repository::gather).unwrap();
 }
 
 fn young(db: &Db) -> i64 {
@@ -316,6 +326,7 @@ fn spoil(db: &Db) {
         tx.execute("UPDATE event_facts SET xp = xp + 1 WHERE bucket % 3 = 0", &[])?;
         tx.execute("UPDATE event_facts SET bucket = bucket + 1000000 WHERE bucket % 3 = 1", &[])?;
         tx.execute("DELETE FROM event_facts WHERE bucket % 3 = 2", &[])?;
+        tx.execute("DELETE FROM event_young_facts", &[])?;
         tx.execute("DELETE FROM event_fact_chunks", &[])?;
         tx.execute("UPDATE event_runs SET list = NULL WHERE name = 'facts'", &[])
     })

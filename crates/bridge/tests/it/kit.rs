@@ -182,6 +182,7 @@ pub(crate) fn empty(db: &Db) {
         "event_versions",
         "event_actors",
         "event_facts",
+        "event_young_facts",
         "event_fact_chunks",
         "event_contexts",
     ];

@@ -25,8 +25,7 @@ pub struct Accepted<'a> {
     pub appended: &'a [Appended],
 }
 
-/// Takes numbers for the jobs of envelopes. Do this before appending their events, because other transactions wait
-/// for those.
+/// Takes numbers for the jobs of envelopes.
 pub fn take_jobs(tx: &mut Tx<'_>, envelopes: usize) -> Result<Vec<i64>> {
     tx.take_numbers("event_batches", "id", envelopes)
 }
@@ -34,24 +33,24 @@ pub fn take_jobs(tx: &mut Tx<'_>, envelopes: usize) -> Result<Vec<i64>> {
 /// Records accepted envelopes, and stores the latest description that a client sent of each entity.
 pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Result<()> {
     let at = now.milliseconds();
-    let mut rows: Vec<Value<'_>> = Vec::new();
+    let mut described = Vec::new();
     for Accepted { client, envelope, .. } in accepted {
-        for entity in &envelope.entities {
-            rows.extend([
-                Value::Text(&entity.id),
-                (*client).into(),
-                envelope.send_time.milliseconds().into(),
-                at.into(),
-                Value::Text(&entity.body),
-            ]);
-        }
+        described.extend(envelope.entities.iter().map(|entity| (entity, *client, envelope)));
     }
-    for row in rows.chunks_exact(5) {
+    // Sorted, so that two transactions never wait for each other in a circle.
+    described.sort_by_key(|(entity, client, _)| (&entity.id, *client));
+    for (entity, client, envelope) in described {
         // In separate statements, because one statement of PostgreSQL cannot change a row twice.
         tx.send_rows(
             "event_entities",
             &["id", "client", "send_ms", "received_ms", "body"],
-            row,
+            &[
+                (&entity.id).into(),
+                client.into(),
+                envelope.send_time.milliseconds().into(),
+                at.into(),
+                (&entity.body).into(),
+            ],
             "ON CONFLICT (id, client) DO UPDATE SET send_ms = excluded.send_ms, \
              received_ms = excluded.received_ms, body = excluded.body \
              WHERE excluded.send_ms > event_entities.send_ms OR \

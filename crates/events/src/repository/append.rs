@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_store::log::is_only_writer;
 use lyceum_store::outbox::{self, Change};
-use lyceum_store::{Tx, Value, log};
+use lyceum_store::{Tx, Value};
 use sha2::{Digest, Sha256};
 
 use super::blocks::Blocks;
 use super::names::{self, KnownNames, LookedUpNames};
 use super::read::{LoggedEvent, StoredEvent, logged};
-use super::run_list_lock::RunListLock;
+use super::run_lists::RunLists;
 use super::spans::Spans;
 use super::{COLLECTION, GATHERED, MARKS, RUN_MIN_RECORDS, facts, ids, lists};
 use crate::event::{Event, hash};
@@ -95,8 +96,8 @@ pub fn append(
 /// Like [`append`] for events of several clients. Returns one outcome per event, in order, and the names that were
 /// looked up.
 ///
-/// In a transaction that sees the latest state (`log::write_latest`), claims of ids wait for each other, and many ids
-/// become a run at once. In other transactions, concurrent claims may conflict.
+/// In a transaction that sees the latest state (`log::write_latest`), the claim of an id waits only for an unfinished
+/// claim of the same id, and corrections wait for each other. In other transactions, concurrent claims may conflict.
 pub fn append_all(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -118,18 +119,18 @@ pub fn append_all(
         })
         .collect();
     let seqs = tx.take_numbers("event_log", "seq", items.len())?;
-    // A transaction that draws one of these numbers moves young rows into runs.
-    let gathered = seqs.iter().any(|seq| seq % GATHERED == 0);
+    // The only writer moves young rows into runs itself, in a transaction that draws one of these numbers.
+    let gathers = is_only_writer(tx) && seqs.iter().any(|seq| seq % GATHERED == 0);
     let rows: Vec<(EventToAppend<'_>, i64)> = items.into_iter().zip(seqs).collect();
-    // Done before waiting for the turn to claim ids, because nearly all events are new.
+    // Done before the ids are claimed, because nearly all events are new.
     let blocks = insert(tx, now, &rows)?;
     let mut keys: Vec<(i64, i64)> =
         rows.iter().map(|(item, seq)| (item.event.hash, *seq)).collect();
-    let mut turn = match log::sees_latest(tx) && keys.len() >= RUN_MIN_RECORDS {
-        true => Some(RunListLock::wait(tx)?),
+    let mut run_lists = match is_only_writer(tx) && (gathers || keys.len() >= RUN_MIN_RECORDS) {
+        true => Some(RunLists::read(tx)?),
         false => None,
     };
-    let taken = ids::claim(tx, &mut keys, gathered, turn.as_mut())?;
+    let taken = ids::claim(tx, &mut keys, run_lists.as_mut())?;
     let is_new = |(item, seq): &(EventToAppend<'_>, i64)| {
         taken.get(&item.event.hash).is_none_or(|holder| holder == seq)
     };
@@ -139,9 +140,10 @@ pub fn append_all(
     };
     withdraw(tx, blocks_of(false), blocks_of(true))?;
     let (new, open): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_new);
-    count(tx, &new, turn.as_mut())?;
-    if gathered {
-        facts::gather(tx)?;
+    count(tx, &new, run_lists.as_mut())?;
+    if gathers && let Some(lists) = &mut run_lists {
+        ids::gather(tx, &mut lists.ids)?;
+        facts::gather(tx, &mut lists.facts)?;
     }
     let open: Vec<i64> = open.into_iter().map(|(item, _)| item.event.hash).collect();
     let known = holders(tx, &open)?;
@@ -252,7 +254,7 @@ fn insert(
 fn count(
     tx: &mut Tx<'_>,
     rows: &[(EventToAppend<'_>, i64)],
-    turn: Option<&mut RunListLock>,
+    run_lists: Option<&mut RunLists>,
 ) -> Result<()> {
     let (mut spans, mut facts) = (Spans::default(), facts::FactRows::default());
     for (item, seq) in rows {
@@ -261,7 +263,7 @@ fn count(
         facts.add(item.actor, *seq, &item.event.facts);
     }
     spans.write(tx)?;
-    facts.write(tx, turn)
+    facts.write(tx, run_lists)
 }
 
 /// The events that hold the hashes.
@@ -299,10 +301,13 @@ fn has_same_content(one: &Event, other: &Event) -> bool {
 /// Appends one event whose id or hash may be taken.
 fn version(tx: &mut Tx<'_>, now: Timestamp, item: EventToAppend<'_>) -> Result<Appended> {
     let event = item.event;
+    facts::wait_to_correct(tx)?;
     let (hash, holder) = find(tx, &event.id)?;
     let Some(holder) = holder else {
         let seq = tx.take_numbers("event_log", "seq", 1)?[0];
-        ids::hold(tx, hash, seq)?;
+        if !ids::claim(tx, &mut [(hash, seq)], None)?.values().all(|holder| *holder == seq) {
+            return version(tx, now, item);
+        }
         insert(tx, now, &[(item, seq)])?;
         count(tx, &[(item, seq)], None)?;
         return Ok(Appended::New { seq });

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_core::Result;
-use lyceum_store::{Tx, Value, log};
+use lyceum_core::{Problem, Result};
+use lyceum_store::{Tx, Value};
 
-use super::run_list_lock::RunListLock;
+use super::run_lists::RunLists;
 use super::runs::{PackedNumbers, RunListValidity, RunRecord, Runs, pack};
 use super::{GATHERED_ROWS, MARKS, lists};
+
+/// How often a list of runs is read if its runs are gone each time. They are merged about once a second.
+const LIST_READS_MAX_COUNT: u32 = 20;
 
 /// The hash of an id, and the number of the version that counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,52 +45,33 @@ impl RunRecord for EventIdHash {
     }
 }
 
-/// Claims hashes for numbers, given as pairs. If some were taken, it returns their holders and claims nothing. If the
-/// young rows are to be `gathered`, they become a run afterwards.
+/// Claims hashes for numbers, given as pairs. Returns the holders of those that were taken, which may be earlier pairs.
+/// The only writer gives the lists of runs if its ids are to become a run.
 pub(super) fn claim(
     tx: &mut Tx<'_>,
     keys: &mut [(i64, i64)],
-    gathered: bool,
-    turn: Option<&mut RunListLock>,
+    run_lists: Option<&mut RunLists>,
 ) -> Result<BTreeMap<i64, i64>> {
     // Sorted, so that two transactions never wait for each other in a circle.
     keys.sort_unstable();
-    let hashes: Vec<i64> = keys.iter().map(|(hash, _)| *hash).collect();
-    let mut opened = None;
-    let has_young = turn.as_ref().map(|turn| turn.has_young);
-    let runs = match turn {
-        Some(turn) => &mut turn.ids,
-        None if gathered || log::sees_latest(tx) => {
-            opened.insert(Runs::open(tx, RunListValidity::Alone)?)
-        }
-        None => opened.insert(Runs::open(tx, RunListValidity::Shared)?),
-    };
-    let mut taken = in_runs(tx, runs, &hashes)?;
-    match has_young {
-        // This transaction waited for its turn and then saw all earlier claims, so it needs no index to detect
-        // conflicts.
-        Some(has_young) => {
-            // If all events go directly into runs, there are no young rows.
-            if has_young {
-                taken.extend(young(tx, &hashes)?);
-            }
-            claim_in_run(tx, runs, keys, &mut taken)?;
-        }
-        None => claim_as_rows(tx, keys, &hashes, &mut taken)?,
+    match run_lists {
+        Some(run_lists) => claim_in_run(tx, run_lists, keys),
+        None => claim_as_rows(tx, keys),
     }
-    if gathered {
-        gather(tx, runs)?;
-    }
-    Ok(taken)
 }
 
 /// If a hash occurs twice among the keys, the first number holds it.
 fn claim_in_run(
     tx: &mut Tx<'_>,
-    runs: &mut Runs<EventIdHash>,
+    run_lists: &mut RunLists,
     keys: &[(i64, i64)],
-    taken: &mut BTreeMap<i64, i64>,
-) -> Result<()> {
+) -> Result<BTreeMap<i64, i64>> {
+    let hashes = hashes(keys);
+    let mut taken = in_runs(tx, &run_lists.ids, &hashes)?.ok_or_else(missing_run)?;
+    // If all events go directly into runs, there are no young rows.
+    if run_lists.has_young_ids {
+        taken.extend(young(tx, &hashes)?);
+    }
     let mut free: Vec<EventIdHash> = Vec::with_capacity(keys.len());
     for &(hash, seq) in keys {
         if free.last().is_some_and(|last| last.hash == hash) {
@@ -96,32 +80,44 @@ fn claim_in_run(
             free.push(EventIdHash { hash, seq });
         }
     }
-    runs.add(tx, free)
+    run_lists.ids.add(tx, free)?;
+    Ok(taken)
 }
 
-fn claim_as_rows(
-    tx: &mut Tx<'_>,
-    keys: &[(i64, i64)],
-    hashes: &[i64],
-    taken: &mut BTreeMap<i64, i64>,
-) -> Result<()> {
-    let free: Vec<Value<'_>> = keys
-        .iter()
-        .filter(|(hash, _)| !taken.contains_key(hash))
-        .flat_map(|&(hash, seq)| [hash.into(), seq.into()])
-        .collect();
-    let claimed = insert(tx, &free)?;
-    if claimed < keys.len() as u64 {
-        taken.extend(young(tx, hashes)?);
+/// Claims by rows, beside other transactions that do the same. Two claims of one id meet in the unique index, where the
+/// later one waits until the earlier one ends. Ids in runs are not in that index. So this inserts first and looks into
+/// the runs afterwards: an id whose row was moved before the insertion is in a run that the list shows by then.
+fn claim_as_rows(tx: &mut Tx<'_>, keys: &[(i64, i64)]) -> Result<BTreeMap<i64, i64>> {
+    let hashes = hashes(keys);
+    let values: Vec<Value<'_>> =
+        keys.iter().flat_map(|&(hash, seq)| [hash.into(), seq.into()]).collect();
+    let claimed =
+        tx.insert_rows("event_ids", &["hash", "seq"], &values, "ON CONFLICT DO NOTHING")?;
+    let all_were_free = claimed == keys.len() as u64;
+    let mut taken = if all_were_free { BTreeMap::new() } else { young(tx, &hashes)? };
+    let in_runs = latest_in_runs(tx, &hashes, RunListValidity::Claim)?;
+    if !all_were_free && !hashes.iter().all(|h| taken.contains_key(h) || in_runs.contains_key(h)) {
+        return Err(Problem::internal("an id is taken, but its event is missing"));
     }
-    Ok(())
+    let mut own = Vec::new();
+    for (hash, seq) in in_runs {
+        let row = taken.get(&hash);
+        // Otherwise the row is that of a correction, which is younger than the run.
+        if row.is_none_or(|row| keys.binary_search(&(hash, *row)).is_ok()) {
+            own.push(hash);
+            taken.insert(hash, seq);
+        }
+    }
+    let sql = format!("DELETE FROM event_ids WHERE hash IN ({})", *MARKS);
+    for list in lists(&own) {
+        tx.send(&sql, &list.into_iter().map(Value::Int).collect::<Vec<_>>())?;
+    }
+    Ok(taken)
 }
 
-fn insert(tx: &mut Tx<'_>, values: &[Value<'_>]) -> Result<u64> {
-    if values.is_empty() {
-        return Ok(0);
-    }
-    tx.insert_rows("event_ids", &["hash", "seq"], values, "ON CONFLICT DO NOTHING")
+/// The sorted hashes of sorted keys.
+fn hashes(keys: &[(i64, i64)]) -> Vec<i64> {
+    keys.iter().map(|(hash, _)| *hash).collect()
 }
 
 /// The holders of the hashes.
@@ -131,9 +127,10 @@ pub(super) fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i
     }
     let mut sorted = hashes.to_vec();
     sorted.sort_unstable();
-    let runs = Runs::open(tx, RunListValidity::Snapshot)?;
-    let mut found = in_runs(tx, &runs, &sorted)?;
-    found.extend(young(tx, hashes)?);
+    // Rows first, because ids move from rows into runs.
+    let young = young(tx, hashes)?;
+    let mut found = latest_in_runs(tx, &sorted, RunListValidity::Snapshot)?;
+    found.extend(young);
     Ok(found)
 }
 
@@ -144,19 +141,39 @@ pub(super) fn hold(tx: &mut Tx<'_>, hash: i64, seq: i64) -> Result<()> {
     tx.send(sql, &[hash.into(), seq.into()])
 }
 
-/// Those of the hashes that are in runs. A correction is in a later run than the event that it corrects, and has a
-/// greater number. The hashes must be sorted.
+/// Those of the hashes that are in runs now. If a transaction sees the latest state, the runs of a list that it read may
+/// have been merged into another one since. Then it reads the list again.
+fn latest_in_runs(
+    tx: &mut Tx<'_>,
+    hashes: &[i64],
+    validity: RunListValidity,
+) -> Result<BTreeMap<i64, i64>> {
+    for _ in 0..LIST_READS_MAX_COUNT {
+        let runs = Runs::open(tx, validity)?;
+        if let Some(found) = in_runs(tx, &runs, hashes)? {
+            return Ok(found);
+        }
+    }
+    Err(missing_run())
+}
+
+fn missing_run() -> Problem {
+    Problem::internal("a run of ids is missing")
+}
+
+/// Those of the hashes that are in runs; `None` if a run is gone. A correction is in a later run than the event that it
+/// corrects, and has a greater number. The hashes must be sorted.
 fn in_runs(
     tx: &mut Tx<'_>,
     runs: &Runs<EventIdHash>,
     hashes: &[i64],
-) -> Result<BTreeMap<i64, i64>> {
+) -> Result<Option<BTreeMap<i64, i64>>> {
     let mut found = BTreeMap::new();
-    runs.find(tx, hashes, &(0..1), |EventIdHash { hash, seq }| {
+    let is_complete = runs.find(tx, hashes, &(0..1), |EventIdHash { hash, seq }| {
         let holder = found.entry(hash).or_insert(seq);
         *holder = seq.max(*holder);
     })?;
-    Ok(found)
+    Ok(is_complete.then_some(found))
 }
 
 fn young(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
@@ -172,14 +189,16 @@ fn young(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
     Ok(found)
 }
 
-/// Moves young rows into a run.
-fn gather(tx: &mut Tx<'_>, runs: &mut Runs<EventIdHash>) -> Result<()> {
-    let sql = "SELECT hash, seq FROM event_ids ORDER BY hash LIMIT $1";
-    let ids = tx.all(sql, &[GATHERED_ROWS.into()], |row| {
+/// Moves young rows into a run. Returns their number.
+pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<EventIdHash>) -> Result<usize> {
+    let sql = "SELECT hash FROM event_ids ORDER BY hash LIMIT 1 OFFSET $1";
+    let last = tx.query_one(sql, &[(GATHERED_ROWS - 1).into()], |row| row.int(0))?;
+    // In one statement, so that it removes no row that another transaction has just added.
+    let sql = "DELETE FROM event_ids WHERE hash <= $1 RETURNING hash, seq";
+    let ids = tx.all(sql, &[last.unwrap_or(i64::MAX).into()], |row| {
         Ok(EventIdHash { hash: row.int(0)?, seq: row.int(1)? })
     })?;
-    // If no arriving id was new, there are no young rows.
-    let Some(last) = ids.last() else { return Ok(()) };
-    tx.send("DELETE FROM event_ids WHERE hash <= $1", &[last.hash.into()])?;
-    runs.add(tx, ids)
+    let moved = ids.len();
+    runs.add(tx, ids)?;
+    Ok(moved)
 }

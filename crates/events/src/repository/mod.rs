@@ -7,12 +7,13 @@ mod erase;
 pub(crate) mod facts;
 mod flow;
 mod follow;
+mod gather;
 mod ids;
 mod list;
 mod names;
 mod read;
 mod refusals;
-mod run_list_lock;
+mod run_lists;
 mod runs;
 mod spans;
 
@@ -25,6 +26,7 @@ pub use erase::{
 };
 pub use flow::{Flow, Minute, flow};
 pub use follow::Follow;
+pub use gather::{GatherOutcome, YOUNG_TABLES, forget_unused_heads, gather, is_gathering_due};
 pub use list::{
     ArrivalRange, EventFilter, EventOrder, EventOrderKey, EventPage, list, newest,
     newest_of_sensors, numbers, of_numbers, read,
@@ -41,8 +43,8 @@ const LIST: usize = 64;
 
 /// The number of events after which young rows become a run. Few enough that the rows stay in memory.
 const GATHERED: i64 = 1 << 12;
-/// The maximum number of young rows in one run. More than arrive in between, so that a backlog shrinks.
-const GATHERED_ROWS: i64 = 4 * GATHERED;
+/// The maximum number of young rows that become runs at once. More than arrive in between, so that a backlog shrinks.
+const GATHERED_ROWS: i64 = 16 * GATHERED;
 
 /// That many records written together become a run at once, because rows would cost more.
 const RUN_MIN_RECORDS: usize = 32;

@@ -1,14 +1,22 @@
 //! Many who append at once: every id counts once, however they meet.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::thread;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, Scope};
 
 use lyceum_core::random::RandomStream;
+use lyceum_core::ProblemKind;
+use lyceum_events::repository::gather;
 use lyceum_events::{Appended, Event, append, facts, scan};
-use lyceum_store::Db;
+use lyceum_store::log::write_latest;
+use lyceum_store::{Db, SqlDialect, Tx};
 
-use crate::log::{EARLY, LATE, NOW, both, event, send, wait};
+use crate::log::{EARLY, LATE, NOW, event, send, wait};
+use crate::migrations;
+use crate::open_writes::{KNOWN, OpenWrite, events, on_postgres, start_claim, wait_for_a_wait};
+use crate::runs::gather_all;
 
 /// Senders at once.
 const SENDERS: u64 = 4;
@@ -26,11 +34,24 @@ pub(crate) fn complete(db: &Db, event: Event) -> Vec<Appended> {
 #[test]
 fn ids_count_once_under_concurrent_writes() {
     let sends = if lyceum_testkit::full_size() { 400 } else { 40 };
-    both(|db| {
+    lyceum_testkit::both_stores(&migrations(), |target| {
+        let db = &Db::open(target, &migrations()).unwrap();
+        // A second server. SQLite serves one.
+        let is_shared = db.dialect() == SqlDialect::Postgres;
+        let other = is_shared.then(|| Db::open(target, &migrations()).unwrap());
+        let other = other.as_ref().unwrap_or(db);
         let (sent, answers) = (Mutex::new(BTreeSet::new()), Mutex::new([0; 2]));
+        let (left, moved) = (AtomicU64::new(SENDERS), AtomicUsize::new(0));
         thread::scope(|scope| {
+            scope.spawn(|| {
+                while left.load(Ordering::SeqCst) > 0 {
+                    moved.fetch_add(gather_all(db).moved, Ordering::SeqCst);
+                    gather_all(other);
+                }
+            });
             for sender in 0..SENDERS {
-                let (sent, answers) = (&sent, &answers);
+                let (sent, answers, left) = (&sent, &answers, &left);
+                let db = if sender % 2 == 0 { db } else { other };
                 scope.spawn(move || {
                     let mut random = RandomStream::seeded(63 + sender);
                     for _ in 0..sends {
@@ -58,6 +79,7 @@ fn ids_count_once_under_concurrent_writes() {
                             }
                         }
                     }
+                    left.fetch_sub(1, Ordering::SeqCst);
                 });
             }
         });
@@ -89,5 +111,151 @@ fn ids_count_once_under_concurrent_writes() {
         assert_eq!(counted, wanted);
         let total = db.read_blocking(|tx| tx.tally_total("events")).unwrap();
         assert_eq!(total, i64::try_from(ids.len()).unwrap(), "what is counted is there");
+        assert_eq!(moved.into_inner() > 0, is_shared, "ids moved while they were claimed");
+    });
+}
+
+/// A claim of these ids that is not committed.
+fn claim<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    db: &'env Db,
+    numbers: Range<u32>,
+) -> OpenWrite<'scope, Vec<Appended>> {
+    let claim = start_claim(scope, db, events(numbers));
+    claim.result();
+    claim
+}
+
+fn new_count(appended: &[Appended]) -> usize {
+    appended.iter().filter(|one| matches!(one, Appended::New { .. })).count()
+}
+
+#[test]
+fn a_claim_waits_only_for_an_unfinished_claim_of_the_same_id() {
+    on_postgres(|db| {
+        thread::scope(|scope| {
+            let first = claim(scope, db, 0..40);
+            assert_eq!(new_count(&send(db, "app", &events(40..80))), 40, "others do not wait");
+            let later = scope.spawn(|| send(db, "app", &events(39..81)));
+            wait_for_a_wait(db);
+            first.commit();
+            assert_eq!(new_count(&later.join().unwrap()), 1, "39 was taken");
+            let first = claim(scope, db, 100..140);
+            let later = scope.spawn(|| send(db, "app", &events(100..141)));
+            wait_for_a_wait(db);
+            first.roll_back();
+            assert_eq!(new_count(&later.join().unwrap()), 41, "a claim that failed takes nothing");
+        });
+    });
+}
+
+/// Between the first statement of a transaction and its claim, the ids appear and move into a run.
+#[test]
+fn an_id_that_moves_before_it_is_claimed_is_known() {
+    on_postgres(|db| {
+        let others = |numbers: Range<u32>| {
+            let db = db.clone();
+            let mut others = Some(move || {
+                let sent = send(&db, "app", &events(numbers));
+                assert!(gather_all(&db).moved > 0);
+                new_count(&sent)
+            });
+            // A closure that runs again does this once.
+            move || others.take().map(|others| thread::spawn(others).join().unwrap())
+        };
+        let mut come_first = others(0..50);
+        let latest = write_latest(db, move |tx| {
+            tx.query_one("SELECT COUNT(*) FROM event_log", &[], |row| row.int(0))?;
+            come_first();
+            append(tx, NOW, "app", &events(0..51))
+        });
+        assert_eq!(new_count(&wait(latest).unwrap()), 1);
+        let mut come_first = others(100..150);
+        let runs = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&runs);
+        let of_one_state = db.write(move |tx| {
+            seen.fetch_add(1, Ordering::SeqCst);
+            tx.query_one("SELECT COUNT(*) FROM event_log", &[], |row| row.int(0))?;
+            come_first();
+            append(tx, NOW, "app", &events(100..151))
+        });
+        assert_eq!(new_count(&wait(of_one_state).unwrap()), 1);
+        assert_eq!(runs.load(Ordering::SeqCst), 2, "it ran again, with the later state");
+    });
+}
+
+/// A server that is killed while it moves ids and facts leaves them where they were.
+#[test]
+fn a_move_that_fails_changes_nothing() {
+    on_postgres(|db| {
+        send(db, "app", &events(0..200));
+        thread::scope(|scope| {
+            let moving = OpenWrite::start(scope, db, gather);
+            assert!(moving.result().moved > 0);
+            assert_eq!(new_count(&send(db, "app", &events(300..400))), 100, "claims go on");
+            assert_eq!(gather_all(db).moved, 0, "one at a time");
+            let repeated = scope.spawn(|| send(db, "app", &events(150..250)));
+            wait_for_a_wait(db);
+            moving.roll_back();
+            assert_eq!(new_count(&repeated.join().unwrap()), 50);
+        });
+        assert!(gather_all(db).moved > 0);
+        assert_eq!(new_count(&send(db, "app", &events(0..450))), 100);
+        let unplaced = db.read_blocking(|tx| facts::unplaced(tx, 0)).unwrap();
+        assert_eq!(unplaced, Vec::<facts::EventPosition>::new());
+    });
+}
+
+/// Two corrections of one event that do not see each other would both replace the former version.
+#[test]
+fn corrections_take_turns() {
+    on_postgres(|db| {
+        send(db, "app", &events(0..40));
+        thread::scope(|scope| {
+            let correct = |name: &'static str, at: &'static str| {
+                move |tx: &mut Tx<'_>| append(tx, NOW, "app", &[event(1, name, at)]).map(drop)
+            };
+            let first = OpenWrite::start(scope, db, correct("second", LATE));
+            first.result();
+            let later =
+                scope.spawn(|| send(db, "app", &[event(1, "third", "2026-01-15T11:00:00Z")]));
+            wait_for_a_wait(db);
+            assert_eq!(gather_all(db).moved, 0, "a correction is under way");
+            first.commit();
+            let [Appended::Correction { former, .. }] = &later.join().unwrap()[..] else {
+                panic!("no correction")
+            };
+            assert_eq!(former.content()["object"]["name"], "second");
+        });
+        let total = db.read_blocking(|tx| tx.tally_total("events")).unwrap();
+        let known = i64::try_from(KNOWN.len()).unwrap();
+        assert_eq!(total, 40 + known, "one version counts");
+    });
+}
+
+/// A server of the former version holds the list of runs of ids `FOR UPDATE` when it looks for known ids, and until it
+/// has added a run of new ones.
+#[test]
+fn claims_and_servers_of_the_former_version_wait_for_each_other() {
+    let hold = |wait: &str| {
+        let sql =
+            format!("SELECT 1 FROM event_runs WHERE name IN ('ids', 'facts') FOR UPDATE {wait}");
+        move |tx: &mut Tx<'_>| tx.rows::<(i64,)>(&sql, &[]).map(drop)
+    };
+    on_postgres(|db| {
+        thread::scope(|scope| {
+            let former = OpenWrite::start(scope, db, hold(""));
+            former.result();
+            let later = scope.spawn(|| send(db, "app", &events(0..40)));
+            wait_for_a_wait(db);
+            assert_eq!(gather_all(db).moved, 0);
+            former.commit();
+            assert_eq!(new_count(&later.join().unwrap()), 40);
+            let claim = claim(scope, db, 50..90);
+            let refused = wait(write_latest(db, hold("NOWAIT"))).unwrap_err();
+            assert_eq!(refused.kind, ProblemKind::Unavailable, "{refused:?}");
+            claim.commit();
+            wait(write_latest(db, hold("NOWAIT"))).unwrap();
+        });
     });
 }

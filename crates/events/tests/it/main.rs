@@ -9,9 +9,11 @@
 mod blocks;
 mod claiming;
 mod following;
+mod interleaving;
 mod listing;
 mod log;
 mod official;
+mod open_writes;
 mod refusals;
 mod runs;
 mod schemas;

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::random::RandomStream;
-use lyceum_events::repository::{EventFilter, EventOrder, list, read};
+use lyceum_events::repository::{EventFilter, EventOrder, GatherOutcome, gather, list, read};
 use lyceum_events::{Appended, Event, scan};
+use lyceum_store::Db;
+use lyceum_store::log::write_latest;
 
-use crate::log::{EARLY, LATE, both, event, send};
+use crate::log::{EARLY, LATE, both, event, send, wait};
 
 /// Events that are new.
 const EVENTS: u32 = 9_000;
@@ -36,6 +38,9 @@ fn events_in_runs_are_known_corrected_and_found() {
             let events: Vec<Event> =
                 batch.iter().map(|&(number, name)| event(number, name, time(name))).collect();
             let new = send(db, "app", &events);
+            if random.below(4) == 0 {
+                gather_all(db);
+            }
             assert!(new.iter().zip(&batch).all(|(it, (_, name))| match it {
                 Appended::Correction { .. } => *name == "late",
                 Appended::Older { .. } => *name == "early",
@@ -87,6 +92,7 @@ fn events_in_runs_are_known_corrected_and_found() {
             let wanted = names.keys().filter(|number| *number % 3 == actor).count();
             assert_eq!((page.total, page.events.len()), (i64::try_from(wanted).unwrap(), 3));
         }
+        gather_all(db);
         let young = "SELECT (SELECT count(*) FROM event_ids), (SELECT count(*) FROM event_facts)";
         let counts = |tx: &mut lyceum_store::Tx<'_>| {
             tx.query_one(young, &[], |row| Ok([row.int(0)?, row.int(1)?]))
@@ -96,12 +102,23 @@ fn events_in_runs_are_known_corrected_and_found() {
     });
 }
 
+/// Moves what is young into runs, as a server does beside its other work.
+pub(crate) fn gather_all(db: &Db) -> GatherOutcome {
+    let mut all = GatherOutcome { moved: 0, has_more: true };
+    while all.has_more {
+        let done = wait(write_latest(db, gather)).unwrap();
+        all = GatherOutcome { moved: all.moved + done.moved, has_more: done.has_more };
+    }
+    all
+}
+
 /// Who is told that an event is known takes no number, so that the next one is at the same bound again.
 #[test]
 fn known_events_are_recognised_after_all_ids_became_a_run() {
     both(|db| {
         let events: Vec<Event> = (0..4095).map(|number| event(number, "a", EARLY)).collect();
         send(db, "app", &events);
+        gather_all(db);
         for _ in 0..3 {
             let again = send(db, "app", &events[..1]);
             assert!(matches!(again[..], [Appended::Same { .. }]), "{again:?}");

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::http::Http;
 use crate::python::run;
-use crate::served::{Served, Store, on_both_stores};
+use crate::served::{Key, Served, Store, on_both_stores};
 
 /// Clients that send at once.
 const SENDERS: u64 = 8;
@@ -43,7 +43,7 @@ fn acknowledged_events_count_once_after_every_kill(store: Store) {
     for round in 0..kills {
         let api = api(&served);
         let least = Duration::from_millis(random.below(KILL_MAX_MS));
-        acknowledged.extend(send_and_kill(&api, round, least, &mut served));
+        acknowledged.extend(send_and_kill(&[api], round, least, &mut served));
         let target = match &address {
             Some(address) => StoreLocation::Postgres(address.clone()),
             None => StoreLocation::Sqlite(served.file("data").join("lyceum.db")),
@@ -64,28 +64,74 @@ fn acknowledged_events_count_once_after_every_kill(store: Store) {
 }
 
 fn api(served: &Served) -> TestClient {
-    let key = served.client("platform", &[]);
-    let http = Http::sign_in(&served.base, &key, None);
+    signed_in(served, &served.client("platform", &[]))
+}
+
+/// Servers on one database each keep the promises while one of them is killed, which also moves ids and facts of all.
+#[test]
+fn acknowledged_events_count_once_when_one_of_three_servers_is_killed() {
+    let kills = if full_size() { 50 } else { 4 };
+    let store = Store::postgres();
+    let Store::Postgres(address) = &store else { unreachable!("the store is PostgreSQL") };
+    let target = StoreLocation::Postgres(address.clone());
+    let first = Served::start(store);
+    let mut servers = vec![first.beside(), first.beside(), first];
+    let key = servers[2].client("platform", &[]);
+    let mut random = RandomStream::seeded(29);
+    let mut acknowledged = BTreeSet::new();
+    for round in 0..kills {
+        // The server that is killed comes first, and each of them once in three rounds.
+        let apis: Vec<TestClient> = servers.iter().map(|served| signed_in(served, &key)).collect();
+        let least = Duration::from_millis(random.below(KILL_MAX_MS));
+        acknowledged.extend(send_and_kill(&apis, round, least, &mut servers[0]));
+        let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
+        wait_for_commits(&db);
+        check(&db, &acknowledged);
+        if round == kills - 1 {
+            let before = counted(&db).0;
+            println!("{}", servers[1].run(&["events", "rebuild", "--json"]).trim());
+            assert!(counted(&db).0 == before, "a rebuild gives other rows");
+        }
+        let killed = servers.remove(0);
+        servers.push(killed.again());
+    }
+    println!("{kills} kills, {} events acknowledged", acknowledged.len());
+}
+
+fn signed_in(served: &Served, key: &Key) -> TestClient {
+    let http = Http::sign_in(&served.base, key, None);
     TestClient::new(&served.base).with_token(http.token())
 }
 
-/// Sends envelopes from many clients until the server is killed; the ids of acknowledged events.
+/// Sends envelopes to servers from many clients until the first server is killed; the ids of acknowledged events. Some
+/// envelopes are sent again, to any server.
 fn send_and_kill(
-    api: &TestClient,
+    apis: &[TestClient],
     round: u64,
     least: Duration,
-    served: &mut Served,
+    first: &mut Served,
 ) -> Vec<String> {
     let (acknowledged, refused) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
-    let killed = AtomicBool::new(false);
+    let (killed, sent) = (AtomicBool::new(false), Mutex::new(Vec::new()));
     thread::scope(|scope| {
-        for sender in 0..SENDERS {
-            let (acknowledged, refused, killed) = (&acknowledged, &refused, &killed);
+        for (sender, api) in (0..SENDERS).zip(apis.iter().cycle()) {
+            let (acknowledged, refused) = (&acknowledged, &refused);
+            let (killed, sent) = (&killed, &sent);
+            let is_of_first = std::ptr::eq(api, &raw const apis[0]);
             scope.spawn(move || {
                 let mut random = RandomStream::seeded(round * SENDERS + sender);
                 for number in 0.. {
+                    if !is_of_first && killed.load(Ordering::SeqCst) {
+                        return;
+                    }
                     let base = ((round * SENDERS + sender) * 10_000 + number) * EVENTS;
-                    let (envelope, ids) = envelope(&mut random, base);
+                    let (envelope, ids) = match &sent.lock().unwrap()[..] {
+                        repeated if !repeated.is_empty() && random.below(8) == 0 => {
+                            random.pick(repeated).clone()
+                        }
+                        _ => envelope(&mut random, base),
+                    };
+                    sent.lock().unwrap().push((envelope.clone(), ids.clone()));
                     match api.post("/caliper/event").json(&envelope).try_send() {
                         Ok(reply) if reply.status == 200 => {
                             acknowledged.lock().unwrap().extend(ids);
@@ -96,7 +142,7 @@ fn send_and_kill(
                             let said = format!("{}: {}", reply.status, reply.text());
                             return refused.lock().unwrap().push(said);
                         }
-                        Err(error) if !killed.load(Ordering::SeqCst) => {
+                        Err(error) if !is_of_first || !killed.load(Ordering::SeqCst) => {
                             return refused.lock().unwrap().push(error.to_string());
                         }
                         Err(_) => return,
@@ -109,7 +155,7 @@ fn send_and_kill(
         }
         thread::sleep(least);
         killed.store(true, Ordering::SeqCst);
-        served.kill();
+        first.kill();
     });
     let refused = refused.into_inner().unwrap();
     assert!(refused.is_empty(), "envelopes were refused: {refused:?}");
@@ -118,11 +164,11 @@ fn send_and_kill(
 
 /// Waits for the processes of the database that served the killed server: each ends what it was told
 /// last, which may be a commit, and notices only then that nobody listens. On a busy machine that
-/// lasts, and what is read meanwhile grows between two reads.
+/// lasts, and what is read meanwhile grows between two reads. Those of other servers are idle.
 fn wait_for_commits(db: &Db) {
     let sql = "SELECT count(*) FROM pg_stat_activity \
                WHERE datname = current_database() AND backend_type = 'client backend' \
-               AND pid <> pg_backend_pid()";
+               AND state <> 'idle' AND pid <> pg_backend_pid()";
     let since = Instant::now();
     while db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0))).unwrap() != Some(0) {
         assert!(since.elapsed() < Duration::from_mins(1), "the database still works for the dead");

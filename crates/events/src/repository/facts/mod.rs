@@ -1,19 +1,21 @@
-//! Facts: what actors did. Young facts are rows of a table, and all others are in runs.
+//! Facts: what actors did. Young facts are rows of two tables, one by one or packed, and all others are in runs.
 
 mod fact;
+mod young;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of_numbers;
+use lyceum_store::log::{RowLock, is_only_writer, lock};
 use lyceum_store::{Row, Tx, Value};
 
 pub(super) use self::fact::Fact;
 use super::names::{Actor, every_actor};
-use super::run_list_lock::RunListLock;
-use super::runs::{RunListValidity, Runs};
+use super::run_lists::RunLists;
+use super::runs::{RunListValidity, RunRecord as _, Runs};
 use super::{GATHERED_ROWS, MARKS, RUN_MIN_RECORDS, lists};
 use crate::facts::{BUCKET_MS, FactContext, Facts, MeasureSums};
 use crate::limits::FACT_LOCATE_CHUNK_COUNT;
@@ -36,8 +38,12 @@ const COLUMNS: [&str; 14] = [
 ];
 /// The number of columns before the sums, which form the key.
 const KEY: usize = 4;
+/// The most rows of packed facts that become a run at once.
+const YOUNG_ROWS_GATHERED: i64 = 512;
 /// The event number of sums that belong to several events.
 const SHARED: i64 = -1;
+/// All actors.
+const EVERYBODY: RangeInclusive<i64> = i64::MIN..=i64::MAX;
 /// All buckets.
 pub(super) const EVER: Range<i64> = i64::MIN..i64::MAX;
 
@@ -67,8 +73,8 @@ impl FactRows {
         }
     }
 
-    /// Writes the facts. Many facts become a run at once. A caller with a `turn` need not wait for it.
-    pub(crate) fn write(mut self, tx: &mut Tx<'_>, turn: Option<&mut RunListLock>) -> Result<()> {
+    /// Writes the facts. Many facts are packed: the only writer adds them to the runs, whose lists it may give.
+    pub(crate) fn write(mut self, tx: &mut Tx<'_>, run_lists: Option<&mut RunLists>) -> Result<()> {
         let contexts: Vec<Value<'_>> = self
             .contexts
             .iter()
@@ -79,9 +85,12 @@ impl FactRows {
         let columns = ["id", "course", "subject", "app"];
         tx.send_rows("event_contexts", &columns, &contexts, "ON CONFLICT DO NOTHING")?;
         if self.rows.len() >= RUN_MIN_RECORDS {
-            return match turn {
-                Some(turn) => turn.facts.add(tx, self.rows),
-                None => Runs::open(tx, RunListValidity::Alone)?.add(tx, self.rows),
+            return match run_lists {
+                Some(run_lists) => run_lists.facts.add(tx, self.rows),
+                None if is_only_writer(tx) => {
+                    Runs::open(tx, RunListValidity::Alone)?.add(tx, self.rows)
+                }
+                None => young::add(tx, self.rows),
             };
         }
         self.rows.sort_unstable();
@@ -99,20 +108,32 @@ fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
     tx.send_rows("event_facts", &COLUMNS, &values, conflict)
 }
 
-/// Moves young rows into a run: those of the first actors, completely.
-pub(super) fn gather(tx: &mut Tx<'_>) -> Result<()> {
-    let mut runs = Runs::open(tx, RunListValidity::Alone)?;
+/// Moves young facts into a run: of the rows those of the first actors, completely. Returns their number.
+pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Fact>) -> Result<usize> {
     let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
     let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?.unwrap_or(i64::MAX);
     // In one statement, so that no row is removed that was added since the read.
     let columns = COLUMNS.join(", ");
     let sql = format!("DELETE FROM event_facts WHERE actor <= $1 RETURNING {columns}");
-    let facts = tx.all(&sql, &[last.into()], fact)?;
-    runs.add(tx, facts)
+    let mut facts = tx.all(&sql, &[last.into()], fact)?;
+    facts.extend(young::take(tx, YOUNG_ROWS_GATHERED)?);
+    let moved = facts.len();
+    runs.add(tx, facts)?;
+    Ok(moved)
 }
 
-/// Calls `each` with the young rows that match a condition.
-fn young(
+/// Waits until no other transaction corrects an event or moves facts, and none can before this one ends.
+pub(super) fn wait_to_correct(tx: &mut Tx<'_>) -> Result<()> {
+    let alone = lock(tx, RowLock::Alone);
+    if alone.is_empty() {
+        return Ok(());
+    }
+    let sql = format!("SELECT 1 FROM event_runs WHERE name = $1 {alone}");
+    tx.send(&sql, &[Fact::LIST.into()])
+}
+
+/// Calls `each` with the facts in rows of their own that match a condition.
+fn rows(
     tx: &mut Tx<'_>,
     condition: &str,
     values: &[Value<'_>],
@@ -148,14 +169,24 @@ fn of_actors(
     let condition = format!("{among} AND bucket >= $2 AND bucket < $3");
     let values = [buckets.start.into(), buckets.end.into()];
     let [from, to] = values;
-    young(tx, &condition, &[json(actors)?.as_str().into(), from, to], &mut each)?;
-    Runs::open(tx, RunListValidity::Snapshot)?.find(tx, actors, buckets, each)
+    let [Some(&first), Some(&last)] = [actors.first(), actors.last()] else { return Ok(()) };
+    rows(tx, &condition, &[json(actors)?.as_str().into(), from, to], &mut each)?;
+    young::each(tx, &(first..=last), buckets, |fact| {
+        if actors.binary_search(&fact.actor()).is_ok() {
+            each(fact);
+        }
+    })?;
+    if !Runs::open(tx, RunListValidity::Snapshot)?.find(tx, actors, buckets, each)? {
+        return Err(Problem::internal("a run of facts is missing"));
+    }
+    Ok(())
 }
 
 /// Calls `each` with all facts in a range of buckets, in no particular order.
 fn of_everybody(tx: &mut Tx<'_>, buckets: &Range<i64>, mut each: impl FnMut(Fact)) -> Result<()> {
     let bounds = [buckets.start.into(), buckets.end.into()];
-    young(tx, "bucket >= $1 AND bucket < $2", &bounds, &mut each)?;
+    rows(tx, "bucket >= $1 AND bucket < $2", &bounds, &mut each)?;
+    young::each(tx, &EVERYBODY, buckets, &mut each)?;
     Runs::open(tx, RunListValidity::Snapshot)?.scan(tx, buckets, each)
 }
 
@@ -169,6 +200,7 @@ pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) ->
         let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3 \
                    AND context = $4";
         let removed = tx.execute(sql, &key.map(Value::Int))? > 0
+            || young::remove(tx, &(actor..=actor), |fact| fact.key == key)? > 0
             || runs.remove(tx, actor, actor, |fact| fact.key == key)? > 0;
         if !removed && sums.events > 0 {
             let mut taken = MeasureSums::default();
@@ -237,8 +269,10 @@ pub fn place(tx: &mut Tx<'_>, places: &[EventPosition]) -> Result<()> {
 /// Removes the facts of the actors after `after` up to `last`.
 pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
     let sql = "DELETE FROM event_facts WHERE actor > $1 AND actor <= $2";
+    let mut runs = Runs::<Fact>::open(tx, RunListValidity::Alone)?;
     tx.send(sql, &[after.into(), last.into()])?;
-    Runs::<Fact>::open(tx, RunListValidity::Alone)?.remove(tx, after + 1, last, |_| true).map(drop)
+    young::remove(tx, &(after + 1..=last), |_| true)?;
+    runs.remove(tx, after + 1, last, |_| true).map(drop)
 }
 
 /// The numbers of the events of actors in a range of buckets. The actors must be sorted.

@@ -1,6 +1,6 @@
 //! The head of a run, which says which chunks may contain a lead.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -159,4 +159,11 @@ pub(super) fn forget(mark: i64) {
     if let Some(head) = known.heads.remove(&mark) {
         known.bytes -= head.size();
     }
+}
+
+/// Removes all heads from the cache except those with these marks.
+pub(in crate::repository) fn forget_all_but(marks: &HashSet<i64>) {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.heads.retain(|mark, _| marks.contains(mark));
+    known.bytes = known.heads.values().map(|head| head.size()).sum();
 }

@@ -14,12 +14,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::log::turns;
+use lyceum_store::log::{RowLock, lock};
 use lyceum_store::{Tx, Value};
 
 use self::head::RunHead;
-use self::packed::{ChunkRecords, packed};
-pub(super) use self::packed::{PackedNumbers, pack};
+pub(super) use self::head::forget_all_but;
+pub(super) use self::packed::{ChunkRecords, PackedNumbers, pack, packed};
 use super::{MARKS, lists};
 
 /// A record in runs.
@@ -92,9 +92,10 @@ impl RunEntry {
 pub(super) enum RunListValidity {
     /// As long as the current snapshot.
     Snapshot,
-    /// Until this transaction ends, because no other transaction can commit a change.
-    Shared,
-    /// The same, but this transaction may change the list.
+    /// In a transaction that sees one state, until it ends. In one that sees the latest state, others may add and merge
+    /// runs, but nothing leaves them ([`RowLock::Seen`]).
+    Claim,
+    /// Until this transaction ends. It may change the list.
     Alone,
 }
 
@@ -107,12 +108,12 @@ pub(super) struct Runs<R> {
 impl<R: RunRecord> Runs<R> {
     /// Reads the list of runs.
     pub(super) fn open(tx: &mut Tx<'_>, hold: RunListValidity) -> Result<Self> {
-        let turns = match hold {
+        let lock = match hold {
             RunListValidity::Snapshot => "",
-            RunListValidity::Shared => turns(tx.dialect(), false),
-            RunListValidity::Alone => turns(tx.dialect(), true),
+            RunListValidity::Claim => lock(tx, RowLock::Seen),
+            RunListValidity::Alone => lock(tx, RowLock::Alone),
         };
-        let sql = format!("SELECT list FROM event_runs WHERE name = $1 {turns}");
+        let sql = format!("SELECT list FROM event_runs WHERE name = $1 {lock}");
         let list = tx.query_one(&sql, &[R::LIST.into()], |row| Ok(Self::of(row.opt_blob(0)?)))?;
         list.ok_or_else(|| Problem::internal("a list of runs is missing"))
     }
@@ -133,17 +134,23 @@ impl<R: RunRecord> Runs<R> {
         Self { list: runs.iter().map(run).collect(), record: PhantomData }
     }
 
-    /// Calls `each` with the records of the leads, in no particular order. The leads must be sorted.
+    /// The marks of the heads of all runs.
+    pub(super) fn marks(&self) -> impl Iterator<Item = i64> {
+        self.list.iter().map(|run| run.mark)
+    }
+
+    /// Calls `each` with the records of the leads, in no particular order. The leads must be sorted. `false` if runs of
+    /// the list are gone, because it is outdated; then some records may be missing.
     pub(super) fn find(
         &self,
         tx: &mut Tx<'_>,
         leads: &[i64],
         times: &Range<i64>,
         mut each: impl FnMut(R),
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let mut chunks: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
         for run in self.list.iter().filter(|run| run.is_within(times)) {
-            let head = read_head::<R>(tx, run)?;
+            let Some(head) = read_head::<R>(tx, run)? else { return Ok(false) };
             for lead in leads {
                 for at in head.chunks_of(*lead) {
                     chunks.entry(number(run, at)).or_default().push(*lead);
@@ -192,9 +199,10 @@ impl<R: RunRecord> Runs<R> {
         if records.is_empty() {
             return Ok(());
         }
+        // Behind all runs, including those that are merged now, so that the number of a chunk never means another one.
+        let head = self.list.iter().map(RunEntry::end).max().unwrap_or(1);
         while self.merge(tx, &mut records)? {}
         records.sort();
-        let head = self.list.iter().map(RunEntry::end).max().unwrap_or(1);
         let run = write(tx, head, &records)?;
         self.list.push(run);
         self.save(tx)
@@ -237,10 +245,11 @@ impl<R: RunRecord> Runs<R> {
         let mut removed = 0;
         let update = format!("UPDATE {} SET body = $1 WHERE id = $2", R::CHUNKS);
         for run in &mut self.list {
-            let within = read_head::<R>(tx, run)?.chunks_within(first, last);
+            let head = read_head::<R>(tx, run)?.ok_or_else(missing_chunk)?;
+            let within = head.chunks_within(first, last);
             let mut changed = Vec::new();
             let chunks = within.map(|at| number(run, at)).collect();
-            fetch::<R>(tx, chunks, |id, records| {
+            let are_all_there = fetch::<R>(tx, chunks, |id, records| {
                 let mut records = records.collect::<Result<Vec<R>>>()?;
                 let before = records.len();
                 records.retain(|one| !((first..=last).contains(&one.lead()) && goes(one)));
@@ -251,6 +260,9 @@ impl<R: RunRecord> Runs<R> {
                 }
                 Ok(())
             })?;
+            if !are_all_there {
+                return Err(missing_chunk());
+            }
             for (id, body) in changed {
                 tx.send(&update, &[body.as_slice().into(), id.into()])?;
             }
@@ -319,15 +331,19 @@ fn drop_run<R: RunRecord>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<()> {
     tx.send(&sql, &[run.head.into(), run.end().into()])
 }
 
-fn read_head<R: RunRecord>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<Arc<RunHead>> {
+fn missing_chunk() -> Problem {
+    Problem::internal("a chunk of a run is missing")
+}
+
+/// The head of a run; `None` if it is gone.
+fn read_head<R: RunRecord>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<Option<Arc<RunHead>>> {
     if let Some(head) = head::cached_head(run.mark) {
-        return Ok(head);
+        return Ok(Some(head));
     }
     let sql = format!("SELECT body FROM {} WHERE id = $1", R::CHUNKS);
     let chunks = usize::try_from(run.chunks).map_err(Problem::internal)?;
     let head = tx.query_one(&sql, &[run.head.into()], |row| RunHead::read(row.blob(0)?, chunks))?;
-    let head = head.ok_or_else(|| Problem::internal("a run has no head"))?;
-    Ok(head::keep(run.mark, head))
+    Ok(head.map(|head| head::keep(run.mark, head)))
 }
 
 /// Adds all records of runs, in no particular order. It uses one statement for all, because a statement per run would
@@ -355,21 +371,23 @@ fn read_whole<R: RunRecord>(
     Ok(())
 }
 
-/// Calls `each` with the records of chunks, given by their numbers.
+/// Calls `each` with the records of chunks, given by their numbers. `false` if some are gone.
 fn fetch<R: RunRecord>(
     tx: &mut Tx<'_>,
     chunks: BTreeSet<i64>,
     mut each: impl FnMut(i64, ChunkRecords<'_, R>) -> Result<()>,
-) -> Result<()> {
+) -> Result<bool> {
     let sql = format!("SELECT id, body FROM {} WHERE id IN ({})", R::CHUNKS, *MARKS);
+    let mut left = chunks.len();
     for list in lists(&Vec::from_iter(chunks)) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
         tx.query(&sql, &values, |row| {
+            left -= 1;
             each(row.int(0)?, ChunkRecords::of(row.blob(1)?))?;
             Ok(true)
         })?;
     }
-    Ok(())
+    Ok(left == 0)
 }
 
 #[cfg(test)]

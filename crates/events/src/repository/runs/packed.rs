@@ -27,7 +27,7 @@ pub(in crate::repository) fn pack(number: impl VarInt, out: &mut Vec<u8>) {
 }
 
 /// The bytes of a chunk with these records.
-pub(super) fn packed<R: RunRecord>(records: &[R]) -> Vec<u8> {
+pub(in crate::repository) fn packed<R: RunRecord>(records: &[R]) -> Vec<u8> {
     let mut out = Vec::with_capacity(records.len() * 16);
     let mut before = R::FIRST;
     for record in records {
@@ -38,13 +38,13 @@ pub(super) fn packed<R: RunRecord>(records: &[R]) -> Vec<u8> {
 }
 
 /// The records of a chunk, in order.
-pub(super) struct ChunkRecords<'a, R> {
+pub(in crate::repository) struct ChunkRecords<'a, R> {
     packed: PackedNumbers<'a>,
     before: R,
 }
 
 impl<'a, R: RunRecord> ChunkRecords<'a, R> {
-    pub(super) fn of(chunk: &'a [u8]) -> Self {
+    pub(in crate::repository) fn of(chunk: &'a [u8]) -> Self {
         Self { packed: PackedNumbers(chunk), before: R::FIRST }
     }
 }

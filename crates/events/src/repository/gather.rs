@@ -1,0 +1,55 @@
+//! Moves young ids and facts into runs, beside servers that claim ids (decision 130).
+//!
+//! On SQLite, the transaction that appends events does this itself, because it is the only writer.
+
+use lyceum_core::Result;
+use lyceum_store::Tx;
+use lyceum_store::log::is_only_writer;
+
+use super::run_lists::RunLists;
+use super::runs::forget_all_but;
+use super::{GATHERED, GATHERED_ROWS, facts, ids};
+
+/// The result of [`gather`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GatherOutcome {
+    /// The number of ids and facts that are in runs now.
+    pub moved: usize,
+    /// Whether so many were young that some were left.
+    pub has_more: bool,
+}
+
+/// The tables from which [`gather`] deletes rows.
+pub const YOUNG_TABLES: [&str; 3] = ["event_ids", "event_facts", "event_young_facts"];
+
+/// Whether [`gather`] has enough to move: packed facts, or as many rows as make a run.
+pub fn is_gathering_due(tx: &mut Tx<'_>) -> Result<bool> {
+    let sql = "SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM event_young_facts LIMIT 1) AS p), \
+               (SELECT COUNT(*) FROM (SELECT 1 FROM event_ids LIMIT $1) AS i), \
+               (SELECT COUNT(*) FROM (SELECT 1 FROM event_facts LIMIT $1) AS f)";
+    let counts = tx.row::<(i64, i64, i64)>(sql, &[GATHERED.into()])?.unwrap_or_default();
+    Ok(counts.0 > 0 || counts.1 >= GATHERED || counts.2 >= GATHERED)
+}
+
+/// Moves a limited number of young ids and facts into runs, in a transaction that sees the latest state
+/// (`log::write_latest`). Does nothing if another transaction is doing this or corrects an event.
+///
+/// Claims go on meanwhile. An id is either in its row or in a run, and a claim looks into the rows first. Only the claim
+/// of an id whose row is being moved waits.
+pub fn gather(tx: &mut Tx<'_>) -> Result<GatherOutcome> {
+    if is_only_writer(tx) {
+        return Ok(GatherOutcome::default());
+    }
+    let Some(mut lists) = RunLists::hold(tx)? else { return Ok(GatherOutcome::default()) };
+    let moved = [ids::gather(tx, &mut lists.ids)?, facts::gather(tx, &mut lists.facts)?];
+    let limit = usize::try_from(GATHERED_ROWS).expect("a number of rows fits into memory");
+    Ok(GatherOutcome { moved: moved.iter().sum(), has_more: moved.iter().any(|one| *one >= limit) })
+}
+
+/// Removes the heads of runs from the cache that are in no list any more, because another server merged their runs.
+pub fn forget_unused_heads(tx: &mut Tx<'_>) -> Result<()> {
+    let RunLists { ids, facts, .. } = RunLists::read(tx)?;
+    let used = ids.marks().chain(facts.marks()).collect();
+    forget_all_but(&used);
+    Ok(())
+}
