@@ -32,8 +32,7 @@ fn parse(reference: &str) -> Option<FileReference> {
     for segment in address.split('/') {
         match segment {
             "" | "." => {}
-            ".." if segments.pop().is_none() => folders_up += 1,
-            ".." => {}
+            ".." => folders_up += usize::from(segments.pop().is_none()),
             segment => segments.push(segment),
         }
     }
