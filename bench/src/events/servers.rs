@@ -60,7 +60,7 @@ pub(super) fn measure(options: &Options) -> Result<Vec<Finding>> {
     {
         let mut rounds: Vec<[SharedLoad; SERVERS]> = Vec::new();
         for _ in 0..options.rounds() {
-            let mut load = |count| load(options, &servers, &cluster.url(), count, events, clients);
+            let load = |count| load(options, &servers, &cluster.url(), count, events, clients);
             rounds.push([load(1)?, load(2)?, load(SERVERS)?]);
         }
         let ratio = |of: fn(&SharedLoad) -> f64| {

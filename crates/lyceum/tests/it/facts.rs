@@ -112,7 +112,7 @@ fn send_and_kill(
     first: &mut Served,
 ) -> Vec<String> {
     let (acknowledged, refused) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
-    let (killed, sent) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    let (killed, sent) = (AtomicBool::new(false), Mutex::new(Vec::<(Value, Vec<String>)>::new()));
     thread::scope(|scope| {
         for (sender, api) in (0..SENDERS).zip(apis.iter().cycle()) {
             let (acknowledged, refused) = (&acknowledged, &refused);
