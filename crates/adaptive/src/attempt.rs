@@ -281,7 +281,7 @@ pub fn lesson_for(
     };
     let lesson = desk.memory.lessons.get(tx, id, records)?;
     let is_placement = lesson.lesson_type == LessonType::Placement;
-    if is_placement || enroll::any_lasts(desk.now, &enrollments)? {
+    if is_placement || enroll::any_is_current(desk.now, &enrollments)? {
         return Ok(lesson);
     }
     Err(Problem::invalid(

@@ -111,7 +111,7 @@ pub fn apply(
     request: &TeachingRequest,
     by: &str,
 ) -> Result<TeachingReport> {
-    let students = students(tx, request, desk.reach)?;
+    let students = students(tx, desk.now, request, desk.reach)?;
     let seen: Vec<&str> = students.iter().map(String::as_str).collect();
     // The students and what they learn lie within the reach, so the reach does not restrict what is written for them.
     let all = LessonContext { reach: &Reach::Everything, ..*desk };
@@ -147,12 +147,17 @@ pub fn apply(
     Ok(TeachingReport { students })
 }
 
-fn students(tx: &mut Tx<'_>, request: &TeachingRequest, reach: &Reach) -> Result<Vec<String>> {
+fn students(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    request: &TeachingRequest,
+    reach: &Reach,
+) -> Result<Vec<String>> {
     match (&request.student, &request.class) {
         (Some(student), None) => Ok(vec![roster::student(tx, student, reach)?.id]),
         (None, Some(class)) => {
             fields::in_use_within(tx, &CLASS, class, reach)?;
-            let members = roster::in_class(tx, class, "student", reach)?;
+            let members = roster::in_class(tx, now, class, "student", reach)?;
             if members.len() > TEACHING_STUDENTS_MAX_COUNT {
                 let rule = format!(
                     "must have at most {TEACHING_STUDENTS_MAX_COUNT} students; send students one by one"

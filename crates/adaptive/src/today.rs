@@ -1,6 +1,7 @@
 //! Which students need help now: combines the rules of the bridge with data of lessons.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use lyceum_bridge::need::{self, Need, RULES};
 use lyceum_bridge::today::{self, Moment, StudentDay, SubjectDay};
@@ -15,24 +16,32 @@ use crate::repository::attempts::{self, RunningAnswer};
 /// The work of each active student within the reach on the day of `now`, including failed and running lessons.
 pub fn students(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<StudentDay>> {
     let mut days = today::of_all(tx, moment, reach)?;
+    for instants in today::different_days(&days) {
+        add_lessons(tx, instants, &mut days)?;
+    }
+    Ok(days)
+}
+
+/// Adds the failed and running lessons between these instants to the students whose day they are.
+fn add_lessons(tx: &mut Tx<'_>, instants: Range<i64>, days: &mut [StudentDay]) -> Result<()> {
     let mut failed: HashMap<String, (String, i64)> = HashMap::new();
-    for (student, lesson, count) in attempts::failed(tx, moment.day())? {
+    for (student, lesson, count) in attempts::failed(tx, instants.clone())? {
         let most = failed.entry(student).or_default();
         if count > most.1 {
             *most = (lesson, count);
         }
     }
     let mut underway: HashMap<String, Vec<RunningAnswer>> = HashMap::new();
-    for answer in attempts::underway(tx, moment.day(), None)? {
+    for answer in attempts::underway(tx, instants.clone(), None)? {
         underway.entry(answer.student.clone()).or_default().push(answer);
     }
-    for day in &mut days {
+    for day in days.iter_mut().filter(|day| day.instants == instants) {
         day.failed = failed.remove(&day.learner.id);
         for answer in underway.get(&day.learner.id).into_iter().flatten() {
             add(day, answer);
         }
     }
-    Ok(days)
+    Ok(())
 }
 
 /// What an answer in a running lesson adds to a day. When the lesson is complete, its event reports its answers.
@@ -54,7 +63,7 @@ fn add(day: &mut StudentDay, answer: &RunningAnswer) {
 pub fn student(tx: &mut Tx<'_>, moment: &Moment, user: &str) -> Result<(Need, Vec<SubjectDay>)> {
     let (mut day, mut subjects) = today::of_one(tx, moment, user)?;
     let mut subjects_by_lesson: HashMap<String, Option<String>> = HashMap::new();
-    for answer in attempts::underway(tx, moment.day(), Some(user))? {
+    for answer in attempts::underway(tx, day.instants.clone(), Some(user))? {
         add(&mut day, &answer);
         if !subjects_by_lesson.contains_key(&answer.lesson) {
             let subject = match lesson::find(tx, &answer.lesson) {
@@ -72,7 +81,7 @@ pub fn student(tx: &mut Tx<'_>, moment: &Moment, user: &str) -> Result<(Need, Ve
         });
         subjects[at].sums.add(&sums(&answer), 1);
     }
-    let failed = attempts::failed(tx, moment.day())?.into_iter();
+    let failed = attempts::failed(tx, day.instants.clone())?.into_iter();
     let own = failed.filter(|(student, ..)| student == user);
     day.failed = own.map(|(_, lesson, count)| (lesson, count)).max_by_key(|(_, count)| *count);
     let reasons = need::reasons(&day, RULES, moment.now);

@@ -5,6 +5,7 @@ use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_roster::collections::{Collection, at};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, ORG, USER};
+use lyceum_roster::membership::{self, EnrollmentDays};
 use lyceum_roster::reach::{check_changes, keep_within};
 use lyceum_roster::record::Object;
 use lyceum_roster::repository::RecordUse;
@@ -18,7 +19,7 @@ use uuid::Uuid;
 
 use crate::enrollments::{self, CourseEnrollment};
 use crate::goals::EnrollmentMetadata;
-use crate::places::{self, EnrollmentPlace, day};
+use crate::places::{self, EnrollmentPlace};
 use crate::settle;
 use crate::student::EnrollingStudent;
 
@@ -88,7 +89,7 @@ pub fn enroll(
     record.insert("user".into(), json!({ "sourcedId": user }));
     record.insert("class".into(), json!({ "sourcedId": class }));
     record.insert("role".into(), role.into());
-    let today = || places::day(now);
+    let today = || membership::day(now);
     record.insert("beginDate".into(), request.begin_date.clone().unwrap_or_else(today).into());
     if let Some(EnrollmentMetadata(metadata)) = &request.metadata {
         record.insert("metadata".into(), metadata.clone().into());
@@ -154,32 +155,26 @@ fn settle_student(
 
 /// Whether the user is enrolled in the course as a student today.
 pub fn learns(tx: &mut Tx<'_>, now: Timestamp, user: &str, course: &str) -> Result<bool> {
-    any_lasts(now, &repository::learning(tx, user, course)?)
+    any_is_current(now, &repository::learning(tx, user, course)?)
 }
 
-/// Whether at least one of the enrollments has not ended today. Each is the JSON text of a record.
-pub fn any_lasts(now: Timestamp, enrollments: &[String]) -> Result<bool> {
-    /// Only the member that matters here, because this runs for each question of a lesson.
-    #[derive(Deserialize)]
-    struct EnrollmentEnd {
-        #[serde(rename = "endDate")]
-        end_date: Option<String>,
-    }
-    let today = day(now);
+/// Whether at least one of the enrollments counts today. Each is the JSON text of a record.
+pub fn any_is_current(now: Timestamp, enrollments: &[String]) -> Result<bool> {
+    let today = membership::day(now);
     for text in enrollments {
-        let EnrollmentEnd { end_date } = serde_json::from_str(text).map_err(Problem::internal)?;
-        if places::lasts_until(&end_date.unwrap_or_default(), &today) {
+        if EnrollmentDays::of_text(text)?.is_current(&today) {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// The active courses in which the user is a student.
+/// The active courses in which the user is a student today.
 pub fn learned(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Vec<String>> {
     let places = places::of_users(tx, now, &[user])?;
     let mut places = places::taught_places(tx, places)?;
-    places.retain(|place| place.role == "student");
+    let today = membership::day(now);
+    places.retain(|place| place.role == "student" && place.is_current(&today));
     Ok(places.into_iter().map(|place| place.course).collect())
 }
 
@@ -204,7 +199,8 @@ fn free(tx: &mut Tx<'_>, now: Timestamp, id: &str, user: &str, course: &str) -> 
     let fields = fields::of(&stored)?;
     let is_theirs = fields::reference(&fields, "user") == user
         && fields::reference(&fields, "course") == course
-        && (fields::text(&fields, "status") != "active" || !places::lasts(&fields, &day(now)));
+        && (fields::text(&fields, "status") != "active"
+            || EnrollmentDays::of(&fields).has_ended(&membership::day(now)));
     if is_theirs {
         return Ok(());
     }

@@ -7,6 +7,7 @@ use lyceum_core::{Reach, Result};
 use lyceum_roster::default_class::{SchoolYear, year_of};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
+use lyceum_roster::membership::{self, EnrollmentDays};
 use lyceum_roster::reach::keep_within;
 use lyceum_roster::record::Object;
 use lyceum_roster::repository::{self, RecordUse};
@@ -32,22 +33,15 @@ pub(crate) struct EnrollmentPlace {
     pub(crate) fields: Object,
 }
 
-/// Whether an enrollment has not ended on the day, such as `2026-01-15`. Its last day still counts.
-pub(crate) fn lasts(enrollment: &Object, today: &str) -> bool {
-    lasts_until(fields::text(enrollment, "endDate"), today)
+impl EnrollmentPlace {
+    /// Whether the user is a member of the class on the day: the enrollment has begun and has not ended.
+    pub(crate) fn is_current(&self, today: &str) -> bool {
+        EnrollmentDays::of(&self.fields).is_current(today)
+    }
 }
 
-/// Like [`lasts`], for an `endDate` that may be empty.
-pub(crate) fn lasts_until(end: &str, today: &str) -> bool {
-    end.is_empty() || end >= today
-}
-
-/// The day of an instant, in UTC.
-pub(crate) fn day(now: Timestamp) -> String {
-    now.date().to_string()
-}
-
-/// The current active enrollments of the users, in the order of their creation. It needs two statements.
+/// The active enrollments of the users that have not ended, in the order of their creation. Some may begin later. It
+/// needs two statements.
 pub(crate) fn of_users(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -57,12 +51,12 @@ pub(crate) fn of_users(
     let records = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
     let classes = records.iter().map(|record| fields::reference(record, "class"));
     let classes = fields::of_all(tx, &CLASS, classes)?;
-    let today = day(now);
+    let today = membership::day(now);
     let places = records.into_iter().map(|record| place(record, &classes));
-    Ok(places.filter(|place| lasts(&place.fields, &today)).collect())
+    Ok(places.filter(|place| !EnrollmentDays::of(&place.fields).has_ended(&today)).collect())
 }
 
-/// Those current active enrollments of a user that lie within the reach.
+/// Those active enrollments of a user that have not ended and lie within the reach.
 pub(crate) fn within(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -7,6 +7,7 @@ use jiff::civil::{Date, Time, Weekday};
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result};
 use lyceum_roster::fields;
+use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::ORG;
 use lyceum_roster::reach::{check_change, check_changes};
 use lyceum_store::Tx;
@@ -70,10 +71,14 @@ impl SchoolHours {
         }
     }
 
+    /// The time zone, whose names were checked when the hours were stored.
+    pub(crate) fn zone(&self) -> Zone {
+        Zone::from_name(&self.time_zone).unwrap_or(Zone::UTC)
+    }
+
     /// The school day of an instant; `None` on a day without school and before school begins.
     pub fn day_at(&self, now: Timestamp) -> Option<SchoolDay> {
-        let (zone, begins, ends) =
-            (Zone::from_name(&self.time_zone).ok()?, time(&self.begins)?, time(&self.ends)?);
+        let (zone, begins, ends) = (self.zone(), time(&self.begins)?, time(&self.ends)?);
         let today = zone.day_of(now);
         let has_school = self.weekdays.contains(&today.weekday().to_monday_one_offset())
             && !self.days_off.contains(&today.to_string());
@@ -219,6 +224,11 @@ pub fn remove(tx: &mut Tx<'_>, org: &str, reach: &Reach) -> Result<()> {
             Err(Problem::new(ProblemKind::NotFound, message))
         }
     }
+}
+
+/// Removes the hours of purged organizations, so that a later organization with the same sourcedId does not have them.
+pub fn forget_purged(tx: &mut Tx<'_>, kind: &RecordKind) -> Result<()> {
+    if *kind == ORG { repository::forget_purged(tx) } else { Ok(()) }
 }
 
 fn check_organization(tx: &mut Tx<'_>, org: &str, reach: &Reach) -> Result<()> {

@@ -10,6 +10,7 @@ use lyceum_roster::default_class::{self, SchoolYear};
 use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, USER};
+use lyceum_roster::membership;
 use lyceum_roster::record::{Object, Record};
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
@@ -266,7 +267,7 @@ fn joining(led: &Led, class: &str, now: Timestamp) -> Object {
         "school": { "sourcedId": led.school },
         "course": { "sourcedId": led.course },
         "role": "student",
-        "beginDate": places::day(now),
+        "beginDate": membership::day(now),
     });
     match fields {
         serde_json::Value::Object(fields) => fields,

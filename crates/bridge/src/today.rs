@@ -1,18 +1,17 @@
 //! Today: the work of all students compared with their daily goals, read with a fixed number of statements.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Reach, Result};
+use lyceum_core::{Reach, Result};
 use lyceum_events::facts::{self, ActorFacts, Measure, MeasureSums};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ORG, USER};
+use lyceum_roster::membership;
 use lyceum_roster::record::{Object, members};
 use lyceum_roster::repository::{self, ListedStudent};
 use lyceum_store::Tx;
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::analytics::{self, StudentName};
@@ -33,6 +32,8 @@ pub struct StudentDay {
     pub sums: MeasureSums,
     /// The last event of the day.
     pub last: Option<Timestamp>,
+    /// The instants of the day in the time zone of the student's school, in milliseconds.
+    pub instants: Range<i64>,
     /// The school day of the student's organization; `None` on a day without school and before it begins.
     pub school_day: Option<SchoolDay>,
     /// Whether the student is enrolled in a course now.
@@ -94,80 +95,103 @@ impl StudentDay {
     }
 }
 
-/// A moment, as a person looks at it who wants to know what students do.
+/// A moment. Its day is another one in each time zone of a school.
 #[derive(Clone, Debug)]
 pub struct Moment {
     /// The instant.
     pub now: Timestamp,
-    /// The time zone whose day is today.
-    pub zone: Zone,
     /// The school hours of organizations that set none.
     pub usual_hours: SchoolHours,
 }
 
 impl Moment {
-    /// A moment with the usual school hours in the same time zone.
+    /// A moment with the usual school hours in a time zone.
     pub fn usual(now: Timestamp, zone: &Zone) -> Self {
-        Self { now, usual_hours: SchoolHours::usual(zone.name()), zone: zone.clone() }
-    }
-
-    /// The instants of today, in milliseconds.
-    pub fn day(&self) -> Range<i64> {
-        range(self.now, &self.zone)
+        Self { now, usual_hours: SchoolHours::usual(zone.name()) }
     }
 }
 
 /// The instants of the day that `now` belongs to.
-pub fn range(now: Timestamp, zone: &Zone) -> Range<i64> {
+fn range(now: Timestamp, zone: &Zone) -> Range<i64> {
     let day = zone.day_of(now);
     let behind = day.tomorrow().unwrap_or(day);
     zone.start_of(day).milliseconds()..zone.start_of(behind).milliseconds()
 }
 
-/// All active students within the reach with their work on the day of `now`, in the order of their creation. Events
-/// belong to students by the rules of [`crate::analytics::activity`].
+/// All active students within the reach with their work on the day of `now` in the time zones of their schools, in the
+/// order of their creation. Events belong to students by the rules of [`crate::analytics::activity`]. The number of
+/// statements grows with the number of different days, not with the number of schools or students.
 pub fn of_all(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<StudentDay>> {
-    let (now, day) = (moment.now, moment.day());
+    let now = moment.now;
     let learners = repository::learners(tx, reach)?;
     let orgs = learners.iter().map(|learner| learner.org.as_str());
-    let school_days = school_days(tx, moment, orgs.clone())?;
+    let days_by_org: HashMap<String, (Range<i64>, Option<SchoolDay>)> =
+        school_hours::in_force(tx, &moment.usual_hours, orgs.clone())?
+            .into_iter()
+            .map(|(org, set)| (org, (range(now, &set.hours.zone()), set.hours.day_at(now))))
+            .collect();
     let orgs = fields::of_all_within(tx, &ORG, orgs, reach)?;
     let name =
         |learner: &ListedStudent| orgs.get(&learner.org).map(|org| fields::text(org, "name"));
-    let mut days: Vec<StudentDay> = learners
-        .into_iter()
-        .map(|learner| StudentDay {
-            school: name(&learner).unwrap_or_default().to_owned(),
-            school_day: school_days.get(&learner.org).copied().flatten(),
-            learner,
-            ..StudentDay::default()
-        })
-        .collect();
+    let day = |learner: ListedStudent| {
+        let (instants, school_day) = days_by_org.get(&learner.org).cloned().unwrap_or_default();
+        let school = name(&learner).unwrap_or_default().to_owned();
+        StudentDay { school, school_day, instants, learner, ..StudentDay::default() }
+    };
+    let mut days: Vec<StudentDay> = learners.into_iter().map(day).collect();
     let at: HashMap<String, usize> =
         days.iter().enumerate().map(|(at, day)| (day.learner.id.clone(), at)).collect();
     learn(tx, now, &at, &mut days)?;
-    let last = facts::last_of_all(tx, day.clone())?;
-    let did = facts::of_all(tx, day)?;
-    let by_email = by_email(tx, &did, &at)?;
-    for did in did {
-        let by_email = || at.get(by_email.get(&did.email)?);
-        let Some(at) = at.get(&did.person).or_else(by_email) else { continue };
-        let day = &mut days[*at];
-        day.sums.add(&did.sums, 1);
-        let last = last.get(&did.actor).map(|last| Timestamp::from_milliseconds(*last));
-        day.last = day.last.max(last);
+    for instants in different_days(&days) {
+        add_work(tx, instants, &at, &mut days)?;
     }
     Ok(days)
 }
 
-/// The school day of each organization.
-fn school_days<'o>(
+/// The different days of the students, as instants.
+pub fn different_days(days: &[StudentDay]) -> Vec<Range<i64>> {
+    let bounds: BTreeSet<(i64, i64)> =
+        days.iter().map(|day| (day.instants.start, day.instants.end)).collect();
+    bounds.into_iter().map(|(start, end)| start..end).collect()
+}
+
+/// Adds the work between these instants to the students whose day they are.
+fn add_work(
     tx: &mut Tx<'_>,
-    moment: &Moment,
-    orgs: impl Iterator<Item = &'o str>,
-) -> Result<HashMap<String, Option<SchoolDay>>> {
-    let hours = school_hours::in_force(tx, &moment.usual_hours, orgs)?;
-    Ok(hours.into_iter().map(|(org, set)| (org, set.hours.day_at(moment.now))).collect())
+    instants: Range<i64>,
+    at: &HashMap<String, usize>,
+    days: &mut [StudentDay],
+) -> Result<()> {
+    let last = facts::last_of_all(tx, instants.clone())?;
+    let did = facts::of_all(tx, instants.clone())?;
+    let by_email = by_email(tx, &did, at)?;
+    for did in did {
+        let by_email = || at.get(by_email.get(&did.email)?);
+        let Some(at) = at.get(&did.person).or_else(by_email) else { continue };
+        let day = &mut days[*at];
+        if day.instants == instants {
+            day.sums.add(&did.sums, 1);
+            let last = last.get(&did.actor).map(|last| Timestamp::from_milliseconds(*last));
+            day.last = day.last.max(last);
+        }
+    }
+    Ok(())
+}
+
+/// The school hours of a student: those of the primary organization, otherwise of the one at which the user has a role.
+fn hours_of(tx: &mut Tx<'_>, moment: &Moment, person: &Object) -> Result<SchoolHours> {
+    let primary = fields::reference(person, "primaryOrg");
+    let roles = person.get("roles").and_then(Value::as_array).into_iter().flatten();
+    let of_roles = roles.map(|role| fields::id_in(&role["org"])).min();
+    let org = if primary.is_empty() { of_roles.unwrap_or_default() } else { primary };
+    let in_force = school_hours::in_force(tx, &moment.usual_hours, [org])?.remove(org);
+    Ok(in_force.map_or_else(|| moment.usual_hours.clone(), |set| set.hours))
+}
+
+/// The time zone of a student's school. Errors: `NotFound`.
+pub fn zone_of(tx: &mut Tx<'_>, moment: &Moment, user: &str) -> Result<Zone> {
+    let person = fields::in_use(tx, &USER, user)?;
+    Ok(hours_of(tx, moment, &person)?.zone())
 }
 
 /// A student's work today in a subject, compared with its goal.
@@ -183,12 +207,7 @@ pub struct SubjectDay {
 
 /// One student's day by subject: first the subjects with a goal, in the order of the enrollments, then other subjects
 /// in which the student worked. Errors: `NotFound`.
-pub fn subjects(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    zone: &Zone,
-    user: &str,
-) -> Result<Vec<SubjectDay>> {
+fn subjects(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone, user: &str) -> Result<Vec<SubjectDay>> {
     let mut subjects: Vec<SubjectDay> = Vec::new();
     let mut at = |name: &str| {
         let known = subjects.iter().position(|known| known.subject.eq_ignore_ascii_case(name));
@@ -200,7 +219,8 @@ pub fn subjects(
     let places = places::of_users(tx, now, &[user])?;
     let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
     let mut goals_at = Vec::new();
-    for place in places.iter().filter(|place| place.role == "student") {
+    let today = membership::day(now);
+    for place in places.iter().filter(|place| place.role == "student" && place.is_current(&today)) {
         let Some(course) = courses.get(&place.course).filter(|course| fields::is_in_use(course))
         else {
             continue;
@@ -231,21 +251,22 @@ pub fn of_one(
     moment: &Moment,
     user: &str,
 ) -> Result<(StudentDay, Vec<SubjectDay>)> {
-    let subjects = subjects(tx, moment.now, &moment.zone, user)?;
-    let mut day = StudentDay::default();
+    let person = fields::in_use(tx, &USER, user)?;
+    let hours = hours_of(tx, moment, &person)?;
+    let zone = hours.zone();
+    let subjects = subjects(tx, moment.now, &zone, user)?;
+    let mut day = StudentDay {
+        school_day: hours.day_at(moment.now),
+        instants: range(moment.now, &zone),
+        ..StudentDay::default()
+    };
     user.clone_into(&mut day.learner.id);
     for subject in &subjects {
         day.goal_xp += subject.goal_xp;
         day.sums.add(&subject.sums, 1);
     }
-    let person = fields::in_use(tx, &USER, user)?;
-    let primary = fields::reference(&person, "primaryOrg");
-    let roles = person.get("roles").and_then(Value::as_array).into_iter().flatten();
-    let of_roles = roles.map(|role| fields::id_in(&role["org"])).min();
-    let org = if primary.is_empty() { of_roles.unwrap_or_default() } else { primary };
-    day.school_day = school_days(tx, moment, std::iter::once(org))?.remove(org).flatten();
     for actor in analytics::actors(tx, &person)? {
-        lyceum_events::of_actor(tx, actor, moment.day(), |logged| {
+        lyceum_events::of_actor(tx, actor, day.instants.clone(), |logged| {
             day.last = day.last.max(Some(logged.event.time));
             Ok(())
         })?;
@@ -272,14 +293,7 @@ fn by_email(
     repository::users_with_emails(tx, &emails)
 }
 
-/// The last day of an enrollment; empty if it has none.
-#[derive(Deserialize)]
-struct LastDay<'a> {
-    #[serde(rename = "endDate", borrow)]
-    end_date: Option<Cow<'a, str>>,
-}
-
-/// Adds the goals of the enrollments that have not ended.
+/// Adds the goals of the enrollments that count today.
 fn learn(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -287,15 +301,10 @@ fn learn(
     days: &mut [StudentDay],
 ) -> Result<()> {
     // Most enrollments use the goal of their course. They are added up without parsing the whole record.
-    let today = places::day(now);
     let mut usual: HashMap<String, Vec<usize>> = HashMap::new();
     let mut own = Vec::new();
-    repository::each_learning(tx, |user, course, body| {
+    repository::each_learning(tx, now, |user, course, body| {
         let Some(at) = at.get(user) else { return Ok(()) };
-        let LastDay { end_date } = serde_json::from_str(body).map_err(Problem::internal)?;
-        if !places::lasts_until(end_date.as_deref().unwrap_or_default(), &today) {
-            return Ok(());
-        }
         days[*at].is_enrolled = true;
         if body.contains("\"dailyXp\"") {
             own.push((*at, course.to_owned(), members(body, None)?));

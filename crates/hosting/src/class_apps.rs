@@ -4,8 +4,7 @@ use lyceum_access::audit::AuditChange;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::fields;
-use lyceum_roster::kinds::{CLASS, ENROLLMENT};
-use lyceum_roster::record::Object;
+use lyceum_roster::kinds::CLASS;
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -100,20 +99,9 @@ pub fn withdraw(
     change.note(tx, now, &json!({ "app": slug }))
 }
 
-/// The apps that a student may open: those of the classes in which the student learns today, each once, by name.
+/// The apps that a student may open: those of the classes in which the student learns now, each once, by name.
 pub fn of_student(tx: &mut Tx<'_>, now: Timestamp, student: &str) -> Result<Vec<ClassApp>> {
-    let today = now.date().to_string();
-    let lasts = |enrollment: &Object| {
-        let end = fields::text(enrollment, "endDate");
-        end.is_empty() || end >= today.as_str()
-    };
-    let mut classes = Vec::new();
-    for stored in roster::referring_to(tx, &ENROLLMENT, "user", &[student])? {
-        let enrollment = fields::of(&stored)?;
-        if fields::text(&enrollment, "role") == "student" && lasts(&enrollment) {
-            classes.push(fields::reference(&enrollment, "class").to_owned());
-        }
-    }
+    let mut classes = roster::classes_of_member(tx, now, student, "student")?;
     let records = fields::of_all(tx, &CLASS, classes.iter().map(String::as_str))?;
     classes.retain(|class| records.get(class).is_some_and(fields::is_in_use));
     repository::of_classes(tx, &classes)

@@ -13,7 +13,7 @@
 //! | answers: `href`s, payload dialects | `render`, `narrow` |
 //! | which lists exist; their parameters, filters and order | `collections`, `query`, `filter`, `sort` |
 //! | OneRoster 1.1 over the same records | `v1p1` |
-//! | members of stored records; grades | `fields`, `grade` |
+//! | members of stored records; grades; when an enrollment counts | `fields`, `grade`, `membership` |
 //! | SQL: put, read, list, delete, purge, check | `repository` |
 //! | default classes, guardians, users' credentials | `default_class`, `agents`, `credentials` |
 //! | line items and results that the server writes | `results` |
@@ -41,6 +41,7 @@ pub mod imports;
 pub mod kind;
 pub mod kinds;
 pub mod limits;
+pub mod membership;
 pub mod name_words;
 mod narrow;
 mod patch;

@@ -45,7 +45,7 @@ impl NewAccount {
             }
         };
         let known = repository::student(tx, user, &Reach::Everything)?;
-        let name = self.name.clone().unwrap_or_else(|| known.account_name().to_owned());
+        let name = self.name.clone().unwrap_or_else(|| known.shown_name().to_owned());
         student::create(tx, now, &NewStudent { roster_user: user.clone(), name, email, password })
     }
 }

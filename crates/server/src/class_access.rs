@@ -30,11 +30,12 @@ pub(crate) struct StudentAccess {
 /// The students of a class within the reach, by their names. Three statements.
 pub(crate) fn students(
     tx: &mut Tx<'_>,
+    now: Timestamp,
     master: &MasterKey,
     class: &str,
     reach: &Reach,
 ) -> Result<Vec<StudentAccess>> {
-    let members = repository::in_class(tx, class, "student", reach)?;
+    let members = repository::in_class(tx, now, class, "student", reach)?;
     let users: Vec<&str> = members.iter().map(|member| member.id.as_str()).collect();
     let mut accounts: HashMap<String, Person> = student::of_users(tx, &users)?;
     let ids: Vec<String> = accounts.values().map(|account| account.id.clone()).collect();
@@ -43,7 +44,7 @@ pub(crate) fn students(
     let students = members.into_iter().map(|member| {
         let account = accounts.remove(&member.id);
         let secret = account.as_ref().and_then(|account| secrets.remove(&account.id));
-        StudentAccess { name: member.account_name().to_owned(), user: member.id, account, secret }
+        StudentAccess { name: member.shown_name().to_owned(), user: member.id, account, secret }
     });
     Ok(students.collect())
 }
@@ -67,7 +68,7 @@ pub(crate) fn give(
     kind: ClassSecretKind,
 ) -> Result<usize> {
     let mut created = 0;
-    for one in students(tx, master, class, reach)? {
+    for one in students(tx, now, master, class, reach)? {
         let account = match one.account {
             Some(account) => account,
             None => {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use jiff::civil::Date;
 use lyceum_bridge::analytics::{self, StudentName};
-use lyceum_bridge::today::{Moment, SubjectDay};
+use lyceum_bridge::today::{Moment, SubjectDay, zone_of};
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result, limits::PAGE_MAX_RECORDS};
@@ -57,7 +57,8 @@ pub struct AssignedTest {
     pub expires: Option<Timestamp>,
 }
 
-/// Reads the home of a student. Errors: `NotFound`.
+/// Reads the home of a student. Days are those of the school's time zone; of `zone` if no school hours are set.
+/// Errors: `NotFound`.
 pub fn read(
     tx: &mut Tx<'_>,
     desk: &LessonContext<'_>,
@@ -67,7 +68,9 @@ pub fn read(
     let user = fields::in_use(tx, &USER, student)?;
     let names = [fields::text(&user, "givenName").to_owned(), fields::full_name(&user)];
     let name = names.into_iter().find(|name| !name.is_empty());
-    let (_, today) = today::student(tx, &Moment::usual(desk.now, zone), student)?;
+    let moment = Moment::usual(desk.now, zone);
+    let zone = &zone_of(tx, &moment, student)?;
+    let (_, today) = today::student(tx, &moment, student)?;
     let (is_active_today, streak_days) = streak(tx, desk.now, zone, student)?;
     let courses = student_lessons::courses(tx, desk.now, student)?;
     Ok(StudentHome {

@@ -56,13 +56,13 @@ pub fn read(
     reach: &Reach,
 ) -> Result<Option<TeacherHome>> {
     let Some(teacher) = teacher_of(tx, email, reach)? else { return Ok(None) };
-    let classes = classes::taught_by(tx, &teacher, reach)?;
+    let classes = classes::taught_by(tx, moment.now, &teacher, reach)?;
     if classes.is_empty() {
         return Ok(None);
     }
     let days = crate::today::students(tx, moment, &Reach::ClassesOf(teacher))?;
     let ids: Vec<&str> = classes.iter().map(|class| class.id.as_str()).collect();
-    let members = repository::students_by_class(tx, &ids)?;
+    let members = repository::students_by_class(tx, moment.now, &ids)?;
     let days_by_id: HashMap<&str, &StudentDay> =
         days.iter().map(|day| (day.learner.id.as_str(), day)).collect();
     let of_class = |class: ListedClass| {

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use lyceum_assessment::{question_words, repository as content};
 use lyceum_bridge::analytics::{self, ContributingEvent, StudentName};
 use lyceum_bridge::need::NeedReason;
-use lyceum_bridge::today::{Moment, SubjectDay};
-use lyceum_bridge::zone::{InstantRange, Zone};
-use lyceum_core::time::Timestamp;
+use lyceum_bridge::today::{Moment, SubjectDay, zone_of};
+use lyceum_bridge::zone::InstantRange;
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_events::LoggedEvent;
 use lyceum_events::facts::MeasureSums;
@@ -65,7 +64,8 @@ pub struct LessonAnswer {
     pub words: Option<QuestionInWords>,
 }
 
-/// Reads the page of a student, with what was done in that many days up to now. Errors: `NotFound`.
+/// Reads the page of a student, with what was done in that many days up to now, in the time zone of the student's
+/// school. Errors: `NotFound`.
 pub fn read(
     tx: &mut Tx<'_>,
     moment: &Moment,
@@ -74,9 +74,10 @@ pub fn read(
     reach: &Reach,
 ) -> Result<StudentDetails> {
     let user = fields::in_use_within(tx, &USER, id, reach)?;
-    let Moment { now, zone, .. } = moment;
+    let zone = &zone_of(tx, moment, id)?;
     let (need, today) = crate::today::student(tx, moment, id)?;
-    let dates: Vec<String> = zone.days(*now, day_count).iter().map(ToString::to_string).collect();
+    let dates: Vec<String> =
+        zone.days(moment.now, day_count).iter().map(ToString::to_string).collect();
     let (first, last) = (dates.first().map(String::as_str), dates.last().map(String::as_str));
     let range = InstantRange::inclusive(zone, first, last)?;
     let report = analytics::activity(tx, StudentName::Id(id), range, zone, &Reach::Everything)?;
@@ -254,20 +255,20 @@ pub struct EventsBehind {
     pub events: Vec<ContributingEvent>,
 }
 
-/// Reads the page of the events behind a number. Errors: `NotFound`; `Invalid` for wrong days.
+/// Reads the page of the events behind a number, by days in the time zone of the student's school. Errors: `NotFound`; `Invalid` for wrong days.
 pub fn events_behind(
     tx: &mut Tx<'_>,
-    now: Timestamp,
-    zone: &Zone,
+    moment: &Moment,
     id: &str,
     selection: &Selection,
     reach: &Reach,
 ) -> Result<EventsBehind> {
     let student = name_of(tx, id, reach)?;
+    let zone = &zone_of(tx, moment, id)?;
     let mut selection = selection.clone();
     for day in [&mut selection.from, &mut selection.to] {
         if day.is_empty() {
-            *day = zone.day_of(now).to_string();
+            *day = zone.day_of(moment.now).to_string();
         }
     }
     let range = InstantRange::inclusive(zone, Some(&selection.from), Some(&selection.to))?;

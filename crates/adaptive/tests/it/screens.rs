@@ -198,9 +198,8 @@ fn an_attempt_and_an_event_belong_to_the_student() {
                 to: String::new(),
                 subject: subject.to_owned(),
             };
-            let zone = &Zone::UTC;
             db.read_blocking(|tx| {
-                student::events_behind(tx, noon(), zone, "ben", &selection, &Reach::Everything)
+                student::events_behind(tx, &moment(), "ben", &selection, &Reach::Everything)
             })
         };
         let today = behind("math", "").unwrap();

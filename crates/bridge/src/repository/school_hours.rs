@@ -51,6 +51,13 @@ pub(crate) fn put(tx: &mut Tx<'_>, org: &str, hours: &SchoolHours) -> Result<()>
     tx.send(sql, &values.map(Into::into))
 }
 
+/// Deletes the hours of organizations that are no longer stored.
+pub(crate) fn forget_purged(tx: &mut Tx<'_>) -> Result<()> {
+    let sql = "DELETE FROM school_hours WHERE NOT EXISTS \
+               (SELECT 1 FROM orgs o WHERE o.sourced_id = school_hours.org)";
+    tx.send(sql, &[])
+}
+
 /// Deletes the hours of an organization; `false` if it has none.
 pub(crate) fn delete(tx: &mut Tx<'_>, org: &str) -> Result<bool> {
     Ok(tx.execute("DELETE FROM school_hours WHERE org = $1", &[org.into()])? == 1)

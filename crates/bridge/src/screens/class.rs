@@ -56,14 +56,14 @@ pub fn read(
     subject: &str,
     reach: &Reach,
 ) -> Result<ClassWork> {
-    let class = classes::one(tx, id, reach)?;
+    let class = classes::one(tx, now, id, reach)?;
     let days: Vec<String> = zone.days(now, day_count).iter().map(ToString::to_string).collect();
     let range = InstantRange::inclusive(
         zone,
         days.first().map(String::as_str),
         days.last().map(String::as_str),
     )?;
-    let members = repository::in_class(tx, id, "student", reach)?;
+    let members = repository::in_class(tx, now, id, "student", reach)?;
     let users: Vec<(&str, &str)> = members.iter().map(|one| (&*one.id, &*one.email)).collect();
     let reports = analytics::activities(tx, &users, range, zone)?;
     let known = reports.iter().flat_map(|report| report.facts.values()).flat_map(|day| day.keys());

@@ -202,7 +202,7 @@ fn a_class_has_the_same_numbers_as_its_students_one_by_one() {
         send(db, &events.map(|one| one.sent(SENT)));
         let class = lyceum_roster::repository::MemberCounts { students: 4, teachers: 0 };
         let of_course =
-            db.read_blocking(|tx| classes::of_course(tx, "c", &Reach::Everything)).unwrap();
+            db.read_blocking(|tx| classes::of_course(tx, now(), "c", &Reach::Everything)).unwrap();
         let [own] = of_course.as_slice() else { panic!("{of_course:?}") };
         assert_eq!(own.members, class);
         // Days of this zone begin within a quarter hour of UTC, so their bounds cut buckets.

@@ -45,7 +45,7 @@ fn hours() -> SchoolHours {
 }
 
 fn moment() -> Moment {
-    Moment { now: noon(), zone: zone(), usual_hours: hours() }
+    Moment { now: noon(), usual_hours: hours() }
 }
 
 fn days(db: &Db) -> Vec<StudentDay> {

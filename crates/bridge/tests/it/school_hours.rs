@@ -6,7 +6,6 @@ use lyceum_bridge::school_hours::{self, SchoolHours};
 use lyceum_bridge::screens::school_hours as screen;
 use lyceum_bridge::today::Presence::{self, Absent, Idle, Off, Working};
 use lyceum_bridge::today::{self, Moment};
-use lyceum_bridge::zone::Zone;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, Reach};
 use lyceum_store::Db;
@@ -164,11 +163,7 @@ fn students_work_are_idle_absent_or_off() {
             ],
         );
         let presence = |now: &str| -> Vec<Presence> {
-            let moment = Moment {
-                now: at(now),
-                zone: Zone::from_name("Europe/Berlin").unwrap(),
-                usual_hours: usual(),
-            };
+            let moment = Moment { now: at(now), usual_hours: usual() };
             let days =
                 db.read_blocking(|tx| today::of_all(tx, &moment, &Reach::Everything)).unwrap();
             days.iter().map(|day| day.presence(moment.now)).collect()
@@ -178,5 +173,127 @@ fn students_work_are_idle_absent_or_off() {
         set(db, "s", "11:30");
         assert_eq!(presence("2026-03-10T11:00:00Z")[2], Absent, "also after school");
         assert_eq!(presence("2026-03-14T11:00:00Z"), [Off; 4], "a Saturday");
+    });
+}
+
+#[test]
+fn each_student_has_the_day_of_the_own_school() {
+    both(|db| {
+        school(db);
+        course(db, "c", &["Math"]);
+        // At this instant it is Wednesday 01:30 in Auckland and Tuesday 02:30 in Honolulu.
+        let moment = Moment { now: at("2026-03-10T12:30:00Z"), usual_hours: usual() };
+        let zones = [("auckland", "Pacific/Auckland"), ("honolulu", "Pacific/Honolulu")];
+        let mut events = Vec::new();
+        for (number, (id, zone)) in (1..).zip(zones) {
+            create(db, "orgs", json!({ "sourcedId": id, "name": id, "type": "school" }));
+            let hours = SchoolHours { time_zone: zone.to_owned(), ..usual() };
+            db.write_blocking(|tx| school_hours::set(tx, id, &hours, &Reach::Everything)).unwrap();
+            let student = format!("{id}-student");
+            create(
+                db,
+                "users",
+                json!({
+                    "sourcedId": student, "enabledUser": true, "givenName": id, "familyName": "S",
+                    "roles": [{ "roleType": "primary", "role": "student", "org": { "sourcedId": id } }],
+                }),
+            );
+            // The first is on both days, the second on that of Honolulu, the third on neither.
+            let times = [
+                "2026-03-10T12:15:00Z",
+                "2026-03-10T09:45:00Z",
+                "2026-03-10T10:15:00Z",
+                "2026-03-09T23:00:00Z",
+            ];
+            for (at, time) in (0..).zip(times) {
+                events.push(Said::activity(number * 10 + at, &student, time).sent(SENT));
+            }
+        }
+        send(db, &events);
+        let days = db.read_blocking(|tx| today::of_all(tx, &moment, &Reach::Everything)).unwrap();
+        let found: Vec<(&str, i64)> =
+            days.iter().map(|day| (day.learner.id.as_str(), day.xp())).collect();
+        // Auckland's day began at 11:00 UTC, Honolulu's at 10:00 UTC.
+        assert_eq!(found, [("auckland-student", 10_000), ("honolulu-student", 20_000)]);
+        assert_eq!(today::different_days(&days).len(), 2, "one reading for each time zone");
+        for day in &days {
+            let id = &day.learner.id;
+            let (one, subjects) = db.read_blocking(|tx| today::of_one(tx, &moment, id)).unwrap();
+            assert_eq!((one.sums, one.last, &one.instants), (day.sums, day.last, &day.instants));
+            assert_eq!(subjects[0].sums, day.sums);
+        }
+    });
+}
+
+#[test]
+fn only_members_of_today_are_enrolled_and_have_goals() {
+    both(|db| {
+        school(db);
+        course(db, "c", &["Math"]);
+        let dates = [
+            ("begins", json!({ "beginDate": "2026-03-11" })),
+            ("began", json!({ "beginDate": "2026-03-10", "endDate": "2026-03-10" })),
+            ("ended", json!({ "endDate": "2026-03-09" })),
+        ];
+        for (id, dates) in dates {
+            student(db, id, &format!("{id}@example.org"));
+            let mut enrollment = json!({
+                "sourcedId": format!("e-{id}"), "user": { "sourcedId": id }, "course": { "sourcedId": "c" },
+                "school": { "sourcedId": "s" }, "role": "student", "metadata": { "goals": { "dailyXp": 70 } },
+            });
+            enrollment.as_object_mut().unwrap().extend(dates.as_object().unwrap().clone());
+            create(db, "enrollments", enrollment);
+        }
+        let moment = Moment { now: at("2026-03-10T11:00:00Z"), usual_hours: usual() };
+        let days = db.read_blocking(|tx| today::of_all(tx, &moment, &Reach::Everything)).unwrap();
+        for day in &days {
+            let id = day.learner.id.as_str();
+            let goal = if id == "began" { 70 } else { 0 };
+            assert_eq!((day.is_enrolled, day.goal_xp), (goal > 0, goal), "{id}");
+            let learned = |tx: &mut lyceum_store::Tx<'_>| {
+                let one = today::of_one(tx, &moment, id)?.0;
+                Ok((one.goal_xp, lyceum_bridge::enroll::learned(tx, moment.now, id)?.len()))
+            };
+            let learned = db.read_blocking(learned).unwrap();
+            assert_eq!(learned, (goal, usize::from(goal > 0)), "{id}");
+        }
+        assert_eq!(days.len(), 3);
+    });
+}
+
+#[test]
+fn the_hours_of_an_organization_are_purged_with_it() {
+    both(|db| {
+        district(db);
+        set(db, "north", "12:00");
+        set(db, "south", "13:00");
+        let purge = |org: &str, after: &str| {
+            db.write_blocking(|tx| {
+                let rules = lyceum_roster::collections::at("orgs").unwrap();
+                lyceum_roster::write::delete(
+                    tx,
+                    rules,
+                    org,
+                    crate::kit::now(),
+                    false,
+                    None,
+                    &Reach::Everything,
+                )?;
+                lyceum_roster::repository::purge(
+                    tx,
+                    &lyceum_roster::kinds::ORG,
+                    at(after),
+                    i64::MIN,
+                    10,
+                )?;
+                school_hours::forget_purged(tx, &lyceum_roster::kinds::ORG)
+            })
+            .unwrap();
+        };
+        purge("north", "2027-01-01T00:00:00Z");
+        create(db, "orgs", json!({ "sourcedId": "north", "name": "The north", "type": "school" }));
+        let found = ends(db);
+        assert_eq!(found[1], ("north".to_owned(), "16:00".to_owned(), String::new()));
+        assert_eq!(found[2], ("south".to_owned(), "13:00".to_owned(), "The south".to_owned()));
     });
 }

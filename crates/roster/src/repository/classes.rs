@@ -1,12 +1,14 @@
-//! Who is in which class, in a statement however many they are.
+//! The members of classes, in one statement for any number of members.
 
 use std::collections::HashMap;
 
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, dialect};
 
 use super::reach::{self, RecordUse};
 use crate::kinds::{CLASS, USER};
+use crate::membership;
 
 /// The numbers of people in a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,19 +19,35 @@ pub struct MemberCounts {
     pub teachers: i64,
 }
 
-/// The numbers of active users within the reach with active enrollments in each of the classes that has any, or in each
-/// of all classes, by its sourcedId.
+/// Appends the condition that the enrollment `alias` makes its user a member of the class now: it is active, has begun and
+/// has not ended ([`membership::EnrollmentDays::is_current`]).
+pub(super) fn is_member(sql: &mut Sql, alias: &str, now: Timestamp) -> Result<()> {
+    let dialect = sql.dialect;
+    let day = |name| dialect::json_text(dialect, &format!("{alias}.body"), &[name]);
+    let (begin, end) = (day("beginDate")?, day("endDate")?);
+    let today = sql.placeholder(membership::day(now).as_str());
+    sql.push(&format!(
+        "({alias}.status = 'active' AND COALESCE({begin} <= {today}, TRUE) \
+         AND COALESCE({end} >= {today}, TRUE))"
+    ));
+    Ok(())
+}
+
+/// The numbers of active users within the reach who are members of each of the classes that has any, or of each of all
+/// classes, by its sourcedId.
 pub fn class_sizes(
     tx: &mut Tx<'_>,
+    now: Timestamp,
     classes: Option<&[&str]>,
     reach: &Reach,
 ) -> Result<HashMap<String, MemberCounts>> {
     let mut sql = Sql::new(tx.dialect());
     sql.push(
         "SELECT e.class_id, e.role, COUNT(DISTINCT e.user_id) FROM enrollments e \
-         JOIN users u ON u.sourced_id = e.user_id WHERE e.status = 'active' \
-         AND u.status = 'active' AND e.role IN ('student', 'teacher')",
+         JOIN users u ON u.sourced_id = e.user_id \
+         WHERE u.status = 'active' AND e.role IN ('student', 'teacher') AND ",
     );
+    is_member(&mut sql, "e", now)?;
     let ids = classes.map(serde_json::to_string).transpose().map_err(Problem::internal)?;
     if let Some(ids) = &ids {
         let placeholder = sql.placeholder(ids.as_str());
@@ -76,15 +94,16 @@ pub struct ClassMember {
 }
 
 impl ClassMember {
-    /// The name of the user's account: first and last name, or the sourcedId if both are missing.
-    pub fn account_name(&self) -> &str {
+    /// First and last name, or the sourcedId if both are missing.
+    pub fn shown_name(&self) -> &str {
         if self.name.is_empty() { &self.id } else { &self.name }
     }
 }
 
-/// Active users within the reach with an active enrollment of that role in a class, by their names.
+/// Active users within the reach who are members of a class in that role, by their names.
 pub fn in_class(
     tx: &mut Tx<'_>,
+    now: Timestamp,
     class: &str,
     role: &str,
     reach: &Reach,
@@ -95,7 +114,9 @@ pub fn in_class(
          FROM enrollments e JOIN users u ON u.sourced_id = e.user_id WHERE e.class_id = ",
     );
     sql.bind(class).push(" AND e.role = ").bind(role);
-    sql.push(" AND e.status = 'active' AND u.status = 'active' AND ");
+    sql.push(" AND u.status = 'active' AND ");
+    is_member(&mut sql, "e", now)?;
+    sql.push(" AND ");
     reach::condition(&mut sql, (&USER, "u"), reach, RecordUse::See)?;
     sql.push(" ORDER BY u.family_name, u.given_name, u.sourced_id");
     let mut found = Vec::new();
@@ -108,26 +129,35 @@ pub fn in_class(
     Ok(found)
 }
 
-/// The sourcedIds of the classes in which the user has an active enrollment as a teacher.
-pub fn classes_taught_by(tx: &mut Tx<'_>, teacher: &str) -> Result<Vec<String>> {
-    let sql = "SELECT DISTINCT class_id FROM enrollments WHERE user_id = $1 AND role = 'teacher' \
-               AND status = 'active'";
-    tx.rows(sql, &[teacher.into()])
+/// The sourcedIds of the classes of which the user is a member in that role.
+pub fn classes_of_member(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    user: &str,
+    role: &str,
+) -> Result<Vec<String>> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push("SELECT DISTINCT e.class_id FROM enrollments e WHERE e.user_id = ").bind(user);
+    sql.push(" AND e.role = ").bind(role).push(" AND ");
+    is_member(&mut sql, "e", now)?;
+    tx.rows(&sql.text, &sql.values())
 }
 
-/// The sourcedIds of the students with an active enrollment in each of the classes. One statement for all of them.
+/// The sourcedIds of the students who are members of each of the classes. One statement for all of them.
 pub fn students_by_class(
     tx: &mut Tx<'_>,
+    now: Timestamp,
     classes: &[&str],
 ) -> Result<HashMap<String, Vec<String>>> {
     let list = serde_json::to_string(classes).map_err(Problem::internal)?;
-    let sql = format!(
-        "SELECT DISTINCT class_id, user_id FROM enrollments WHERE {} AND role = 'student' \
-         AND status = 'active'",
-        dialect::is_one_of(tx.dialect(), "class_id", "$1")
-    );
+    let mut sql = Sql::new(tx.dialect());
+    let placeholder = sql.placeholder(list.as_str());
+    let is_one = dialect::is_one_of(sql.dialect, "e.class_id", &placeholder);
+    sql.push("SELECT DISTINCT e.class_id, e.user_id FROM enrollments e WHERE ");
+    sql.push(&is_one).push(" AND e.role = 'student' AND ");
+    is_member(&mut sql, "e", now)?;
     let mut members: HashMap<String, Vec<String>> = HashMap::new();
-    for (class, user) in tx.rows::<(String, String)>(&sql, &[list.as_str().into()])? {
+    for (class, user) in tx.rows::<(String, String)>(&sql.text, &sql.values())? {
         members.entry(class).or_default().push(user);
     }
     Ok(members)

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, dialect};
 
-use super::classes::ClassMember;
+use super::classes::{ClassMember, is_member};
 use super::reach::{self, RecordUse};
 use crate::kinds::USER;
 
@@ -34,7 +35,7 @@ impl ListedStudent {
     }
 }
 
-/// Every active user within the reach with the role of a student, in the order of their making.
+/// Every active user within the reach with the role of a student, in the order of their creation.
 pub fn learners(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<ListedStudent>> {
     let grades = first_links(tx, "user.grades")?;
     let orgs = first_links(tx, "user.roles.org")?;
@@ -111,18 +112,23 @@ fn first_links(tx: &mut Tx<'_>, field: &str) -> Result<HashMap<i64, String>> {
     Ok(found)
 }
 
-/// Hands every active enrollment of a student in a course in use to `each`, in the order of their making: user, course,
-/// canonical JSON.
+/// Hands every enrollment with which a student is a member of a class now, and whose course is in use, to `each`, in the
+/// order of their creation: user, course, canonical JSON.
 pub fn each_learning(
     tx: &mut Tx<'_>,
+    now: Timestamp,
     mut each: impl FnMut(&str, &str, &str) -> Result<()>,
 ) -> Result<()> {
-    let sql = "SELECT e.user_id, c.course_id, e.body FROM enrollments e \
-               JOIN classes c ON c.sourced_id = e.class_id \
-               JOIN courses k ON k.sourced_id = c.course_id AND k.status = 'active' \
-               WHERE e.role = 'student' AND e.status = 'active' \
-               ORDER BY e.seq";
-    tx.query(sql, &[], |row| {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(
+        "SELECT e.user_id, c.course_id, e.body FROM enrollments e \
+         JOIN classes c ON c.sourced_id = e.class_id \
+         JOIN courses k ON k.sourced_id = c.course_id AND k.status = 'active' \
+         WHERE e.role = 'student' AND ",
+    );
+    is_member(&mut sql, "e", now)?;
+    sql.push(" ORDER BY e.seq");
+    tx.query(&sql.text, &sql.values(), |row| {
         each(row.text(0)?, row.text(1)?, row.text(2)?)?;
         Ok(true)
     })

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use lyceum_core::text::distinct;
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
 
@@ -60,7 +61,12 @@ pub struct ListedClass {
 }
 
 /// Reads the list of the classes within the reach.
-pub fn read(tx: &mut Tx<'_>, filter: &ClassFilter, reach: &Reach) -> Result<ClassList> {
+pub fn read(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    filter: &ClassFilter,
+    reach: &Reach,
+) -> Result<ClassList> {
     let mut records = Vec::new();
     repository::each(tx, &CLASS, |body, extra| {
         let record = members(body, extra)?;
@@ -70,7 +76,7 @@ pub fn read(tx: &mut Tx<'_>, filter: &ClassFilter, reach: &Reach) -> Result<Clas
         Ok(())
     })?;
     retain_within(tx, &mut records, reach)?;
-    let sizes = repository::class_sizes(tx, None, reach)?;
+    let sizes = repository::class_sizes(tx, now, None, reach)?;
     let mut classes = names_by_id(tx, &records, &sizes, reach)?;
     let schools = distinct(classes.iter().map(|class| &class.school));
     let subjects = distinct(classes.iter().flat_map(|class| &class.subjects));
@@ -79,26 +85,36 @@ pub fn read(tx: &mut Tx<'_>, filter: &ClassFilter, reach: &Reach) -> Result<Clas
 }
 
 /// The active classes of a course within the reach, by school and title.
-pub fn of_course(tx: &mut Tx<'_>, course: &str, reach: &Reach) -> Result<Vec<ListedClass>> {
+pub fn of_course(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    course: &str,
+    reach: &Reach,
+) -> Result<Vec<ListedClass>> {
     let stored = repository::referring_to(tx, &CLASS, "course", &[course])?;
     let mut records = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
     retain_within(tx, &mut records, reach)?;
-    some(tx, &records, reach)
+    some(tx, now, &records, reach)
 }
 
-/// The active classes within the reach that a user teaches, by school and title.
-pub fn taught_by(tx: &mut Tx<'_>, teacher: &str, reach: &Reach) -> Result<Vec<ListedClass>> {
-    let ids = repository::classes_taught_by(tx, teacher)?;
+/// The active classes within the reach that a user teaches now, by school and title.
+pub fn taught_by(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    teacher: &str,
+    reach: &Reach,
+) -> Result<Vec<ListedClass>> {
+    let ids = repository::classes_of_member(tx, now, teacher, "teacher")?;
     let found = fields::of_all(tx, &CLASS, ids.iter().map(String::as_str))?;
     let mut records: Vec<Object> = found.into_values().filter(fields::is_in_use).collect();
     retain_within(tx, &mut records, reach)?;
-    some(tx, &records, reach)
+    some(tx, now, &records, reach)
 }
 
 /// A class. Errors: `NotFound`.
-pub fn one(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<ListedClass> {
+pub fn one(tx: &mut Tx<'_>, now: Timestamp, id: &str, reach: &Reach) -> Result<ListedClass> {
     let record = fields::in_use_within(tx, &CLASS, id, reach)?;
-    Ok(some(tx, &[record], reach)?.remove(0))
+    Ok(some(tx, now, &[record], reach)?.remove(0))
 }
 
 fn retain_within(tx: &mut Tx<'_>, records: &mut Vec<Object>, reach: &Reach) -> Result<()> {
@@ -111,9 +127,14 @@ fn retain_within(tx: &mut Tx<'_>, records: &mut Vec<Object>, reach: &Reach) -> R
     Ok(())
 }
 
-fn some(tx: &mut Tx<'_>, records: &[Object], reach: &Reach) -> Result<Vec<ListedClass>> {
+fn some(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    records: &[Object],
+    reach: &Reach,
+) -> Result<Vec<ListedClass>> {
     let ids: Vec<&str> = records.iter().map(|record| fields::text(record, "sourcedId")).collect();
-    let sizes = repository::class_sizes(tx, Some(&ids), reach)?;
+    let sizes = repository::class_sizes(tx, now, Some(&ids), reach)?;
     names_by_id(tx, records, &sizes, reach)
 }
 

@@ -4,13 +4,14 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, Reach};
 use lyceum_roster::csv::RowOutcome;
 use lyceum_roster::imports::{self, NewImport};
-use lyceum_roster::repository::MemberCounts;
+use lyceum_roster::repository::{self, MemberCounts};
 use lyceum_roster::screens::classes::{self, ClassFilter, ClassList};
 use lyceum_roster::screens::courses;
 use lyceum_roster::screens::imports::{report, rows};
 use lyceum_testkit::records;
 use serde_json::json;
 
+use crate::csv_files::now;
 use crate::kit::both;
 
 fn titles(classes: &ClassList) -> Vec<&str> {
@@ -30,7 +31,7 @@ fn classes_stand_by_school_with_their_members_and_can_be_chosen() {
         records::enroll(db, "ann", "k-north", "north", "student");
         let read = |school: &str, subject: &str| {
             let filter = ClassFilter { school: school.to_owned(), subject: subject.to_owned() };
-            db.read_blocking(|tx| classes::read(tx, &filter, &Reach::Everything)).unwrap()
+            db.read_blocking(|tx| classes::read(tx, now(), &filter, &Reach::Everything)).unwrap()
         };
         let all = read("", "");
         assert_eq!(titles(&all), ["Class k-east", "Class a-north", "Class k-north"]);
@@ -41,6 +42,58 @@ fn classes_stand_by_school_with_their_members_and_can_be_chosen() {
         let math = read("", "Math");
         assert_eq!((titles(&math), math.subjects.len()), (vec!["Class k-east"], 2));
         assert_eq!(titles(&read("School north", "Math")), [""; 0]);
+    });
+}
+
+#[test]
+fn members_of_a_class_have_an_enrollment_that_counts_today() {
+    both(|db| {
+        records::school(db, "s", "School");
+        records::course(db, "c", "s", "Math");
+        records::class(db, "k", "c", "s");
+        let dates = [
+            ("always", json!({})),
+            ("first-day", json!({ "beginDate": "2026-01-15" })),
+            ("last-day", json!({ "endDate": "2026-01-15" })),
+            ("begins", json!({ "beginDate": "2026-01-16" })),
+            ("ended", json!({ "beginDate": "2025-01-01", "endDate": "2026-01-14" })),
+        ];
+        for (id, dates) in &dates {
+            for (role, user) in [("student", (*id).to_owned()), ("teacher", format!("t-{id}"))] {
+                records::student(db, &user, "s", "3");
+                let mut enrollment = json!({
+                    "sourcedId": format!("e-{user}"), "user": { "sourcedId": user }, "role": role,
+                    "class": { "sourcedId": "k" }, "school": { "sourcedId": "s" },
+                });
+                enrollment.as_object_mut().unwrap().extend(dates.as_object().unwrap().clone());
+                records::create(db, "enrollments", &enrollment);
+            }
+        }
+        let now: Timestamp = "2026-01-15T23:59:59Z".parse().unwrap();
+        let everything = &Reach::Everything;
+        db.read_blocking(|tx| {
+            let sizes = repository::class_sizes(tx, now, None, everything)?;
+            assert_eq!(sizes["k"], MemberCounts { students: 3, teachers: 3 });
+            let mut members: Vec<String> =
+                repository::in_class(tx, now, "k", "student", everything)?
+                    .into_iter()
+                    .map(|member| member.id)
+                    .collect();
+            members.sort();
+            assert_eq!(members, ["always", "first-day", "last-day"]);
+            let mut students = repository::students_by_class(tx, now, &["k"])?.remove("k").unwrap();
+            students.sort();
+            assert_eq!(students, members);
+            for (id, _) in &dates {
+                let expected = usize::from(members.iter().any(|member| member == id));
+                let of_student = repository::classes_of_member(tx, now, id, "student")?;
+                assert_eq!(of_student.len(), expected, "{id}");
+                let taught = classes::taught_by(tx, now, &format!("t-{id}"), everything)?;
+                assert_eq!(taught.len(), expected, "{id}");
+            }
+            Ok(())
+        })
+        .unwrap();
     });
 }
 

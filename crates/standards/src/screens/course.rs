@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use lyceum_console::courses::{CourseNode, CourseStandard, CoveredStandard};
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_roster::course_tree::{self, CourseTree};
 use lyceum_roster::fields;
@@ -33,7 +34,7 @@ pub struct CourseContent {
 }
 
 /// Reads the page. Errors: `NotFound`.
-pub fn read(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<CourseContent> {
+pub fn read(tx: &mut Tx<'_>, now: Timestamp, id: &str, reach: &Reach) -> Result<CourseContent> {
     let course = courses::one(tx, id, reach)?;
     let tree = course_tree::read(tx, id, Status::Active)?;
     let coverage = Coverage::of(tx, &tree)?;
@@ -41,7 +42,7 @@ pub fn read(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<CourseContent> {
     Ok(CourseContent {
         component_count: nodes.iter().filter(|node| node.is_component).count(),
         covered: covered(&nodes, &coverage.standards("course", id)),
-        classes: classes::of_course(tx, id, reach)?,
+        classes: classes::of_course(tx, now, id, reach)?,
         course,
         nodes,
     })

@@ -76,7 +76,8 @@ fn a_course_is_a_numbered_tree_with_the_standards_that_each_part_covers() {
         align("courseComponent", "deep", HALVES);
         align("resource", "r", QUARTERS);
         align("componentResource", "l", QUARTERS);
-        let content = db.read_blocking(|tx| course::read(tx, "c", &Reach::Everything)).unwrap();
+        let content =
+            db.read_blocking(|tx| course::read(tx, now, "c", &Reach::Everything)).unwrap();
         let places: Vec<(&str, &str, &str)> = content
             .nodes
             .iter()
@@ -101,7 +102,8 @@ fn a_course_is_a_numbered_tree_with_the_standards_that_each_part_covers() {
             .collect();
         // A standard that a resource and its link cover is named once for both.
         assert_eq!(covered, [("Knows quarters and what ", vec!["1.1"]), ("N.1", vec!["", "1.2"])]);
-        let missing = db.read_blocking(|tx| course::read(tx, "none", &Reach::Everything).map(drop));
+        let missing =
+            db.read_blocking(|tx| course::read(tx, now, "none", &Reach::Everything).map(drop));
         assert_eq!(missing.unwrap_err().kind, ProblemKind::NotFound);
     });
 }

@@ -35,6 +35,7 @@ impl Purge {
                     let purged =
                         lyceum_roster::repository::purge(tx, kind, before, from, BATCH_RECORDS)?;
                     lyceum_games::lms::forget_purged(tx, kind)?;
+                    lyceum_bridge::school_hours::forget_purged(tx, kind)?;
                     Ok(purged)
                 })?;
                 removed += purged.removed;

@@ -37,7 +37,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let (keyring, class) = (context.app.gate.keyring(), id.clone());
     let read = move |tx: &mut Tx<'_>| {
         require(tx, &class, &reach)?;
-        let students = class_access::students(tx, keyring.master(), &class, &reach)?;
+        let students = class_access::students(tx, now, keyring.master(), &class, &reach)?;
         let open = class_sign_in::find(tx, now, &class)?;
         Ok((class_access::title(tx, &class)?, students, open))
     };
@@ -92,11 +92,12 @@ fn row(student: &StudentAccess, path: &str, visitor: &Visitor) -> Row {
 }
 
 async fn cards(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (id, reach) = (context.param("id").to_owned(), context.reach());
+    let (id, reach, now) =
+        (context.param("id").to_owned(), context.reach(), context.app.clock.now());
     let (keyring, class) = (context.app.gate.keyring(), id.clone());
     let read = move |tx: &mut Tx<'_>| {
         require(tx, &class, &reach)?;
-        let students = class_access::students(tx, keyring.master(), &class, &reach)?;
+        let students = class_access::students(tx, now, keyring.master(), &class, &reach)?;
         Ok((class_access::title(tx, &class)?, students))
     };
     let (title, students) = context.app.db.read(read).await?;
@@ -127,7 +128,7 @@ async fn renew(context: Context, visitor: Visitor, form: Form) -> Result<Answer>
     let (kind, wanted) = (chosen_kind(&form)?, form.field("student").to_owned());
     let (keyring, now) = (context.app.gate.keyring(), context.app.clock.now());
     change(&context, move |tx, class, reach| {
-        let students = class_access::students(tx, keyring.master(), class, reach)?;
+        let students = class_access::students(tx, now, keyring.master(), class, reach)?;
         let mut accounts = students.into_iter().filter_map(|one| one.account);
         let account = accounts
             .find(|account| account.id == wanted)

@@ -43,8 +43,8 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
         school: query.own("school").to_owned(),
         subject: query.own("subject").to_owned(),
     };
-    let reach = context.reach();
-    let read = move |tx: &mut Tx<'_>| classes::read(tx, &filter, &reach);
+    let (reach, now) = (context.reach(), context.app.clock.now());
+    let read = move |tx: &mut Tx<'_>| classes::read(tx, now, &filter, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
     let rows = found.classes.iter().map(row).collect();
     let list = List::new("Classes", COLUMNS, query, rows)

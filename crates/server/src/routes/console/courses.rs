@@ -52,7 +52,8 @@ fn row(course: &list_screen::ListedCourse) -> Row {
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let (id, query, reach) = (context.param("id").to_owned(), query(&context), context.reach());
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, &id, &reach);
+    let now = context.app.clock.now();
+    let read = move |tx: &mut Tx<'_>| screen::read(tx, now, &id, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
     if query.export.is_some() {
         let frame = visitor.frame(&found.course.title);

@@ -23,7 +23,7 @@ use lyceum_store::{SqlDialect, Tx};
 
 use super::system::database;
 use super::today::label;
-use super::visitor::query;
+use super::visitor::{moment, query};
 use super::{Visitor, at_most, deadline, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -81,8 +81,7 @@ impl OwnWork {
 }
 
 async fn my_classes(context: &Context, visitor: &Visitor) -> Result<Option<MyClasses>> {
-    let (moment, reach, email) =
-        (visitor.moment(context), context.reach(), visitor.person.email.clone());
+    let (moment, reach, email) = (moment(context), context.reach(), visitor.person.email.clone());
     let read = move |tx: &mut Tx<'_>| teacher::read(tx, &moment, &email, &reach);
     let Some(found) = context.app.db.scan(deadline(), read).await? else { return Ok(None) };
     let class = |one: &teacher::ClassToday| MyClass {

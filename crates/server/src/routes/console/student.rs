@@ -17,7 +17,7 @@ use lyceum_store::Tx;
 use super::answers::answers;
 use super::teaching::forms;
 use super::today::label;
-use super::visitor::query;
+use super::visitor::{moment, query};
 use super::{Visitor, deadline, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -35,7 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (moment, query) = (visitor.moment(&context), query(&context));
+    let (moment, query) = (moment(&context), query(&context));
     let id = context.param("id").to_owned();
     let chosen = RANGES.into_iter().find(|days| query.own("days") == days.to_string());
     let (day_count, of, reach) = (chosen.unwrap_or(RANGES[0]), id.clone(), context.reach());
@@ -176,13 +176,12 @@ fn total(subject: String, sums: &MeasureSums, href: String) -> StudentTotals {
 }
 
 async fn facts(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (now, zone, query) = (context.app.clock.now(), visitor.zone.clone(), query(&context));
+    let (moment, query) = (moment(&context), query(&context));
     let own = |name| query.own(name).to_owned();
     let selection = screen::Selection { from: own("from"), to: own("to"), subject: own("subject") };
     let id = context.param("id").to_owned();
     let (of, reach) = (id.clone(), context.reach());
-    let read =
-        move |tx: &mut Tx<'_>| screen::events_behind(tx, now, &zone, &of, &selection, &reach);
+    let read = move |tx: &mut Tx<'_>| screen::events_behind(tx, &moment, &of, &selection, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
     let screen::Selection { from, to, subject } = &found.selection;
     let days = if from == to { from.clone() } else { format!("{from} to {to}") };

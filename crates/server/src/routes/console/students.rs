@@ -9,7 +9,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
 
-use super::visitor::query;
+use super::visitor::{moment, query};
 use super::{Visitor, deadline, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -20,7 +20,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (moment, query) = (visitor.moment(&context), query(&context));
+    let (moment, query) = (moment(&context), query(&context));
     let now = moment.now;
     let filter = screen::StudentFilter {
         school: query.own("school").to_owned(),

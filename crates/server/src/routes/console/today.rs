@@ -18,7 +18,7 @@ use tokio::sync::mpsc::channel;
 use tokio::time::Instant;
 
 use super::students::{accuracy, goal, last_seen_cell};
-use super::visitor::query;
+use super::visitor::{moment, query};
 use super::{Visitor, deadline, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -43,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (moment, query) = (visitor.moment(&context), query(&context));
+    let (moment, query) = (moment(&context), query(&context));
     let group =
         GROUPS.iter().find(|(value, ..)| *value == query.own("group")).unwrap_or(&GROUPS[0]);
     let filter = screen::TodayFilter {

@@ -70,15 +70,6 @@ impl Visitor {
         }
     }
 
-    /// The current moment, whose day is that of the visitor's time zone.
-    pub(super) fn moment(&self, context: &Context) -> Moment {
-        Moment {
-            now: context.app.clock.now(),
-            zone: self.zone.clone(),
-            usual_hours: school_hours::usual(&context.app),
-        }
-    }
-
     /// A cell for an instant. Exports contain it in UTC, and the page shows it in the visitor's time zone.
     pub(super) fn time(&self, instant: Timestamp) -> Cell {
         Cell::when(instant, self.zone.format(instant))
@@ -145,6 +136,11 @@ pub(crate) fn turn_away(
         screen.name, visitor.person.role,
     );
     visitor.refused(&Problem::new(ProblemKind::Forbidden, message))
+}
+
+/// The current moment.
+pub(super) fn moment(context: &Context) -> Moment {
+    Moment { now: context.app.clock.now(), usual_hours: school_hours::usual(&context.app) }
 }
 
 /// Parses the list parameters of the address.

@@ -121,7 +121,7 @@ async fn answer(context: Context) -> Result<Answer> {
         let master = keyring.master();
         // The class may have closed, and the student may have left it, since the page was shown.
         let Some(open) = class_sign_in::of_code(tx, now, &code)? else { return Ok(None) };
-        let students = class_access::students(tx, master, &open.class, &Reach::Everything)?;
+        let students = class_access::students(tx, now, master, &open.class, &Reach::Everything)?;
         let accounts = students.into_iter().filter_map(|one| one.account);
         let Some(student) = { accounts }.find(|account| account.id == wanted) else {
             return Ok(None);
@@ -192,7 +192,8 @@ async fn known_class(context: &Context) -> Result<Option<(String, Vec<StudentAcc
         let Some(OpenClass { class, .. }) = class_sign_in::of_code(tx, now, &code)? else {
             return Ok(None);
         };
-        let students = class_access::students(tx, keyring.master(), &class, &Reach::Everything)?;
+        let students =
+            class_access::students(tx, now, keyring.master(), &class, &Reach::Everything)?;
         Ok(Some((class_access::title(tx, &class)?, students)))
     };
     context.app.db.read(read).await
