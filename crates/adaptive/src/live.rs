@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use lyceum_bridge::reach::actors_within;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
+use lyceum_events::ActorFilter;
 use lyceum_events::repository::{self as events, Follow};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository::{self as roster, RecordUse};
@@ -30,17 +31,28 @@ impl LiveActivity {
         Ok(Self { follow: Follow::from(events::newest(tx)?), answers })
     }
 
-    /// What is seen after another look, and whether a student within the reach did something since.
-    pub fn look(self, tx: &mut Tx<'_>, now: Timestamp, reach: &Reach) -> Result<(Self, bool)> {
-        let (follow, events) = self.follow.look(tx, now, &actors_within(reach))?;
+    /// What is seen after another look, and whether a student within each of the reaches did something since. Without
+    /// activity it costs the same for any number of reaches.
+    pub fn look(
+        self,
+        tx: &mut Tx<'_>,
+        now: Timestamp,
+        reaches: &[Reach],
+    ) -> Result<(Self, Vec<bool>)> {
+        let (follow, events) = self.follow.look(tx, now, &ActorFilter::Everyone)?;
         let answers = answers(tx, now)?;
         let new: Vec<&str> =
             answers.difference(&self.answers).map(|(student, _)| student.as_str()).collect();
-        let did_answer = match reach.is_limited() && !new.is_empty() {
-            true => !roster::ids_within(tx, &USER, &new, reach, RecordUse::See)?.is_empty(),
-            false => !new.is_empty(),
-        };
-        Ok((Self { follow, answers }, did_answer || !events.is_empty()))
+        let mut is_new = Vec::with_capacity(reaches.len());
+        for reach in reaches {
+            let did_answer = match reach.is_limited() && !new.is_empty() {
+                true => !roster::ids_within(tx, &USER, &new, reach, RecordUse::See)?.is_empty(),
+                false => !new.is_empty(),
+            };
+            let events = actors_within(reach).keep(tx, events.clone())?;
+            is_new.push(did_answer || !events.is_empty());
+        }
+        Ok((Self { follow, answers }, is_new))
     }
 }
 

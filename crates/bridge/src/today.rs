@@ -32,6 +32,8 @@ pub struct StudentDay {
     pub sums: MeasureSums,
     /// The last event of the day.
     pub last: Option<Timestamp>,
+    /// The date in the time zone of the student's school, such as `2026-01-15`.
+    pub date: String,
     /// The instants of the day in the time zone of the student's school, in milliseconds.
     pub instants: Range<i64>,
     /// The school day of the student's organization; `None` on a day without school and before it begins.
@@ -70,6 +72,17 @@ impl Presence {
 }
 
 impl StudentDay {
+    /// The day of `now` in a school with these hours, without a student or work.
+    fn begin(now: Timestamp, hours: &SchoolHours) -> Self {
+        let zone = hours.zone();
+        Self {
+            school_day: hours.day_at(now),
+            date: zone.day_of(now).to_string(),
+            instants: range(now, &zone),
+            ..Self::default()
+        }
+    }
+
     /// XP in thousandths.
     pub fn xp(&self) -> i64 {
         self.sums.of(Measure::Xp)
@@ -125,18 +138,17 @@ pub fn of_all(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<Stu
     let now = moment.now;
     let learners = repository::learners(tx, reach)?;
     let orgs = learners.iter().map(|learner| learner.org.as_str());
-    let days_by_org: HashMap<String, (Range<i64>, Option<SchoolDay>)> =
+    let days_by_org: HashMap<String, StudentDay> =
         school_hours::in_force(tx, &moment.usual_hours, orgs.clone())?
             .into_iter()
-            .map(|(org, set)| (org, (range(now, &set.hours.zone()), set.hours.day_at(now))))
+            .map(|(org, set)| (org, StudentDay::begin(now, &set.hours)))
             .collect();
     let orgs = fields::of_all_within(tx, &ORG, orgs, reach)?;
     let name =
         |learner: &ListedStudent| orgs.get(&learner.org).map(|org| fields::text(org, "name"));
     let day = |learner: ListedStudent| {
-        let (instants, school_day) = days_by_org.get(&learner.org).cloned().unwrap_or_default();
-        let school = name(&learner).unwrap_or_default().to_owned();
-        StudentDay { school, school_day, instants, learner, ..StudentDay::default() }
+        let day = days_by_org.get(&learner.org).cloned().unwrap_or_default();
+        StudentDay { school: name(&learner).unwrap_or_default().to_owned(), learner, ..day }
     };
     let mut days: Vec<StudentDay> = learners.into_iter().map(day).collect();
     let at: HashMap<String, usize> =
@@ -253,13 +265,8 @@ pub fn of_one(
 ) -> Result<(StudentDay, Vec<SubjectDay>)> {
     let person = fields::in_use(tx, &USER, user)?;
     let hours = hours_of(tx, moment, &person)?;
-    let zone = hours.zone();
-    let subjects = subjects(tx, moment.now, &zone, user)?;
-    let mut day = StudentDay {
-        school_day: hours.day_at(moment.now),
-        instants: range(moment.now, &zone),
-        ..StudentDay::default()
-    };
+    let subjects = subjects(tx, moment.now, &hours.zone(), user)?;
+    let mut day = StudentDay::begin(moment.now, &hours);
     user.clone_into(&mut day.learner.id);
     for subject in &subjects {
         day.goal_xp += subject.goal_xp;

@@ -66,6 +66,8 @@ pub struct MyClasses {
     pub needs: Vec<(String, String, Vec<Label>)>,
     /// The number of students who need attention.
     pub need_count: usize,
+    /// The page with all of them.
+    pub needs_href: String,
 }
 
 impl HtmlSafe for MyClasses {}
@@ -85,16 +87,8 @@ pub struct MyClass {
     pub href: String,
     /// The title of its course.
     pub course: String,
-    /// The number of students.
-    pub students: usize,
-    /// Those who work now.
-    pub working: usize,
-    /// Those who did nothing today although school has begun.
-    pub absent: usize,
-    /// Those who need attention.
-    pub in_need: usize,
-    /// Their XP today.
-    pub xp: String,
+    /// The same numbers about its students as of all classes.
+    pub figures: [Figure; 5],
 }
 
 /// A project of a developer.

@@ -4,6 +4,8 @@ use std::fmt::Display;
 
 use lyceum_core::text::segment;
 
+use crate::screens;
+
 /// A student.
 pub fn student(id: &str) -> String {
     format!("/console/students/{}", segment(id))
@@ -39,6 +41,24 @@ pub fn attempt(id: &str, lesson: &str, attempt: i64) -> String {
 /// An event of a student, by its number.
 pub fn student_event(id: &str, number: i64) -> String {
     format!("{}/event?number={number}", student(id))
+}
+
+/// The students of today: a group, a class and a reason to help. Empty texts admit all.
+pub fn today(group: &str, class: &str, rule: &str) -> String {
+    let mut chosen = vec![("group", group), ("class", class), ("rule", rule)];
+    chosen.retain(|(_, value)| !value.is_empty());
+    match chosen.as_slice() {
+        [] => screens::TODAY.path.to_owned(),
+        chosen => format!("{}?{}", screens::TODAY.path, pairs(chosen)),
+    }
+}
+
+/// The students of a class; without one, all students.
+pub fn students(class: &str) -> String {
+    match class {
+        "" => screens::STUDENTS.path.to_owned(),
+        class => format!("{}?{}", screens::STUDENTS.path, pairs(&[("class", class)])),
+    }
 }
 
 /// The school hours of an organization.

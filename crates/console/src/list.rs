@@ -273,6 +273,13 @@ impl List {
         self
     }
 
+    /// The same list, with filters above it.
+    #[must_use]
+    pub fn choices(mut self, choices: impl IntoIterator<Item = ListFilter>) -> Self {
+        self.choices.extend(choices);
+        self
+    }
+
     /// The same list, with fields for a first and a last day, the parameters `from` and `to`.
     #[must_use]
     pub fn days(mut self) -> Self {

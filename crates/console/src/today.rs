@@ -30,6 +30,12 @@ pub struct TodayPage {
     pub need_count: usize,
     /// The number of those who are behind the pace of their daily goal.
     pub behind_count: usize,
+    /// The page with all of these students.
+    pub students_href: String,
+    /// The page with those who need attention.
+    pub needs_href: String,
+    /// The page with those who are behind.
+    pub behind_href: String,
     /// The groups of students, with their numbers.
     pub tabs: Tabs,
     /// Says who is in the list.

@@ -77,11 +77,7 @@ impl ActorFilter {
     }
 
     /// The events whose actors the reader sees.
-    pub(crate) fn keep(
-        &self,
-        tx: &mut Tx<'_>,
-        events: Vec<LoggedEvent>,
-    ) -> Result<Vec<LoggedEvent>> {
+    pub fn keep(&self, tx: &mut Tx<'_>, events: Vec<LoggedEvent>) -> Result<Vec<LoggedEvent>> {
         let Self::Only(seen) = self else { return Ok(events) };
         if events.is_empty() {
             return Ok(events);

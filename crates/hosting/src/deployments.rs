@@ -1,6 +1,6 @@
 //! Versions of projects: what each one contains, and which one is served.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lyceum_access::MasterKey;
 use lyceum_blob::Digest;
@@ -120,7 +120,19 @@ pub fn find(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Deployment> {
 /// The versions that are still stored, newest first. Errors: `NotFound`.
 pub fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
     projects::find(tx, slug)?;
-    let mut listed = repository::deployments::list(tx, slug)?;
+    let listed = repository::deployments::list(tx, slug)?;
+    with_names(tx, listed)
+}
+
+/// The version that is served of each of the projects that serve one, by slug.
+pub fn served(tx: &mut Tx<'_>, slugs: &[&str]) -> Result<HashMap<String, Deployment>> {
+    let served = repository::deployments::served(tx, slugs)?;
+    let named = with_names(tx, served)?.into_iter();
+    Ok(named.map(|version| (version.slug.clone(), version)).collect())
+}
+
+/// The versions as lists show them.
+fn with_names(tx: &mut Tx<'_>, mut listed: Vec<Deployment>) -> Result<Vec<Deployment>> {
     let names = CallerNames::load(tx)?;
     for version in &mut listed {
         version.declared = None;

@@ -15,7 +15,7 @@
 //! | the OpenAPI document | `openapi` |
 //! | starting, listening, connections, TLS, limits on connections and memory | `server`, `state`, `listen`, `connection`, `tls`, `admission`, `descriptors` |
 //! | bodies, forms with files, compression, CORS, proxies, request ids, entity tags, page links, metrics | `body`, `multipart`, `compression`, `cors`, `proxy`, `request_id`, `etag`, `paging`, `metrics` |
-//! | answers that never change; streams; slow work on other threads | `fixed`, `sse`, `apart` |
+//! | answers that never change; streams; what students do, for open pages; slow work on other threads | `fixed`, `sse`, `activity_watch`, `apart` |
 //! | many envelopes in one transaction; moving ids and facts of events into runs | `intake`, `gathering` |
 //! | requests to addresses that callers supply | `guarded` |
 //! | deployed projects; files of items and stimuli | `hosted`, `document_files` |
@@ -25,6 +25,7 @@
 //! | limits | `limits` |
 
 pub mod accounts;
+mod activity_watch;
 mod admission;
 mod aliases;
 pub mod answer;

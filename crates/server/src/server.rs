@@ -12,6 +12,7 @@ use lyceum_store::Db;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::activity_watch::ActivityWatch;
 use crate::admission::Admission;
 use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
@@ -75,6 +76,7 @@ impl Server {
             node,
             hosted: Hosted::default(),
             intake: Intake::default(),
+            activity: ActivityWatch::default(),
             items: lyceum_assessment::Items::default(),
             lessons: lyceum_adaptive::LessonCaches::default(),
             guarded: GuardedClient::new(),

@@ -9,6 +9,7 @@ use lyceum_core::time::Clock;
 use lyceum_hosting::nodes::Node;
 use lyceum_store::Db;
 
+use crate::activity_watch::ActivityWatch;
 use crate::admission::Admission;
 use crate::auth::{Gate, ProviderCache, SandboxGrants};
 use crate::fixed::FixedAnswers;
@@ -43,6 +44,8 @@ pub struct State {
     pub(crate) hosted: Hosted,
     /// Envelopes that wait to be stored.
     pub(crate) intake: Intake,
+    /// Tells open pages what students do.
+    pub(crate) activity: ActivityWatch,
     /// A cache of parsed assessment items.
     pub(crate) items: lyceum_assessment::Items,
     /// A cache of lessons.

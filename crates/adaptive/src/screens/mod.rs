@@ -1,5 +1,6 @@
 //! What the console's screens about students and the student's own home show: one query function for each page.
 
+pub mod chosen_class;
 pub mod home;
 pub mod my_classes;
 pub mod student;

@@ -3,7 +3,10 @@
 use lyceum_bridge::today::{Moment, StudentDay};
 use lyceum_core::text::{distinct, folded};
 use lyceum_core::{Reach, Result};
+use lyceum_roster::screens::classes::ListedClass;
 use lyceum_store::Tx;
+
+use super::chosen_class::ChosenClass;
 
 /// The students to list. An empty field admits everybody.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +15,8 @@ pub struct StudentFilter {
     pub school: String,
     /// The grade.
     pub grade: String,
+    /// The class.
+    pub class: ChosenClass,
 }
 
 impl StudentFilter {
@@ -24,6 +29,8 @@ impl StudentFilter {
 /// The data of the page.
 #[derive(Debug)]
 pub struct StudentList {
+    /// The classes of the viewer.
+    pub classes: Vec<ListedClass>,
     /// The schools of all students.
     pub schools: Vec<String>,
     /// The grades of all students.
@@ -32,7 +39,7 @@ pub struct StudentList {
     pub days: Vec<StudentDay>,
 }
 
-/// Reads the page, with the people within the reach.
+/// Reads the page, with the people within the reach. Errors: `NotFound` for a class outside of it.
 pub fn read(
     tx: &mut Tx<'_>,
     moment: &Moment,
@@ -40,9 +47,10 @@ pub fn read(
     reach: &Reach,
 ) -> Result<StudentList> {
     let mut days = crate::today::students(tx, moment, reach)?;
+    let classes = filter.class.keep(tx, moment.now, reach, &mut days)?;
     let schools = distinct(days.iter().map(|day| &day.school));
     let grades = distinct(days.iter().map(|day| &day.learner.grade));
     days.retain(|day| filter.admits(day));
     days.sort_by_cached_key(|day| folded(&day.learner.name()));
-    Ok(StudentList { schools, grades, days })
+    Ok(StudentList { classes, schools, grades, days })
 }

@@ -4,7 +4,10 @@ use lyceum_bridge::need::{self, Need, RULES};
 use lyceum_bridge::today::{Moment, Presence, StudentDay};
 use lyceum_core::text::{distinct, folded};
 use lyceum_core::{Reach, Result};
+use lyceum_roster::screens::classes::ListedClass;
 use lyceum_store::Tx;
+
+use super::chosen_class::ChosenClass;
 
 /// The students to list. An empty field admits everybody.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +18,8 @@ pub struct TodayFilter {
     pub rule: String,
     /// The name of the school.
     pub school: String,
+    /// The class.
+    pub class: ChosenClass,
 }
 
 impl TodayFilter {
@@ -72,8 +77,10 @@ impl StudentCounts {
 /// The data of the page.
 #[derive(Debug)]
 pub struct TodayList {
-    /// How many students do what.
+    /// How many students of the class do what.
     pub counts: StudentCounts,
+    /// The classes of the viewer.
+    pub classes: Vec<ListedClass>,
     /// The schools of all whom the presence admits.
     pub schools: Vec<String>,
     /// Those that the filter admits. Those who need attention: students behind their pace first, then by the weight of the
@@ -81,14 +88,15 @@ pub struct TodayList {
     pub needs: Vec<Need>,
 }
 
-/// Reads the page, with the people within the reach.
+/// Reads the page, with the people within the reach. Errors: `NotFound` for a class outside of it.
 pub fn read(
     tx: &mut Tx<'_>,
     moment: &Moment,
     filter: &TodayFilter,
     reach: &Reach,
 ) -> Result<TodayList> {
-    let days = crate::today::students(tx, moment, reach)?;
+    let mut days = crate::today::students(tx, moment, reach)?;
+    let classes = filter.class.keep(tx, moment.now, reach, &mut days)?;
     let counts = StudentCounts::of(days.iter(), moment);
     let mut needs = match filter.presence {
         None => {
@@ -108,5 +116,5 @@ pub fn read(
     };
     let schools = distinct(needs.iter().map(|need| &need.day.school));
     needs.retain(|need| filter.admits(need));
-    Ok(TodayList { counts, schools, needs })
+    Ok(TodayList { counts, classes, schools, needs })
 }

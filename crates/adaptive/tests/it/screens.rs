@@ -113,6 +113,7 @@ fn today_counts_all_students_and_lists_the_filtered_ones() {
                 presence: None,
                 rule: rule.to_owned(),
                 school: school.to_owned(),
+                ..today::TodayFilter::default()
             };
             db.read_blocking(|tx| today::read(tx, &moment(), &filter, &Reach::Everything)).unwrap()
         };
@@ -137,8 +138,11 @@ fn today_counts_all_students_and_lists_the_filtered_ones() {
 fn students_are_sorted_by_name_and_filtered_by_school_and_grade() {
     both(|db| {
         let read = |school: &str, grade: &str| {
-            let filter =
-                students::StudentFilter { school: school.to_owned(), grade: grade.to_owned() };
+            let filter = students::StudentFilter {
+                school: school.to_owned(),
+                grade: grade.to_owned(),
+                ..students::StudentFilter::default()
+            };
             db.read_blocking(|tx| students::read(tx, &moment(), &filter, &Reach::Everything))
                 .unwrap()
         };
@@ -307,7 +311,12 @@ fn an_answer_is_noticed_once_and_by_those_who_reach_the_student() {
         let north = Reach::organizations(["north"]).unwrap();
         let begin = || db.read_blocking(|tx| LiveActivity::begin(tx, now)).unwrap();
         let look = |seen: &LiveActivity, reach: &Reach| {
-            db.read_blocking(|tx| seen.clone().look(tx, now, reach)).unwrap()
+            let look = |tx: &mut lyceum_store::Tx<'_>| {
+                seen.clone().look(tx, now, &[reach.clone(), Reach::ClassesOf("nobody".to_owned())])
+            };
+            let (next, is_new) = db.read_blocking(look).unwrap();
+            assert!(!is_new[1], "each reach has an answer of its own");
+            (next, is_new[0])
         };
         let seen = begin();
         assert!(!look(&seen, &Reach::Everything).1, "what happened before is not new");

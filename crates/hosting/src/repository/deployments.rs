@@ -3,7 +3,7 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_project::{Artifact, Backend};
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Row, Tx, dialect};
 
 use super::{json_in, json_of, ms};
 use crate::deployments::{Deployment, FrontendFiles};
@@ -43,6 +43,16 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Option<D
 pub(crate) fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
     let sql = format!("{SELECT} WHERE d.slug = $1 ORDER BY d.version DESC");
     tx.all(&sql, &[slug.into()], read)
+}
+
+/// The versions that the projects serve.
+pub(crate) fn served(tx: &mut Tx<'_>, slugs: &[&str]) -> Result<Vec<Deployment>> {
+    let list = serde_json::to_string(slugs).map_err(Problem::internal)?;
+    let sql = format!(
+        "{SELECT} JOIN projects p ON p.slug = d.slug AND p.active = d.version WHERE {}",
+        dialect::is_one_of(tx.dialect(), "d.slug", "$1")
+    );
+    tx.all(&sql, &[list.as_str().into()], read)
 }
 
 pub(crate) fn insert(tx: &mut Tx<'_>, deployment: &Deployment) -> Result<()> {

@@ -15,16 +15,17 @@ pub fn read(tx: &mut Tx<'_>, holder: &TokenHolder) -> Result<Vec<Project>> {
     Ok(projects)
 }
 
-/// The same projects, each with the version that is served.
+/// The same projects, each with the version that is served. The number of statements does not depend on them.
 pub fn with_versions(
     tx: &mut Tx<'_>,
     holder: &TokenHolder,
 ) -> Result<Vec<(Project, Option<Deployment>)>> {
-    let mut found = Vec::new();
-    for project in read(tx, holder)? {
-        let versions = deployments::list(tx, &project.slug)?;
-        let served = versions.into_iter().find(|one| one.version == project.version);
-        found.push((project, served));
-    }
-    Ok(found)
+    let projects = read(tx, holder)?;
+    let slugs: Vec<&str> = projects.iter().map(|project| project.slug.as_str()).collect();
+    let mut served = deployments::served(tx, &slugs)?;
+    let with_version = |project: Project| {
+        let version = served.remove(&project.slug);
+        (project, version)
+    };
+    Ok(projects.into_iter().map(with_version).collect())
 }

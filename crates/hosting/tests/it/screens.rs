@@ -123,6 +123,30 @@ fn people_see_their_projects_and_create_keys_for_them_alone() {
 }
 
 #[test]
+fn projects_are_listed_with_the_versions_that_they_serve() {
+    both(|db| {
+        let ada = someone(db, "ada@example.org", Role::Administrator);
+        for (slug, served) in [("rivers", 2), ("lakes", 1), ("seas", 1)] {
+            project(db, slug, served);
+        }
+        for (slug, number) in [("rivers", 1), ("rivers", 2), ("rivers", 3), ("lakes", 1)] {
+            version(db, slug, number, &[("index.html", "one")]);
+        }
+        let listed = db
+            .read_blocking(|tx| projects::with_versions(tx, &TokenHolder::Person(ada.clone())))
+            .unwrap();
+        let mut served: Vec<(&str, Option<i64>)> = listed
+            .iter()
+            .map(|(project, version)| {
+                (project.slug.as_str(), version.as_ref().map(|one| one.version))
+            })
+            .collect();
+        served.sort_unstable();
+        assert_eq!(served, [("lakes", Some(1)), ("rivers", Some(2)), ("seas", None)]);
+    });
+}
+
+#[test]
 fn two_versions_are_compared_part_by_part() {
     both(|db| {
         project(db, "rivers", 2);

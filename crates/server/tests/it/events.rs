@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
@@ -314,6 +314,22 @@ impl Stream {
         let mut line = String::new();
         self.0.read_line(&mut line).unwrap();
         line
+    }
+
+    /// Whether data arrives within the time.
+    pub(crate) fn has_data_within(&mut self, wait: Duration) -> bool {
+        let ends = Instant::now() + wait;
+        loop {
+            let left = ends.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            self.0.get_ref().set_read_timeout(Some(left)).unwrap();
+            let mut line = String::new();
+            if self.0.read_line(&mut line).is_ok() && line.starts_with("data:") {
+                return true;
+            }
+        }
     }
 
     /// Whether its connection is open.

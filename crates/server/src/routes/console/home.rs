@@ -1,7 +1,9 @@
 //! Home: own classes or projects, health, next steps and incoming data.
 
 use lyceum_access::{Role, TokenHolder};
+use lyceum_adaptive::screens::chosen_class::OWN_CLASSES;
 use lyceum_adaptive::screens::my_classes as teacher;
+use lyceum_adaptive::screens::today::StudentCounts;
 use lyceum_bridge::need::Need;
 use lyceum_bridge::repository::unknown_actors;
 use lyceum_console::chart::{self, Bar};
@@ -88,11 +90,7 @@ async fn my_classes(context: &Context, visitor: &Visitor) -> Result<Option<MyCla
         title: one.class.title.clone(),
         href: links::class(&one.class.id),
         course: one.class.course_title.clone(),
-        students: one.counts.all,
-        working: one.counts.working,
-        absent: one.counts.absent,
-        in_need: one.counts.in_need,
-        xp: words::thousandths(one.xp),
+        figures: class_figures(&one.class.id, one.counts, one.xp),
     };
     let need = |need: &Need| {
         let learner = &need.day.learner;
@@ -100,30 +98,33 @@ async fn my_classes(context: &Context, visitor: &Visitor) -> Result<Option<MyCla
         (learner.name(), links::student(&learner.id), labels)
     };
     let counts = found.counts;
-    let number = |name, count: usize, group: &str| Figure {
-        name,
-        shown: count.to_string(),
-        description: String::new(),
-        tone: "",
-        href: Some(format!("{}?group={group}", screens::TODAY.path)),
-    };
     Ok(Some(MyClasses {
-        figures: vec![
-            number("Working now", counts.working, "working"),
-            Figure {
-                name: "XP today",
-                shown: words::thousandths(found.xp),
-                description: String::new(),
-                tone: "",
-                href: Some(screens::STUDENTS.path.to_owned()),
-            },
-            number("Need attention", counts.in_need, ""),
-            number("Absent", counts.absent, "absent"),
-        ],
+        figures: class_figures(OWN_CLASSES, counts, found.xp).into(),
+        needs_href: links::today("", OWN_CLASSES, ""),
         classes: found.classes.iter().map(class).collect(),
         needs: found.needs.iter().take(limits::HOME_NEEDS_COUNT).map(need).collect(),
         need_count: found.needs.len(),
     }))
+}
+
+/// The numbers of a class, each with a link to its students.
+fn class_figures(class: &str, counts: StudentCounts, xp: i64) -> [Figure; 5] {
+    let figure = |name, shown, href| Figure {
+        name,
+        shown,
+        description: String::new(),
+        tone: "",
+        href: Some(href),
+    };
+    let group =
+        |name, count: usize, group| figure(name, count.to_string(), links::today(group, class, ""));
+    [
+        figure("Students", counts.all.to_string(), links::students(class)),
+        group("Working now", counts.working, "working"),
+        group("Absent", counts.absent, "absent"),
+        group("Need attention", counts.in_need, ""),
+        figure("XP today", words::thousandths(xp), links::students(class)),
+    ]
 }
 
 async fn my_projects(context: &Context, visitor: &Visitor) -> Result<Vec<MyProject>> {

@@ -9,6 +9,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
 
+use super::today::{chosen_class, class_filter};
 use super::visitor::{moment, query};
 use super::{Visitor, deadline, page, show_list};
 use crate::answer::Answer;
@@ -25,14 +26,17 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let filter = screen::StudentFilter {
         school: query.own("school").to_owned(),
         grade: query.own("grade").to_owned(),
+        class: chosen_class(&visitor, &query),
     };
     let reach = context.reach();
     let read = move |tx: &mut Tx<'_>| screen::read(tx, &moment, &filter, &reach);
     let students = context.app.db.scan(deadline(), read).await?;
     let day = visitor.zone.day_of(now).to_string();
-    let rows = students.days.iter().map(|student| row(student, now, &day)).collect();
+    let rows = students.days.iter().map(|student| row(student, now)).collect();
+    let classes = class_filter(&students.classes, query.own("class"));
     let list = List::new("Students", COLUMNS, query, rows)
         .or_else("There are no students yet. Import a roster, or create users over the API.")
+        .choices(classes)
         .choice(ListFilter::of(
             "school",
             "School",
@@ -43,9 +47,9 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     show_list("students", &view.list, &view)
 }
 
-fn row(day: &StudentDay, now: Timestamp, today: &str) -> Row {
+fn row(day: &StudentDay, now: Timestamp) -> Row {
     let id = &day.learner.id;
-    let to = |cell: Cell| cell.to(links::events_behind(id, today, today, ""));
+    let to = |cell: Cell| cell.to(links::events_behind(id, &day.date, &day.date, ""));
     vec![
         Cell::text(day.learner.name()).to(links::student(id)),
         Cell::text(&day.learner.grade),

@@ -2,10 +2,9 @@
 //! does something.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use lyceum_adaptive::live::LiveActivity;
+use lyceum_adaptive::screens::chosen_class::{ChosenClass, OWN_CLASSES};
 use lyceum_adaptive::screens::today::{self as screen, StudentCounts};
 use lyceum_bridge::need::{Need, NeedReason, RULES, RuleCondition, RuleMeasure};
 use lyceum_bridge::today::{Moment, Presence, WORKING_MAX_MINUTES};
@@ -13,13 +12,16 @@ use lyceum_console::today::{COLUMNS, TodayPage};
 use lyceum_console::{Cell, Label, List, ListFilter, ListQuery, Row, Tab, Tabs, links, screens};
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_roster::screens::classes::ListedClass;
 use lyceum_store::Tx;
 use tokio::sync::mpsc::channel;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::students::{accuracy, goal, last_seen_cell};
 use super::visitor::{moment, query};
 use super::{Visitor, deadline, page, show_list};
+use crate::activity_watch;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::limits;
@@ -50,6 +52,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         presence: group.2,
         rule: query.own("rule").to_owned(),
         school: query.own("school").to_owned(),
+        class: chosen_class(&visitor, &query),
     };
     let (reach, of) = (context.reach(), moment.clone());
     let read = move |tx: &mut Tx<'_>| screen::read(tx, &of, &filter, &reach);
@@ -67,12 +70,15 @@ fn view(
 ) -> TodayPage {
     let now = moment.now;
     let day = visitor.zone.day_of(now).to_string();
-    let rows = today.needs.iter().map(|need| row(need, now, &day)).collect();
+    let rows = today.needs.iter().map(|need| row(need, now)).collect();
+    let class = query.own("class").to_owned();
+    let classes = class_filter(&today.classes, &class);
     let list = List::new("Students today", COLUMNS, query, rows)
         .or_else(match presence {
             None => "No student needs attention right now.",
             Some(_) => "No student is in this group right now.",
         })
+        .choices(classes)
         .choice(ListFilter::of("rule", "Reason", RULES.iter().map(|rule| (rule.id, rule.title))))
         .choice(ListFilter::of("school", "School", today.schools.iter().map(|name| (name, name))));
     TodayPage {
@@ -82,14 +88,35 @@ fn view(
         student_count: today.counts.all,
         need_count: today.counts.in_need,
         behind_count: today.counts.behind,
-        tabs: tabs(here, today.counts),
+        needs_href: format!("{}#needs", links::today("", &class, "")),
+        behind_href: links::today("", &class, "behind"),
+        students_href: links::students(&class),
+        tabs: tabs(here, &class, today.counts),
         about: about(presence),
         list,
         rules: RULES.iter().map(|rule| (rule.title, rule.describe())).collect(),
     }
 }
 
-fn tabs(here: &'static str, counts: StudentCounts) -> Tabs {
+/// The class that the address chooses.
+pub(super) fn chosen_class(visitor: &Visitor, query: &ListQuery) -> ChosenClass {
+    ChosenClass { viewer: visitor.person.email.clone(), class: query.own("class").to_owned() }
+}
+
+/// The filter for the visitor's own classes and the chosen one; none for a visitor who teaches no class and chose none.
+pub(super) fn class_filter(own: &[ListedClass], chosen: &str) -> Option<ListFilter> {
+    let mut options: Vec<(&str, &str)> =
+        own.iter().map(|class| (class.id.as_str(), class.title.as_str())).collect();
+    if !options.is_empty() || chosen == OWN_CLASSES {
+        options.insert(0, (OWN_CLASSES, "My classes"));
+    }
+    if !chosen.is_empty() && options.iter().all(|(value, _)| *value != chosen) {
+        options.push((chosen, chosen));
+    }
+    (!options.is_empty()).then(|| ListFilter::of("class", "Class", options.into_iter()))
+}
+
+fn tabs(here: &'static str, class: &str, counts: StudentCounts) -> Tabs {
     let tab = |(value, name, presence): (&str, &'static str, Option<Presence>)| {
         let count = match presence {
             None | Some(Presence::Off) => counts.in_need,
@@ -97,10 +124,7 @@ fn tabs(here: &'static str, counts: StudentCounts) -> Tabs {
             Some(Presence::Idle) => counts.idle,
             Some(Presence::Absent) => counts.absent,
         };
-        let href = match value {
-            "" => screens::TODAY.path.to_owned(),
-            value => format!("{}?group={value}", screens::TODAY.path),
-        };
+        let href = links::today(value, class, "");
         Tab { count: Some(count.to_string()), ..Tab::new(name, href) }
     };
     Tabs::new(here, GROUPS.map(tab).into())
@@ -126,41 +150,38 @@ fn about(presence: Option<Presence>) -> String {
 
 /// Says when a student within the visitor's reach did something.
 async fn streamed(context: Context, _: Visitor) -> Result<Answer> {
-    let now = context.app.clock.now();
-    let activity = context.app.db.read(move |tx| LiveActivity::begin(tx, now)).await?;
+    let activity = activity_watch::follow(&context.app, context.reach()).await?;
     let (sender, receiver) = channel(1);
-    let context = Arc::new(context);
-    let feed = EventFeed::new(sender, stream::check(Arc::clone(&context)));
-    tokio::spawn(follow(context, activity, feed));
+    let feed = EventFeed::new(sender, stream::check(Arc::new(context)));
+    tokio::spawn(send_activity(activity, feed));
     Ok(sse::answer(receiver))
 }
 
-async fn follow(context: Arc<Context>, mut activity: LiveActivity, mut feed: EventFeed) {
+async fn send_activity(mut activity: watch::Receiver<()>, mut feed: EventFeed) {
     let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
     let mut last_sent = Instant::now();
-    let mut text = String::from(": begin\n\n");
-    while !context.app.draining.load(Relaxed) {
-        let (seen, now, reach) = (activity.clone(), context.app.clock.now(), context.reach());
-        let look = context.app.db.read(move |tx| seen.clone().look(tx, now, &reach));
-        let Ok((next, is_new)) = look.await else { return };
-        activity = next;
-        if is_new {
-            text.push_str("data: activity\n\n");
-        } else if last_sent.elapsed() >= heartbeat {
-            text.push_str(": alive\n\n");
-        }
+    let mut text = ": begin\n\n";
+    while feed.send(text.to_owned()).await {
         if !text.is_empty() {
             last_sent = Instant::now();
         }
-        if !feed.send(std::mem::take(&mut text)).await || !feed.pause().await {
-            return;
-        }
+        text = tokio::select! {
+            change = activity.changed() => match change {
+                Ok(()) => "data: activity\n\n",
+                Err(_) => return,
+            },
+            is_open = feed.pause() => match is_open {
+                true if last_sent.elapsed() >= heartbeat => ": alive\n\n",
+                true => "",
+                false => return,
+            },
+        };
     }
 }
 
-fn row(need: &Need, now: Timestamp, today: &str) -> Row {
+fn row(need: &Need, now: Timestamp) -> Row {
     let day = &need.day;
-    let to = |cell: Cell| cell.to(links::events_behind(&day.learner.id, today, today, ""));
+    let to = |cell: Cell| cell.to(links::events_behind(&day.learner.id, &day.date, &day.date, ""));
     vec![
         Cell::text(day.learner.name()).to(links::student(&day.learner.id)),
         Cell::labels(need.reasons.iter().map(label).collect()),

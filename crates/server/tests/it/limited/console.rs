@@ -1,6 +1,7 @@
 //! The console of people with a limit: a crawl along all links, and the addresses of what lies outside.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use lyceum_access::Role;
 use lyceum_core::Reach;
@@ -9,6 +10,7 @@ use lyceum_testkit::server::{TestServer, both};
 use serde_json::Value;
 
 use super::{FAR, NEAR, NEXT, limited_person, near, plant};
+use crate::events::Stream;
 use crate::people::form_token;
 
 fn open(server: &TestServer, cookie: &str, path: &str) -> Reply {
@@ -221,6 +223,45 @@ fn a_search_finds_only_what_lies_within_the_reach() {
         for query in ["an", "cl", "co", "qu"] {
             let page = open(server, &district, &format!("/console/search?q={query}")).text();
             assert!(!page.contains(FAR), "{query}: {page}");
+        }
+    });
+}
+
+#[test]
+fn open_pages_of_today_are_told_of_students_within_the_reach() {
+    both(|server| {
+        plant(server);
+        let reaches = [Reach::Everything, near(), Reach::ClassesOf(format!("{NEXT}-teacher"))];
+        let cookies = reaches.iter().zip(["all@x.test", "near@x.test", "next@x.test"]);
+        let cookies: Vec<String> = cookies
+            .map(|(reach, email)| limited_person(server, email, Role::Guide, reach))
+            .collect();
+        // The second time, the server looks again after the last page was closed.
+        for round in 0..2 {
+            let mut streams: Vec<Stream> = cookies
+                .iter()
+                .map(|cookie| {
+                    let headers = format!("Cookie: {cookie}\r\n");
+                    Stream::at(&server.address(), "/console/today/stream", &headers)
+                })
+                .collect();
+            let words = [
+                (FAR, [true, false, false]),
+                (NEAR, [true, true, false]),
+                (NEXT, [true, true, true]),
+            ];
+            for (number, (word, is_told)) in words.into_iter().enumerate() {
+                let mut event = super::event(&format!("{word}-ann"));
+                let id = format!("urn:uuid:00000000-0000-4000-9000-0000000000{round}{number}");
+                event["data"][0]["id"] = id.into();
+                server.client().post("/ims/caliper/v1p2/events").json(&event).expect(200);
+                for (stream, (is_told, reach)) in
+                    streams.iter_mut().zip(is_told.iter().zip(&reaches))
+                {
+                    let wait = Duration::from_secs(if *is_told { 10 } else { 1 });
+                    assert_eq!(stream.has_data_within(wait), *is_told, "{word} {reach:?}");
+                }
+            }
         }
     });
 }
