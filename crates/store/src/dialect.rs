@@ -177,6 +177,15 @@ pub fn contains(dialect: SqlDialect, expression: &str, placeholder: &str) -> Str
     }
 }
 
+/// The end of a query that locks its rows until the end of the transaction. SQLite runs one writing transaction after the
+/// other, and locks no rows.
+pub fn lock_rows(dialect: SqlDialect) -> &'static str {
+    match dialect {
+        SqlDialect::Sqlite => "",
+        SqlDialect::Postgres => " FOR UPDATE",
+    }
+}
+
 /// The end of a query that takes rows which no other transaction holds.
 pub(crate) fn skip_locked(dialect: SqlDialect) -> &'static str {
     match dialect {

@@ -106,16 +106,19 @@ fn lock_above(tx: &mut Tx<'_>, ids: &[&str]) -> Result<()> {
 }
 
 /// Lets no organization within the reach move until the end of a transaction that is not serializable, such as an import.
+/// All such transactions lock organizations in the same order, so that they do not wait for each other in a circle.
 pub(crate) fn hold_still(tx: &mut Tx<'_>, reach: &Reach) -> Result<()> {
     let Reach::Organizations(roots) = reach else { return Ok(()) };
     if tx.is_serializable() {
         return Ok(());
     }
     let is_root = dialect::is_one_of(tx.dialect(), "root", "$1");
-    let sql = format!("SELECT DISTINCT org FROM roster_org_below WHERE {is_root} ORDER BY org");
-    let list = json(roots)?;
-    let orgs = tx.all(&sql, &[list.as_str().into()], |row| row.string(0))?;
-    orgs.iter().try_for_each(|id| depend_on(tx, &ORG, id))
+    let sql = format!(
+        "SELECT sourced_id FROM orgs WHERE sourced_id IN \
+         (SELECT org FROM roster_org_below WHERE {is_root}) ORDER BY sourced_id{}",
+        dialect::lock_rows(tx.dialect())
+    );
+    tx.query(&sql, &[json(roots)?.as_str().into()], |_| Ok(true))
 }
 
 /// Removes an organization that is purged. No other refers to it.

@@ -156,3 +156,34 @@ fn an_import_with_a_limit_names_the_rows_that_change_something_else() {
         assert_eq!((name("p1"), name("p2")), ("Anna".to_owned(), "Ben".to_owned()));
     });
 }
+
+#[test]
+fn imports_that_reach_the_same_organizations_wait_for_each_other() {
+    both(|db| {
+        import_all(db, &districts());
+        let import = |number: usize| {
+            let mut package = Package::default();
+            let school = 1 + number % 2;
+            package.set(
+                "users",
+                &[&format!("u{number},,,true,u{number},,U,N,,,,,,,05,,,,,,s{school},")],
+            );
+            package.set("roles", &[&format!("r{number},,,u{number},primary,student,,,s{school},")]);
+            let options = ImportOptions {
+                reach: Reach::organizations(["d1", "d2"]).unwrap(),
+                ..ImportOptions::default()
+            };
+            import_at(db, &package.with_manifest("delta"), &options, now())
+        };
+        let reports: Vec<CsvReport> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..8).map(|number| scope.spawn(move || import(number))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        for report in &reports {
+            assert!(report.committed, "{:#?}", report.faults);
+        }
+        let users = dump(db).into_iter().filter(|(kind, _)| *kind == "user").count();
+        assert_eq!(users, 2 + 8);
+    });
+}
