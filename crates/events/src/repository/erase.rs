@@ -40,14 +40,16 @@ pub struct ErasedTexts {
     pub next: Option<i64>,
 }
 
-/// Renames the person's actors. Facts name actors by number, so they do not change.
+/// Renames the person's actors, and answers how many had another name. Facts name actors by number, so they do not change.
 pub fn rename_actors(tx: &mut Tx<'_>, erased: &ErasedActor) -> Result<u64> {
-    let sql = "UPDATE event_actors SET iri = $1, email = '', person = $2 WHERE id = $3";
+    let sql =
+        "UPDATE event_actors SET iri = $1, email = '', person = $2 WHERE id = $3 AND iri <> $1";
+    let mut renamed = 0;
     for &number in &erased.numbers {
         let iri = erased.iri(number);
-        tx.execute(sql, &[(&iri).into(), (&erased.pseudonym).into(), number.into()])?;
+        renamed += tx.execute(sql, &[(&iri).into(), (&erased.pseudonym).into(), number.into()])?;
     }
-    Ok(erased.numbers.len() as u64)
+    Ok(renamed)
 }
 
 /// Erases the person from the texts that are in rows of the log: the next `most` rows behind `after`.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::random::RandomStream;
+use lyceum_core::redaction::Redaction;
 use lyceum_core::time::Timestamp;
+use lyceum_events::repository::{ErasedActor, rename_actors};
 use lyceum_events::{Appended, ClientEvents, Event, KnownNames, append_all, parse, scan};
 use lyceum_store::Db;
 use lyceum_store::log::write_latest;
@@ -105,6 +107,32 @@ fn the_same_event_counts_once() {
         let twice = send(db, "app", &[event(500, "a", EARLY), event(500, "a", EARLY)]);
         assert!(matches!(twice[..], [Appended::New { .. }, Appended::Same { .. }]), "{twice:?}");
         assert_eq!(current(db).len(), 151);
+    });
+}
+
+#[test]
+fn an_actor_that_is_renamed_again_is_not_counted_again() {
+    both(|db| {
+        send(db, "app", &[event(1, "a", EARLY), event(2, "a", EARLY)]);
+        let mut numbers = Vec::new();
+        db.read_blocking(|tx| {
+            scan(tx, 0, 10, |logged| {
+                numbers.push(logged.actor);
+                Ok(())
+            })
+        })
+        .unwrap();
+        let rename = |numbers: &[i64]| {
+            let erased = ErasedActor {
+                numbers: numbers.to_vec(),
+                pseudonym: "erased-1".to_owned(),
+                redaction: Redaction::default(),
+            };
+            db.write_blocking(|tx| rename_actors(tx, &erased)).unwrap()
+        };
+        assert_eq!(rename(&numbers[..1]), 1);
+        assert_eq!(rename(&numbers), 1, "only the actor that was found later");
+        assert_eq!(rename(&numbers), 0);
     });
 }
 
