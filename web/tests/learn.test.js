@@ -244,11 +244,11 @@ test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
     await page.getByRole("button", { name: "Question 1" }).click();
     await page.locator("textarea").fill(`${text}end`);
     await page.getByRole("button", { name: "Check my answers" }).click();
-    await page.getByText("2 answers are saved on this device").waitFor();
+    await page.getByText("2 answers wait on this page").waitFor();
     assert.equal(await names(), 0);
     await context.setOffline(false);
     await until("the arrival of both answers", async () => (await answered(server, "writing")).length === 2);
-    await page.getByText("saved on this device").waitFor({ state: "detached" });
+    await page.getByText("wait on this page").waitFor({ state: "detached" });
   });
 
   await t.test("one answer in two tabs counts once", async () => {

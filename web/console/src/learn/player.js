@@ -66,9 +66,10 @@ async function withServer(work) {
   }
 }
 
-function waits(count) {
-  if (count > 0) say(`No connection. ${plural(count, "answer is", "answers are")} saved on this device and will be sent when you are online again.`);
-  else say("");
+function waits(count, areStored) {
+  if (count === 0) say("");
+  else if (areStored) say(`No connection. ${plural(count, "answer is", "answers are")} saved on this device and will be sent when you are online again.`);
+  else say(`No connection. ${plural(count, "answer waits", "answers wait")} on this page, because this device cannot save them. Keep the page open until you are online again.`);
 }
 
 async function signedOut() {

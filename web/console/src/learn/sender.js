@@ -16,7 +16,7 @@ export class Sender {
   /**
    * @param {LessonApi} api
    * @param {string} lesson
-   * @param {{ waits(count: number): void, signedOut(): unknown, refused(error: Refused): unknown }} told what the page does when
+   * @param {{ waits(count: number, areStored: boolean): void, signedOut(): unknown, refused(error: Refused): unknown }} told what the page does when
    * answers wait, the session has ended, or the server refused an answer
    */
   constructor(api, lesson, told) {
@@ -95,7 +95,7 @@ export class Sender {
   }
 
   #wait(count) {
-    if (this.isWaiting || count > 0) this.#told.waits(count);
+    if (this.isWaiting || count > 0) this.#told.waits(count, this.#waiting.areStored);
     this.isWaiting = count > 0;
   }
 }

@@ -93,6 +93,11 @@ export class WaitingAnswers {
     }
   }
 
+  /** Whether the answers that wait are stored in the browser, so that they outlive the page. */
+  get areStored() {
+    return this.#unsealed.length === 0;
+  }
+
   /** All answers that wait. */
   all() {
     return this.#alone(() => this.#read());
