@@ -155,4 +155,17 @@ test("a student signs in by the provider only after the account was linked", { s
   people.ann.email = "elsewhere@example.org";
   const again = await signIn("ann");
   assert.equal(new URL(again.url()).pathname, "/learn");
+
+  // The settings name the domain of the school, and an address elsewhere links nothing.
+  const kidLink = server.lyceum("admin", "user", "create", "kid@example.org", "--role", "student", "--roster-user", "kid");
+  const kid = await open();
+  await kid.goto(new URL(kidLink.trim()).pathname + new URL(kidLink.trim()).search);
+  await kid.fill("#password", "password of kid");
+  await kid.keyboard.press("Enter");
+  await kid.waitForURL("**/learn");
+  people.kid.email = "kid@elsewhere.test";
+  await kid.goto("/learn/account");
+  await kid.click("text=Link School ID to your account");
+  await identify(kid, "kid");
+  assert.match(await kid.textContent("[role=alert]"), /addresses of 'elsewhere\.test' cannot sign in/);
 });

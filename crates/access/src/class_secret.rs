@@ -9,6 +9,7 @@ use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::class_sign_in::student_tries;
@@ -31,11 +32,12 @@ const WORDS: [&str; 64] = [
     "rat", "ring", "rug", "sand", "shop", "sock", "sun", "tent", "top", "van", "vet", "web", "zip",
 ];
 
-/// What a student proves to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The kind of a student's secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum ClassSecretKind {
-    /// Two of the [`PICTURES`], one after the other.
+    /// Two pictures.
     Pictures,
     /// Two words.
     Words,

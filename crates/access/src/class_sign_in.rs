@@ -16,8 +16,8 @@ use crate::guess::{self, GuessedAccount};
 use crate::limits;
 use crate::master::MasterKey;
 use crate::person::Person;
-use crate::repository::{class_sign_ins as repository, sessions};
-use crate::session;
+use crate::repository::{class_sign_ins as repository, guesses, sessions};
+use crate::{secret, session};
 
 /// The letters of codes: no vowels, so that no words arise, and none that look or sound like another.
 const LETTERS: &[u8; 16] = b"BCDFGHJKLMPRTWXZ";
@@ -47,7 +47,8 @@ impl OpenClass {
     }
 }
 
-/// Opens a class for so many minutes, or sets when the open class closes: its code stays.
+/// Opens a class for so many minutes, or sets when the open class closes: its code stays. Wrong answers in the class no
+/// longer count, so a teacher helps a class that used up its tries.
 /// Errors: `Invalid` for other minutes than 1 to [`limits::CLASS_SIGN_IN_MAX_MIN`].
 pub fn open(
     tx: &mut Tx<'_>,
@@ -61,6 +62,7 @@ pub fn open(
         return Err(Problem::invalid("minutes", rule));
     }
     repository::delete_closed(tx, now)?;
+    guesses::delete(tx, &secret::hash(&class_tries(class)))?;
     let known = find(tx, now, class)?;
     let mut open = OpenClass {
         class: class.to_owned(),
@@ -135,7 +137,7 @@ pub fn sign_in(
 fn tries(open: &OpenClass, student: &Person, address: IpAddr) -> Vec<GuessedAccount> {
     vec![
         (student_tries(&student.id), limits::GUESSES_CLASS_STUDENT_COUNT),
-        (format!("class {}", open.class), limits::GUESSES_CLASS_COUNT),
+        (class_tries(&open.class), limits::GUESSES_CLASS_COUNT),
         guess::from_place("class sign-ins", address, limits::GUESSES_CLASS_ADDRESS_COUNT),
     ]
 }
@@ -143,6 +145,11 @@ fn tries(open: &OpenClass, student: &Person, address: IpAddr) -> Vec<GuessedAcco
 /// The name under which wrong answers for a student are counted.
 pub(crate) fn student_tries(person: &str) -> String {
     format!("class sign-in of {person}")
+}
+
+/// The name under which wrong answers in a class are counted.
+fn class_tries(class: &str) -> String {
+    format!("class {class}")
 }
 
 fn new_code() -> String {

@@ -14,7 +14,7 @@ use crate::person::{self, Person, Role};
 use crate::repository::{api_keys, members, sessions};
 use crate::scope::Scopes;
 use crate::secret;
-use crate::session::SessionKind;
+use crate::session::{self, SessionKind};
 use crate::student::{Student, StudentSession};
 
 /// The caller.
@@ -107,13 +107,11 @@ pub fn of_session(
     let Some(found) = sessions::find(tx, &secret::hash(session), sort, environment)? else {
         return Ok(Err(TokenRejection::Unknown));
     };
-    let (session, idle_s) = match found.class {
-        Some(_) => (StudentSession::Class, limits::CLASS_SESSION_IDLE_S),
-        None => (StudentSession::Own, sort.idle_s()),
-    };
-    if found.expires <= now || found.used.plus_seconds(idle_s) <= now {
+    let is_in_class = found.class.is_some();
+    if !session::is_alive(now, (sort, is_in_class), (found.used, found.expires)) {
         return Ok(Err(TokenRejection::Ended));
     }
+    let session = if is_in_class { StudentSession::Class } else { StudentSession::Own };
     let person = person::find(tx, &found.person)?;
     let holder = person.and_then(|person| TokenHolder::of_person(person, session));
     Ok(holder.map(|holder| (holder, is_stale(found.used, now))).ok_or(TokenRejection::Unknown))

@@ -3,6 +3,8 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::audit::AuditChange;
@@ -20,12 +22,36 @@ pub struct IdentityRule {
     pub new_accounts: Option<Role>,
 }
 
-/// An identity that opens an account.
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl IdentityRule {
+    /// Refuses an identity whose confirmed e-mail address is missing or of another domain, if the rule names domains.
+    /// Errors: `Forbidden`.
+    fn check_domain(&self, claims: &IdTokenClaims) -> Result<()> {
+        if self.domains.is_empty() {
+            return Ok(());
+        }
+        let domain = confirmed_email(claims)?.rsplit('@').next().unwrap_or_default();
+        match self.domains.iter().any(|one| one.eq_ignore_ascii_case(domain)) {
+            true => Ok(()),
+            false => Err(refused(format!(
+                "people with addresses of '{domain}' cannot sign in to this server"
+            ))),
+        }
+    }
+}
+
+fn confirmed_email(claims: &IdTokenClaims) -> Result<&str> {
+    claims.email.as_deref().ok_or_else(|| {
+        refused("the sign-in service does not confirm your e-mail address; confirm it there first")
+    })
+}
+
+/// An identity at a sign-in service that opens an account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct LinkedIdentity {
-    /// The provider.
+    /// The address of the service.
     pub issuer: String,
-    /// The person's id at the provider.
+    /// The id of the person there: the claim `sub`.
     pub subject: String,
     /// When it was linked.
     pub linked: Timestamp,
@@ -73,6 +99,19 @@ pub fn link(
     change.note(tx, now, &json!({ "issuer": issuer, "subject": subject }))
 }
 
+/// Lets the identity with which the signed-in owner of an account just signed in at the provider open the account. Errors:
+/// as [`link`]; `Forbidden` for an e-mail address that the rule does not admit.
+pub fn link_own(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    (issuer, claims): (&str, &IdTokenClaims),
+    rule: &IdentityRule,
+    account: &Person,
+) -> Result<()> {
+    rule.check_domain(claims)?;
+    link(tx, now, account.account_name(), (issuer, &claims.subject), account)
+}
+
 /// Lets the identity of an issuer open the account no more. Errors: `NotFound`.
 pub fn unlink(
     tx: &mut Tx<'_>,
@@ -107,16 +146,8 @@ pub fn person(
             .filter(|known| known.disabled.is_none())
             .ok_or_else(|| refused("your account is disabled; ask an administrator"));
     }
-    let email = claims.email.as_deref().ok_or_else(|| {
-        refused("the sign-in service does not confirm your e-mail address; confirm it there first")
-    })?;
-    let domain = email.rsplit('@').next().unwrap_or_default();
-    if !rule.domains.is_empty() && !rule.domains.iter().any(|one| one.eq_ignore_ascii_case(domain))
-    {
-        return Err(refused(format!(
-            "people with addresses of '{domain}' cannot sign in to this server"
-        )));
-    }
+    let email = confirmed_email(claims)?;
+    rule.check_domain(claims)?;
     let person = match (person::by_email(tx, email)?, rule.new_accounts) {
         (Some(known), _) if known.disabled.is_some() => {
             return Err(refused("your account is disabled; ask an administrator"));

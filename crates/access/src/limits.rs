@@ -64,14 +64,14 @@ pub const CLASS_SIGN_IN_MAX_MIN: i64 = 120;
 pub const CLASS_SESSION_LIFETIME_S: i64 = 4 * 3600;
 /// Seconds that such a session lives without being used, on a device that others use next.
 pub const CLASS_SESSION_IDLE_S: i64 = 30 * 60;
-/// Wrong codes of classes from one address within the window of guesses.
-pub const GUESSES_CLASS_CODE_COUNT: i64 = 30;
+/// Wrong codes of classes from one address within the window of guesses: all classes of a school may share an address.
+pub const GUESSES_CLASS_CODE_COUNT: i64 = 300;
 /// Wrong answers for one student in class within that time.
 pub const GUESSES_CLASS_STUDENT_COUNT: i64 = 6;
 /// Wrong answers in one class within that time, for whatever student.
 pub const GUESSES_CLASS_COUNT: i64 = 60;
-/// Wrong answers in class from one address within that time, for whatever class: a school may have one address.
-pub const GUESSES_CLASS_ADDRESS_COUNT: i64 = 120;
+/// Wrong answers in class from one address within that time, in all classes of a school together.
+pub const GUESSES_CLASS_ADDRESS_COUNT: i64 = 600;
 /// Seconds in which a device code is to be approved.
 pub const DEVICE_CODE_LIFETIME_S: i64 = 10 * 60;
 /// Seconds that a program waits between two questions whether its code was approved.

@@ -4,6 +4,8 @@ use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::limits;
@@ -112,9 +114,11 @@ fn replace(
 }
 
 /// A session of a person as it is listed: without its secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "AccountSession")]
 pub struct SessionFacts {
-    /// Names the session in lists; it opens nothing.
+    /// Its id in lists. It opens nothing.
     pub id: String,
     /// Whether it is a browser's; otherwise it is that of a program, such as the command line.
     pub is_browser: bool,
@@ -124,20 +128,20 @@ pub struct SessionFacts {
     pub used: Timestamp,
     /// When it ends at the latest.
     pub expires: Timestamp,
-    /// The sourcedId of the class in whose sign-in it began.
+    /// The sourcedId of the class with whose code it began; null for others.
     pub class: Option<String>,
     /// Whether the list was requested with it.
     pub is_current: bool,
 }
 
-impl SessionFacts {
-    /// Whether it still opens something.
-    fn is_alive(&self, now: Timestamp) -> bool {
-        let sort = if self.is_browser { SessionKind::Page } else { SessionKind::Token };
-        let idle_s =
-            if self.class.is_some() { limits::CLASS_SESSION_IDLE_S } else { sort.idle_s() };
-        now < self.expires && now < self.used.plus_seconds(idle_s)
-    }
+/// Whether a session of this kind still opens something. `is_in_class` says that it began with the code of a class.
+pub(crate) fn is_alive(
+    now: Timestamp,
+    (sort, is_in_class): (SessionKind, bool),
+    (used, expires): (Timestamp, Timestamp),
+) -> bool {
+    let idle_s = if is_in_class { limits::CLASS_SESSION_IDLE_S } else { sort.idle_s() };
+    now < expires && now < used.plus_seconds(idle_s)
 }
 
 /// The sessions of a person that have not ended, the newest first. `current` is the secret of the session that asks.
@@ -153,7 +157,11 @@ pub fn list(
         is_current: current.is_some_and(|current| secret::same(&current, &hash)),
         ..facts
     });
-    Ok(facts.filter(|facts| facts.is_alive(now)).collect())
+    let is_alive = |facts: &SessionFacts| {
+        let sort = if facts.is_browser { SessionKind::Page } else { SessionKind::Token };
+        is_alive(now, (sort, facts.class.is_some()), (facts.used, facts.expires))
+    };
+    Ok(facts.filter(is_alive).collect())
 }
 
 /// Ends the session of a person that a list names by this id. Errors: `NotFound`.

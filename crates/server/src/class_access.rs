@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lyceum_access::audit::AuditChange;
 use lyceum_access::class_secret::{self, ClassSecret, ClassSecretKind};
 use lyceum_access::student::{self, NewStudent};
-use lyceum_access::{MasterKey, Person};
+use lyceum_access::{MasterKey, Person, account};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_roster::kinds::CLASS;
@@ -69,7 +69,7 @@ pub(crate) fn give(
 ) -> Result<usize> {
     let mut created = 0;
     for one in students(tx, now, master, class, reach)? {
-        let account = match one.account {
+        let student = match one.account {
             Some(account) => account,
             None => {
                 created += 1;
@@ -79,15 +79,13 @@ pub(crate) fn give(
                     email: None,
                     password: None,
                 };
-                let account = student::create(tx, now, &new)?;
-                let details = json!({ "role": account.role.name(), "rosterUser": account.roster_user, "class": class });
-                let subject = account.account_name();
-                AuditChange { who, what: "user.create", subject }.note(tx, now, &details)?;
-                account
+                let created = student::create(tx, now, &new)?;
+                account::note_created(tx, now, who, &created)?;
+                created
             }
         };
         if one.secret.is_none() {
-            renew(tx, now, master, who, &account, kind)?;
+            renew(tx, now, master, who, &student, kind)?;
         }
     }
     Ok(created)

@@ -1,5 +1,6 @@
 //! Accounts of people.
 
+use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, Value, columns, dialect, parsed};
@@ -154,19 +155,43 @@ pub fn page(
     if let Some(role) = filter.role {
         sql.push(" AND role = ").bind(role.name());
     }
-    let text = filter.text.trim().to_lowercase();
+    let text = folded(filter.text.trim());
     if !text.is_empty() {
-        let pattern = format!("%{}%", text.replace(['%', '_', '\\'], " "));
-        let pattern = sql.placeholder(pattern.as_str());
-        sql.push(&format!(
-            " AND (lower(name) LIKE {pattern} OR email LIKE {pattern} OR lower(roster_user) LIKE {pattern})"
-        ));
+        return page_with_text(tx, &sql, &text, (limit, offset));
     }
     let total =
         tx.query_one(&format!("SELECT COUNT(*){}", sql.text), &sql.values(), |row| row.int(0))?;
     sql.push(" ORDER BY created_ms, id LIMIT ").bind(limit).push(" OFFSET ").bind(offset);
     let accounts = tx.rows(&format!("SELECT {COLUMNS}{}", sql.text), &sql.values())?;
     Ok(AccountPage { accounts, total: total.unwrap_or(0) })
+}
+
+/// The accounts among those that the statement finds whose names contain the text, which is folded. The stores change the
+/// case of different letters, so the names are compared here.
+fn page_with_text(
+    tx: &mut Tx<'_>,
+    sql: &Sql,
+    text: &str,
+    (limit, offset): (i64, i64),
+) -> Result<AccountPage> {
+    let mut page = AccountPage { accounts: Vec::new(), total: 0 };
+    let sql_text = format!("SELECT {COLUMNS}{} ORDER BY created_ms, id", sql.text);
+    tx.query(&sql_text, &sql.values(), |row| {
+        let person: Person = row.read()?;
+        let names = [
+            Some(person.name.as_str()),
+            Some(person.email.as_str()),
+            person.roster_user.as_deref(),
+        ];
+        if names.into_iter().flatten().any(|name| folded(name).contains(text)) {
+            if (offset..offset.saturating_add(limit)).contains(&page.total) {
+                page.accounts.push(person);
+            }
+            page.total += 1;
+        }
+        Ok(true)
+    })?;
+    Ok(page)
 }
 
 /// Disables the account.

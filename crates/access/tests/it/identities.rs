@@ -180,3 +180,29 @@ fn a_clients_last_use_is_known() {
         assert!(!stale(limits::LAST_USE_RESOLUTION_S - 1) && stale(limits::LAST_USE_RESOLUTION_S));
     });
 }
+
+#[test]
+fn a_student_links_only_an_identity_of_an_admitted_domain() {
+    on_both_stores(|db| {
+        let ann = crate::students::student(db, "ann");
+        let school = IdentityRule { domains: vec!["school.test".into()], new_accounts: None };
+        let link = |email: Option<&str>, rule: &IdentityRule| {
+            let claims = IdTokenClaims {
+                subject: "s-1".into(),
+                email: email.map(str::to_owned),
+                name: None,
+            };
+            db.write_blocking(|tx| identity::link_own(tx, morning(), (ISSUER, &claims), rule, &ann))
+                .map_err(|problem| problem.kind)
+        };
+        for email in [Some("ann@home.test"), Some("ann@xschool.test"), None] {
+            assert_eq!(link(email, &school), Err(ProblemKind::Forbidden), "{email:?}");
+        }
+        let linked =
+            |db: &Db| db.read_blocking(|tx| identity::of_account(tx, &ann.id)).unwrap().len();
+        assert_eq!(linked(db), 0);
+        link(Some("ann@SCHOOL.test"), &school).unwrap();
+        link(None, &IdentityRule::default()).unwrap();
+        assert_eq!(linked(db), 1);
+    });
+}

@@ -1,5 +1,6 @@
 //! Accounts of students, and their sessions.
 
+use lyceum_access::account::{self, AccountFilter};
 use lyceum_access::holder;
 use lyceum_access::session::{self, SessionKind};
 use lyceum_access::student::{self, NewStudent};
@@ -101,5 +102,36 @@ fn a_student_has_a_session_in_a_browser_and_nothing_for_programs() {
 
         write(db, |tx| person::disable(tx, morning(), &ann.id));
         assert!(of_session(&text, SessionKind::Page).is_err());
+    });
+}
+
+#[test]
+fn a_list_is_filtered_by_text_in_any_case_and_without_wildcards() {
+    on_both_stores(|db| {
+        for (user, name) in [("a_1", "Élodie Öz"), ("ab1", "Ben 100%"), ("c", "Cem")] {
+            let new = NewStudent { name: name.to_owned(), ..new_student(user, None) };
+            write(db, |tx| student::create(tx, morning(), &new));
+        }
+        let found = |text: &str| {
+            let filter = AccountFilter { role: Some(Role::Student), text: text.to_owned() };
+            let page = db.read_blocking(|tx| account::page(tx, &filter, (10, 0))).unwrap();
+            assert_eq!(page.total, i64::try_from(page.accounts.len()).unwrap());
+            let users = page.accounts.into_iter().filter_map(|one| one.roster_user);
+            users.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        };
+        for (text, users) in [
+            ("élodie", vec!["a_1"]),
+            ("ÖZ", vec!["a_1"]),
+            ("A_1", vec!["a_1"]),
+            ("0%", vec!["ab1"]),
+            ("%", vec!["ab1"]),
+            ("x", vec![]),
+            ("e", vec!["a_1", "ab1", "c"]),
+        ] {
+            assert_eq!(found(text), users, "{text}");
+        }
+        let filter = AccountFilter { role: None, text: "E".to_owned() };
+        let page = db.read_blocking(|tx| account::page(tx, &filter, (1, 1))).unwrap();
+        assert_eq!((page.total, page.accounts.len()), (3, 1));
     });
 }

@@ -4,8 +4,9 @@ mod class_access;
 
 use axum::http::StatusCode;
 use lyceum_access::account::{self, AccountChange, AccountFilter};
+use lyceum_access::identity::{self, LinkedIdentity};
 use lyceum_access::session::SessionFacts;
-use lyceum_access::{Person, Role, Scope, identity, limits as access_limits};
+use lyceum_access::{Person, Role, Scope, limits as access_limits};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_games::PageRequest;
@@ -134,48 +135,17 @@ struct PasswordLink {
     expires: Timestamp,
 }
 
-/// A session of a person.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "AccountSession")]
-pub(super) struct SessionView {
-    /// Its id in these answers. It opens nothing.
-    id: String,
-    /// Whether it is a browser's; otherwise it is that of the command line.
-    is_browser: bool,
-    /// When it began.
-    created: Timestamp,
-    /// When it was last used, to the minute.
-    used: Timestamp,
-    /// When it ends at the latest.
-    expires: Timestamp,
-    /// The sourcedId of the class with whose code it began; null for others.
-    class: Option<String>,
-    /// Whether the request came with it.
-    is_current: bool,
-}
-
 /// The sessions of a person, the newest first.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AccountSessions")]
 pub(super) struct SessionList {
-    sessions: Vec<SessionView>,
+    sessions: Vec<SessionFacts>,
 }
 
 impl SessionList {
     /// The sessions of the account with this id.
     pub(super) async fn of(context: &Context, id: &str) -> Result<Self> {
-        let view = |facts: SessionFacts| SessionView {
-            id: facts.id,
-            is_browser: facts.is_browser,
-            created: facts.created,
-            used: facts.used,
-            expires: facts.expires,
-            class: facts.class,
-            is_current: facts.is_current,
-        };
-        let sessions = own_account::sessions(context, id).await?;
-        Ok(Self { sessions: sessions.into_iter().map(view).collect() })
+        Ok(Self { sessions: own_account::sessions(context, id).await? })
     }
 }
 
@@ -183,19 +153,7 @@ impl SessionList {
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct IdentityList {
-    identities: Vec<IdentityView>,
-}
-
-/// An identity at a sign-in service.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct IdentityView {
-    /// The address of the service.
-    issuer: String,
-    /// The id of the person there: the claim `sub`.
-    subject: String,
-    /// When it was linked.
-    linked: Timestamp,
+    identities: Vec<LinkedIdentity>,
 }
 
 /// An identity to link.
@@ -414,16 +372,8 @@ async fn identities(context: Context) -> Result<Answer> {
         let account = account::find(tx, &id)?;
         identity::of_account(tx, &account.id)
     };
-    Ok(Answer::of(&identity_list(context.app.db.read(read).await?)))
-}
-
-fn identity_list(identities: Vec<identity::LinkedIdentity>) -> IdentityList {
-    let view = |one: identity::LinkedIdentity| IdentityView {
-        issuer: one.issuer,
-        subject: one.subject,
-        linked: one.linked,
-    };
-    IdentityList { identities: identities.into_iter().map(view).collect() }
+    let identities = context.app.db.read(read).await?;
+    Ok(Answer::of(&IdentityList { identities }))
 }
 
 async fn link_identity(context: Context) -> Result<Answer> {
@@ -435,7 +385,7 @@ async fn link_identity(context: Context) -> Result<Answer> {
         identity::of_account(tx, &account.id)
     };
     let identities = with_account(&context, work).await?;
-    Ok(Answer::of(&identity_list(identities)).status(StatusCode::CREATED))
+    Ok(Answer::of(&IdentityList { identities }).status(StatusCode::CREATED))
 }
 
 async fn unlink_identity(context: Context) -> Result<Answer> {

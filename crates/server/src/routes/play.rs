@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use axum::http::{HeaderValue, header};
 use lyceum_access::{Person, Player, TokenHolder};
 use lyceum_adaptive::student_lessons;
 use lyceum_console::play::{PlayMode, PlayPage};
@@ -17,7 +16,7 @@ use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
-use super::console::{as_page, on_to};
+use super::console::{as_page_with_frame, on_to};
 use super::games::catalogue::{GameToken, issued_to};
 use super::projects::place;
 use crate::answer::Answer;
@@ -96,19 +95,7 @@ async fn show(context: Context) -> Result<Answer> {
         token_path,
         slug,
     };
-    let policy = HeaderValue::try_from(policy(&app_url)).map_err(Problem::internal)?;
-    let mut answer = as_page(lyceum_console::html(&page)?);
-    answer.headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-    Ok(answer)
-}
-
-/// Allows only files of this server, no inline code, and one frame with the app's own host.
-fn policy(app_url: &str) -> String {
-    format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
-         connect-src 'self'; frame-src {app_url}; base-uri 'none'; form-action 'self'; \
-         frame-ancestors 'none'"
-    )
+    as_page_with_frame(lyceum_console::html(&page)?, &app_url)
 }
 
 /// Refuses a student who has the app neither in a class nor in a lesson. Errors: `Forbidden`.

@@ -23,24 +23,13 @@ pub(super) fn route() -> Route {
         .answers::<ClassAccessOutcome>(200, "All students of the class have accounts and cards.")
 }
 
-/// The sort of cards.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-enum CardSort {
-    /// Two pictures.
-    Pictures,
-    /// Two words.
-    Words,
-}
-
 /// The cards that the students of a class get for sign-in in class.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct ClassAccessInput {
-    /// The sort of cards for students who have none.
-    cards: CardSort,
+    /// What is on the cards of students who have none.
+    cards: ClassSecretKind,
 }
 
 /// The outcome for a class.
@@ -53,16 +42,12 @@ struct ClassAccessOutcome {
 
 async fn give(context: Context) -> Result<Answer> {
     let ClassAccessInput { cards } = context.body_as()?;
-    let kind = match cards {
-        CardSort::Pictures => ClassSecretKind::Pictures,
-        CardSort::Words => ClassSecretKind::Words,
-    };
     let (keyring, now) = (context.app.gate.keyring(), context.app.clock.now());
     let (who, class) = (who(&context), context.param("class").to_owned());
     let write = move |tx: &mut Tx<'_>| {
         repository::require(tx, &CLASS, &class)?;
         let master = keyring.master();
-        class_access::give(tx, now, master, (&who, &class), &Reach::Everything, kind)
+        class_access::give(tx, now, master, (&who, &class), &Reach::Everything, cards)
     };
     let created = context.app.db.write(write).await?;
     Ok(Answer::of(&ClassAccessOutcome { created }))

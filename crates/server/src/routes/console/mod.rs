@@ -55,11 +55,10 @@ pub(crate) use visitor::{turn_away, zone};
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 /// Pages load files only from this server and contain no inline code. Forms send only to this server, and other pages
-/// cannot embed the console.
-const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' data:; \
-     font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-);
+/// cannot embed them.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      media-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; \
+                      form-action 'self'; frame-ancestors 'none'";
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
@@ -238,10 +237,19 @@ pub(super) fn on_to(path: &str) -> Answer {
 /// Sends HTML with the security headers of every page. Shared caches must not store it.
 pub(crate) fn as_page(html: String) -> Answer {
     Answer::typed(HTML, Body::from(html))
-        .header(header::CONTENT_SECURITY_POLICY, POLICY)
+        .header(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
         .header(header::CACHE_CONTROL, NO_STORE)
         .header(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
         .header(SNIFF, HeaderValue::from_static("nosniff"))
+}
+
+/// A page as of [`as_page`] that also embeds one frame, with pages of this origin.
+pub(crate) fn as_page_with_frame(html: String, origin: &str) -> Result<Answer> {
+    let policy = format!("{POLICY}; frame-src {origin};");
+    let mut answer = as_page(html);
+    let policy = HeaderValue::try_from(policy).map_err(Problem::internal)?;
+    answer.headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    Ok(answer)
 }
 
 /// Signs a person in with the link that a sandbox or a demo prints.

@@ -24,7 +24,7 @@ use crate::context::Context;
 use crate::document_files;
 use crate::limits;
 use crate::route::{Access, Route, get, post};
-use crate::routes::console::as_page;
+use crate::routes::console::{as_page, as_page_with_frame};
 use crate::routes::games::catalogue::GameToken;
 use crate::routes::play::token_of_student;
 
@@ -107,13 +107,15 @@ async fn show(context: Context) -> Result<Answer> {
         course: found.course.title,
         id: found.lesson.id,
     };
-    let mut answer = as_page(lyceum_console::html(&view)?);
-    if let LessonKind::Material(_, address) = &found.lesson.kind
-        && let Some(origin) = origin(address)
-    {
-        let policy = policy(&origin).try_into().map_err(Problem::internal)?;
-        answer.headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-    }
+    let html = lyceum_console::html(&view)?;
+    let origin = match &found.lesson.kind {
+        LessonKind::Material(_, address) => origin(address),
+        _ => None,
+    };
+    let mut answer = match origin {
+        Some(origin) => as_page_with_frame(html, &origin)?,
+        None => as_page(html),
+    };
     let no_referrer = HeaderValue::from_static("no-referrer");
     answer.headers.insert(header::REFERRER_POLICY, no_referrer);
     Ok(answer)
@@ -125,15 +127,6 @@ fn origin(address: &str) -> Option<String> {
     let (scheme, host) = (uri.scheme_str()?, uri.authority()?.as_str());
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
     host.bytes().all(is_plain).then(|| format!("{scheme}://{host}"))
-}
-
-/// As for all pages of students, and one frame with the material's own host.
-fn policy(origin: &str) -> String {
-    format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' data:; \
-         font-src 'self'; connect-src 'self'; frame-src {origin}; base-uri 'none'; form-action 'self'; \
-         frame-ancestors 'none'"
-    )
 }
 
 async fn key(context: Context) -> Result<Answer> {

@@ -95,11 +95,9 @@ async fn person(context: &Context, attempt: &SignInAttempt) -> Result<Person> {
 async fn link(context: &Context, attempt: &SignInAttempt, token: &str) -> Result<()> {
     let student = student_who_links(context, token).await?;
     let (issuer, claims) = identity(context, attempt).await?;
-    let now = context.app.clock.now();
-    let link = move |tx: &mut Tx<'_>| {
-        let who = student.account_name();
-        identity::link(tx, now, who, (&issuer, &claims.subject), &student)
-    };
+    let (now, rule) = (context.app.clock.now(), rule(configured(context)?));
+    let link =
+        move |tx: &mut Tx<'_>| identity::link_own(tx, now, (&issuer, &claims), &rule, &student);
     context.app.db.write(link).await
 }
 
