@@ -331,7 +331,7 @@ fn response_named<'i>(
 fn refused(faults: Vec<ResponseFault>) -> Problem {
     let detail = |fault: ResponseFault| Detail {
         path: format!("response.{}", fault.identifier),
-        message: format!("{}; {}", fault.message, fault.fix),
+        message: format!("{}; {}", fault.message, fault.remedy),
     };
     Problem::invalid_all(faults.into_iter().map(detail).collect())
 }

@@ -149,7 +149,7 @@ fn another(wanted: Kind) -> DocumentFault {
         place: DocumentPlace { line: 1, column: 1 },
         path: String::new(),
         message: "the document is not of the kind that 'schema' names".to_owned(),
-        fix: format!("send a qti-assessment-{wanted}, or change 'schema'"),
+        remedy: format!("send a qti-assessment-{wanted}, or change 'schema'"),
         severity: Severity::Error,
     }
 }

@@ -61,8 +61,7 @@ pub struct DocumentFault {
     /// The error.
     pub message: String,
     /// How to fix it.
-    #[serde(rename = "mend")]
-    pub fix: String,
+    pub remedy: String,
     /// Whether the document is refused for it.
     pub severity: Severity,
 }
@@ -71,13 +70,13 @@ impl DocumentFault {
     pub(crate) fn at(
         place: DocumentPlace,
         message: impl Into<String>,
-        fix: impl Into<String>,
+        remedy: impl Into<String>,
     ) -> Self {
         Self {
             place,
             path: String::new(),
             message: message.into(),
-            fix: fix.into(),
+            remedy: remedy.into(),
             severity: Severity::Error,
         }
     }
@@ -88,7 +87,7 @@ impl fmt::Display for DocumentFault {
         write!(
             f,
             "line {}, column {}: {}; {}",
-            self.place.line, self.place.column, self.message, self.fix
+            self.place.line, self.place.column, self.message, self.remedy
         )
     }
 }

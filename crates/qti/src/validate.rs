@@ -17,18 +17,18 @@ impl FoundFaults {
         &mut self,
         element: Element<'_>,
         message: impl Into<String>,
-        fix: impl Into<String>,
+        remedy: impl Into<String>,
     ) {
-        self.at(element, Severity::Error, message, fix);
+        self.at(element, Severity::Error, message, remedy);
     }
 
     pub(crate) fn warning(
         &mut self,
         element: Element<'_>,
         message: impl Into<String>,
-        fix: impl Into<String>,
+        remedy: impl Into<String>,
     ) {
-        self.at(element, Severity::Warning, message, fix);
+        self.at(element, Severity::Warning, message, remedy);
     }
 
     /// A warning at an attribute.
@@ -37,12 +37,12 @@ impl FoundFaults {
         element: Element<'_>,
         attribute: &Attribute<'_>,
         message: impl Into<String>,
-        fix: impl Into<String>,
+        remedy: impl Into<String>,
     ) {
         if !self.is_full() {
             let place = element.document().place(attribute.start);
             let path = format!("{}/@{}", element.path(), attribute.name);
-            self.push(place, path, Severity::Warning, message, fix);
+            self.push(place, path, Severity::Warning, message, remedy);
         }
     }
 
@@ -56,10 +56,10 @@ impl FoundFaults {
         element: Element<'_>,
         severity: Severity,
         message: impl Into<String>,
-        fix: impl Into<String>,
+        remedy: impl Into<String>,
     ) {
         if !self.is_full() {
-            self.push(element.place(), element.path(), severity, message, fix);
+            self.push(element.place(), element.path(), severity, message, remedy);
         }
     }
 
@@ -68,11 +68,11 @@ impl FoundFaults {
         element: Element<'_>,
         attribute: &Attribute<'_>,
         message: impl Into<String>,
-        fix: impl Into<String>,
+        remedy: impl Into<String>,
     ) {
         let place = element.document().place(attribute.start);
         let path = format!("{}/@{}", element.path(), attribute.name);
-        self.push(place, path, Severity::Error, message, fix);
+        self.push(place, path, Severity::Error, message, remedy);
     }
 
     fn push(
@@ -81,11 +81,11 @@ impl FoundFaults {
         path: String,
         severity: Severity,
         message: impl Into<String>,
-        fix: impl Into<String>,
+        remedy: impl Into<String>,
     ) {
         if !self.is_full() {
-            let (message, fix) = (message.into(), fix.into());
-            self.0.push(DocumentFault { place, path, message, fix, severity });
+            let (message, remedy) = (message.into(), remedy.into());
+            self.0.push(DocumentFault { place, path, message, remedy, severity });
         }
     }
 }
@@ -103,13 +103,13 @@ pub(crate) fn validate(root: Element<'_>, found: &mut FoundFaults) {
             if found.is_full() {
                 return;
             }
-            let fix = near(name, ids.iter().copied())
+            let remedy = near(name, ids.iter().copied())
                 .unwrap_or_else(|| "name the id of an element of this document".into());
             found.attribute(
                 element,
                 attribute,
                 format!("there is no element with the id '{name}'"),
-                fix,
+                remedy,
             );
         }
     }
@@ -176,14 +176,14 @@ impl<'d> Checker<'d, '_> {
             match child {
                 ChildNode::Text(text, start) => {
                     if !rule.mixed && !rule.any && !text.trim().is_empty() {
-                        let (what, fix) = (
+                        let (what, remedy) = (
                             format!("text directly inside '{}'", rule.name),
                             "put it into an element, a <p> for one",
                         );
                         let begins = text.len() - text.trim_start().len();
                         let skipped = u32::try_from(begins).expect("a text is below 4 GiB");
                         let place = element.document().place(start + skipped);
-                        self.found.push(place, element.path(), Severity::Error, what, fix);
+                        self.found.push(place, element.path(), Severity::Error, what, remedy);
                     }
                 }
                 ChildNode::Element(_) if self.found.is_full() => return,
@@ -247,7 +247,7 @@ impl<'d> Checker<'d, '_> {
 
     fn unknown(&mut self, element: Element<'_>) {
         let name = element.qname();
-        let (what, fix) = match element.space() {
+        let (what, remedy) = match element.space() {
             ElementNamespace::Qti3 => (
                 format!("QTI 3 has no element '{name}'"),
                 near(name, schema::names()).unwrap_or_else(|| "remove it".into()),
@@ -257,7 +257,7 @@ impl<'d> Checker<'d, '_> {
                 "write xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\" or remove it".into(),
             ),
         };
-        self.found.error(element, what, fix);
+        self.found.error(element, what, remedy);
     }
 
     fn text(&mut self, element: Element<'d>, rule: &ElementRule, wanted: Type) {
@@ -293,15 +293,14 @@ impl<'d> Checker<'d, '_> {
             } else if name == "data-catalog-idref" {
                 self.value(element, attribute, Type::IdRef);
             } else if !(is_general(name) || rule.any_attribute && name.contains(':')) {
-                let fix =
-                    near(name, rule.attributes.iter().map(|a| a.name)).unwrap_or_else(
-                        || match name == "style" {
-                            true => "put the style into a stylesheet and name its class".into(),
-                            false => format!("remove it, or call it data-{name}"),
-                        },
-                    );
+                let remedy = near(name, rule.attributes.iter().map(|a| a.name)).unwrap_or_else(
+                    || match name == "style" {
+                        true => "put the style into a stylesheet and name its class".into(),
+                        false => format!("remove it, or call it data-{name}"),
+                    },
+                );
                 let what = format!("'{}' has no attribute '{name}' in QTI 3", rule.name);
-                self.found.attribute(element, attribute, what, fix);
+                self.found.attribute(element, attribute, what, remedy);
             }
         }
     }

@@ -97,4 +97,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "name_words",
         sql: include_str!("../migrations/V107__name_words.sql"),
     },
+    Migration {
+        version: 109,
+        name: "remedies",
+        sql: include_str!("../migrations/V109__remedies.sql"),
+    },
 ];

@@ -99,7 +99,7 @@ export class Queue extends Emitter<QueueEvents> {
     return this.#stored().map(([, write]) => write);
   }
 
-  /** What the server refused and nobody has looked at: mend and send it anew, then {@link discard} it. */
+  /** What the server refused and nobody has looked at: fix it and send it again, then {@link discard} it. */
   refused(): RefusedWrite[] {
     return this.#list<RefusedWrite>(this.#refusedPrefix).map(([, write]) => write);
   }

@@ -86,7 +86,7 @@ export default async function imports(t, kit) {
   assert.match(await page.textContent(".list"), /orgs\.csv[\s\S]*3[\s\S]*castle/);
   await assert.rejects(kit.api(`${ROSTERING}/orgs/annex`), /404/);
   const refused = await (await page.request.get(`${path}/refused.csv`)).text();
-  assert.match(refused, /^file,line,column,value,problem,mend,row\n.*castle/);
+  assert.match(refused, /^file,line,column,value,problem,remedy,row\n.*castle/);
   const errors = await kit.exported(path);
   assert.equal(errors.length, refused.trim().split("\n").length - 1);
   await kit.look("import-checked", path);

@@ -2,6 +2,7 @@
 
 use lyceum_adaptive::MIGRATIONS;
 use lyceum_adaptive::live::LiveActivity;
+use lyceum_adaptive::screens::chosen_class::{ChosenClass, OWN_CLASSES};
 use lyceum_adaptive::screens::{my_classes, student, students, today};
 use lyceum_bridge::today::{Moment, Presence};
 use lyceum_bridge::zone::Zone;
@@ -275,6 +276,31 @@ fn today_groups_students_by_what_they_do_and_home_shows_the_classes_of_a_teacher
             );
         }
         assert!(of("nobody@example.org", &Reach::Everything).is_none());
+
+        // The numbers of Home lead to lists of the same students.
+        let listed = |class: &str, presence, reach: &Reach| {
+            let class = ChosenClass { viewer: "tess@example.org".into(), class: class.into() };
+            let filter = today::TodayFilter { presence, class, ..today::TodayFilter::default() };
+            db.read_blocking(|tx| today::read(tx, &tuesday(), &filter, reach))
+        };
+        for (class, absent) in
+            [(OWN_CLASSES, vec!["ben"]), ("own", vec!["ben"]), ("other", vec!["cem"])]
+        {
+            let list = listed(class, Some(Presence::Absent), &Reach::Everything).unwrap();
+            let found: Vec<&str> =
+                list.needs.iter().map(|need| need.day.learner.id.as_str()).collect();
+            assert_eq!(found, absent, "{class}");
+            assert_eq!(list.counts.absent, absent.len(), "{class}");
+            assert_eq!(list.classes.len(), 1, "the viewer chooses from the own classes");
+        }
+        let hidden = listed("other", None, &teacher).map(drop).unwrap_err();
+        assert_eq!(hidden.kind, ProblemKind::NotFound);
+        let class = ChosenClass { viewer: String::new(), class: "own".into() };
+        let filter = students::StudentFilter { class, ..students::StudentFilter::default() };
+        let list = db
+            .read_blocking(|tx| students::read(tx, &tuesday(), &filter, &Reach::Everything))
+            .unwrap();
+        assert_eq!(ids(&list.days), ["ann", "ben"]);
         let north = Reach::organizations(["north"]).unwrap();
         assert!(
             of("tess@example.org", &north).is_none(),

@@ -171,7 +171,7 @@ fn a_student_of_a_real_platform_learns_there() {
         platform.client.delete(&format!("/ims/oneroster/{path}/{id}")).expect(204);
         assert_eq!(missing(&sandbox), [format!("the {kind} '{id}' was deleted")]);
         set_up(&sandbox, "");
-        assert_eq!(missing(&sandbox), [""; 0], "a setup mends it");
+        assert_eq!(missing(&sandbox), [""; 0], "a setup creates it");
     }
     platform.client.delete("/bridge/enrollments/unenroll/ann/rivers-math-4").expect(204);
     assert_eq!(missing(&sandbox), ["the enrollment 'ann in rivers-math-4' is missing"]);

@@ -117,7 +117,7 @@ const FAULTS: [[&str; 5]; 3] = [
 ];
 
 #[test]
-fn broken_rows_are_named_with_their_mend_and_nothing_is_kept() {
+fn broken_rows_are_named_with_a_remedy_and_nothing_is_imported() {
     for place in places() {
         broken(&place);
         let (code, stdout, stderr) = place.run("import in");
@@ -125,12 +125,12 @@ fn broken_rows_are_named_with_their_mend_and_nothing_is_kept() {
         assert!(stdout.starts_with("file "), "the counts stand in the answer: {stdout}");
         let mut lines = stderr.lines();
         assert_eq!(lines.next(), Some("error: nothing was imported: found 3 faults in the files"));
-        for [file, line, column, value, mend] in FAULTS {
+        for [file, line, column, value, remedy] in FAULTS {
             let start = format!("  {file} line {line}, {column} '{value}': ");
             let told = stderr.lines().find(|told| told.starts_with(&start));
             let told = told.unwrap_or_else(|| panic!("{start} in {stderr}"));
-            let (_, mended) = told.split_once("; ").unwrap();
-            assert!(mended.contains(mend), "{told}");
+            let (_, printed) = told.split_once("; ").unwrap();
+            assert!(printed.contains(remedy), "{told}");
         }
         let last = stderr.lines().last();
         assert_eq!(
@@ -160,7 +160,7 @@ fn good_rows_are_kept_where_that_is_asked_for() {
         );
         let rejected = fs::read_to_string(place.path().join("in-rejected.csv")).unwrap();
         let mut lines = rejected.lines();
-        assert_eq!(lines.next(), Some("file,line,column,value,problem,mend,row"));
+        assert_eq!(lines.next(), Some("file,line,column,value,problem,remedy,row"));
         for [file, line, column, value, _] in FAULTS {
             let start = format!("{file},{line},{column},{value},");
             assert!(rejected.contains(&format!("\n{start}")), "{start} in {rejected}");

@@ -93,7 +93,7 @@ fn what_is_valid_is_said_in_a_line() {
 }
 
 #[test]
-fn faults_stand_where_they_are_with_their_mend() {
+fn errors_are_printed_with_their_place_and_a_remedy() {
     let broken = item("water", MAPPED)
         .replace("qti-simple-choice identifier=\"B\"", "qti-simple-choise identifier=\"B\"")
         .replace("Helium</qti-simple-choice>", "Helium</qti-simple-choise>");
@@ -115,7 +115,7 @@ fn faults_stand_where_they_are_with_their_mend() {
         answer.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 3);
     assert_eq!((&lines[0]["file"], &lines[0]["line"]), (&json!("a.xml"), &json!(11)));
-    assert_eq!(lines[0]["mend"], "did you mean 'qti-simple-choice'?");
+    assert_eq!(lines[0]["remedy"], "did you mean 'qti-simple-choice'?");
     assert_eq!(lines[2]["errors"], 2);
 }
 

@@ -64,8 +64,8 @@ fn each_record_of_a_course_is_created_changed_or_restored_by_name() {
     let mut torn = there.clone();
     torn.records[0].state = Presence::Missing;
     torn.records[2].state = Presence::Deleted;
-    let mended = change(&torn, &wanted, APP.slug).unwrap().records;
-    let told: Vec<_> = mended.iter().map(|it| (it.action, it.kind.as_str())).collect();
+    let changed = change(&torn, &wanted, APP.slug).unwrap().records;
+    let told: Vec<_> = changed.iter().map(|it| (it.action, it.kind.as_str())).collect();
     assert_eq!(told, [(RecordAction::Create, "org"), (RecordAction::Restore, "courseComponent")]);
     let fewer = change(&there, &wish(vec![course("3", Some(500.5))]), APP.slug).unwrap();
     assert_eq!((fewer.records.len(), fewer.ended), (0, vec!["word-rivers-math-k".to_owned()]));

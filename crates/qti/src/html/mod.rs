@@ -65,8 +65,8 @@ fn read(markup: &str) -> Result<NodeSink, DocumentFault> {
         tokenizer.sink.was_emitted.set(false);
         input.push_back(StrTendril::from_slice(piece));
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
-        if let Some((at, message, fix)) = sink.fault() {
-            return Err(DocumentFault::at(DocumentPlace::of(markup, at), message, fix));
+        if let Some((at, message, remedy)) = sink.fault() {
+            return Err(DocumentFault::at(DocumentPlace::of(markup, at), message, remedy));
         }
         if sink.len() > QTI_MAX_NODES || sink.depth() > 2 * QTI_DEPTH_MAX_LEVELS {
             return Err(DocumentFault::at(
@@ -254,7 +254,12 @@ impl HtmlBuilder<'_, '_> {
         Ok(())
     }
 
-    fn fault(&self, at: usize, what: impl Into<String>, fix: impl Into<String>) -> DocumentFault {
-        DocumentFault::at(DocumentPlace::of(self.markup, at), what, fix)
+    fn fault(
+        &self,
+        at: usize,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> DocumentFault {
+        DocumentFault::at(DocumentPlace::of(self.markup, at), what, remedy)
     }
 }

@@ -92,9 +92,9 @@ impl NodeSink {
     }
 
     /// Notes that the present token would vanish; the first one counts.
-    pub(super) fn lost(&self, what: String, fix: &'static str) {
+    pub(super) fn lost(&self, what: String, remedy: &'static str) {
         let at = self.begin.get();
-        self.lost.borrow_mut().get_or_insert((at, what, fix));
+        self.lost.borrow_mut().get_or_insert((at, what, remedy));
     }
 
     /// The markup that would be lost.

@@ -24,8 +24,8 @@ pub(crate) struct DocumentReader<'f> {
 }
 
 impl DocumentReader<'_> {
-    fn wrong(&mut self, element: Element<'_>, what: impl Into<String>, fix: impl Into<String>) {
-        self.found.error(element, what, fix);
+    fn wrong(&mut self, element: Element<'_>, what: impl Into<String>, remedy: impl Into<String>) {
+        self.found.error(element, what, remedy);
     }
 }
 

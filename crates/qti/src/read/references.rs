@@ -51,7 +51,7 @@ impl DocumentReader<'_> {
             return;
         }
         let known = kinds.iter().flat_map(|kind| declared.names(*kind).iter().copied());
-        let fix = near(name, known).unwrap_or_else(|| match kinds {
+        let remedy = near(name, known).unwrap_or_else(|| match kinds {
             [NameKind::Response] => "declare it with qti-response-declaration".into(),
             [NameKind::Outcome] => "declare it with qti-outcome-declaration".into(),
             [NameKind::Template] => "declare it with qti-template-declaration".into(),
@@ -63,7 +63,7 @@ impl DocumentReader<'_> {
             [NameKind::Template] => "template variable",
             _ => "variable",
         };
-        self.wrong(element, format!("there is no {what} '{name}'"), fix);
+        self.wrong(element, format!("there is no {what} '{name}'"), remedy);
     }
 
     /// Whether each interaction's response has the shape of its answers.

@@ -56,18 +56,18 @@ impl ResponseCheck<'_> {
     }
 
     /// A rule of the interaction that the answer breaks, though each of its values is one.
-    fn breach(&mut self, message: impl Into<String>, fix: impl Into<String>) {
-        self.faults.push(ResponseFault::of_scored(&self.interaction.response, message, fix));
+    fn breach(&mut self, message: impl Into<String>, remedy: impl Into<String>) {
+        self.faults.push(ResponseFault::of_scored(&self.interaction.response, message, remedy));
     }
 
     /// More than the interaction allows.
-    fn excess(&mut self, message: impl Into<String>, fix: impl Into<String>) {
-        let fault = ResponseFault::of_scored(&self.interaction.response, message, fix);
+    fn excess(&mut self, message: impl Into<String>, remedy: impl Into<String>) {
+        let fault = ResponseFault::of_scored(&self.interaction.response, message, remedy);
         self.faults.push(ResponseFault { is_excess: true, ..fault });
     }
 
-    fn fault(&mut self, message: impl Into<String>, fix: impl Into<String>) {
-        self.faults.push(ResponseFault::new(&self.interaction.response, message, fix));
+    fn fault(&mut self, message: impl Into<String>, remedy: impl Into<String>) {
+        self.faults.push(ResponseFault::new(&self.interaction.response, message, remedy));
     }
 
     /// Checks that the number of values is what the interaction requires.
@@ -103,8 +103,8 @@ impl ResponseCheck<'_> {
     fn unknown(&mut self, name: &str) {
         let known = self.interaction.choices.iter().chain(&self.interaction.targets);
         let known: Vec<&str> = known.map(|choice| &*choice.identifier).take(20).collect();
-        let fix = format!("choose one of {}", known.join(", "));
-        self.fault(format!("'{name}' is not a choice"), fix);
+        let remedy = format!("choose one of {}", known.join(", "));
+        self.fault(format!("'{name}' is not a choice"), remedy);
     }
 
     /// Pairs: both ends must be there, be allowed to meet, and be in as many pairs as they may.
@@ -174,11 +174,11 @@ impl ResponseCheck<'_> {
                 scalar => scalar.to_string(),
             };
             if !pattern.matches(&text) {
-                let fix = format!("write it so that it matches {}", pattern.source());
+                let remedy = format!("write it so that it matches {}", pattern.source());
                 self.faults.push(ResponseFault::of_scored(
                     &self.interaction.response,
                     format!("'{}' does not have the required form", shortened(&text)),
-                    fix,
+                    remedy,
                 ));
             }
         }
@@ -190,13 +190,13 @@ impl ResponseCheck<'_> {
         };
         let Some(number) = self.value.as_number() else { return };
         if !(lower..=upper).contains(&number) {
-            let fix = format!("choose from {lower} to {upper}");
-            return self.fault(format!("{number} is outside of the scale"), fix);
+            let remedy = format!("choose from {lower} to {upper}");
+            return self.fault(format!("{number} is outside of the scale"), remedy);
         }
         let steps = (number - lower) / step;
         if step > 0.0 && (steps - steps.round()).abs() > 1e-6 {
-            let fix = format!("choose {lower} plus a whole number of steps of {step}");
-            self.fault(format!("{number} lies between two steps"), fix);
+            let remedy = format!("choose {lower} plus a whole number of steps of {step}");
+            self.fault(format!("{number} lies between two steps"), remedy);
         }
     }
 
@@ -225,8 +225,8 @@ impl ResponseCheck<'_> {
         };
         let told = !types.is_empty() && !file.media_type.is_empty();
         if told && !types.iter().any(|wanted| allowed(wanted)) {
-            let fix = format!("upload a file of the type {}", types.join(", "));
-            self.fault(format!("a file of the type {}", file.media_type), fix);
+            let remedy = format!("upload a file of the type {}", types.join(", "));
+            self.fault(format!("a file of the type {}", file.media_type), remedy);
         }
     }
 }

@@ -22,8 +22,7 @@ pub struct ResponseFault {
     /// The error.
     pub message: String,
     /// How to fix it.
-    #[serde(rename = "mend")]
-    pub fix: String,
+    pub remedy: String,
     /// Whether the answer can be scored all the same: it names what there is, but too few or too many
     /// of it, or a text in another form than the interaction asks for.
     #[serde(skip)]
@@ -35,19 +34,19 @@ pub struct ResponseFault {
 }
 
 impl ResponseFault {
-    fn new(identifier: &str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+    fn new(identifier: &str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             identifier: identifier.to_owned(),
             message: message.into(),
-            fix: fix.into(),
+            remedy: remedy.into(),
             is_scored: false,
             is_excess: false,
         }
     }
 
     /// A fault of an answer that is scored all the same.
-    fn of_scored(identifier: &str, message: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { is_scored: true, ..Self::new(identifier, message, fix) }
+    fn of_scored(identifier: &str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { is_scored: true, ..Self::new(identifier, message, remedy) }
     }
 }
 
@@ -103,12 +102,12 @@ impl Responses {
 fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
     let Some(response) = item.response(name) else {
         let known = item.responses.iter().map(|r| &*r.declaration.identifier);
-        let fix = crate::validate::near(name, known.clone())
+        let remedy = crate::validate::near(name, known.clone())
             .unwrap_or_else(|| format!("it has {}", known.collect::<Vec<_>>().join(", ")));
         return Err(ResponseFault::new(
             name,
             "the item has no response variable with this name",
-            fix,
+            remedy,
         ));
     };
     let size = match json {
@@ -117,12 +116,12 @@ fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
     };
     if size > QTI_CONTAINER_MAX_VALUES {
         let message = format!("{size} values");
-        let fix = format!("send at most {QTI_CONTAINER_MAX_VALUES}");
-        return Err(ResponseFault::new(name, message, fix));
+        let remedy = format!("send at most {QTI_CONTAINER_MAX_VALUES}");
+        return Err(ResponseFault::new(name, message, remedy));
     }
     if json.as_str().is_some_and(|text| text.len() > QTI_RESPONSE_MAX_BYTES) {
-        let fix = format!("send at most {QTI_RESPONSE_MAX_BYTES} bytes");
-        return Err(ResponseFault::new(name, "the text is too long", fix));
+        let remedy = format!("send at most {QTI_RESPONSE_MAX_BYTES} bytes");
+        return Err(ResponseFault::new(name, "the text is too long", remedy));
     }
     let declaration = &response.declaration;
     let decimal = match (declaration.base_type, base_of(item, name)) {

@@ -27,21 +27,21 @@ pub(super) fn read<'x>(
         }
         let Some((name, after)) = trimmed.split_once('=') else {
             let name = trimmed.split_ascii_whitespace().next().unwrap_or_default();
-            let fix = format!("write {name}=\"…\"");
-            return Err((at, format!("the attribute '{name}' has no value"), fix));
+            let remedy = format!("write {name}=\"…\"");
+            return Err((at, format!("the attribute '{name}' has no value"), remedy));
         };
         let name = name.trim_ascii_end();
         if !is_name(name) {
             let name = name.split_ascii_whitespace().next().unwrap_or_default();
-            let fix = format!("write {name}=\"…\"");
-            return Err((at, format!("'{name}' is not an attribute with a value"), fix));
+            let remedy = format!("write {name}=\"…\"");
+            return Err((at, format!("'{name}' is not an attribute with a value"), remedy));
         }
         let after = after.trim_ascii_start();
         let quote = after.chars().next().filter(|c| matches!(c, '"' | '\''));
         let value = quote.and_then(|q| after[1..].split_once(q));
         let Some((value, after)) = value else {
-            let fix = format!("write {name}=\"…\"");
-            return Err((at, format!("the value of '{name}' is not quoted"), fix));
+            let remedy = format!("write {name}=\"…\"");
+            return Err((at, format!("the value of '{name}' is not quoted"), remedy));
         };
         if into[from..].iter().any(|other| other.name == name) {
             return Err((at, format!("the attribute '{name}' appears twice"), "keep one".into()));
@@ -52,7 +52,7 @@ pub(super) fn read<'x>(
         }
         into.push(Attribute {
             name: Cow::Borrowed(name),
-            value: value_of(value).map_err(|(what, fix)| (at, what, fix))?,
+            value: value_of(value).map_err(|(what, remedy)| (at, what, remedy))?,
             start: u32::try_from(at).expect("the size limit is below 4 GiB"),
         });
         rest = after;
@@ -75,8 +75,8 @@ fn value_of(raw: &str) -> Result<Cow<'_, str>, (String, String)> {
                     ("an ampersand does not begin an entity".to_owned(), "write &amp;".to_owned())
                 })?;
                 value.push(reference(name).ok_or_else(|| {
-                    let fix = "XML knows &lt; &gt; &amp; &quot; &apos; and &#number;".to_owned();
-                    (format!("the entity '&{name};' is unknown"), fix)
+                    let remedy = "XML knows &lt; &gt; &amp; &quot; &apos; and &#number;".to_owned();
+                    (format!("the entity '&{name};' is unknown"), remedy)
                 })?);
                 rest = &rest[at + name.len() + 2..];
             }

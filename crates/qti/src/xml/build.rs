@@ -152,7 +152,7 @@ impl<'x> DocumentBuilder<'x> {
         let source = self.document.source;
         let place = start + 1 + length;
         attributes::read(rest, place, &mut self.document.attributes).map_err(
-            |(at, what, fix)| DocumentFault::at(DocumentPlace::of(source, at), what, fix),
+            |(at, what, remedy)| DocumentFault::at(DocumentPlace::of(source, at), what, remedy),
         )?;
         let bound = self.scopes.len();
         for attribute in &self.document.attributes[from..] {
@@ -276,8 +276,13 @@ impl<'x> DocumentBuilder<'x> {
         Ok(index)
     }
 
-    fn fault(&self, at: usize, what: impl Into<String>, fix: impl Into<String>) -> DocumentFault {
-        DocumentFault::at(DocumentPlace::of(self.document.source, at), what, fix)
+    fn fault(
+        &self,
+        at: usize,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> DocumentFault {
+        DocumentFault::at(DocumentPlace::of(self.document.source, at), what, remedy)
     }
 
     fn unknown_reference(&self, raw: &str, at: usize) -> DocumentFault {
@@ -290,7 +295,7 @@ impl<'x> DocumentBuilder<'x> {
     }
 
     fn not_well_formed(&self, at: usize, error: &Error) -> DocumentFault {
-        let (what, fix) = match error {
+        let (what, remedy) = match error {
             Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => (
                 format!("</{found}> closes the element '{expected}'"),
                 format!("write </{expected}> here, or close the inner element first"),
@@ -306,7 +311,7 @@ impl<'x> DocumentBuilder<'x> {
             }
             other => (format!("not well-formed XML: {other}"), "fix the markup here".to_owned()),
         };
-        self.fault(at, what, fix)
+        self.fault(at, what, remedy)
     }
 }
 

@@ -221,11 +221,11 @@ fn responses_of_the_wrong_name_or_type_are_refused() {
     let item = with(("single", "integer"), "<p>x</p>");
     let refused = |json: Json| Responses::from_json(&item, json.as_object().unwrap()).unwrap_err();
     let faults = refused(json!({"r": 1, "R": "x"}));
-    assert_eq!(faults[0].fix, "did you mean 'R'?");
+    assert_eq!(faults[0].remedy, "did you mean 'R'?");
     assert_eq!(faults[1].message, "\"x\" is not of the type 'integer'");
     assert_eq!(faults.len(), 2);
     let long = vec![1; lyceum_qti::limits::QTI_CONTAINER_MAX_VALUES + 1];
-    assert!(refused(json!({ "R": long }))[0].fix.starts_with("send at most"));
+    assert!(refused(json!({ "R": long }))[0].remedy.starts_with("send at most"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::kit::item_xml;
 const OPEN: &str = "<qti-assessment-item xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\" \
                     identifier=\"i\" title=\"t\" time-dependent=\"false\">";
 
-/// The first error as `line:column message; mend`.
+/// The first error as `line:column message; remedy`.
 fn first(xml: &str) -> String {
     let faults = match read(xml) {
         Err(fault) => vec![fault],
@@ -19,7 +19,7 @@ fn first(xml: &str) -> String {
     };
     let fault = faults.into_iter().find(|fault| fault.severity == Severity::Error);
     fault.map_or("accepted".to_owned(), |f| {
-        format!("{}:{} {}; {}", f.place.line, f.place.column, f.message, f.fix)
+        format!("{}:{} {}; {}", f.place.line, f.place.column, f.message, f.remedy)
     })
 }
 
@@ -121,7 +121,7 @@ fn spaces_around_a_correct_response_are_reported() {
 
 #[test]
 fn errors_name_their_place_and_fix() {
-    // The document, where, a part of the message, a part of the mend.
+    // The document, where, a part of the message, a part of the remedy.
     let cases = [
         ("", "1:1", "no element", "qti-assessment-item"),
         ("<a>\n<b></a>", "2:4", "</a> closes the element 'b'", "</b>"),
@@ -146,10 +146,10 @@ fn errors_name_their_place_and_fix() {
         ("<!DOCTYPE html><a/>", "1:1", "DOCTYPE", "remove"),
         ("<html/>", "1:1", "root element is 'html'", "qti-assessment-item"),
     ];
-    for (xml, place, what, fix) in cases {
+    for (xml, place, what, remedy) in cases {
         let told = first(xml);
         assert!(told.starts_with(&format!("{place} ")), "{xml}: {told}");
-        assert!(told.contains(what) && told.contains(fix), "{xml}: {told}");
+        assert!(told.contains(what) && told.contains(remedy), "{xml}: {told}");
     }
     let inside = [
         ("\n<qti-item-bdy/>", "2:1", "no element 'qti-item-bdy'", "did you mean 'qti-item-body'?"),
@@ -220,10 +220,10 @@ fn errors_name_their_place_and_fix() {
             "XML Schema",
         ),
     ];
-    for (parts, place, what, fix) in inside {
+    for (parts, place, what, remedy) in inside {
         let told = first(&item_xml(parts));
         assert!(told.contains(place), "{parts}: {told}");
-        assert!(told.contains(what) && told.contains(fix), "{parts}: {told}");
+        assert!(told.contains(what) && told.contains(remedy), "{parts}: {told}");
     }
 }
 

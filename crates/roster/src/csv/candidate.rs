@@ -152,7 +152,7 @@ impl CandidateRow {
         let object = merged.as_mut().unwrap_or(&mut row_members.members);
         if let Err((part, column, unfit)) = self.add_parts(layout, object, stored) {
             let (file, row) = self.part(layout, part);
-            let fault = CsvError::of_row(&csv(file), row.line, unfit.problem, unfit.fix);
+            let fault = CsvError::of_row(&csv(file), row.line, unfit.problem, unfit.remedy);
             let fault = fault.at(column, row.cell(file, column));
             self.refuse_part(layout, part, vec![fault]);
             return Err(AssemblyFailure(true));
@@ -209,8 +209,8 @@ impl CandidateRow {
             let id = row.cell(file, USER_PROFILE);
             let problem =
                 format!("the user '{}' has no profile '{id}'; the reference is left out", self.id);
-            let fix = "add the profile to userProfiles.csv, or fix the cell";
-            let warning = CsvError::of_row(&csv(file), row.line, problem, fix);
+            let remedy = "add the profile to userProfiles.csv, or fix the cell";
+            let warning = CsvError::of_row(&csv(file), row.line, problem, remedy);
             warnings.push(warning.at(USER_PROFILE, id));
             role.as_object_mut().map(|role| role.remove("userProfile"));
         }
@@ -329,7 +329,7 @@ impl CandidateRow {
                 format!("add a row with the {} '{}' to {many}", part.owner, self.id),
             );
         }
-        let fix = match (missing, header, layout.file.kind.field(field)) {
+        let remedy = match (missing, header, layout.file.kind.field(field)) {
             (true, ..) => "fill the cell".to_owned(),
             (_, "sourcedId", _) => {
                 "write an id of 1 to 255 bytes without control characters".to_owned()
@@ -355,7 +355,7 @@ impl CandidateRow {
             .fault(
                 self.row.line,
                 if missing { "is required".into() } else { detail.message.clone() },
-                fix,
+                remedy,
             )
             .at(header, value.as_deref().unwrap_or_default())
     }
@@ -371,12 +371,12 @@ impl CandidateRow {
         let name = file.columns.iter().find(|(one, _)| *one == header).map_or("", |(_, name)| name);
         let fields = file.part.as_ref().map_or(&[][..], |part| part.members(file.kind));
         let field = fields.iter().find(|field| field.name == name || field.name == header);
-        let fix = match field {
+        let remedy = match field {
             _ if detail.message.starts_with("is required") => "fill the cell".to_owned(),
             Some(field) => cell::fix_for(field),
             None => "fix the cell".to_owned(),
         };
-        CsvError::of_row(&csv(file), row.line, detail.message.clone(), fix)
+        CsvError::of_row(&csv(file), row.line, detail.message.clone(), remedy)
             .at(header, if header == "sourcedId" { &row.id } else { row.cell(file, header) })
     }
 
@@ -417,8 +417,8 @@ impl FileLayout {
         self.mode == FileMode::Bulk && self.parts.iter().all(|(_, _, mode)| *mode == FileMode::Bulk)
     }
 
-    pub(super) fn fault(&self, line: u64, problem: String, fix: String) -> CsvError {
-        CsvError::of_row(&csv(self.file), line, problem, fix)
+    pub(super) fn fault(&self, line: u64, problem: String, remedy: String) -> CsvError {
+        CsvError::of_row(&csv(self.file), line, problem, remedy)
     }
 
     /// Whether the package has all values of the field.

@@ -15,11 +15,11 @@ use crate::kind::{Field, FieldType, Presence, Vocabulary, VocabularyExtension};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CellError {
     pub(super) problem: String,
-    pub(super) fix: String,
+    pub(super) remedy: String,
 }
 
-fn unfit<T>(problem: impl Into<String>, fix: impl Into<String>) -> Result<T, CellError> {
-    Err(CellError { problem: problem.into(), fix: fix.into() })
+fn unfit<T>(problem: impl Into<String>, remedy: impl Into<String>) -> Result<T, CellError> {
+    Err(CellError { problem: problem.into(), remedy: remedy.into() })
 }
 
 /// The prefix of a metadata value that is not plain text.
@@ -290,7 +290,7 @@ mod tests {
         );
         for faulty in ["LDAP:u1", "{LDAP}", "{LDAP:u1", "{:u1}", "{LDAP:}", "{a:b}{c:d}"] {
             let unfit = decode(ids, faulty).unwrap_err();
-            assert!(unfit.fix.contains("{type:identifier}"), "{faulty}");
+            assert!(unfit.remedy.contains("{type:identifier}"), "{faulty}");
         }
         let unwritable = json!([{"type": "a", "identifier": "x}y"}]);
         assert_eq!(encode(ids, &unwritable), None);

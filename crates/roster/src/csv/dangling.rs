@@ -17,8 +17,8 @@ impl CandidateWriter<'_, '_> {
         for (pointer, place) in
             named.iter().filter(|(pointer, _)| !self.exists(pointer)).cloned().collect::<Vec<_>>()
         {
-            let (problem, fix) = self.nothing_at(&pointer);
-            self.refusals.warn(CsvError { problem, fix, ..place })?;
+            let (problem, remedy) = self.nothing_at(&pointer);
+            self.refusals.warn(CsvError { problem, remedy, ..place })?;
         }
         Ok(())
     }

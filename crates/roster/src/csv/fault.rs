@@ -20,8 +20,7 @@ pub struct CsvError {
     /// The error.
     pub problem: String,
     /// How to fix it.
-    #[serde(rename = "mend")]
-    pub fix: String,
+    pub remedy: String,
 }
 
 impl CsvError {
@@ -30,7 +29,7 @@ impl CsvError {
         file: &str,
         line: u64,
         problem: impl Into<String>,
-        fix: impl Into<String>,
+        remedy: impl Into<String>,
     ) -> Self {
         Self {
             file: file.into(),
@@ -38,7 +37,7 @@ impl CsvError {
             column: String::new(),
             value: String::new(),
             problem: problem.into(),
-            fix: fix.into(),
+            remedy: remedy.into(),
         }
     }
 
@@ -60,7 +59,7 @@ impl std::fmt::Display for CsvError {
         if !self.column.is_empty() {
             write!(f, ", {} '{}'", self.column, self.value)?;
         }
-        write!(f, ": {}; {}", self.problem, self.fix)
+        write!(f, ": {}; {}", self.problem, self.remedy)
     }
 }
 

@@ -70,16 +70,16 @@ impl CsvHeader {
         }
         let blank = row.len() - names.len();
         let csv = format!("{}.csv", file.name);
-        let of = |column: &str, problem: &str, fix: String| {
-            CsvError::of_row(&csv, row.line, problem, fix).at(column, column)
+        let of = |column: &str, problem: &str, remedy: String| {
+            CsvError::of_row(&csv, row.line, problem, remedy).at(column, column)
         };
         let mut warnings = Vec::new();
         if blank > 0 {
             warnings.push(of("", &trailing("header", blank), REMOVE_COMMAS.to_owned()));
         }
         let mut faults = Vec::new();
-        let mut fault = |column: &str, problem: &str, fix: String| {
-            faults.push(of(column, problem, fix));
+        let mut fault = |column: &str, problem: &str, remedy: String| {
+            faults.push(of(column, problem, remedy));
         };
         if names.len() > CSV_MAX_ENTRIES {
             let problem = format!("the header has more than {CSV_MAX_ENTRIES} columns");

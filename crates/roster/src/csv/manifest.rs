@@ -82,7 +82,7 @@ impl Manifest {
                             NAME,
                             broken.line,
                             broken.problem,
-                            broken.fix,
+                            broken.remedy,
                         ));
                     }
                 }
@@ -112,8 +112,8 @@ impl Manifest {
         let cells = row.readable();
         let name = cells.first().map_or("", |cell| cell.trim());
         let value = cells.get(1).map_or("", |cell| cell.trim());
-        let fault = |problem: String, fix: &str| {
-            Some(CsvError::of_row(NAME, row.line, problem, fix).at(name, value))
+        let fault = |problem: String, remedy: &str| {
+            Some(CsvError::of_row(NAME, row.line, problem, remedy).at(name, value))
         };
         if name == "oneroster.version" && !matches!(value, "1.1" | "1.2" | "1.2.1") {
             return fault("is not a supported version".into(), "export as OneRoster 1.2");
@@ -147,8 +147,8 @@ fn strict_faults(properties: &[(String, String)]) -> Vec<CsvError> {
     let versions = [("manifest.version", "1.0"), ("oneroster.version", "1.2")]
         .map(|(name, value)| (name.to_owned(), Some(value)));
     let required: Vec<(String, Option<&str>)> = versions.into_iter().chain(of_files).collect();
-    let fault = |problem: String, fix: &str, name: &str, value: &str| {
-        CsvError::of_row(NAME, 0, problem, fix).at(name, value)
+    let fault = |problem: String, remedy: &str, name: &str, value: &str| {
+        CsvError::of_row(NAME, 0, problem, remedy).at(name, value)
     };
     let mut faults = Vec::new();
     let head = properties.first().map(|(name, value)| (name.as_str(), value.as_str()));

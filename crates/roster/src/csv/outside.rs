@@ -38,8 +38,8 @@ impl CandidateWriter<'_, '_> {
     ) {
         let (reach, line) = (self.reach, candidate.row.line);
         let fault = |problem, header: &str, value: &str| {
-            let fix = "remove the row, or import it without the limit to organizations";
-            layout.fault(line, problem, fix.to_owned()).at(header, value)
+            let remedy = "remove the row, or import it without the limit to organizations";
+            layout.fault(line, problem, remedy.to_owned()).at(header, value)
         };
         let unseen = problem.details.iter().filter_map(|detail| {
             let pointer = record.references.iter().find(|one| one.path == detail.path)?;

@@ -82,7 +82,7 @@ pub(super) fn read_records(
             Ok(()) => candidate(&own, spool, std::mem::take(&mut row), &mut row_members, eager)?,
             Err(broken) => {
                 let mut candidate = CandidateRow::default();
-                let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.fix);
+                let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.remedy);
                 let cells = vec![broken.raw];
                 candidate.refusals.push(RejectedRow { faults: vec![fault], cells });
                 candidate
@@ -106,8 +106,8 @@ pub(super) fn read_records(
 }
 
 fn no_rows(file: &'static CsvFile) -> CsvError {
-    let fix = format!("remove the file and write 'absent' for file.{}", file.name);
-    CsvError::of_row(&csv(file), 0, "has no rows, which OneRoster 1.2 forbids", fix)
+    let remedy = format!("remove the file and write 'absent' for file.{}", file.name);
+    CsvError::of_row(&csv(file), 0, "has no rows, which OneRoster 1.2 forbids", remedy)
 }
 
 fn candidate(
@@ -169,12 +169,12 @@ fn read_header<R: Read>(
             Ok((header, told))
         }
         Some(Err(broken)) => {
-            let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.fix);
+            let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.remedy);
             Ok((CsvHeader::unusable(), faulty(fault)))
         }
         None => {
-            let fix = format!("write its header line, or 'absent' for file.{}", file.name);
-            let fault = CsvError::of_row(&name, 1, "the file has no header", fix);
+            let remedy = format!("write its header line, or 'absent' for file.{}", file.name);
+            let fault = CsvError::of_row(&name, 1, "the file has no header", remedy);
             Ok((CsvHeader::unusable(), faulty(fault)))
         }
     }
@@ -225,7 +225,7 @@ pub(super) fn spool_parts(
                 })
             }
             Err(broken) => {
-                let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.fix);
+                let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.remedy);
                 Err(RejectedRow { faults: vec![fault], cells: vec![broken.raw] })
             }
         };
@@ -271,8 +271,8 @@ fn part_row(
     };
     for (at, one) in header.uses.iter().enumerate() {
         let column = &header.names[at];
-        let mut fault = |value: &str, problem: &str, fix: &str| {
-            faults.push(CsvError::of_row(&name, row.line, problem, fix).at(column, value));
+        let mut fault = |value: &str, problem: &str, remedy: &str| {
+            faults.push(CsvError::of_row(&name, row.line, problem, remedy).at(column, value));
         };
         let text = match row.text(at) {
             Ok(text) => text,

@@ -163,7 +163,7 @@ impl RejectedRows {
             none => {
                 let file = File::create(path).map_err(|e| unwritable(&e))?;
                 let mut out = csv::Writer::from_writer(BufWriter::new(file));
-                out.write_record(["file", "line", "column", "value", "problem", "mend", "row"])
+                out.write_record(["file", "line", "column", "value", "problem", "remedy", "row"])
                     .map_err(|e| unwritable(&e))?;
                 self.report.rejects = Some(path.clone());
                 none.insert(out)
@@ -176,7 +176,7 @@ impl RejectedRows {
             &fault.column,
             &fault.value,
             &fault.problem,
-            &fault.fix,
+            &fault.remedy,
             row,
         ])
         .map_err(|e| unwritable(&e))

@@ -67,7 +67,7 @@ impl RowMembers {
         self.clear();
         let mut faults = Vec::new();
         let mut fault = |at: usize, value: &str, unfit: CellError| {
-            let fault = layout.fault(row.line, unfit.problem, unfit.fix);
+            let fault = layout.fault(row.line, unfit.problem, unfit.remedy);
             faults.push(fault.at(&layout.header.names[at], value));
         };
         let mut slots = self.members.values_mut();
@@ -78,8 +78,8 @@ impl RowMembers {
             }
             let text = row.text(at).unwrap_or_else(|readable| {
                 let problem = "is not UTF-8".to_owned();
-                let fix = "save the file with the encoding UTF-8".to_owned();
-                fault(at, &readable, CellError { problem, fix });
+                let remedy = "save the file with the encoding UTF-8".to_owned();
+                fault(at, &readable, CellError { problem, remedy });
                 ""
             });
             if column_name(one).is_none() {
@@ -121,8 +121,8 @@ impl RowMembers {
                 }
                 Err(error) => {
                     let problem = format!("is not a JSON object ({error})");
-                    let fix = "fix the JSON, or leave the cell empty".to_owned();
-                    return Err(CellError { problem, fix });
+                    let remedy = "fix the JSON, or leave the cell empty".to_owned();
+                    return Err(CellError { problem, remedy });
                 }
             },
             _ => {}

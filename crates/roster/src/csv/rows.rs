@@ -27,7 +27,7 @@ pub struct BrokenRow {
     /// The error.
     pub problem: &'static str,
     /// How to fix it.
-    pub fix: &'static str,
+    pub remedy: &'static str,
     /// Its first line, as it is in the file, cut to a readable length.
     pub raw: String,
 }
@@ -136,7 +136,9 @@ impl<R: Read> CsvRows<R> {
                     self.line += lines;
                     return Ok(Some(Ok(())));
                 }
-                Err(RowHalt::Broken(problem, fix)) => return self.broken(problem, fix).map(Some),
+                Err(RowHalt::Broken(problem, remedy)) => {
+                    return self.broken(problem, remedy).map(Some);
+                }
                 Err(RowHalt::More) if self.end - self.start > CSV_LINE_MAX_BYTES => {
                     return self.broken(LONG.0, LONG.1).map(Some);
                 }
@@ -210,7 +212,7 @@ impl<R: Read> CsvRows<R> {
     fn broken(
         &mut self,
         problem: &'static str,
-        fix: &'static str,
+        remedy: &'static str,
     ) -> io::Result<Result<(), BrokenRow>> {
         let held = &self.buffer[self.start..self.end];
         let first_line = memchr::memchr2(b'\n', b'\r', held).unwrap_or(held.len());
@@ -223,7 +225,7 @@ impl<R: Read> CsvRows<R> {
             let held = &self.buffer[self.start..self.end];
             self.start += memchr::memchr2(b'\n', b'\r', held).unwrap_or(held.len());
         }
-        Ok(Err(BrokenRow { line, problem, fix, raw }))
+        Ok(Err(BrokenRow { line, problem, remedy, raw }))
     }
 }
 

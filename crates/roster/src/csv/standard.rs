@@ -130,11 +130,11 @@ impl StandardExport {
         self.left_out_count += 1;
         if self.left_out.len() < IMPORT_MAX_REPORTED_FAULTS {
             let problem = format!("the row '{id}' is not exported: {problem}");
-            let fix = match self.reach.is_limited() {
+            let remedy = match self.reach.is_limited() {
                 true => "fix the record, or export more organizations",
                 false => "fix the record, or export with --complete",
             };
-            self.left_out.push(CsvError::of_row(&csv(file), 0, problem, fix).at(header, ""));
+            self.left_out.push(CsvError::of_row(&csv(file), 0, problem, remedy).at(header, ""));
         }
     }
 

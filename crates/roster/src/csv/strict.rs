@@ -12,8 +12,8 @@ use super::rows::CsvRow;
 /// What the binding forbids in the header of a file: it must have all columns in order, followed only by
 /// `metadata.…`.
 pub(super) fn header(file: &'static CsvFile, names: &[String], line: u64) -> Vec<CsvError> {
-    let fault = |column: &str, problem: String, fix: String| {
-        CsvError::of_row(&csv(file), line, problem, fix).at(column, column)
+    let fault = |column: &str, problem: String, remedy: String| {
+        CsvError::of_row(&csv(file), line, problem, remedy).at(column, column)
     };
     if !binding::has(file) {
         let problem = "OneRoster 1.2 has no such file".to_owned();
@@ -25,8 +25,8 @@ pub(super) fn header(file: &'static CsvFile, names: &[String], line: u64) -> Vec
         let found = given.next().unwrap_or_default();
         if found != wanted {
             let problem = format!("OneRoster 1.2 has the column '{wanted}' here");
-            let fix = "write all columns of the file in the standard's order".to_owned();
-            faults.push(fault(found, problem, fix));
+            let remedy = "write all columns of the file in the standard's order".to_owned();
+            faults.push(fault(found, problem, remedy));
             return faults;
         }
     }
@@ -47,8 +47,8 @@ pub(super) fn row(
     let mut faults = Vec::new();
     for (at, name) in header.names.iter().enumerate() {
         let Ok(text) = row.text(at) else { continue };
-        let mut fault = |problem: String, fix: String| {
-            faults.push(CsvError::of_row(&csv(file), row.line, problem, fix).at(name, text));
+        let mut fault = |problem: String, remedy: String| {
+            faults.push(CsvError::of_row(&csv(file), row.line, problem, remedy).at(name, text));
         };
         match (COMMON[1..].contains(&name.as_str()), mode, text.is_empty()) {
             (true, FileMode::Bulk, false) => {
@@ -60,7 +60,7 @@ pub(super) fn row(
             (true, ..) => {}
             (false, ..) => {
                 if let Some(unfit) = binding::unfit(file, name, text) {
-                    fault(unfit.problem, unfit.fix);
+                    fault(unfit.problem, unfit.remedy);
                 }
             }
         }

@@ -182,8 +182,8 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
             let (file, row) = candidate.part(layout, last);
             let owner = file.part.as_ref().map_or("", |part| part.owner);
             let refused = self.refused.contains(&self.known.hash(kind.one, &candidate.id));
-            let (problem, fix) = nothing_there(kind, &candidate.id, refused);
-            let fault = CsvError::of_row(&csv(file), row.line, problem, fix);
+            let (problem, remedy) = nothing_there(kind, &candidate.id, refused);
+            let fault = CsvError::of_row(&csv(file), row.line, problem, remedy);
             let fault = fault.at(owner, &candidate.id);
             candidate.refuse_part(layout, last, vec![fault]);
         }
@@ -261,8 +261,8 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
                 continue;
             };
             let (file, row) = one.candidate.part(layout, part);
-            let (problem, fix) = self.nothing_at(pointer);
-            let fault = CsvError::of_row(&csv(file), row.line, problem, fix);
+            let (problem, remedy) = self.nothing_at(pointer);
+            let fault = CsvError::of_row(&csv(file), row.line, problem, remedy);
             faults.push((part, fault.at(header, &pointer.sourced_id)));
         }
         faults.sort_by_key(|(part, _)| std::cmp::Reverse(*part));
@@ -335,7 +335,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
         pointer: &RecordReference,
         waits: bool,
     ) -> CsvError {
-        let (problem, fix) = match waits {
+        let (problem, remedy) = match waits {
             false => self.nothing_at(pointer),
             true => (
                 format!(
@@ -347,7 +347,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
             ),
         };
         let header = header_of(layout, pointer);
-        layout.fault(candidate.row.line, problem, fix).at(&header, &pointer.sourced_id)
+        layout.fault(candidate.row.line, problem, remedy).at(&header, &pointer.sourced_id)
     }
 
     pub(super) fn nothing_at(&self, pointer: &RecordReference) -> (String, String) {

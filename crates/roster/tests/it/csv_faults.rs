@@ -1,4 +1,4 @@
-//! Every sort of broken row names its file, line, column and value, and says how to mend it.
+//! Every sort of broken row names its file, line, column and value, and says how to fix it.
 
 use lyceum_roster::csv::{CsvError, CsvReport, ImportOptions, RowOutcome, import, notes_of_file};
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::csv_files::{Package, dump, import_at, now};
 use crate::kit::{both, create};
 
 /// What stands in a broken package: its file, the row that is added or changed, and where the
-/// fault is expected: line, column, value, words of the problem, words of the mend.
+/// fault is expected: line, column, value, words of the problem, words of the remedy.
 type Case =
     (&'static str, &'static str, (u64, &'static str, &'static str, &'static str, &'static str));
 
@@ -233,14 +233,14 @@ fn with_row(file: &str, row: &str) -> Package {
 #[test]
 fn a_broken_row_in_any_file_is_named_and_nothing_is_kept() {
     both(|db| {
-        for (file, row, (line, column, value, problem, fix)) in CASES {
+        for (file, row, (line, column, value, problem, remedy)) in CASES {
             let report = import_at(db, &with_row(file, row), &ImportOptions::default(), now());
             let fault = report.faults.iter().find(|fault| fault.file == format!("{file}.csv"));
             let fault = fault.unwrap_or_else(|| panic!("{file} {row}: {:#?}", report.faults));
             assert_eq!((fault.line, fault.column.as_str()), (*line, *column), "{row}: {fault:?}");
             assert_eq!(fault.value, *value, "{row}: {fault:?}");
             assert!(fault.problem.contains(problem), "{row}: {fault:?}");
-            assert!(fault.fix.contains(fix), "{row}: {fault:?}");
+            assert!(fault.remedy.contains(remedy), "{row}: {fault:?}");
             assert!(!report.committed);
             assert!(dump(db).is_empty(), "{row}: something is kept");
         }
@@ -301,7 +301,7 @@ fn keep_going_keeps_the_good_rows_and_writes_the_others() {
             let (report, rows) = keep_going(&with_row(file, row), db);
             assert!(report.committed);
             assert!(!rows.is_empty(), "{file} {row}: {:?}", report.files);
-            assert_eq!(rows[0], ["file", "line", "column", "value", "problem", "mend", "row"]);
+            assert_eq!(rows[0], ["file", "line", "column", "value", "problem", "remedy", "row"]);
             let there = rows[1..].iter().any(|cells| {
                 cells[0] == format!("{file}.csv")
                     && cells[1] == line.to_string()
@@ -394,11 +394,11 @@ fn headers_and_manifests_are_checked() {
     };
     let fault = with("orgs", "sourcedId,name,typ\nx,X,school\n");
     assert_eq!((fault.line, fault.column.as_str()), (1, "type"));
-    assert_eq!(fault.fix, "rename the column 'typ' to 'type'");
+    assert_eq!(fault.remedy, "rename the column 'typ' to 'type'");
     let fault = with("orgs", "sourcedId,name,type,name\nx,X,school,Y\n");
     assert!(fault.problem.contains("twice"), "{fault:?}");
     let fault = with("orgs", "sourcedId,name\nx,X\n");
-    assert_eq!((fault.column.as_str(), fault.fix.as_str()), ("type", "add the column 'type'"));
+    assert_eq!((fault.column.as_str(), fault.remedy.as_str()), ("type", "add the column 'type'"));
     let fault = with("orgs", "");
     assert!(fault.problem.contains("no header"), "{fault:?}");
     let fault = with("manifest", "propertyName,value\noneroster.version,2.0\nfile.orgs,bulk\n");
@@ -430,7 +430,7 @@ fn encodings_are_recognised() {
         (fault.line, fault.column.as_str(), fault.value.as_str()),
         (2, "name", "Caf\u{fffd}")
     );
-    assert!(fault.fix.contains("UTF-8"));
+    assert!(fault.remedy.contains("UTF-8"));
     std::fs::write(roster.join("orgs.csv"), b"\xff\xfes\0o\0u\0r\0").unwrap();
     let report = import(&db, &roster, &ImportOptions::default(), now(), &mut |_| {}).unwrap();
     assert!(report.faults[0].problem.contains("UTF-16"), "{:?}", report.faults);

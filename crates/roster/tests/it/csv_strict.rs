@@ -235,7 +235,7 @@ fn strict_refuses_what_the_binding_forbids_and_an_import_takes_it() {
             assert!(!report.committed, "{file} {text}");
             let fault = &report.faults[0];
             assert_eq!((&fault.file, &*fault.column), (&format!("{file}.csv"), *column), "{fault}");
-            assert!(!fault.problem.is_empty() && !fault.fix.is_empty(), "{fault}");
+            assert!(!fault.problem.is_empty() && !fault.remedy.is_empty(), "{fault}");
         }
     });
 }
@@ -339,6 +339,6 @@ fn a_role_of_1_1_is_refused_with_the_known_roles() {
         let report = import_at(db, &package, &ImportOptions::default(), now());
         let fault = &report.faults[0];
         assert_eq!((&*fault.column, &*fault.value), ("role", "pupil"));
-        assert!(fault.fix.starts_with("write one of: aide, counselor"), "{fault}");
+        assert!(fault.remedy.starts_with("write one of: aide, counselor"), "{fault}");
     });
 }

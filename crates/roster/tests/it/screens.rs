@@ -141,12 +141,12 @@ fn the_report_of_an_import_has_the_outcome_of_each_row() {
             ],
             "faults": [{
                 "file": "orgs.csv", "line": 3, "column": "type", "value": "castle",
-                "problem": "is not a type", "mend": "write school",
+                "problem": "is not a type", "remedy": "write school",
             }],
         }));
         let report = report(&import).unwrap();
         assert_eq!((report.row_count(), report.fault_count, report.files.len()), (5, 1, 2));
-        assert_eq!(report.faults[0].fix, "write school");
+        assert_eq!(report.faults[0].remedy, "write school");
         assert_eq!(report.ignored, ["notes.txt"]);
         let notes =
             b"file,line,id,came\norgs,2,annex,created\norgs,3,,rejected\nusers,2,ann,unchanged\n";

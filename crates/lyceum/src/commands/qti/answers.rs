@@ -143,5 +143,5 @@ impl Scorer {
 }
 
 fn fault_text(fault: &ResponseFault) -> String {
-    format!("{}: {}; {}", fault.identifier, fault.message, fault.fix)
+    format!("{}: {}; {}", fault.identifier, fault.message, fault.remedy)
 }

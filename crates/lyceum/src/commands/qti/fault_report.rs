@@ -26,9 +26,9 @@ pub(super) fn as_text(path: &Path, text: &str, fault: &DocumentFault) -> String 
     };
     let shown: String = source.chars().skip(skipped).take(SHOWN_CHARACTERS).collect();
     let (gutter, before) = (line.to_string().len(), column - 1 - skipped);
-    let (empty, shown, fix) = ("", printable(&shown), printable(&fault.fix));
+    let (empty, shown, remedy) = ("", printable(&shown), printable(&fault.remedy));
     let shown = shown.trim_end();
-    format!("{head}\n {line} | {shown}\n {empty:gutter$} | {empty:before$}^ {fix}")
+    format!("{head}\n {line} | {shown}\n {empty:gutter$} | {empty:before$}^ {remedy}")
 }
 
 /// Replaces control characters, which a terminal would interpret, with spaces.

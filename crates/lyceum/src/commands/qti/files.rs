@@ -73,9 +73,13 @@ pub(super) fn text(path: &Path) -> Result<String, DocumentFault> {
     };
     let size = fs::metadata(path).map_err(unread)?.len();
     if size > QTI_DOCUMENT_MAX_BYTES as u64 {
-        let fix =
+        let remedy =
             format!("keep it below {QTI_DOCUMENT_MAX_BYTES} bytes; move media to separate files");
-        return Err(fault(start, format!("the document is too large: it has {size} bytes"), fix));
+        return Err(fault(
+            start,
+            format!("the document is too large: it has {size} bytes"),
+            remedy,
+        ));
     }
     String::from_utf8(fs::read(path).map_err(unread)?).map_err(|error| {
         let good = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
@@ -93,13 +97,13 @@ pub(super) fn text(path: &Path) -> Result<String, DocumentFault> {
 pub(super) fn fault(
     place: DocumentPlace,
     message: impl Into<String>,
-    fix: impl Into<String>,
+    remedy: impl Into<String>,
 ) -> DocumentFault {
     DocumentFault {
         place,
         path: String::new(),
         message: message.into(),
-        fix: fix.into(),
+        remedy: remedy.into(),
         severity: Severity::Error,
     }
 }

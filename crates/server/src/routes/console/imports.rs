@@ -260,7 +260,7 @@ fn error_row(severity: &str, of: &CsvError) -> Row {
         Cell::text(&of.column),
         Cell::text(&of.value),
         Cell::text(&of.problem),
-        Cell::text(&of.fix),
+        Cell::text(&of.remedy),
     ]
 }
 

@@ -111,7 +111,7 @@ pub(super) fn badges(server: &TestServer, planted: &mut Planted) {
 /// A checked import with an error.
 pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
     let now = server.setup().clock.now();
-    let refused = b"file,line,column,value,problem,mend,row\n";
+    let refused = b"file,line,column,value,problem,remedy,row\n";
     let rejects = Digest::of(refused);
     let blobs = Blobs::on_disk(server.setup().config.store.data.join("hosting")).unwrap();
     blobs.put(&rejects, &refused[..]).unwrap();
@@ -121,7 +121,7 @@ pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
     let report = json!({
         "committed": false, "fault_count": 1, "ignored": [EVIL], "noted": noted.to_string(),
         "files": [{ "file": "orgs", "rows": 1, "rejected": 1 }],
-        "faults": [{ "file": "orgs.csv", "line": 2, "column": EVIL, "value": EVIL, "problem": EVIL, "mend": EVIL }],
+        "faults": [{ "file": "orgs.csv", "line": 2, "column": EVIL, "value": EVIL, "problem": EVIL, "remedy": EVIL }],
     });
     let rejects = rejects.to_string();
     let planting = server.db().write_blocking(|tx| {
