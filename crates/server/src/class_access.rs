@@ -4,15 +4,16 @@ use std::collections::HashMap;
 
 use lyceum_access::audit::AuditChange;
 use lyceum_access::class_secret::{self, ClassSecret, ClassSecretKind};
+use lyceum_access::class_sign_in::{self, OpenClass};
 use lyceum_access::student::{self, NewStudent};
 use lyceum_access::{MasterKey, Person, account};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Reach, Result};
+use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::kinds::CLASS;
 use lyceum_roster::record::members;
 use lyceum_roster::repository;
 use lyceum_store::Tx;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A student of a class, with the ways to sign in.
 #[derive(Debug)]
@@ -79,9 +80,9 @@ pub(crate) fn give(
                     email: None,
                     password: None,
                 };
-                let created = student::create(tx, now, &new)?;
-                account::note_created(tx, now, who, &created)?;
-                created
+                let new_account = student::create(tx, now, &new)?;
+                account::note_created(tx, now, who, &new_account)?;
+                new_account
             }
         };
         if one.secret.is_none() {
@@ -91,8 +92,59 @@ pub(crate) fn give(
     Ok(created)
 }
 
-/// Gives a student a new secret of the kind.
-pub(crate) fn renew(
+/// Gives a student of a class within the reach, by the sourcedId, a new secret of the kind. Errors: `NotFound` for a
+/// student who is not in the class or has no account.
+pub(crate) fn renew_of(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    master: &MasterKey,
+    who: &str,
+    (class, student): (&str, &str),
+    reach: &Reach,
+    kind: ClassSecretKind,
+) -> Result<()> {
+    let students = students(tx, now, master, class, reach)?;
+    let found = students.into_iter().find(|one| one.user == student);
+    let account = found
+        .and_then(|one| one.account)
+        .ok_or_else(|| Problem::not_found("student with an account in the class", student))?;
+    renew(tx, now, master, who, &account, kind)
+}
+
+/// Opens a class within the reach for sign-in. Errors: `NotFound`; as [`class_sign_in::open`].
+pub(crate) fn open(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    by: &Person,
+    (class, reach): (&str, &Reach),
+    minutes: i64,
+) -> Result<OpenClass> {
+    require(tx, class, reach)?;
+    let open = class_sign_in::open(tx, now, class, by, minutes)?;
+    let change = AuditChange { who: by.account_name(), what: "class.open", subject: class };
+    change.note(tx, now, &json!({ "closes": open.closes.to_string() }))?;
+    Ok(open)
+}
+
+/// Closes a class within the reach for sign-in. Errors: `NotFound`.
+pub(crate) fn close(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    by: &Person,
+    (class, reach): (&str, &Reach),
+) -> Result<()> {
+    require(tx, class, reach)?;
+    class_sign_in::close(tx, class)?;
+    let change = AuditChange { who: by.account_name(), what: "class.close", subject: class };
+    change.note(tx, now, &Value::Null)
+}
+
+/// Refuses a class that does not exist or lies outside of the reach. Errors: `NotFound`.
+pub(crate) fn require(tx: &mut Tx<'_>, class: &str, reach: &Reach) -> Result<()> {
+    repository::require_within(tx, &CLASS, class, reach)
+}
+
+fn renew(
     tx: &mut Tx<'_>,
     now: Timestamp,
     master: &MasterKey,

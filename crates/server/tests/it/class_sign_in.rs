@@ -13,9 +13,9 @@ use lyceum_core::{PayloadDialect, Reach};
 use lyceum_testkit::client::Reply;
 use lyceum_testkit::records;
 use lyceum_testkit::server::{Setup, TestServer, both, both_as};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::people::{form_token, person as account, signed_in};
+use crate::people::{form_token, let_in, person as account, signed_in};
 
 const ACCESS: &str = "/console/classes/c/access";
 
@@ -197,7 +197,7 @@ fn wrong_pictures_are_counted_and_a_new_card_helps() {
             assert!(reply.text().contains("first picture"), "begins again: {}", reply.text());
         }
         assert_eq!(choose(&device, &ann, right(&secret)).status, 429);
-        let card = [("student", ann.id.as_str()), ("kind", "words")];
+        let card = [("student", "ann"), ("kind", "words")];
         let renewed = teacher.submit(ACCESS, &format!("{ACCESS}/card"), &card);
         assert_eq!(renewed.status, 303, "{}", renewed.text());
         let (_, words) = secret_of(server, "ann");
@@ -259,7 +259,7 @@ fn a_client_that_manages_people_gives_a_class_access() {
         classroom(server);
         let client = server.client_with(&[Scope::PeopleManage], PayloadDialect::Platform);
         let give = |class: &str, cards: &str| {
-            let body = serde_json::json!({ "cards": cards });
+            let body = json!({ "cards": cards });
             client.post(&format!("/api/people/classes/{class}/access")).json(&body).send()
         };
         assert_eq!(give("x", "words").status, 404);
@@ -269,6 +269,84 @@ fn a_client_that_manages_people_gives_a_class_access() {
             assert_eq!(outcome["created"], created);
         }
         secret_of(server, "ann");
+    });
+}
+
+#[test]
+fn a_guide_opens_a_class_and_renews_cards_over_the_api() {
+    both(|server| {
+        classroom(server);
+        let guide = |email: &str, school: &str| {
+            let client = let_in(server, email, Role::Guide);
+            let reach = Reach::organizations([school]).unwrap();
+            server.db().write_blocking(|tx| person::limit(tx, email, &reach)).unwrap();
+            client
+        };
+        let near = guide("near@example.org", "s");
+        let read = || near.get("/api/classes/c/sign-in").expect(200).json::<Value>();
+        assert_eq!(read(), json!({ "code": null, "closes": null }));
+        let pictures = json!({ "kind": "pictures" });
+        let cards: Value = near.post("/api/classes/c/cards").json(&pictures).expect(200).json();
+        let names: Vec<&Value> =
+            cards["students"].as_array().unwrap().iter().map(|one| &one["studentId"]).collect();
+        assert_eq!(names, ["ann", "bob"]);
+        let (ann, secret) = secret_of(server, "ann");
+        assert_eq!(cards["students"][0]["parts"], json!(secret.parts));
+        assert_eq!(near.get("/api/classes/c/cards").expect(200).json::<Value>(), cards);
+
+        let open = json!({ "minutes": 10 });
+        let opened: Value = near.post("/api/classes/c/sign-in").json(&open).expect(200).json();
+        assert_eq!(read(), opened);
+        let code = opened["code"].as_str().unwrap();
+        let device = Browser::new(server);
+        let enter = || device.submit("/learn/class", "/learn/class", &[("code", code)]).status;
+        assert_eq!(enter(), 303);
+        assert_eq!(choose(&device, &ann, right(&secret)).header("location"), "/learn");
+
+        let words = json!({ "kind": "words" });
+        let renewed: Value = near.put("/api/classes/c/cards/ann").json(&words).expect(200).json();
+        assert_eq!(renewed["students"][0]["kind"], "words");
+        assert_eq!(device.get("/learn").status, 303, "the session of the former card ended");
+        near.put("/api/classes/c/cards/cem").json(&words).expect(404);
+        near.delete("/api/classes/c/sign-in").expect(204);
+        assert_eq!((enter(), &read()["code"]), (404, &Value::Null));
+        near.post("/api/classes/c/sign-in").json(&json!({ "minutes": 121 })).expect(422);
+
+        let far = guide("far@example.org", "t");
+        far.post("/api/classes/c/sign-in").json(&open).expect(404);
+        far.get("/api/classes/c/cards").expect(404);
+        let program = server.client_with(&[Scope::BridgeWrite], PayloadDialect::Platform);
+        program.post("/api/classes/c/sign-in").json(&open).expect(403);
+        program.get("/api/classes/c/cards").expect(403);
+    });
+}
+
+#[test]
+fn a_student_whose_enrollment_ended_does_not_sign_in_in_class() {
+    both(|server| {
+        classroom(server);
+        account(server, "tess@example.org", "Tess", Role::Guide);
+        let code = opened(&Browser::signed_in(server, "tess@example.org"));
+        let (ann, secret) = secret_of(server, "ann");
+        let device = Browser::new(server);
+        device.submit("/learn/class", "/learn/class", &[("code", &code)]);
+        let client = server.client();
+        let path = "/ims/oneroster/rostering/v1p2/classes/c/enrollments?limit=100";
+        let enrollments: Value = client.get(path).expect(200).json();
+        let all = enrollments["enrollments"].as_array().unwrap();
+        let own = all.iter().find(|one| one["user"]["sourcedId"] == "ann").unwrap();
+        let path = format!(
+            "/ims/oneroster/rostering/v1p2/enrollments/{}",
+            own["sourcedId"].as_str().unwrap()
+        );
+        let ended = json!({ "enrollment": { "endDate": "2020-01-01" } });
+        client.patch(&path).json(&ended).expect(200);
+        let names = device.get("/learn/class").text();
+        assert!(!names.contains(">ann E.<") && names.contains(">bob E.<"), "{names}");
+        let page = format!("/learn/class/{}", ann.id);
+        let [first, second] = right(&secret);
+        let reply = device.submit("/learn/class", &page, &[("first", first), ("second", second)]);
+        assert_eq!(reply.status, 404, "{}", reply.text());
     });
 }
 

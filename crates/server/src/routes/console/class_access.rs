@@ -1,15 +1,11 @@
 //! The access of a class's students: accounts, cards, and opening the class for sign-in.
 
-use lyceum_access::audit::AuditChange;
 use lyceum_access::class_secret::ClassSecretKind;
 use lyceum_access::{class_sign_in, limits};
 use lyceum_console::class_sign_in::{COLUMNS, ClassAccessPage, ClassCardsPage, StudentCard};
 use lyceum_console::{Button, Cell, List, Row, links, screens};
 use lyceum_core::{Problem, Reach, Result};
-use lyceum_roster::kinds::CLASS;
-use lyceum_roster::repository;
 use lyceum_store::Tx;
-use serde_json::{Value, json};
 
 use super::visitor::query;
 use super::{Form, Visitor, action, on_to, page, show_list, show_page};
@@ -36,7 +32,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         (context.param("id").to_owned(), context.reach(), context.app.clock.now());
     let (keyring, class) = (context.app.gate.keyring(), id.clone());
     let read = move |tx: &mut Tx<'_>| {
-        require(tx, &class, &reach)?;
+        class_access::require(tx, &class, &reach)?;
         let students = class_access::students(tx, now, keyring.master(), &class, &reach)?;
         let open = class_sign_in::find(tx, now, &class)?;
         Ok((class_access::title(tx, &class)?, students, open))
@@ -70,11 +66,11 @@ fn row(student: &StudentAccess, path: &str, visitor: &Visitor) -> Row {
         None => Cell::text("none"),
     };
     let button = |kind: &str, description: &str| match &student.account {
-        Some(account) => Cell::button(Button {
+        Some(_) => Cell::button(Button {
             path: format!("{path}/card"),
             fields: vec![
                 ("token", visitor.token().to_owned()),
-                ("student", account.id.clone()),
+                ("student", student.user.clone()),
                 ("kind", kind.to_owned()),
             ],
             description: description.to_owned(),
@@ -96,7 +92,7 @@ async fn cards(context: Context, visitor: Visitor) -> Result<Answer> {
         (context.param("id").to_owned(), context.reach(), context.app.clock.now());
     let (keyring, class) = (context.app.gate.keyring(), id.clone());
     let read = move |tx: &mut Tx<'_>| {
-        require(tx, &class, &reach)?;
+        class_access::require(tx, &class, &reach)?;
         let students = class_access::students(tx, now, keyring.master(), &class, &reach)?;
         Ok((class_access::title(tx, &class)?, students))
     };
@@ -125,16 +121,11 @@ async fn give(context: Context, visitor: Visitor, form: Form) -> Result<Answer> 
 }
 
 async fn renew(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
-    let (kind, wanted) = (chosen_kind(&form)?, form.field("student").to_owned());
+    let (kind, student) = (chosen_kind(&form)?, form.field("student").to_owned());
     let (keyring, now) = (context.app.gate.keyring(), context.app.clock.now());
     change(&context, move |tx, class, reach| {
-        let students = class_access::students(tx, now, keyring.master(), class, reach)?;
-        let mut accounts = students.into_iter().filter_map(|one| one.account);
-        let account = accounts
-            .find(|account| account.id == wanted)
-            .ok_or_else(|| Problem::not_found("student of the class", &wanted))?;
-        let who = visitor.person.account_name();
-        class_access::renew(tx, now, keyring.master(), who, &account, kind)
+        let (master, who) = (keyring.master(), visitor.person.account_name());
+        class_access::renew_of(tx, now, master, who, (class, &student), reach, kind)
     })
     .await
 }
@@ -144,21 +135,16 @@ async fn open(context: Context, visitor: Visitor, form: Form) -> Result<Answer> 
     let minutes: i64 =
         form.field("minutes").parse().map_err(|_| Problem::invalid("minutes", rule))?;
     let now = context.app.clock.now();
-    change(&context, move |tx, class, _| {
-        let open = class_sign_in::open(tx, now, class, &visitor.person, minutes)?;
-        let who = visitor.person.account_name();
-        let change = AuditChange { who, what: "class.open", subject: class };
-        change.note(tx, now, &json!({ "closes": open.closes.to_string() }))
+    change(&context, move |tx, class, reach| {
+        class_access::open(tx, now, &visitor.person, (class, reach), minutes).map(drop)
     })
     .await
 }
 
 async fn close(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let now = context.app.clock.now();
-    change(&context, move |tx, class, _| {
-        class_sign_in::close(tx, class)?;
-        let who = visitor.person.account_name();
-        AuditChange { who, what: "class.close", subject: class }.note(tx, now, &Value::Null)
+    change(&context, move |tx, class, reach| {
+        class_access::close(tx, now, &visitor.person, (class, reach))
     })
     .await
 }
@@ -171,16 +157,11 @@ async fn change(
     let (id, reach) = (context.param("id").to_owned(), context.reach());
     let to = links::class_access(&id);
     let write = move |tx: &mut Tx<'_>| {
-        require(tx, &id, &reach)?;
+        class_access::require(tx, &id, &reach)?;
         work(tx, &id, &reach)
     };
     context.app.db.write(write).await?;
     Ok(on_to(&to))
-}
-
-/// Refuses a class that does not exist or lies outside of the reach. Errors: `NotFound`.
-fn require(tx: &mut Tx<'_>, class: &str, reach: &Reach) -> Result<()> {
-    repository::require_within(tx, &CLASS, class, reach)
 }
 
 fn chosen_kind(form: &Form) -> Result<ClassSecretKind> {

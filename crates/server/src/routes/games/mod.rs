@@ -4,6 +4,7 @@ mod achievements;
 mod base;
 pub(crate) mod catalogue;
 mod class_apps;
+mod class_sign_in;
 pub(crate) mod demo;
 mod inventory;
 mod learning;
@@ -45,6 +46,7 @@ pub(super) fn area() -> Area {
     routes.extend(lms::routes());
     routes.extend(learning::routes());
     routes.extend(class_apps::routes());
+    routes.extend(class_sign_in::routes());
     Area {
         name: "games",
         base: "/api",

@@ -2,6 +2,7 @@
 //! forms, planted sessions, and names that contain scripts. New routes are tested automatically, but a parameter in a
 //! path needs a value in `planted.rs`.
 
+mod actions;
 mod learning;
 mod planted;
 
