@@ -1,5 +1,5 @@
-//! Actions of guides for students: assign, leave out, take in again or reset a lesson, set a daily goal, give extra time in
-//! tests. They apply to one student or to all students of a class.
+//! Actions of guides for students: assign a lesson or test, leave out, take in again or reset a lesson, set a daily goal,
+//! give extra time in tests. They apply to one student or to all students of a class.
 //!
 //! Teachers may run them for students of their own classes, although their reach is otherwise read-only.
 
@@ -9,8 +9,10 @@ use lyceum_core::limits::PAGE_MAX_RECORDS;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::fields;
+use lyceum_roster::grade::Grade;
 use lyceum_roster::kinds::{CLASS, COURSE};
-use lyceum_roster::repository as roster;
+use lyceum_roster::reach::keep_within;
+use lyceum_roster::repository::{self as roster, RecordUse};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,10 +20,13 @@ use serde_json::json;
 
 use crate::attempt::{self, LessonContext};
 use crate::lesson::{self, Lesson};
+use crate::lesson_list::ListedLesson;
 use crate::lesson_plans::{self, LessonPlanInput};
 use crate::limits::TEACHING_STUDENTS_MAX_COUNT;
 use crate::repository;
-use crate::test_assignments::{AssignmentFilter, TestAssignment, assign_lesson};
+use crate::test_assignments::{
+    AssignmentFilter, TestAssignment, assign_lesson, best_fit, no_test, tests_of,
+};
 use crate::time_limit::{ExtraTimeInput, set_extra_time};
 
 /// The largest daily XP goal that a teaching action sets.
@@ -36,6 +41,16 @@ pub enum TeachingAction {
         /// The lesson's sourcedId.
         #[schemars(with = "OneLineText")]
         lesson: String,
+        /// The time until which it must be completed.
+        expires_at: Option<Timestamp>,
+    },
+    /// Assigns the test of a subject and grade that fits each student best, as createTestAssignment does.
+    AssignTest {
+        /// The subject.
+        #[schemars(with = "OneLineText")]
+        subject: String,
+        /// The grade.
+        grade: Grade,
         /// The time until which it must be completed.
         expires_at: Option<Timestamp>,
     },
@@ -92,7 +107,7 @@ impl TeachingAction {
     /// Its name in the audit log.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Assign { .. } => "students.assign",
+            Self::Assign { .. } | Self::AssignTest { .. } => "students.assign",
             Self::Skip { .. } => "students.skip",
             Self::Reset { .. } => "students.reset",
             Self::Goal { .. } => "students.goal",
@@ -119,6 +134,15 @@ pub fn apply(
         TeachingAction::Assign { lesson, expires_at } => {
             let lesson = find_lesson(tx, lesson, desk.reach)?;
             for student in &seen {
+                assign(tx, desk.now, student, &lesson, *expires_at)?;
+            }
+        }
+        TeachingAction::AssignTest { subject, grade, expires_at } => {
+            let tests = tests_within(tx, subject, &grade.stored, desk.reach)?;
+            for student in &seen {
+                let test = best_fit(tx, desk.now, &tests, student, None)?;
+                let test = test.ok_or_else(|| no_test(subject, &grade.stored))?;
+                let lesson = lesson::find(tx, &test.id)?;
                 assign(tx, desk.now, student, &lesson, *expires_at)?;
             }
         }
@@ -168,6 +192,21 @@ fn students(
         }
         _ => Err(Problem::invalid("student", "is required unless class is sent; send one of them")),
     }
+}
+
+/// The tests of a subject and grade in courses within the reach. Errors: `NotFound` if there is none.
+fn tests_within(
+    tx: &mut Tx<'_>,
+    subject: &str,
+    grade: &str,
+    reach: &Reach,
+) -> Result<Vec<ListedLesson>> {
+    let mut tests = tests_of(tx, subject, grade)?;
+    keep_within(tx, &COURSE, reach, RecordUse::See, &mut tests, |test| &test.course)?;
+    if tests.is_empty() {
+        return Err(no_test(subject, grade));
+    }
+    Ok(tests)
 }
 
 /// A lesson of a course within the reach.

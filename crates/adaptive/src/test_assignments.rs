@@ -175,14 +175,18 @@ pub fn create(
     reach: &Reach,
 ) -> Result<CreatedAssignment> {
     lesson::student_to_change(tx, &request.student, reach)?;
-    let Some(id) = fitting(tx, now, request)? else {
-        let message = format!(
-            "there is no test of the subject '{}' in grade {}; create one with createInternalTest",
-            request.subject, request.grade
-        );
-        return Err(Problem::new(ProblemKind::NotFound, message));
-    };
-    note(tx, now, request, &id)
+    let tests = tests_of(tx, &request.subject, &request.grade)?;
+    let test = best_fit(tx, now, &tests, &request.student, request.test_name.as_deref())?;
+    let test = test.ok_or_else(|| no_test(&request.subject, &request.grade))?;
+    note(tx, now, request, &test.id)
+}
+
+/// The problem of a subject and grade without a test.
+pub(crate) fn no_test(subject: &str, grade: &str) -> Problem {
+    let message = format!(
+        "there is no test of the subject '{subject}' in grade {grade}; create one with createInternalTest"
+    );
+    Problem::new(ProblemKind::NotFound, message)
 }
 
 /// Assigns a lesson that was already found.
@@ -228,28 +232,45 @@ fn note(
     Ok(made)
 }
 
-/// The lesson that best matches a request.
-fn fitting(tx: &mut Tx<'_>, now: Timestamp, request: &NewTestAssignment) -> Result<Option<String>> {
-    let courses = enroll::learned(tx, now, &request.student)?;
-    let grade = comparable(&request.grade);
-    let mut fitting: Vec<(bool, bool, ListedLesson)> = Vec::new();
+/// All tests that can be assigned, in the order of preference of their types.
+pub(crate) fn assignable(tx: &mut Tx<'_>) -> Result<Vec<ListedLesson>> {
+    let mut tests = Vec::new();
     for lesson_type in ASSIGNABLE {
-        for test in of_type(tx, lesson_type)? {
-            let fits = test.subject.eq_ignore_ascii_case(&request.subject)
-                && test.grades.iter().any(|known| comparable(known) == grade);
-            if fits {
-                let record = fields::of(&test.records.lesson)?;
-                let is_named = request.test_name.as_deref() == Some(fields::text(&record, "title"));
-                fitting.push((!is_named, !courses.contains(&test.course), test));
-            }
-        }
+        tests.extend(of_type(tx, lesson_type)?);
     }
-    // The sort is stable, so lessons of equal rank stay in the order of their types.
-    fitting.sort_by_key(|(unnamed, elsewhere, test)| {
-        let is_test_out = test.lesson_type == Some(LessonType::TestOut);
-        (*unnamed, is_test_out && *elsewhere)
+    Ok(tests)
+}
+
+/// The tests of a subject and grade, in the order of preference of their types.
+pub(crate) fn tests_of(tx: &mut Tx<'_>, subject: &str, grade: &str) -> Result<Vec<ListedLesson>> {
+    let grade = comparable(grade);
+    let mut tests = assignable(tx)?;
+    tests.retain(|test| {
+        test.subject.eq_ignore_ascii_case(subject)
+            && test.grades.iter().any(|known| comparable(known) == grade)
     });
-    Ok(fitting.into_iter().next().map(|(_, _, test)| test.id))
+    Ok(tests)
+}
+
+/// The test that fits a student best: one with the wished title, then a test-out lesson of a course that the student
+/// learns in, then the first.
+pub(crate) fn best_fit<'t>(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    tests: &'t [ListedLesson],
+    student: &str,
+    test_name: Option<&str>,
+) -> Result<Option<&'t ListedLesson>> {
+    let courses = enroll::learned(tx, now, student)?;
+    let mut ranked = Vec::new();
+    for test in tests {
+        let record = fields::of(&test.records.lesson)?;
+        let is_named = test_name == Some(fields::text(&record, "title"));
+        let is_test_out = test.lesson_type == Some(LessonType::TestOut);
+        ranked.push(((!is_named, is_test_out && !courses.contains(&test.course)), test));
+    }
+    // The first of those with the same rank, so that the order of the types decides.
+    Ok(ranked.into_iter().min_by_key(|(rank, _)| *rank).map(|(_, test)| test))
 }
 
 /// The assignments that a list shows.

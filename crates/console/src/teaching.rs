@@ -25,6 +25,10 @@ pub struct TeachingForms {
     pub whom: &'static str,
     /// The courses.
     pub courses: Vec<CourseChoice>,
+    /// The subjects with tests to assign.
+    pub subjects: Vec<String>,
+    /// The grades with tests to assign.
+    pub grades: Vec<String>,
     /// What was done just now.
     pub done: Option<String>,
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 
 /// Names of grades that also have a number.
@@ -66,6 +67,12 @@ pub struct Grade {
     pub sent: String,
     /// Its text as records have it: the number 3 is `03`.
     pub stored: String,
+}
+
+impl Serialize for Grade {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.stored)
+    }
 }
 
 impl<'de> Deserialize<'de> for Grade {

@@ -1,13 +1,20 @@
-//! The lessons and courses that the forms of a class or a student offer.
+//! The lessons, tests and courses that the forms of a class or a student offer.
+
+use std::collections::BTreeSet;
 
 use lyceum_bridge::enroll;
+use lyceum_core::text::distinct;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_roster::fields;
+use lyceum_roster::grade::comparable;
 use lyceum_roster::kinds::COURSE;
+use lyceum_roster::reach::keep_within;
+use lyceum_roster::repository::RecordUse;
 use lyceum_store::Tx;
 
 use crate::lesson_list;
+use crate::test_assignments::assignable;
 
 /// A course with its lessons.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +25,29 @@ pub struct CourseLessons {
     pub title: String,
     /// The sourcedId and title of each lesson, in the order of their creation.
     pub lessons: Vec<(String, String)>,
+}
+
+/// The subjects and grades with tests to assign in courses within the reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AssignableTests {
+    /// The subjects, sorted.
+    pub subjects: Vec<String>,
+    /// The grades, as they are compared, sorted.
+    pub grades: Vec<String>,
+}
+
+impl AssignableTests {
+    /// Reads them. The number of statements is fixed.
+    pub fn read(tx: &mut Tx<'_>, reach: &Reach) -> Result<Self> {
+        let mut tests = assignable(tx)?;
+        keep_within(tx, &COURSE, reach, RecordUse::See, &mut tests, |test| &test.course)?;
+        let grades: BTreeSet<String> =
+            tests.iter().flat_map(|test| &test.grades).map(|grade| comparable(grade)).collect();
+        Ok(Self {
+            subjects: distinct(tests.iter().map(|test| &test.subject)),
+            grades: grades.into_iter().collect(),
+        })
+    }
 }
 
 /// The courses within the reach in which a student learns now, with their lessons. Runs a fixed number of statements.

@@ -1,16 +1,17 @@
 //! What guides do for students and classes: for all of a class or for none, within their reach, and audited.
 
 use lyceum_access::audit::{AuditFilter, each};
-use lyceum_access::{Role, person};
+use lyceum_access::{Role, person as accounts};
 use lyceum_core::Reach;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::records;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
 
+use crate::class_sign_in::Browser;
 use crate::enrolling::{ROSTERING, get, post, user};
 use crate::lessons::{course, lesson, stored_question};
-use crate::people::let_in;
+use crate::people::{let_in, person};
 
 /// The students of the class `own`.
 const OWN: [&str; 2] = ["amy", "bob"];
@@ -40,7 +41,7 @@ fn plant(server: &TestServer) -> TestClient {
 /// A client with the token of a guide of this reach.
 fn guide(server: &TestServer, email: &str, reach: &Reach) -> TestClient {
     let client = let_in(server, email, Role::Guide);
-    let limit = |tx: &mut lyceum_store::Tx<'_>| person::limit(tx, email, reach).map(drop);
+    let limit = |tx: &mut lyceum_store::Tx<'_>| accounts::limit(tx, email, reach).map(drop);
     server.db().write_blocking(limit).unwrap();
     client
 }
@@ -196,5 +197,69 @@ fn teachers_act_for_the_students_of_their_classes_only() {
         assert_eq!(whats, by_tess);
         let roster: Value = client.get(&format!("{ROSTERING}/users/amy")).expect(200).json();
         assert_eq!(roster["user"]["status"], "active");
+    });
+}
+
+#[test]
+fn a_test_is_assigned_by_subject_and_grade() {
+    both(|server| {
+        let client = plant(server);
+        let test = json!({"courseId": "math", "toolProvider": "mastery-track", "grades": [3],
+            "xp": 40, "launchUrl": "https://tool.example/run", "vendorId": "v", "lessonTitle": "Out"});
+        let created = post(&client, "/adaptive/createExternalTestOut", &test, 201);
+        let lesson = created["lessonId"].as_str().unwrap();
+        let tess = guide(server, "tess@x.test", &Reach::ClassesOf("tess".to_owned()));
+        let action =
+            |grade: &str| json!({ "type": "assign-test", "subject": "math", "grade": grade });
+        let own = json!({ "class": "own" });
+        assert_eq!(teach(&tess, &own, &action("3"), 200)["students"], json!(OWN));
+        teach(&tess, &own, &action("03"), 200);
+        for student in OWN {
+            assert_eq!(assignments(&client, student), [lesson], "once");
+        }
+        assert_eq!(assignments(&client, "cem"), Vec::<String>::new());
+        let missing = teach(&tess, &own, &action("9"), 404).to_string();
+        assert!(missing.contains("no test of the subject 'math' in grade 9"), "{missing}");
+        teach(&tess, &json!({ "class": "other" }), &action("3"), 404);
+        teach(&tess, &own, &action("ninth"), 422);
+
+        // The same with the form on the page of a class.
+        let page = "/console/classes/other";
+        person(server, "gil@x.test", "Gil", Role::Guide);
+        let browser = Browser::signed_in(server, "gil@x.test");
+        assert!(browser.get(page).text().contains("Test in subject"));
+        let fields =
+            [("action", "assign-test"), ("subject", "Math"), ("grade", "03"), ("until", "")];
+        let sent = browser.submit(page, &format!("{page}/teaching"), &fields);
+        assert_eq!(sent.status, 303, "{}", sent.text());
+        assert_eq!(assignments(&client, "cem"), [lesson]);
+    });
+}
+
+#[test]
+fn an_action_for_a_class_leaves_out_students_whose_enrollment_ended_or_begins_later() {
+    both(|server| {
+        let client = plant(server);
+        for (student, dates) in [
+            ("amy", json!({ "endDate": "2020-01-01" })),
+            ("bob", json!({ "beginDate": "2099-01-01" })),
+        ] {
+            let enrollments: Value = client
+                .get(&format!("{ROSTERING}/classes/own/enrollments?limit=100"))
+                .expect(200)
+                .json();
+            let all = enrollments["enrollments"].as_array().unwrap().iter();
+            let own = all.filter(|one| one["user"]["sourcedId"] == student);
+            for enrollment in own {
+                let path = format!(
+                    "{ROSTERING}/enrollments/{}",
+                    enrollment["sourcedId"].as_str().unwrap()
+                );
+                client.patch(&path).json(&json!({ "enrollment": dates })).expect(200);
+            }
+        }
+        let assign = json!({ "type": "assign", "lesson": "quiz" });
+        let done = teach(&client, &json!({ "class": "own" }), &assign, 200);
+        assert_eq!(done["students"], json!([]));
     });
 }

@@ -1,6 +1,6 @@
 //! Classes: the list of classes, and a page for each class with the work of its students by day.
 
-use lyceum_adaptive::screens::teaching;
+use lyceum_adaptive::screens::teaching::{self, AssignableTests};
 use lyceum_bridge::screens::class::{self as screen, ClassWork, StudentWork};
 use lyceum_console::classes::{
     AppChoice, COLUMNS, ClassPage, ClassesPage, FilterOption, HeatCell, HeatRow, STUDENTS,
@@ -81,12 +81,12 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         let work = screen::read(tx, now, &zone, &id, day_count, &subject, &reach)?;
         let apps = class_apps::of_class(tx, &id, &reach)?;
         let courses = teaching::of_courses(tx, &[&work.class.course], &reach)?;
-        Ok((work, apps, courses))
+        Ok((work, apps, courses, AssignableTests::read(tx, &reach)?))
     };
-    let (work, apps, courses) = context.app.db.scan(deadline(), read).await?;
+    let (work, apps, courses, tests) = context.app.db.scan(deadline(), read).await?;
     let subject = query.own("subject").to_owned();
     let page = links::class(&work.class.id);
-    let teaching = forms(&context, &visitor, (&page, "all students of this class"), courses);
+    let teaching = forms(&context, &visitor, (&page, "all students of this class"), courses, tests);
     let view = ShownClass { work: &work, subject: &subject }.view(&visitor, query, apps);
     let view = ClassPage { teaching: Some(teaching), ..view };
     show_list("class", &view.list, &view)

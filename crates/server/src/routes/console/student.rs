@@ -1,6 +1,7 @@
 //! One student: goals, totals by day and subject, and the events behind each number.
 
-use lyceum_adaptive::screens::{student as screen, teaching};
+use lyceum_adaptive::screens::student as screen;
+use lyceum_adaptive::screens::teaching::{self, AssignableTests};
 use lyceum_adaptive::time_limit::ExtraTime;
 use lyceum_bridge::analytics::ContributingEvent;
 use lyceum_bridge::today::SubjectDay;
@@ -41,11 +42,12 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let (day_count, of, reach) = (chosen.unwrap_or(RANGES[0]), id.clone(), context.reach());
     let read = move |tx: &mut Tx<'_>| {
         let student = screen::read(tx, &moment, &of, day_count, &reach)?;
-        Ok((student, teaching::of_student(tx, moment.now, &of, &reach)?))
+        let courses = teaching::of_student(tx, moment.now, &of, &reach)?;
+        Ok((student, courses, AssignableTests::read(tx, &reach)?))
     };
-    let (student, courses) = context.app.db.scan(deadline(), read).await?;
+    let (student, courses, tests) = context.app.db.scan(deadline(), read).await?;
     let page = links::student(&id);
-    let teaching = forms(&context, &visitor, (&page, "this student"), courses);
+    let teaching = forms(&context, &visitor, (&page, "this student"), courses, tests);
     let view = StudentPage { teaching: Some(teaching), ..view(&visitor, id, query, &student) };
     show_list("answers", &view.answers, &view)
 }

@@ -1,11 +1,11 @@
 //! What a guide does for one student or for all students of a class, with the forms on their pages.
 
-use lyceum_adaptive::screens::teaching::CourseLessons;
+use lyceum_adaptive::screens::teaching::{AssignableTests, CourseLessons};
 use lyceum_adaptive::teaching::{DAILY_XP_MAX, TeachingAction, TeachingRequest};
 use lyceum_adaptive::time_limit::ExtraTimeInput;
 use lyceum_console::teaching::{CourseChoice, TeachingForms};
 use lyceum_console::{links, screens};
-use lyceum_core::time::parse_date;
+use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, Result};
 
 use super::visitor::query;
@@ -28,6 +28,7 @@ pub(super) fn forms(
     visitor: &Visitor,
     (page, whom): (&str, &'static str),
     courses: Vec<CourseLessons>,
+    tests: AssignableTests,
 ) -> TeachingForms {
     let done = query(context).own("done").to_owned();
     TeachingForms {
@@ -35,6 +36,8 @@ pub(super) fn forms(
         path: format!("{page}/teaching"),
         whom,
         courses: courses.into_iter().map(course_choice).collect(),
+        subjects: tests.subjects,
+        grades: tests.grades,
         done: describe(&done).map(str::to_owned),
     }
 }
@@ -47,6 +50,7 @@ fn course_choice(CourseLessons { id, title, lessons }: CourseLessons) -> CourseC
 fn describe(action: &str) -> Option<&'static str> {
     Some(match action {
         "assign" => "The lesson is assigned.",
+        "assign-test" => "The test is assigned.",
         "skip" => "The lesson is left out of the plan.",
         "unskip" => "The lesson is in the plan again.",
         "reset" => "The last attempt is reset.",
@@ -80,22 +84,32 @@ async fn teach(
     Ok(on_to(&format!("{page}?done={}#teaching", form.field("action"))))
 }
 
+/// The end of the day `until` in the visitor's time zone.
+fn read_until(form: &Form, visitor: &Visitor) -> Result<Option<Timestamp>> {
+    let text = form.field("until").trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let next = parse_date(text).and_then(|day| day.tomorrow().ok()).ok_or_else(|| {
+        let rule = format!("must be a date such as 2026-11-24: got '{text}'");
+        Problem::invalid("until", rule)
+    })?;
+    Ok(Some(visitor.zone.start_of(next)))
+}
+
 fn read_action(form: &Form, visitor: &Visitor) -> Result<TeachingAction> {
     let lesson = || form.field("lesson").to_owned();
     Ok(match form.field("action") {
         "assign" => {
-            // Until the end of the day in the visitor's time zone.
-            let until = match form.field("until").trim() {
-                "" => None,
-                text => {
-                    Some(parse_date(text).and_then(|day| day.tomorrow().ok()).ok_or_else(|| {
-                        let rule = format!("must be a date such as 2026-11-24: got '{text}'");
-                        Problem::invalid("until", rule)
-                    })?)
-                }
-            };
-            let expires_at = until.map(|next| visitor.zone.start_of(next));
-            TeachingAction::Assign { lesson: lesson(), expires_at }
+            TeachingAction::Assign { lesson: lesson(), expires_at: read_until(form, visitor)? }
+        }
+        "assign-test" => {
+            let grade = serde_json::from_value(form.field("grade").into());
+            TeachingAction::AssignTest {
+                subject: form.field("subject").to_owned(),
+                grade: grade.map_err(|error| Problem::invalid("grade", error.to_string()))?,
+                expires_at: read_until(form, visitor)?,
+            }
         }
         "skip" => TeachingAction::Skip { lesson: lesson(), skipped: true },
         "unskip" => TeachingAction::Skip { lesson: lesson(), skipped: false },
@@ -129,7 +143,7 @@ fn read_action(form: &Form, visitor: &Visitor) -> Result<TeachingAction> {
         }
         other => {
             let message =
-                format!("must be assign, skip, unskip, reset, goal or extra-time: got '{other}'");
+                format!("must be assign, assign-test, skip, unskip, reset, goal or extra-time: got '{other}'");
             return Err(Problem::invalid("action", message));
         }
     })
