@@ -3,6 +3,7 @@
 
 mod areas;
 mod console;
+mod other_class;
 
 use lyceum_access::{Role, person};
 use lyceum_core::Reach;
