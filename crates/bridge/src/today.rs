@@ -195,9 +195,17 @@ fn hours_of(tx: &mut Tx<'_>, moment: &Moment, person: &Object) -> Result<SchoolH
     let primary = fields::reference(person, "primaryOrg");
     let roles = person.get("roles").and_then(Value::as_array).into_iter().flatten();
     let of_roles = roles.map(|role| fields::id_in(&role["org"])).min();
-    let org = if primary.is_empty() { of_roles.unwrap_or_default() } else { primary };
+    hours_at(tx, moment, if primary.is_empty() { of_roles.unwrap_or_default() } else { primary })
+}
+
+fn hours_at(tx: &mut Tx<'_>, moment: &Moment, org: &str) -> Result<SchoolHours> {
     let in_force = school_hours::in_force(tx, &moment.usual_hours, [org])?.remove(org);
     Ok(in_force.map_or_else(|| moment.usual_hours.clone(), |set| set.hours))
+}
+
+/// The time zone of an organization.
+pub(crate) fn zone_at(tx: &mut Tx<'_>, moment: &Moment, org: &str) -> Result<Zone> {
+    Ok(hours_at(tx, moment, org)?.zone())
 }
 
 /// The time zone of a student's school. Errors: `NotFound`.

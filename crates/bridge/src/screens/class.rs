@@ -1,7 +1,6 @@
 //! One class: the work of each of its students, day by day.
 
 use lyceum_core::text::distinct;
-use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_events::facts::MeasureSums;
 use lyceum_roster::repository::{self, ClassMember};
@@ -9,7 +8,8 @@ use lyceum_roster::screens::classes::{self, ListedClass};
 use lyceum_store::Tx;
 
 use crate::analytics::{self, Report};
-use crate::zone::{InstantRange, Zone};
+use crate::today::{self, Moment};
+use crate::zone::InstantRange;
 
 /// The data of the page.
 #[derive(Debug)]
@@ -44,19 +44,20 @@ impl StudentWork {
     }
 }
 
-/// Reads the data of the page, of the students within the reach, for the last days up to now, for one subject or, if
+/// Reads the data of the page, of the students within the reach, for the last days up to now in the time zone of the school, for one subject or, if
 /// `subject` is empty, for all subjects. It needs a fixed number of statements for any number of students. Errors:
 /// `NotFound`.
 pub fn read(
     tx: &mut Tx<'_>,
-    now: Timestamp,
-    zone: &Zone,
+    moment: &Moment,
     id: &str,
     day_count: u32,
     subject: &str,
     reach: &Reach,
 ) -> Result<ClassWork> {
+    let now = moment.now;
     let class = classes::one(tx, now, id, reach)?;
+    let zone = &today::zone_at(tx, moment, &class.school_id)?;
     let days: Vec<String> = zone.days(now, day_count).iter().map(ToString::to_string).collect();
     let range = InstantRange::inclusive(
         zone,

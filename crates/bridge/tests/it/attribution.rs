@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_bridge::analytics::{StudentName, activity, enrollment};
 use lyceum_bridge::screens::class;
+use lyceum_bridge::today::Moment;
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::{ProblemKind, Reach};
 use lyceum_events::facts::Measure;
@@ -209,7 +210,8 @@ fn a_class_has_the_same_numbers_as_its_students_one_by_one() {
         for zone in [Zone::UTC, Zone::from_name("Africa/Monrovia").unwrap()] {
             let read = |days, subject| {
                 db.read_blocking(|tx| {
-                    class::read(tx, now(), &zone, &own.id, days, subject, &Reach::Everything)
+                    let moment = Moment::usual(now(), &zone);
+                    class::read(tx, &moment, &own.id, days, subject, &Reach::Everything)
                 })
                 .unwrap()
             };

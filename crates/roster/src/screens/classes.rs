@@ -54,6 +54,8 @@ pub struct ListedClass {
     pub course_title: String,
     /// The subjects of its course.
     pub subjects: Vec<String>,
+    /// The sourcedId of its school.
+    pub school_id: String,
     /// The name of its school.
     pub school: String,
     /// The numbers of its members.
@@ -162,6 +164,7 @@ fn names_by_id(
                 .map(|course| fields::text(course, "title").to_owned())
                 .unwrap_or_default(),
             subjects: of_course.map(|course| fields::texts(course, "subjects")).unwrap_or_default(),
+            school_id: fields::reference(record, "school").to_owned(),
             school: school
                 .map(|school| fields::text(school, "name").to_owned())
                 .unwrap_or_default(),

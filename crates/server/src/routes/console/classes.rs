@@ -17,7 +17,7 @@ use lyceum_store::Tx;
 
 use super::students::accuracy;
 use super::teaching::forms;
-use super::visitor::query;
+use super::visitor::{moment, query};
 use super::{Form, Visitor, action, deadline, on_to, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -72,13 +72,13 @@ fn row(class: &ListedClass) -> Row {
 }
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
-    let (now, zone, query) = (context.app.clock.now(), visitor.zone.clone(), query(&context));
+    let (moment, query) = (moment(&context), query(&context));
     let chosen = SPANS.into_iter().find(|days| query.own("days") == days.to_string());
     let day_count = chosen.unwrap_or(SPANS[0]);
     let (id, subject) = (context.param("id").to_owned(), query.own("subject").to_owned());
     let reach = context.reach();
     let read = move |tx: &mut Tx<'_>| {
-        let work = screen::read(tx, now, &zone, &id, day_count, &subject, &reach)?;
+        let work = screen::read(tx, &moment, &id, day_count, &subject, &reach)?;
         let apps = class_apps::of_class(tx, &id, &reach)?;
         let courses = teaching::of_courses(tx, &[&work.class.course], &reach)?;
         Ok((work, apps, courses, AssignableTests::read(tx, &reach)?))
