@@ -70,7 +70,7 @@ impl TokenRejection {
 }
 
 /// Whether a bearer is a secret that the store keeps as a hash, and not a signed token.
-pub fn is_kept(bearer: &str) -> bool {
+pub fn is_stored_secret(bearer: &str) -> bool {
     bearer.starts_with(api_key::PREFIX) || bearer.starts_with(SessionKind::Token.prefix())
 }
 

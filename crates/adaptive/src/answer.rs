@@ -343,7 +343,7 @@ fn stepped(
             });
         }
         attempt.running()?;
-        return Err(not_asked(question, open.as_ref()));
+        return Err(not_the_open_question(question, open.as_ref()));
     }
     let number = attempt.answered;
     let seed = variant_seed(&attempt, number);
@@ -376,7 +376,7 @@ fn stepped(
     Ok(AcceptedAnswer { attempt, question, answered, results, log })
 }
 
-fn not_asked(question: &str, open: Option<&OpenQuestion>) -> Problem {
+fn not_the_open_question(question: &str, open: Option<&OpenQuestion>) -> Problem {
     let message = match open {
         Some(open) => {
             format!(

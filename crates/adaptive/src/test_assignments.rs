@@ -310,7 +310,7 @@ pub struct TestAssignmentPage {
 
 /// The assignments that a query requests. All its values are texts.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct AskedAssignments {
+struct AssignmentQuery {
     #[schemars(with = "Option<OneLineText>")]
     student: Option<String>,
     #[schemars(extend("enum" = STATUSES))]
@@ -326,7 +326,7 @@ struct AskedAssignments {
 impl AssignmentFilter {
     /// Reads the members of a query. Errors: `Invalid`, with every fault and its path.
     pub fn read(query: Value, needs_student: bool) -> Result<Self> {
-        let asked: AskedAssignments = body::of(query)?;
+        let asked: AssignmentQuery = body::of(query)?;
         let mut faults = Vec::new();
         let mut fault = |path: &str, message: String| {
             faults.push(Detail { path: path.into(), message });

@@ -375,7 +375,7 @@ impl List {
     }
 
     /// The parameters that the search form keeps in hidden fields.
-    fn kept(&self) -> impl Iterator<Item = (&str, &str)> {
+    fn hidden_fields(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.query.own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         own.filter(|(name, _)| !self.is_field(name))
     }

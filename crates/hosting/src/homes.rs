@@ -152,7 +152,7 @@ impl UnclaimedProject {
     pub fn found(&self, node: &Node, blobs: &Blobs, dialect: SqlDialect) -> Result<Option<Uses>> {
         let folder = node.folder_of(&self.slug);
         let named = self.database.as_deref();
-        let kept = kept_in(&folder, named);
+        let kept = stored_uses(&folder, named);
         let is_here = if dialect == SqlDialect::Sqlite {
             true
         } else if named.is_some() {
@@ -208,7 +208,7 @@ pub fn adopt(
     let found = marks(&folder)?;
     let kept = match &known.home {
         Some(home) => home.kept,
-        None => kept_in(&folder, known.database.as_deref()),
+        None => stored_uses(&folder, known.database.as_deref()),
     };
     if let Some(file) = absent(&folder, kept, known.database.as_deref()) {
         return refuse(format!(
@@ -288,7 +288,7 @@ pub(crate) fn restored(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<()> {
     if known.home.is_some() {
         return repository::homes::move_to(tx, slug, node.id(), &mark);
     }
-    let kept = kept_in(&folder, known.database.as_deref());
+    let kept = stored_uses(&folder, known.database.as_deref());
     repository::homes::insert(tx, slug, (node.id(), &mark), kept).map(drop)
 }
 
@@ -314,7 +314,7 @@ pub(crate) fn restored_beside(
 }
 
 /// The files of a project that exist in its folder.
-fn kept_in(folder: &Path, database: Option<&str>) -> Uses {
+fn stored_uses(folder: &Path, database: Option<&str>) -> Uses {
     Uses {
         database: databases::database_path(folder, database).exists(),
         kv: folder.join(KV).exists(),

@@ -87,7 +87,7 @@ pub struct Field {
     /// Whether only the platform dialect has it (the standard's payloads are closed).
     pub platform: bool,
     /// Whether a column or a link contains it in addition to the JSON.
-    pub kept: FieldStorage,
+    pub storage: FieldStorage,
     /// Whether `search` looks into it.
     pub searched: bool,
     /// Whether it is the title of the record, which must be a text that is not blank.
@@ -242,7 +242,7 @@ pub const fn field(name: &'static str, ty: FieldType) -> Field {
         ty,
         presence: Presence::Optional,
         platform: false,
-        kept: FieldStorage::Json,
+        storage: FieldStorage::Json,
         searched: false,
         is_title: false,
         target: ReferenceTarget::Any,
@@ -321,14 +321,14 @@ impl Field {
     /// An index answers filters on the field.
     #[must_use]
     pub const fn indexed(mut self) -> Self {
-        self.kept = FieldStorage::Indexed;
+        self.storage = FieldStorage::Indexed;
         self
     }
 
     /// A column holds the field, without an index.
     #[must_use]
     pub const fn column(mut self) -> Self {
-        self.kept = FieldStorage::Column;
+        self.storage = FieldStorage::Column;
         self
     }
 
@@ -336,8 +336,8 @@ impl Field {
     #[must_use]
     pub const fn searched(mut self) -> Self {
         self.searched = true;
-        if matches!(self.kept, FieldStorage::Json) {
-            self.kept = FieldStorage::Column;
+        if matches!(self.storage, FieldStorage::Json) {
+            self.storage = FieldStorage::Column;
         }
         self
     }
@@ -378,7 +378,7 @@ impl Field {
             | FieldType::Grades
             | FieldType::WordList(_)
             | FieldType::Objects(_) => false,
-            _ => self.kept != FieldStorage::Json,
+            _ => self.storage != FieldStorage::Json,
         }
     }
 
@@ -394,7 +394,7 @@ impl Field {
 
     /// Whether an index answers filters on the field.
     pub fn is_indexed(&self) -> bool {
-        self.kept == FieldStorage::Indexed
+        self.storage == FieldStorage::Indexed
             || matches!(self.ty, FieldType::Reference(_) | FieldType::References(_))
     }
 }

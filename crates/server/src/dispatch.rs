@@ -52,7 +52,7 @@ struct Call<'a> {
     parts: Parts,
     body: Body,
     /// The payload dialect that the request names.
-    dialect_asked: Option<PayloadDialect>,
+    requested_dialect: Option<PayloadDialect>,
     /// Whether the answer was decided without the body.
     leaves_body: bool,
     /// The caller's rights, once they are known.
@@ -117,13 +117,13 @@ pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
     }
     let body_waits = parts.headers.contains_key(header::EXPECT);
     let (labels, destination) = endpoint.destination(&info.method, parts.uri.path());
-    let dialect_asked = auth::dialect_asked(&parts.headers);
+    let requested_dialect = auth::requested_dialect(&parts.headers);
     let checked = check_page(app, &parts);
     // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
     let is_open = (labels.rendering == Rendering::Game || app.sandbox.is_some()) && checked.is_ok();
     let page = PageAddress::of(labels, &parts);
     let mut call =
-        Call { app, info: &info, parts, body, dialect_asked, leaves_body: false, grant: None };
+        Call { app, info: &info, parts, body, requested_dialect, leaves_body: false, grant: None };
     // tower-http's `TimeoutLayer` and `CatchPanicLayer` know neither the area's format for problems nor the client,
     // and what they answer is in neither the log nor the metrics.
     let patience = Duration::from_secs(app.config.server.request_timeout_s);
@@ -151,7 +151,7 @@ pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
                 Some(page) => page.framed(app, &info.id, &refusal.problem).await,
                 None => None,
             };
-            let dialect = dialect_asked.or(grant.as_ref().map(Grant::dialect));
+            let dialect = requested_dialect.or(grant.as_ref().map(Grant::dialect));
             refusal.answer(labels.rendering, dialect.unwrap_or(PayloadDialect::Platform), framed)
         }
     };
@@ -356,7 +356,7 @@ impl Call<'_> {
             headers: std::mem::take(&mut self.parts.headers),
             body: Bytes::new(),
             dialect: self
-                .dialect_asked
+                .requested_dialect
                 .or(self.grant.as_ref().map(Grant::dialect))
                 .unwrap_or(PayloadDialect::Platform),
             grant: self.grant.clone(),

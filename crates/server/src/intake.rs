@@ -39,7 +39,7 @@ struct EnvelopeQueue {
 }
 
 struct WaitingEnvelope {
-    taken: TakenEnvelope,
+    received: ReceivedEnvelope,
     reply: ReceiptSender,
 }
 
@@ -72,12 +72,12 @@ impl EnvelopeReceipt {
 }
 
 /// An envelope with its client.
-struct TakenEnvelope {
+struct ReceivedEnvelope {
     client: String,
     envelope: Envelope,
 }
 
-impl TakenEnvelope {
+impl ReceivedEnvelope {
     fn sender(&self) -> (&str, &str) {
         (&self.client, &self.envelope.sensor)
     }
@@ -85,7 +85,7 @@ impl TakenEnvelope {
 
 /// The envelopes of one transaction.
 struct EnvelopeGroup {
-    taken: Vec<TakenEnvelope>,
+    received: Vec<ReceivedEnvelope>,
     replies: Mutex<Vec<ReceiptSender>>,
 }
 
@@ -105,7 +105,7 @@ pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Resul
         }
         queue
             .waiting
-            .push_back(WaitingEnvelope { taken: TakenEnvelope { client, envelope }, reply });
+            .push_back(WaitingEnvelope { received: ReceivedEnvelope { client, envelope }, reply });
         queue.asks(app.db.dialect())
     };
     if asks {
@@ -133,7 +133,7 @@ async fn keep_group(app: &App) -> usize {
     let formed = Arc::new(OnceLock::new());
     let (group, its_app) = (Arc::clone(&formed), Arc::clone(app));
     let written = log::write_latest(&app.db, move |tx| {
-        keep(tx, &its_app, &group.get_or_init(|| its_app.intake.form()).taken)
+        keep(tx, &its_app, &group.get_or_init(|| its_app.intake.form()).received)
     })
     .await;
     let group = formed.get_or_init(|| app.intake.form());
@@ -148,7 +148,7 @@ async fn keep_group(app: &App) -> usize {
         // One of the envelopes caused the failure. Writing them one by one shows which.
         Err(_) if replies.len() > 1 => {
             // From here on, only one envelope at a time is being written, and another write may start.
-            lock(&app.intake.queue).under_way -= group.taken.len() - 1;
+            lock(&app.intake.queue).under_way -= group.received.len() - 1;
             for (at, reply) in replies.into_iter().enumerate() {
                 let _ = reply.send(keep_one(app, &formed, at).await);
             }
@@ -160,7 +160,7 @@ async fn keep_group(app: &App) -> usize {
             }
         }
     }
-    group.taken.len()
+    group.received.len()
 }
 
 async fn keep_one(
@@ -171,7 +171,7 @@ async fn keep_one(
     let (group, its_app) = (Arc::clone(formed), Arc::clone(app));
     let write = move |tx: &mut Tx<'_>| {
         let group = group.get().expect("a group that was written once is formed");
-        keep(tx, &its_app, &group.taken[at..=at])
+        keep(tx, &its_app, &group.received[at..=at])
     };
     let (kept, learned) = log::write_latest(&app.db, write).await?;
     app.intake.known.learn(learned);
@@ -182,21 +182,24 @@ async fn keep_one(
 fn keep(
     tx: &mut Tx<'_>,
     app: &App,
-    taken: &[TakenEnvelope],
+    received: &[ReceivedEnvelope],
 ) -> Result<(Vec<EnvelopeReceipt>, LookedUpNames)> {
     let now = app.clock.now();
-    let sent: Vec<ClientEvents<'_>> = taken
+    let sent: Vec<ClientEvents<'_>> = received
         .iter()
-        .map(|TakenEnvelope { client, envelope }| ClientEvents { client, events: &envelope.events })
+        .map(|ReceivedEnvelope { client, envelope }| ClientEvents {
+            client,
+            events: &envelope.events,
+        })
         .collect();
     crate::erasure::key(app).refuse_events(tx, sent.iter().map(|sent| sent.events))?;
-    let jobs = take_jobs(tx, taken.len())?;
+    let jobs = take_jobs(tx, received.len())?;
     let (appended, learned) = append_all(tx, now, &sent, &app.intake.known)?;
     let mut rest = &appended[..];
-    let accepted: Vec<Accepted<'_>> = taken
+    let accepted: Vec<Accepted<'_>> = received
         .iter()
         .zip(&jobs)
-        .map(|(TakenEnvelope { client, envelope }, job)| {
+        .map(|(ReceivedEnvelope { client, envelope }, job)| {
             let (own, others) = rest.split_at(envelope.events.len());
             rest = others;
             Accepted { job: *job, client, envelope, appended: own }
@@ -216,16 +219,16 @@ impl Intake {
             && let Some(waiting) = queue.waiting.pop_front()
         {
             if !waiting.reply.is_closed() {
-                events += waiting.taken.envelope.events.len();
+                events += waiting.received.envelope.events.len();
                 group.push(waiting);
             }
         }
         queue.under_way += group.len();
         drop(queue);
         // Events of one sender with consecutive numbers form one span of the log, so sort the group by sender.
-        group.sort_by(|one, other| one.taken.sender().cmp(&other.taken.sender()));
-        let (taken, replies) = group.into_iter().map(|one| (one.taken, one.reply)).unzip();
-        EnvelopeGroup { taken, replies: Mutex::new(replies) }
+        group.sort_by(|one, other| one.received.sender().cmp(&other.received.sender()));
+        let (received, replies) = group.into_iter().map(|one| (one.received, one.reply)).unzip();
+        EnvelopeGroup { received, replies: Mutex::new(replies) }
     }
 }
 
@@ -264,7 +267,7 @@ mod tests {
             entities: Vec::new(),
         };
         let waits = |_| WaitingEnvelope {
-            taken: TakenEnvelope { client: "app".to_owned(), envelope: envelope() },
+            received: ReceivedEnvelope { client: "app".to_owned(), envelope: envelope() },
             reply: oneshot::channel().0,
         };
         let waiting = (0..waiting).map(waits).collect();

@@ -108,7 +108,7 @@ impl RunningScore {
 
 /// A question that a student was asked, with its attempt.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AskedQuestion {
+pub struct ServedQuestion {
     /// The lesson's sourcedId.
     pub lesson: String,
     /// The number of the student's attempt, from 1.
@@ -127,7 +127,7 @@ pub struct AskedQuestion {
 type AttemptOfEntry = (String, i64, i64, i64, i64, i64);
 
 /// All questions that a student was ever asked, in order. Runs one statement.
-pub fn asked_questions(tx: &mut Tx<'_>, student: &str) -> Result<Vec<AskedQuestion>> {
+pub fn served_questions(tx: &mut Tx<'_>, student: &str) -> Result<Vec<ServedQuestion>> {
     let sql = format!(
         "SELECT {}, a.lesson, a.attempt, q.round, a.round, a.era, a.id FROM lesson_attempt a \
          JOIN lesson_question q ON q.attempt = a.id WHERE a.student = $1 \
@@ -142,7 +142,7 @@ pub fn asked_questions(tx: &mut Tx<'_>, student: &str) -> Result<Vec<AskedQuesti
         let mut entry = entry_of(row);
         running.entry((id, round)).or_default().note(&mut entry);
         let is_set_back = round != last_round || era != 0;
-        all.push(AskedQuestion { lesson, attempt, attempt_id: id, round, is_set_back, entry });
+        all.push(ServedQuestion { lesson, attempt, attempt_id: id, round, is_set_back, entry });
         Ok(true)
     })?;
     Ok(all)

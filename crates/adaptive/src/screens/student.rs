@@ -20,7 +20,7 @@ use crate::attempt::Attempt;
 use crate::bank::QuestionSet;
 use crate::limits::QUESTIONS_IN_WORDS_MAX_COUNT;
 use crate::repository::attempts;
-use crate::repository::log::{self, AskedQuestion};
+use crate::repository::log::{self, ServedQuestion};
 use crate::time_limit::{self, ExtraTime};
 
 /// The data of a student's page.
@@ -58,7 +58,7 @@ pub struct LessonAnswer {
     /// The title of the lesson; its sourcedId where it was purged.
     pub lesson_title: String,
     /// The question and its answer.
-    pub asked: AskedQuestion,
+    pub asked: ServedQuestion,
     /// The question and its answer as text; `None` if the item was deleted, and for old questions of a student who was
     /// asked very many.
     pub words: Option<QuestionInWords>,
@@ -123,13 +123,13 @@ fn name_of(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<String> {
 }
 
 fn answers(tx: &mut Tx<'_>, student: &str) -> Result<Vec<LessonAnswer>> {
-    let mut all = log::asked_questions(tx, student)?;
+    let mut all = log::served_questions(tx, student)?;
     all.reverse();
     let ids = all.iter().map(|asked| asked.lesson.as_str());
     let lessons = fields::of_all(tx, &COMPONENT_RESOURCE, ids)?;
     let newest = &all[..all.len().min(QUESTIONS_IN_WORDS_MAX_COUNT)];
     let mut words = in_words(tx, student, newest)?.into_iter();
-    let titled = |asked: AskedQuestion| LessonAnswer {
+    let titled = |asked: ServedQuestion| LessonAnswer {
         lesson_title: lesson_title(&lessons, &asked.lesson),
         words: words.next().flatten(),
         asked,
@@ -150,7 +150,7 @@ pub struct LessonAttempt {
     /// The title of the lesson; its sourcedId where it was purged.
     pub lesson_title: String,
     /// The questions in the order in which they were asked.
-    pub questions: Vec<AskedQuestion>,
+    pub questions: Vec<ServedQuestion>,
     /// Question and answers as text, for each entry; `None` if its item was deleted.
     pub words: Vec<Option<QuestionInWords>>,
 }
@@ -175,7 +175,7 @@ pub fn attempt(
     reach: &Reach,
 ) -> Result<LessonAttempt> {
     let student = name_of(tx, id, reach)?;
-    let mut questions = log::asked_questions(tx, id)?;
+    let mut questions = log::served_questions(tx, id)?;
     questions.retain(|asked| asked.lesson == lesson && asked.attempt.to_string() == number);
     if questions.is_empty() {
         let message = format!(
@@ -192,7 +192,7 @@ pub fn attempt(
 fn in_words(
     tx: &mut Tx<'_>,
     student: &str,
-    questions: &[AskedQuestion],
+    questions: &[ServedQuestion],
 ) -> Result<Vec<Option<QuestionInWords>>> {
     let attempts = attempts::of_student(tx, student)?.into_iter();
     let attempts: HashMap<i64, Attempt> = attempts.map(|attempt| (attempt.id, attempt)).collect();
@@ -203,7 +203,7 @@ fn in_words(
     banks.sort_unstable();
     banks.dedup();
     let banks = QuestionSet::find_all(tx, &banks)?;
-    let item = |asked: &AskedQuestion| {
+    let item = |asked: &ServedQuestion| {
         let bank = banks.get(&attempts.get(&asked.attempt_id)?.bank)?;
         let details = bank.items.get(asked.entry.question as usize)?;
         Some(((asked.entry.item.clone(), details.version), details.title.clone()))
@@ -213,7 +213,7 @@ fn in_words(
     known.sort();
     known.dedup();
     let texts = content::texts(tx, &known)?;
-    let in_words = |(asked, item): (&AskedQuestion, &Option<_>)| {
+    let in_words = |(asked, item): (&ServedQuestion, &Option<_>)| {
         let (key, title): &((String, i64), String) = item.as_ref()?;
         let attempt = attempts.get(&asked.attempt_id)?;
         let seed = variant_seed(attempt, variant_number(attempt, &asked.entry));

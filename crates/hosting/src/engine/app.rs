@@ -83,7 +83,7 @@ impl App {
         mut request: Request<Body>,
         pass: P,
     ) -> Result<Response<Body>> {
-        let upgrades = upgrade::is_asked(&request);
+        let upgrades = upgrade::is_upgrade(&request);
         if !upgrades {
             // These headers describe the caller's connection, not the connection to the process.
             for name in [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE] {

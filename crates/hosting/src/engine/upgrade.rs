@@ -16,7 +16,7 @@ use super::connections::{Body, BoxError};
 use super::process::HandledRequest;
 
 /// Whether the caller wants to leave HTTP (RFC 9110, 7.8).
-pub(super) fn is_asked<B>(request: &Request<B>) -> bool {
+pub(super) fn is_upgrade<B>(request: &Request<B>) -> bool {
     let named =
         request.headers().get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let mut words = named.flat_map(|words| words.split(','));

@@ -4,6 +4,8 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, Reach};
 use lyceum_roster::csv::RowOutcome;
 use lyceum_roster::imports::{self, NewImport};
+use lyceum_roster::kinds;
+use lyceum_roster::membership::EnrollmentDays;
 use lyceum_roster::repository::{self, MemberCounts};
 use lyceum_roster::screens::classes::{self, ClassFilter, ClassList};
 use lyceum_roster::screens::courses;
@@ -88,6 +90,9 @@ fn members_of_a_class_have_an_enrollment_that_counts_today() {
                 let expected = usize::from(members.iter().any(|member| member == id));
                 let of_student = repository::classes_of_member(tx, now, id, "student")?;
                 assert_eq!(of_student.len(), expected, "{id}");
+                let stored = repository::find(tx, &kinds::ENROLLMENT, &format!("e-{id}"))?.unwrap();
+                let is_current = EnrollmentDays::of_text(&stored.body)?.is_current("2026-01-15");
+                assert_eq!(is_current, expected == 1, "{id}");
                 let taught = classes::taught_by(tx, now, &format!("t-{id}"), everything)?;
                 assert_eq!(taught.len(), expected, "{id}");
             }

@@ -81,7 +81,7 @@ impl Gate {
         app: &App,
         token: &str,
     ) -> Result<Result<Grant, RefusalReason>> {
-        if access::holder::is_kept(token) {
+        if access::holder::is_stored_secret(token) {
             let opened = people::open_bearer(app, token).await?;
             return Ok(opened.map_err(|closed| RefusalReason {
                 text: closed.description().to_owned(),

@@ -394,7 +394,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// The payload dialect that the request names, as in `Accept: application/json;profile="standard"`.
-pub(crate) fn dialect_asked(headers: &HeaderMap) -> Option<PayloadDialect> {
+pub(crate) fn requested_dialect(headers: &HeaderMap) -> Option<PayloadDialect> {
     let accept = headers.get(header::ACCEPT)?.as_bytes();
     if accept.len() < "profile=".len() + 1 {
         return None;

@@ -41,8 +41,8 @@ pub(super) struct Scorer {
     random: RandomStream,
 }
 
-type GivenResponses = Map<String, Value>;
-type ResponsesIterator<'a> = Box<dyn Iterator<Item = Result<GivenResponses>> + 'a>;
+type ResponseMap = Map<String, Value>;
+type ResponsesIterator<'a> = Box<dyn Iterator<Item = Result<ResponseMap>> + 'a>;
 
 impl Answers {
     /// Reads the item and draws its variant.
@@ -68,8 +68,8 @@ impl Answers {
 }
 
 /// Parses `NAME=VALUE` pairs.
-fn typed(item: &Item, texts: &[String]) -> Result<GivenResponses> {
-    let mut given = GivenResponses::new();
+fn typed(item: &Item, texts: &[String]) -> Result<ResponseMap> {
+    let mut given = ResponseMap::new();
     for text in texts {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Failure::new(Code::Usage, format!("--response must be NAME=VALUE: got '{text}'"))
@@ -120,7 +120,7 @@ fn read(path: &Path) -> Result<ResponsesIterator<'_>> {
 
 impl Scorer {
     /// Checks the responses against the item's declarations and interactions.
-    pub(super) fn read(&self, given: &GivenResponses) -> Result<(Responses, Vec<String>)> {
+    pub(super) fn read(&self, given: &ResponseMap) -> Result<(Responses, Vec<String>)> {
         let responses = Responses::from_json(&self.item, given).map_err(|faults| Failure {
             details: faults.iter().map(fault_text).collect(),
             ..Failure::failed("the responses do not fit the item")

@@ -132,7 +132,7 @@ pub(crate) fn within<T>(
     }
 }
 
-fn attempt_asked(context: &Context) -> Result<Option<u32>> {
+fn requested_attempt(context: &Context) -> Result<Option<u32>> {
     let number: Option<NonZero<u32>> =
         context.parsed_query_value("attempt", "must be a whole number from 1")?;
     Ok(number.map(NonZero::get))
@@ -263,7 +263,7 @@ async fn finalized(context: Context) -> Result<Answer> {
 
 async fn progressed(context: Context) -> Result<Answer> {
     let (StudentAndLesson { student, lesson }, number) =
-        (query_as(&context)?, attempt_asked(&context)?);
+        (query_as(&context)?, requested_attempt(&context)?);
     let (s, l) = (student.clone(), lesson.clone());
     let begun =
         read(&context, move |tx, desk| progress::of_started_attempt(tx, desk, &s, &l, number))
@@ -306,7 +306,7 @@ async fn reset(context: Context) -> Result<Answer> {
 
 async fn logged(context: Context) -> Result<Answer> {
     let (StudentAndLesson { student, lesson }, number) =
-        (query_as(&context)?, attempt_asked(&context)?);
+        (query_as(&context)?, requested_attempt(&context)?);
     let found = read(&context, move |tx, desk| {
         let all = attempt::list(tx, desk, &student, &lesson)?;
         let found = match number {

@@ -1,7 +1,7 @@
 //! A student's answers: why each question was asked, and the attempt to which it belongs.
 
 use lyceum_adaptive::engine::QuestionReason;
-use lyceum_adaptive::repository::log::AskedQuestion;
+use lyceum_adaptive::repository::log::ServedQuestion;
 use lyceum_adaptive::screens::student::{self as screen, LessonAnswer, QuestionInWords};
 use lyceum_bridge::zone::Zone;
 use lyceum_console::student::{ANSWERS, ATTEMPT, AttemptPage};
@@ -43,7 +43,7 @@ pub(super) fn answers(id: &str, query: ListQuery, answers: &[LessonAnswer], zone
 }
 
 /// The outcome of a question.
-fn outcome(asked: &AskedQuestion) -> Cell {
+fn outcome(asked: &ServedQuestion) -> Cell {
     let (outcome, tone) = match &asked.entry.answered {
         _ if asked.is_set_back => ("reset", ""),
         None => ("not answered", ""),
@@ -99,7 +99,7 @@ async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
 }
 
 fn question(
-    asked: &AskedQuestion,
+    asked: &ServedQuestion,
     words: Option<&QuestionInWords>,
     number: i64,
     zone: &Zone,
@@ -126,13 +126,13 @@ fn question(
 }
 
 /// The text of a question; the id of its item if the text is not known.
-fn question_text(asked: &AskedQuestion, words: Option<&QuestionInWords>) -> Cell {
+fn question_text(asked: &ServedQuestion, words: Option<&QuestionInWords>) -> Cell {
     let item = &asked.entry.item;
     Cell::text(words.map_or(item, |words| &words.question)).to(links::item(item))
 }
 
 /// The answer to a question as text; the responses as they were sent if the question's text is not known.
-fn given_answer(asked: &AskedQuestion, words: Option<&QuestionInWords>) -> Cell {
+fn given_answer(asked: &ServedQuestion, words: Option<&QuestionInWords>) -> Cell {
     let Some(answered) = &asked.entry.answered else { return Cell::none() };
     Cell::text(
         words.map_or_else(|| describe_responses(&answered.responses), |words| words.chosen.clone()),

@@ -330,7 +330,7 @@ impl GameRequest {
     }
 
     /// The game that the query names, if any.
-    pub(super) fn asked_game(&self, tx: &mut Tx<'_>) -> Result<Option<Game>> {
+    pub(super) fn requested_game(&self, tx: &mut Tx<'_>) -> Result<Option<Game>> {
         match self.context.query_value("gameId") {
             Some(_) => self.game(tx).map(Some),
             None => Ok(None),

@@ -66,7 +66,7 @@ async fn of_user(context: Context) -> Result<Answer> {
         let user = play.named_in_path()?;
         let page = play.page(limits::GAME_PAGE_MAX_RECORDS)?;
         play.check_player(tx, user)?;
-        let games = match play.asked_game(tx)? {
+        let games = match play.requested_game(tx)? {
             Some(game) => VisibleGames::Only(vec![game.id]),
             None => play.games(tx)?,
         };
