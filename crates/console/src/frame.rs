@@ -126,6 +126,8 @@ pub mod screens {
     pub static PROFILE: Screen = screen("Your account", "/console/profile", "", BOTH, "");
     /// The search. The navigation shows it above the screens.
     pub static SEARCH: Screen = screen("Search", "/console/search", "", BOTH, "");
+    /// An address that belongs to no screen. It leads home, and the navigation does not show it.
+    pub static ELSEWHERE: Screen = screen("Home", "/console", "", BOTH, "");
     /// System.
     pub static SYSTEM: Screen = screen(
         "System",
@@ -158,17 +160,15 @@ pub static SCREENS: &[&Screen] = &[
 ];
 
 impl Screen {
-    /// The screen whose path the address begins with; Home if there is no other.
+    /// The screen whose path the address begins with, or [`screens::ELSEWHERE`].
     pub fn at(path: &str) -> &'static Self {
         let holds = |screen: &&&Self| {
             path.strip_prefix(screen.path)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        SCREENS
-            .iter()
-            .filter(holds)
-            .max_by_key(|screen| screen.path.len())
-            .unwrap_or(&&screens::HOME)
+        let others = SCREENS.iter().filter(|screen| screen.path != screens::HOME.path);
+        let found = others.filter(holds).max_by_key(|screen| screen.path.len());
+        found.copied().unwrap_or(&screens::ELSEWHERE)
     }
 
     /// Whether the role with this name sees the screen.

@@ -363,6 +363,12 @@ impl List {
         })
     }
 
+    /// The number of filters that are set, with the order as one of them.
+    fn active_filters(&self) -> usize {
+        let is_set = |(name, value): &&(String, String)| self.is_field(name) && !value.is_empty();
+        self.query.own.iter().filter(is_set).count() + usize::from(!self.query.sort.is_empty())
+    }
+
     fn is_searched(&self) -> bool {
         let is_chosen = |(name, value): &(String, String)| self.is_field(name) && !value.is_empty();
         !self.query.filter.is_empty() || self.query.own.iter().any(is_chosen)

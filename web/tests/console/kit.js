@@ -204,9 +204,17 @@ async function inspect(page, name) {
   }
 }
 
+/** What fingers must hit on a small screen. Links within a text may be smaller. */
+const TARGETS = [
+  "button, .button, summary, select, textarea, input:not([type=hidden], [type=checkbox], [type=radio])",
+  "#navigation li a, .tabs a, .pages a, .exports a, .choose a, .find-icon, .find-field, [role=option]",
+  "table:has(td[data-label]) tbody :is(th, td:first-child) > a",
+].join();
+const TARGET_MIN_PX = 44;
+
 /** What is shown fits the screen and can be read by everybody. */
 async function isTidy(page, isRead) {
-  const seen = await page.evaluate(async (isRead) => {
+  const seen = await page.evaluate(async ({ isRead, TARGETS, TARGET_MIN_PX }) => {
     const { violations } = isRead ? await window.axe.run(document, { resultTypes: ["violations"] }) : { violations: [] };
     const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
     const told = ({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(" | ")}`;
@@ -214,9 +222,12 @@ async function isTidy(page, isRead) {
     // Tables fit; a heat map of many days is scrolled.
     const tables = [...document.querySelectorAll(".scroll:has(table:not(.heat))")].filter((part) => part.scrollWidth > part.clientWidth);
     const cut = tables.map((part) => `${part.getAttribute("aria-label")} is ${part.scrollWidth - part.clientWidth} px too wide`);
-    return { cut, faults: serious.map(told), wide: root.scrollWidth - root.clientWidth, headings: document.querySelectorAll("h1").length };
-  }, isRead);
-  assert.deepEqual(seen, { cut: [], faults: [], wide: 0, headings: 1 }, `${page.url()}, ${page.viewportSize().width} px wide`);
+    const isSmall = (one) => one.checkVisibility() && !one.closest(".unseen, .skip, .item") && one.getBoundingClientRect().height < TARGET_MIN_PX - 0.5;
+    const targets = innerWidth < 720 ? [...document.querySelectorAll(TARGETS)].filter(isSmall) : [];
+    const small = [...new Set(targets.map((one) => `${one.outerHTML.slice(0, 90)}: ${one.getBoundingClientRect().height} px`))].slice(0, 5);
+    return { cut, small, faults: serious.map(told), wide: root.scrollWidth - root.clientWidth, headings: document.querySelectorAll("h1").length };
+  }, { isRead, TARGETS, TARGET_MIN_PX });
+  assert.deepEqual(seen, { cut: [], small: [], faults: [], wide: 0, headings: 1 }, `${page.url()}, ${page.viewportSize().width} px wide`);
 }
 
 /** The numbers of a list are those of its file, each with what is behind it. */
