@@ -11,6 +11,7 @@ mod http;
 mod pack;
 mod prerequisites;
 mod run;
+mod screenshots;
 mod test;
 
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ Usage: cargo xtask COMMAND
   test [ARGS]                         check format and lints, build, run all tests;
                                       with ARGS only `cargo test ARGS`, on the debug build
   soak [ARGS]                         the same tests at their full size, and attacks by hostile clients
+  screenshots                         take pictures of all pages in target/screenshots
   bench SUBJECT [ARGS]                measure roster, events, qti, adaptive, credentials, standards, sandbox or hosting";
 
 fn main() -> ExitCode {
@@ -52,6 +54,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "demo-announce" => demo::announce(rest),
         "test" => test::test(test::Size::Small, rest),
         "soak" => test::test(test::Size::Full, rest),
+        "screenshots" => screenshots::screenshots(),
         "bench" => bench::bench(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
