@@ -96,11 +96,7 @@ pub fn extra_time(tx: &mut Tx<'_>, student: &str) -> Result<Option<ExtraTime>> {
 }
 
 /// Sets or removes the extra time of a student. Errors: `Invalid`.
-pub(crate) fn set_extra_time(
-    tx: &mut Tx<'_>,
-    student: &str,
-    input: ExtraTimeInput,
-) -> Result<()> {
+pub(crate) fn set_extra_time(tx: &mut Tx<'_>, student: &str, input: ExtraTimeInput) -> Result<()> {
     match input.checked()? {
         ExtraTime::NONE => repository::remove(tx, student),
         extra => repository::put(tx, student, extra),
@@ -145,7 +141,8 @@ impl AttemptTime {
         if self.allows_late || self.left_ms(now) > -LATE_ANSWER_MAX_MS {
             return Ok(());
         }
-        let message = "the time for this lesson is over; finish the attempt with the answers that it has";
+        let message =
+            "the time for this lesson is over; finish the attempt with the answers that it has";
         Err(Problem::new(ProblemKind::Conflict, message))
     }
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, Scope};
 
-use lyceum_core::random::RandomStream;
 use lyceum_core::ProblemKind;
+use lyceum_core::random::RandomStream;
 use lyceum_events::repository::gather;
 use lyceum_events::{Appended, Event, append, facts, scan};
 use lyceum_store::log::write_latest;

@@ -6,8 +6,8 @@ use lyceum_store::Db;
 use lyceum_store::jobs::ClaimedJob;
 use serde_json::{Value, json};
 
-use crate::MIGRATIONS;
 use crate::kit::both;
+use lyceum_roster::MIGRATIONS;
 
 const NOW: Timestamp = Timestamp::from_milliseconds(1_768_464_000_000);
 

@@ -204,9 +204,9 @@ fn teachers_act_for_the_students_of_their_classes_only() {
 fn a_test_is_assigned_by_subject_and_grade() {
     both(|server| {
         let client = plant(server);
-        let test = json!({"courseId": "math", "toolProvider": "mastery-track", "grades": [3],
+        let mastery_track = json!({"courseId": "math", "toolProvider": "mastery-track", "grades": [3],
             "xp": 40, "launchUrl": "https://tool.example/run", "vendorId": "v", "lessonTitle": "Out"});
-        let created = post(&client, "/adaptive/createExternalTestOut", &test, 201);
+        let created = post(&client, "/adaptive/createExternalTestOut", &mastery_track, 201);
         let lesson = created["lessonId"].as_str().unwrap();
         let tess = guide(server, "tess@x.test", &Reach::ClassesOf("tess".to_owned()));
         let action =

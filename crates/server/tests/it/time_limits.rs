@@ -20,9 +20,11 @@ fn plant(client: &TestClient) {
     for name in ["q1", "q2"] {
         stored_question(client, name);
     }
-    for (id, lesson_type, late) in
-        [("timed", "quiz", false), ("late", "unit-test", true), ("practice", "powerpath-100", false)]
-    {
+    for (id, lesson_type, late) in [
+        ("timed", "quiz", false),
+        ("late", "unit-test", true),
+        ("practice", "powerpath-100", false),
+    ] {
         lesson(client, id, lesson_type, &["q1", "q2"], 10.0);
         let xml = format!(
             r#"<qti-assessment-test xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="t-{id}" title="{id}">
@@ -101,8 +103,18 @@ fn the_server_ends_a_test_when_its_time_is_over() {
         let seen = (&attempt["correctAnswers"], &attempt["scoredAnswers"], &attempt["score"]);
         assert_eq!(seen, (&json!(1), &json!(2), &json!(50.0)), "what has no answer is wrong");
         assert_eq!(progress(&client, "timed")["score"], 50.0);
-        assert_eq!(amy.get("/api/learn/lessons/timed/review").json::<Value>()["questions"].as_array().unwrap().len(), 1);
-        assert_eq!(left(&start(&amy, "timed", 1)), 10 * MINUTE_MS, "another attempt has its own time");
+        assert_eq!(
+            amy.get("/api/learn/lessons/timed/review").json::<Value>()["questions"]
+                .as_array()
+                .unwrap()
+                .len(),
+            1
+        );
+        assert_eq!(
+            left(&start(&amy, "timed", 1)),
+            10 * MINUTE_MS,
+            "another attempt has its own time"
+        );
     });
 }
 
@@ -155,7 +167,10 @@ fn extra_time_counts_at_once_and_for_every_test() {
         at(&client, "resetAttempt", "timed", 200);
         clock.advance_milliseconds(30 * MINUTE_MS);
         let again = amy.lesson("timed", 200);
-        assert_eq!((left(&again), &again["attempt"]["time"]["isRunning"]), (10 * MINUTE_MS, &json!(false)));
+        assert_eq!(
+            (left(&again), &again["attempt"]["time"]["isRunning"]),
+            (10 * MINUTE_MS, &json!(false))
+        );
         let started = start(&amy, "timed", 0);
         assert_eq!(started["attempt"]["time"]["isRunning"], true);
         clock.advance_milliseconds(4 * MINUTE_MS);

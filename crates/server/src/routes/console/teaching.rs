@@ -142,8 +142,9 @@ fn read_action(form: &Form, visitor: &Visitor) -> Result<TeachingAction> {
             TeachingAction::ExtraTime(ExtraTimeInput { factor, minutes })
         }
         other => {
-            let message =
-                format!("must be assign, assign-test, skip, unskip, reset, goal or extra-time: got '{other}'");
+            let message = format!(
+                "must be assign, assign-test, skip, unskip, reset, goal or extra-time: got '{other}'"
+            );
             return Err(Problem::invalid("action", message));
         }
     })
