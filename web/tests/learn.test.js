@@ -285,10 +285,10 @@ test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
   await t.test("lessons of every kind, and problems, are shown in the student's frame", async () => {
     const address = `${server.base}/docs`;
     for (const [at, type] of ["test-out", "placement", "unit-test"].entries()) await questions(type, `A ${type}`, 10 + at, type, ["q0", "q1"]);
-    for (const [at, type] of ["text", "audio", "visual", "page"].entries()) await lesson(type, `A lesson of ${type}`, 20 + at, null, { metadata: { type, url: address } });
+    for (const [at, type] of ["text", "audio", "visual", "interactive"].entries()) await lesson(type, `A lesson of ${type}`, 20 + at, null, { metadata: { type, url: address } });
     const tool = { type: "qti", toolProvider: "Elsewhere", launchUrl: address, lessonType: "quiz" };
     await lesson("outside", "A test elsewhere", 30, "quiz", { metadata: tool });
-    for (const id of ["test-out", "placement", "unit-test", "text", "audio", "visual", "page", "outside", "film", "writing"]) {
+    for (const id of ["test-out", "placement", "unit-test", "text", "audio", "visual", "interactive", "outside", "film", "writing"]) {
       await page.goto(`/learn/lessons/${id}`);
       await page.locator("[data-stage] :is(button, a)").first().waitFor();
       await look(page, `kind-${id}`);
