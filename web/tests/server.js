@@ -98,7 +98,8 @@ export class Server {
 
   /** Runs another command of the program on the same data. */
   lyceum(...words) {
-    return execFileSync(binary, [...words, "--data", this.data], { encoding: "utf8", timeout: ANSWER_MAX_MS });
+    const env = { ...process.env, ...this.env };
+    return execFileSync(binary, [...words, "--data", this.data], { encoding: "utf8", timeout: ANSWER_MAX_MS, env });
   }
 
   /** Calls the server as its client; the JSON of the answer. */

@@ -7,12 +7,16 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use lyceum_testkit::full_size;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::served::{binary, root, wait};
+use crate::served::{Store, binary, root, wait};
 
 /// More than a file of tests may take by itself, so that it is mostly the file that is told.
-const TESTS_MAX: Duration = Duration::from_mins(10);
+fn longest() -> Duration {
+    Duration::from_mins(if full_size() { 40 } else { 10 })
+}
+
 /// The folders of tests, below `web`.
 const FOLDERS: [&str; 3] = ["sdk/tests", "vite/tests", "tests"];
 
@@ -21,6 +25,8 @@ enum Part {
     FirstScreens,
     OtherScreens,
     Apps,
+    Students,
+    Classroom,
     Packages,
 }
 
@@ -30,6 +36,10 @@ fn part_of(file: &str) -> Part {
         "tests/console.test.js" => Part::FirstScreens,
         "tests/console-more.test.js" => Part::OtherScreens,
         "tests/newcomer.test.js" | "tests/templates.test.js" => Part::Apps,
+        "tests/learn.test.js" | "tests/learn-files.test.js" | "tests/lesson-types.test.js" => {
+            Part::Students
+        }
+        "tests/classroom.test.js" => Part::Classroom,
         _ => Part::Packages,
     }
 }
@@ -50,11 +60,30 @@ fn apps_pass_their_tests() {
 }
 
 #[test]
+fn the_pages_of_students_pass_their_tests() {
+    run(Part::Students);
+}
+
+#[test]
+fn a_class_loses_no_answer() {
+    run(Part::Classroom);
+    if full_size() {
+        if let Store::Postgres(database) = Store::postgres() {
+            run_with(Part::Classroom, &[("LYCEUM_TEST_DATABASE", &database)]);
+        }
+    }
+}
+
+#[test]
 fn the_npm_packages_pass_their_tests() {
     run(Part::Packages);
 }
 
 fn run(part: Part) {
+    run_with(part, &[]);
+}
+
+fn run_with(part: Part, variables: &[(&str, &str)]) {
     let files = FOLDERS.iter().flat_map(|folder| {
         let entries = fs::read_dir(root().join("web").join(folder)).unwrap();
         entries.map(move |entry| format!("{folder}/{}", entry.unwrap().file_name().display()))
@@ -66,13 +95,14 @@ fn run(part: Part) {
         .args(files)
         .current_dir(root().join("web"))
         .env("LYCEUM_TEST_BIN", binary())
+        .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .stdout(log.reopen().unwrap())
         .stderr(log.reopen().unwrap())
         .process_group(0)
         .spawn()
         .expect("npm is installed (https://nodejs.org)");
-    let status = wait(&mut tests, TESTS_MAX);
+    let status = wait(&mut tests, longest());
     if status.is_none() {
         // With all that they started: what is left over would slow down every other test.
         kill_process_group(Pid::from_child(&tests), Signal::KILL).unwrap();

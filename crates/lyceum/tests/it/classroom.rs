@@ -154,7 +154,7 @@ fn choice(student: &str, question: &str) -> &'static str {
     if sum.is_multiple_of(7) { "B" } else { "A" }
 }
 
-fn connect(served: &Served) -> TestClient {
+pub(crate) fn connect(served: &Served) -> TestClient {
     let key = served.client("platform", &[]);
     let http = Http::sign_in(&served.base, &key, None);
     TestClient::new(&served.base).with_token(http.token())
@@ -202,7 +202,8 @@ fn a_class_loses_no_answer_and_earns_nothing_twice(store: Store) {
     assert_eq!((done.len(), answers), (size, class.taken.into_inner()));
 }
 
-fn prepare(api: &TestClient, students: &[String]) {
+/// A course with a practice and a quiz, and students who learn in it.
+pub(crate) fn prepare(api: &TestClient, students: &[String]) {
     let post = |path: &str, body: Value| {
         api.post(path).json(&body).expect(201);
     };

@@ -67,6 +67,7 @@ mod serve;
 mod served;
 mod simulations;
 mod standards;
+mod student_speed;
 mod transcript;
 mod typing;
 mod usage;
