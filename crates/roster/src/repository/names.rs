@@ -14,25 +14,24 @@ use crate::rules::name;
 /// A search by the words of names.
 #[derive(Clone, Copy, Debug)]
 pub struct NameSearch<'s> {
-    /// The words of [`lyceum_core::text::name_words`]. A name fits if one of its words begins with each of them.
+    /// The words of [`lyceum_core::text::name_words`]. A name fits if each of them begins one of its words.
     pub words: &'s BTreeSet<String>,
-    /// Whether users must have the role of a student, or must not have it; `None` for other kinds.
-    pub is_student: Option<bool>,
-    /// The part of the roster to search.
+    /// The part of the roster that the caller sees.
     pub reach: &'s Reach,
-    /// The columns of table `t` by which the records are sorted.
-    pub order: &'static str,
     /// The most records to find.
     pub most: i64,
 }
 
-/// The active records of the kind that the search finds; none if it has no words.
+/// The active records of the kind that the search finds; none if it has no words. `order` names the columns of table `t`
+/// by which they are sorted. Users must have the role of a student or must not have it; `is_student` is `None` for other
+/// kinds.
 pub fn named(
     tx: &mut Tx<'_>,
     kind: &'static RecordKind,
-    search: NameSearch<'_>,
+    NameSearch { words, reach, most }: NameSearch<'_>,
+    order: &'static str,
+    is_student: Option<bool>,
 ) -> Result<Vec<Object>> {
-    let NameSearch { words, is_student, reach, order, most } = search;
     if words.is_empty() {
         return Ok(Vec::new());
     }

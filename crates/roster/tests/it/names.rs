@@ -8,9 +8,9 @@ use lyceum_core::time::Timestamp;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::name_words::{self as job, Progress};
 use lyceum_roster::record::Record;
-use lyceum_roster::repository::{self, check};
-use lyceum_roster::screens::search::{self, FoundRecord, SearchInput};
-use lyceum_store::{Db, Migration};
+use lyceum_roster::repository::{self, NameSearch, check};
+use lyceum_roster::screens::search::{self, FoundRecord};
+use lyceum_store::{Db, Migration, Tx};
 use lyceum_testkit::{both_stores, records};
 use serde_json::{Value, json};
 
@@ -29,9 +29,8 @@ fn ids(found: &[FoundRecord]) -> Vec<&str> {
 /// The students that a search finds within a reach.
 fn students(db: &Db, text: &str, reach: &Reach) -> Vec<FoundRecord> {
     let words = name_words(text);
-    let read = |tx: &mut lyceum_store::Tx<'_>| {
-        search::users(tx, SearchInput { words: &words, reach, most: 10 }, true)
-    };
+    let read =
+        |tx: &mut Tx<'_>| search::users(tx, NameSearch { words: &words, reach, most: 10 }, true);
     db.read_blocking(read).unwrap()
 }
 
@@ -100,12 +99,12 @@ fn classes_and_courses_are_found_by_title_and_code_within_the_reach() {
             (Reach::organizations(["east"]).unwrap(), vec!["east"]),
         ] {
             let words = name_words("cou");
-            let input = SearchInput { words: &words, reach: &reach, most: 10 };
+            let input = NameSearch { words: &words, reach: &reach, most: 10 };
             let courses = db.read_blocking(|tx| search::courses(tx, input)).unwrap();
             let due_courses: Vec<String> = due.iter().map(|school| format!("c-{school}")).collect();
             assert_eq!(ids(&courses), due_courses);
             let words = name_words("class k");
-            let input = SearchInput { words: &words, reach: &reach, most: 10 };
+            let input = NameSearch { words: &words, reach: &reach, most: 10 };
             let classes = db.read_blocking(|tx| search::classes(tx, input)).unwrap();
             let due_classes: Vec<String> = due.iter().map(|school| format!("k-{school}")).collect();
             assert_eq!(ids(&classes), due_classes);
@@ -115,7 +114,7 @@ fn classes_and_courses_are_found_by_title_and_code_within_the_reach() {
         let title = "Überlänge".repeat(200) + &" word".repeat(500);
         create(db, "courses", json!({ "sourcedId": "long", "title": title, "courseCode": "L" }));
         let words = name_words(&title);
-        let input = SearchInput { words: &words, reach: &Reach::Everything, most: 10 };
+        let input = NameSearch { words: &words, reach: &Reach::Everything, most: 10 };
         assert_eq!(ids(&db.read_blocking(|tx| search::courses(tx, input)).unwrap()), ["long"]);
     });
 }

@@ -9,7 +9,8 @@ use lyceum_console::{links, screens};
 use lyceum_core::limits::SEARCH_MAX_BYTES;
 use lyceum_core::text::name_words;
 use lyceum_core::{Reach, Result};
-use lyceum_roster::screens::search::{self as roster, FoundRecord, SearchInput};
+use lyceum_roster::repository::NameSearch;
+use lyceum_roster::screens::search::{self as roster, FoundRecord};
 use lyceum_store::Tx;
 
 use super::{Visitor, page, show_page};
@@ -62,22 +63,22 @@ impl Search {
     fn read(&self, tx: &mut Tx<'_>) -> Result<Vec<SearchGroup>> {
         // One more than is shown tells whether there are more.
         let most = self.most + 1;
-        let input = SearchInput {
+        let name_search = NameSearch {
             words: &self.words,
             reach: &self.reach,
             most: i64::try_from(most).unwrap_or(i64::MAX),
         };
         let mut groups = Vec::new();
         if screens::STUDENTS.is_for(self.role) {
-            let found = roster::users(tx, input, true)?;
+            let found = roster::users(tx, name_search, true)?;
             groups.push(self.records("Students", found, links::student));
         }
         if screens::CLASSES.is_for(self.role) {
-            let found = roster::classes(tx, input)?;
+            let found = roster::classes(tx, name_search)?;
             groups.push(self.records("Classes", found, links::class));
         }
         if screens::COURSES.is_for(self.role) {
-            let found = roster::courses(tx, input)?;
+            let found = roster::courses(tx, name_search)?;
             groups.push(self.records("Courses", found, links::course));
         }
         if screens::PEOPLE.is_for(self.role) {
@@ -88,7 +89,7 @@ impl Search {
             };
             let found = accounts::staff(tx, &self.words, most)?.into_iter().map(account);
             groups.push(self.group("Accounts", found.collect()));
-            let found = roster::users(tx, input, false)?;
+            let found = roster::users(tx, name_search, false)?;
             groups.push(self.records("Other people of the roster", found, links::person));
         }
         Ok(groups)
