@@ -4,6 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 use lyceum_store::jobs::{self, ClaimedJob};
+use lyceum_store::limits::JOB_MAX_ATTEMPTS;
 
 use crate::kind::RecordKind;
 use crate::kinds::{CLASS, COURSE, USER};
@@ -28,14 +29,28 @@ impl Progress {
     pub const START: Self = Self { kind: 0, after: i64::MIN };
 }
 
-/// Claims the job, if it has not been done. No other server works on it until the lease ends.
+/// Whether all names have their words, so that no server needs to work on the job.
+pub fn is_done(tx: &mut Tx<'_>) -> Result<bool> {
+    jobs::is_done(tx, KIND)
+}
+
+/// Claims the job, if it is due. No other server works on it until the lease ends.
 pub fn claim(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<ClaimedJob>> {
     jobs::claim(tx, now, KIND, NAME_WORDS_LEASE_S)
 }
 
+/// Reports that the attempt failed. After the last attempt of the job, adds another job, because without the words no
+/// search finds the records.
+pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob, error: &str) -> Result<()> {
+    if jobs::fail(tx, now, job, error)? && job.attempt >= JOB_MAX_ATTEMPTS {
+        jobs::add(tx, now, KIND, "")?;
+    }
+    Ok(())
+}
+
 /// Stores the words of the next records and renews the lease. Returns how far the job is then; `None` at its end, or if
 /// another server has claimed it.
-pub fn go_on(
+pub fn continue_job(
     tx: &mut Tx<'_>,
     now: Timestamp,
     job: &ClaimedJob,

@@ -9,32 +9,44 @@ use lyceum_store::Tx;
 use crate::limits;
 use crate::state::App;
 
-/// Runs the job that the upgrade added, until it is done.
+/// Works until the job that the upgrade added is done, by this server or by another one.
 pub(crate) async fn work(app: App) {
-    while let Err(problem) = run(&app).await {
-        tracing::warn!(%problem, "cannot store the words of names; trying again later");
-        tokio::time::sleep(Duration::from_millis(limits::NAME_WORDS_PAUSE_MS)).await;
+    loop {
+        match try_job(&app).await {
+            Ok(true) => return,
+            Ok(false) => {}
+            Err(problem) => {
+                tracing::warn!(%problem, "cannot store the words of names; trying again later");
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(limits::NAME_WORDS_POLL_MS)).await;
     }
 }
 
-async fn run(app: &App) -> Result<()> {
+/// Works on the job if it is due. Returns whether it is done. It is not due while another server works on it, or until
+/// the lease of a server that stopped ends.
+async fn try_job(app: &App) -> Result<bool> {
+    if app.db.read(name_words::is_done).await? {
+        return Ok(true);
+    }
     let now = app.clock.now();
     if !app.db.read(move |tx| lyceum_store::jobs::is_due(tx, now, name_words::KIND)).await? {
-        return Ok(());
+        return Ok(false);
     }
     let Some(job) = app.db.write(move |tx| name_words::claim(tx, now)).await? else {
-        return Ok(());
+        return Ok(false);
     };
     let mut progress = Progress::START;
     loop {
         let (now, claimed) = (app.clock.now(), job.clone());
-        let step = move |tx: &mut Tx<'_>| name_words::go_on(tx, now, &claimed, progress);
+        let step = move |tx: &mut Tx<'_>| name_words::continue_job(tx, now, &claimed, progress);
         match app.db.write(step).await {
             Ok(Some(next)) => progress = next,
-            Ok(None) => return Ok(()),
+            // It is done, or another server has claimed it.
+            Ok(None) => return app.db.read(name_words::is_done).await,
             Err(problem) => {
                 let (now, message) = (app.clock.now(), problem.message.clone());
-                let fail = move |tx: &mut Tx<'_>| lyceum_store::jobs::fail(tx, now, &job, &message);
+                let fail = move |tx: &mut Tx<'_>| name_words::fail(tx, now, &job, &message);
                 app.db.write(fail).await?;
                 return Err(problem);
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::Result;
-use lyceum_store::{Row, Tx, jobs};
+use lyceum_store::{Row, Tx};
 
 use super::organizations;
 use crate::kind::RecordKind;
@@ -37,7 +37,7 @@ pub fn check(
             progress(kind, checked.records);
         }
     }
-    let words = if are_words_awaited(tx)? { "WHERE field NOT LIKE '%.nameWords'" } else { "" };
+    let words = if !name_words::is_done(tx)? { "WHERE field NOT LIKE '%.nameWords'" } else { "" };
     let sql = format!("SELECT count(*) FROM roster_link {words}");
     let links = tx.query_one(&sql, &[], |row| row.int(0))?;
     if links != i64::try_from(checked.links).ok() {
@@ -52,11 +52,6 @@ pub fn check(
     Ok(checked)
 }
 
-/// Whether a job of the server still stores the words of names, after an upgrade.
-fn are_words_awaited(tx: &mut Tx<'_>) -> Result<bool> {
-    jobs::is_open(tx, name_words::KIND)
-}
-
 /// Records that are held in memory at once.
 const BATCH_RECORDS: i64 = 1000;
 
@@ -69,7 +64,7 @@ fn check_batch(
     counted: &mut BTreeMap<String, i64>,
 ) -> Result<Option<i64>> {
     let mut batch = read_batch(tx, kind, after, &mut checked.faults)?;
-    if are_words_awaited(tx)? {
+    if !name_words::is_done(tx)? {
         let links = batch.iter_mut().map(|(_, record)| &mut record.links);
         links.for_each(|links| links.retain(|link| !link.field.ends_with(".nameWords")));
     }

@@ -41,6 +41,7 @@ mod limited;
 mod limits;
 mod lms;
 mod lms_records;
+mod name_words;
 mod new_tests;
 mod oneroster;
 mod openapi;
