@@ -11,14 +11,13 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, Uri, Version, header};
+use axum::http::{HeaderValue, Method, Uri, Version, header};
 use axum::response::Response;
 use axum::{RequestPartsExt, Router};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use hyper::body::Body as HttpBody;
-use lyceum_access::{Access, AccessDenial, RequestSubject, TokenHolder};
-use lyceum_console::Screen;
+use lyceum_access::{Access, AccessDenial, RequestSubject};
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_hosting::limits::ANSWER_PIECE_BYTES;
 use percent_encoding::percent_decode_str;
@@ -26,16 +25,15 @@ use tokio::time::timeout;
 use tower::Service;
 
 use crate::answer::Answer;
-use crate::auth::people;
 use crate::auth::{self, Grant, HeaderRefusal};
 use crate::connection::{Peer, RunningRequest};
 use crate::context::Context;
 use crate::limits;
+use crate::problem_page::ProblemPage;
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route::{Area, HandlerFuture, Route};
 use crate::router::{self, Destination, Endpoint, RouteLabels};
-use crate::routes::console::Visitor;
 use crate::state::App;
 use crate::{body, compression, cors, etag, hosted, parameters, proxy, routes};
 
@@ -121,7 +119,7 @@ pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
     let checked = check_page(app, &parts);
     // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
     let is_open = (labels.rendering == Rendering::Game || app.sandbox.is_some()) && checked.is_ok();
-    let page = PageAddress::of(labels, &parts);
+    let page = ProblemPage::of(labels.rendering, &parts);
     let mut call =
         Call { app, info: &info, parts, body, requested_dialect, leaves_body: false, grant: None };
     // tower-http's `TimeoutLayer` and `CatchPanicLayer` know neither the area's format for problems nor the client,
@@ -148,7 +146,7 @@ pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
         Err(refusal) => {
             report(&refusal.problem, &info.id, labels);
             let framed = match page {
-                Some(page) => page.framed(app, &info.id, &refusal.problem).await,
+                Some(page) => page.framed(app, &info.id, grant.as_ref(), &refusal.problem).await,
                 None => None,
             };
             let dialect = requested_dialect.or(grant.as_ref().map(Grant::dialect));
@@ -159,43 +157,6 @@ pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
         cors::expose(&mut answer.headers, origin, grant.as_ref(), is_open);
     }
     finish(app, answer.into(), labels, info, grant.as_ref().map(Grant::client_id)).await
-}
-
-/// What the page of a problem needs from a request for a page of the console or of students.
-struct PageAddress {
-    path: String,
-    headers: HeaderMap,
-}
-
-impl PageAddress {
-    fn of(labels: RouteLabels<'_>, parts: &Parts) -> Option<Self> {
-        let is_page = labels.rendering == Rendering::Page;
-        is_page.then(|| Self { path: parts.uri.path().to_owned(), headers: parts.headers.clone() })
-    }
-
-    /// The problem in the frame of whoever is signed in; `None` for everybody else, and if the store does not answer.
-    async fn framed(&self, app: &App, id: &RequestId, problem: &Problem) -> Option<Answer> {
-        let internal = (problem.kind == ProblemKind::Internal).then(|| {
-            let message = format!(
-                "the server could not do this because of an internal error; try again, and if that does not help, tell an \
-                 administrator the number {id}, under which the server's log has the cause"
-            );
-            Problem::new(problem.kind, message)
-        });
-        let problem = internal.as_ref().unwrap_or(problem);
-        let grant = people::open_page(app, &self.headers).await.ok()??;
-        match grant.holder()? {
-            TokenHolder::Person(person) => {
-                let screen = Screen::at(&self.path);
-                let visitor = Visitor::with_session(app, &self.headers, person, screen);
-                visitor.refused(problem).ok()
-            }
-            TokenHolder::Student(student) => {
-                routes::learn::refused(app, &self.headers, student, problem).ok()
-            }
-            TokenHolder::Key(_) => None,
-        }
-    }
 }
 
 /// In a sandbox, refuses requests from pages of other sites. Errors: `Forbidden`.

@@ -11,7 +11,7 @@
 //! | what a handler receives and returns; query parameters | `context`, `parameters`, `answer` |
 //! | tokens and sign-in | `auth` |
 //! | creating accounts, the own account, the access of a class's students | `accounts`, `own_account`, `class_access` |
-//! | problems as status codes and bodies | `render` |
+//! | problems as status codes and bodies; as pages in a frame | `render`, `problem_page` |
 //! | the OpenAPI document | `openapi` |
 //! | starting, listening, connections, TLS, limits on connections and memory | `server`, `state`, `listen`, `connection`, `tls`, `admission`, `descriptors` |
 //! | bodies, forms with files, compression, CORS, proxies, request ids, entity tags, page links, metrics | `body`, `multipart`, `compression`, `cors`, `proxy`, `request_id`, `etag`, `paging`, `metrics` |
@@ -59,6 +59,7 @@ pub mod openapi;
 mod own_account;
 mod paging;
 mod parameters;
+mod problem_page;
 mod proxy;
 pub mod render;
 pub mod request_id;

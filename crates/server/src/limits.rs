@@ -168,6 +168,8 @@ pub const CONSOLE_SEARCH_MAX_MS: u64 = 3_000;
 pub const SEARCH_PAGE_MAX_RECORDS: usize = 50;
 /// Records of each kind that a search in the console shows at most while a person types.
 pub const SEARCH_LIST_MAX_RECORDS: usize = 6;
+/// Milliseconds that the frame of a problem's page may take.
+pub const PROBLEM_PAGE_MAX_MS: u64 = 2_000;
 /// Milliseconds after which a server looks again whether the words of names are stored after an upgrade.
 pub const NAME_WORDS_POLL_MS: u64 = 2_000;
 /// Students who need attention that the home page of a teacher names.

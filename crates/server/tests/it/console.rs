@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lyceum_access::{Role, session};
 use lyceum_core::time::ManualClock;
@@ -349,7 +349,7 @@ fn the_button_for_a_backup_backs_up_the_whole_server() {
 }
 
 #[test]
-fn problems_are_shown_in_the_frame_of_whoever_is_signed_in() {
+fn problems_are_shown_in_the_frame_of_the_person_who_is_signed_in() {
     both(|server| {
         let guide = visitor(server, Role::Guide);
         let framed = |path: &str, status: u16| {
@@ -377,6 +377,45 @@ fn problems_are_shown_in_the_frame_of_whoever_is_signed_in() {
 }
 
 #[test]
+fn problems_of_a_busy_server_are_shown_without_a_frame() {
+    let mut setup = Setup::default();
+    setup.config.server.request_timeout_s = 1;
+    both_as(&setup, |server| {
+        let guide = visitor(server, Role::Guide);
+        let open = |path: &str, status: u16| {
+            let reply = page(server, &guide, path);
+            assert_eq!(reply.status, status, "{path}");
+            reply.text().contains("id=\"navigation\"")
+        };
+        assert!(open("/console/nowhere", 404));
+        // Only PostgreSQL has readers wait for a writer.
+        if !matches!(server.target(), StoreLocation::Postgres(_)) {
+            return;
+        }
+        let (locked, is_locked) = mpsc::channel();
+        let (release, is_released) = mpsc::channel::<()>();
+        let db = server.db().clone();
+        let lock = thread::spawn(move || {
+            db.write_blocking(|tx| {
+                tx.execute("LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE", &[])?;
+                locked.send(()).unwrap();
+                is_released.recv().unwrap();
+                Ok(())
+            })
+        });
+        is_locked.recv().unwrap();
+        let started = Instant::now();
+        // The session is read before the page, or only for the frame.
+        assert!(!open("/console/classes", 503));
+        assert!(!open("/console/nowhere", 404));
+        assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+        release.send(()).unwrap();
+        lock.join().unwrap().unwrap();
+        assert!(open("/console/nowhere", 404));
+    });
+}
+
+#[test]
 fn a_search_finds_pages_and_records_of_the_screens_that_the_role_sees() {
     both(|server| {
         records::school(server.db(), "s", "Harbour School");
@@ -400,12 +439,20 @@ fn a_search_finds_pages_and_records_of_the_screens_that_the_role_sees() {
         assert!(leads(&search(Role::Guide, "q=class+k"), "/console/classes/k"));
         assert!(leads(&search(Role::Guide, "q=cour+c"), "/console/courses/c"));
         let developer = search(Role::Developer, "q=axo");
-        assert!(developer.contains("Nothing has this name") && !developer.contains("Example"));
+        assert!(
+            developer.contains("Nothing has this name")
+                && !developer.contains("Example")
+        );
         assert!(search(Role::Developer, "q=even").contains("href=\"/console/events\">Events"));
         // Guides see neither accounts nor the screens of administrators.
         let guide = search(Role::Guide, "q=robin");
-        assert!(guide.contains("Nothing has this name") && !guide.contains("administrator@"));
-        assert!(search(Role::Guide, "q=sys").contains("Nothing has this name"));
+        assert!(
+            guide.contains("Nothing has this name")
+                && !guide.contains("administrator@")
+        );
+        assert!(
+            search(Role::Guide, "q=sys").contains("Nothing has this name")
+        );
         let short = search(Role::Guide, "q=a");
         assert!(short.contains("at least two letters") && !short.contains("axolotl"), "{short}");
         // Words that mean something to a database are words.
