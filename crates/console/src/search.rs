@@ -50,8 +50,8 @@ pub struct SearchPage {
     pub frame: Frame,
     /// What was entered.
     pub query: String,
-    /// Whether people, classes and courses were searched, because the query is long enough.
-    pub is_searched: bool,
+    /// Whether the query is too short to search people, classes and courses.
+    pub is_too_short: bool,
     /// The results; groups without results are left out.
     pub groups: Vec<SearchGroup>,
 }
@@ -61,7 +61,7 @@ pub struct SearchPage {
 #[template(path = "search_options.html")]
 pub struct SearchOptions {
     /// As of [`SearchPage`].
-    pub is_searched: bool,
+    pub is_too_short: bool,
     /// As of [`SearchPage`].
     pub groups: Vec<SearchGroup>,
 }

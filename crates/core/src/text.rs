@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use uuid::Uuid;
 
-use crate::limits::{NAME_WORD_MAX_BYTES, NAME_WORDS_MAX_COUNT};
+use crate::limits::{NAME_WORD_MAX_BYTES, NAME_WORDS_MAX_COUNT, SEARCH_MAX_BYTES};
 
 /// Characters that need no encoding in a path segment or query value (RFC 3986, 2.3).
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -75,7 +75,13 @@ pub fn name_words(name: &str) -> BTreeSet<String> {
     words.map(|word| word[..word.floor_char_boundary(NAME_WORD_MAX_BYTES)].to_owned()).collect()
 }
 
-/// Whether the name has, for each of the words of [`name_words`], a word that begins with it.
+/// The text that a person searches for: what was typed, trimmed and cut to [`SEARCH_MAX_BYTES`].
+pub fn searched_text(typed: &str) -> &str {
+    let text = typed.trim();
+    &text[..text.floor_char_boundary(SEARCH_MAX_BYTES)]
+}
+
+/// Whether each of the words begins a word of the name. The words are those of [`name_words`].
 pub fn is_named(name: &str, words: &BTreeSet<String>) -> bool {
     let own = name_words(name);
     words.iter().all(|word| own.range(word.clone()..).next().is_some_and(|it| it.starts_with(word)))

@@ -10,7 +10,8 @@ use lyceum_console::docs::{
     DocumentPage, ExplorerPage, FIRST, Library, SearchFragment, SearchPage,
 };
 use lyceum_console::{assets, html};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::text::searched_text;
+use lyceum_core::{Problem, ProblemKind, Result};
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
@@ -194,7 +195,7 @@ async fn explorer(context: Context) -> Result<Answer> {
 
 async fn search(context: Context) -> Result<Answer> {
     let query = context.query_value("q").unwrap_or_default();
-    let query: String = query.trim().chars().take(limits::SEARCH_MAX_BYTES).collect();
+    let query = searched_text(&query).to_owned();
     let is_part = context.query_value("part").is_some();
     let app = Arc::clone(&context.app);
     // Many concurrent searches must not occupy the threads that answer other requests.

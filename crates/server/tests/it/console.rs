@@ -440,21 +440,32 @@ fn a_search_finds_pages_and_records_of_the_screens_that_the_role_sees() {
         assert!(leads(&search(Role::Guide, "q=cour+c"), "/console/courses/c"));
         let developer = search(Role::Developer, "q=axo");
         assert!(
-            developer.contains("Nothing has this name")
+            developer.contains("No person, class, course or page has this name")
                 && !developer.contains("Example")
         );
         assert!(search(Role::Developer, "q=even").contains("href=\"/console/events\">Events"));
         // Guides see neither accounts nor the screens of administrators.
         let guide = search(Role::Guide, "q=robin");
         assert!(
-            guide.contains("Nothing has this name")
+            guide.contains("No person, class, course or page has this name")
                 && !guide.contains("administrator@")
         );
         assert!(
-            search(Role::Guide, "q=sys").contains("Nothing has this name")
+            search(Role::Guide, "q=sys").contains("No person, class, course or page has this name")
         );
         let short = search(Role::Guide, "q=a");
         assert!(short.contains("at least two letters") && !short.contains("axolotl"), "{short}");
+        // A letter has one or more bytes. A Chinese character is enough.
+        for (query, is_short) in [("q=%C3%A9", true), ("q=%D1%8F", true), ("q=%E6%9D%8E", false)] {
+            let text = search(Role::Guide, query);
+            assert_eq!(text.contains("at least two letters"), is_short, "{query}: {text}");
+        }
+        // Developers find no records, so a longer query would not help them.
+        assert!(!search(Role::Developer, "q=a").contains("at least two letters"));
+        // The query is cut between characters to 200 bytes: 66 of three.
+        let long = search(Role::Guide, &format!("q={}", "%E6%9D%8E".repeat(100)));
+        let shown = format!("value=\"{}\"", "李".repeat(66));
+        assert!(long.contains(&shown), "{long}");
         // Words that mean something to a database are words.
         for odd in ["q=%25", "q=%27%3B--", "q=%00ab", "q=_x"] {
             search(Role::Guide, odd);

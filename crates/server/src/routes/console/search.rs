@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use lyceum_access::screens::search as accounts;
 use lyceum_console::search::{SearchGroup, SearchOptions, SearchPage, SearchResult, screens_named};
-use lyceum_console::{links, screens};
-use lyceum_core::limits::SEARCH_MAX_BYTES;
-use lyceum_core::text::name_words;
+use lyceum_console::{Screen, links, screens};
+use lyceum_core::text::{name_words, searched_text};
 use lyceum_core::{Reach, Result};
 use lyceum_roster::repository::NameSearch;
 use lyceum_roster::screens::search::{self as roster, FoundRecord};
@@ -25,7 +24,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = context.query_value("q").unwrap_or_default();
-    let query: String = query.trim().chars().take(SEARCH_MAX_BYTES).collect();
+    let query = searched_text(&query).to_owned();
     let is_part = context.query_value("part").is_some();
     let search = Search {
         words: name_words(&query),
@@ -33,22 +32,32 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         reach: context.reach(),
         most: if is_part { SEARCH_LIST_MAX_RECORDS } else { SEARCH_PAGE_MAX_RECORDS },
     };
-    // One letter begins too many names. One character of a script such as Chinese has several bytes.
-    let is_searched = search.words.iter().any(|word| word.len() > 1);
+    let finds_records = RECORD_SCREENS.iter().any(|screen| screen.is_for(search.role));
+    let is_too_short = finds_records && !search.words.iter().any(|word| is_long_enough(word));
     let mut groups = vec![screens_named(search.role, &search.words)];
-    if is_searched {
+    if finds_records && !is_too_short {
         let limit = Duration::from_millis(CONSOLE_SEARCH_MAX_MS);
         let read = move |tx: &mut Tx<'_>| search.read(tx);
         groups.extend(context.app.db.scan(limit, read).await?);
     }
     groups.retain(|group| !group.found.is_empty());
     match is_part {
-        true => show_page(&SearchOptions { is_searched, groups }),
+        true => show_page(&SearchOptions { is_too_short, groups }),
         false => {
             let frame = visitor.frame(screens::SEARCH.name);
-            show_page(&SearchPage { frame, query, is_searched, groups })
+            show_page(&SearchPage { frame, query, is_too_short, groups })
         }
     }
+}
+
+/// The screens of the records that a search finds.
+const RECORD_SCREENS: [&Screen; 4] =
+    [&screens::STUDENTS, &screens::CLASSES, &screens::COURSES, &screens::PEOPLE];
+
+/// Whether few enough names have a word that begins so. One letter begins too many. One Chinese, Japanese or Korean
+/// character, from U+2E80 on, is a syllable or a word.
+fn is_long_enough(word: &str) -> bool {
+    word.chars().count() > 1 || word.starts_with(|letter| letter >= '\u{2e80}')
 }
 
 struct Search {
@@ -90,7 +99,7 @@ impl Search {
             let found = accounts::staff(tx, &self.words, most)?.into_iter().map(account);
             groups.push(self.group("Accounts", found.collect()));
             let found = roster::users(tx, name_search, false)?;
-            groups.push(self.records("Other people of the roster", found, links::person));
+            groups.push(self.records("Staff and guardians in the roster", found, links::person));
         }
         Ok(groups)
     }
