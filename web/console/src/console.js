@@ -1,10 +1,10 @@
 // Enhances the console's pages. Every page also works without JavaScript.
 import "./live.js";
 import "./drop.js";
-import "./find.js";
+import "./search-dialog.js";
 import "./refresh.js";
 import "./follow.js";
-import "./search.js";
+import "./docs-search.js";
 
 // The server shows days and times in the viewer's time zone, which this cookie tells it.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

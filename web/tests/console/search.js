@@ -52,11 +52,25 @@ export default async function search(t, kit) {
   await field.waitFor({ state: "hidden" });
   assert.ok(await page.locator(".find-field").evaluate((link) => link === document.activeElement));
 
-  // Enter before the results arrived leads to the page of the search.
+  // Enter while a request is running leads to the page of the search, not to a result of the text before.
   await page.keyboard.press("Control+k");
+  await field.fill(familyName);
+  await page.getByRole("group", { name: "Students" }).getByRole("option").first().waitFor();
+  let answer;
+  const isRunning = new Promise((resolve) => {
+    page.route("**/console/search?q=fractions&part=1", (route) => {
+      answer = () => route.abort();
+      resolve();
+    });
+  });
   await field.fill("fractions");
+  await isRunning;
+  assert.ok((await chosen(page).getAttribute("href")).startsWith("/console/students/"));
   await page.keyboard.press("Enter");
-  await page.waitForURL(/\/console\/(search\?q=fractions|courses\/)/);
+  await page.waitForURL(/\/console\/(search\?q=fractions$|students\/)/);
+  assert.equal(new URL(page.url()).pathname, "/console/search");
+  await answer().catch(() => "the browser has cancelled it");
+  await page.unroute("**/console/search?q=fractions&part=1");
 
   // If the server does not answer, the dialog says what to do.
   await page.route("**/console/search?*part=1*", (route) => route.abort());
@@ -64,6 +78,24 @@ export default async function search(t, kit) {
   await field.fill("fra");
   await page.getByText("The search does not answer.").waitFor();
   await page.unroute("**/console/search?*part=1*");
+
+  // Browsers that fill in a form send events without a key.
+  const errors = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  await page.evaluate(() => document.dispatchEvent(new Event("keydown")));
+  assert.deepEqual(errors, []);
+
+  // On a Mac, Ctrl-K edits text, so Command-K opens the search.
+  const { page: mac } = await kit.newPage(t);
+  await mac.addInitScript(() => Object.defineProperty(navigator, "platform", { get: () => "MacIntel" }));
+  await mac.context().addCookies(await page.context().cookies());
+  await mac.goto("/console");
+  assert.equal(await mac.locator(".find-field kbd").textContent(), "⌘ K");
+  assert.equal(await mac.locator(".find-field").getAttribute("aria-keyshortcuts"), "Meta+K");
+  await mac.keyboard.press("Control+k");
+  assert.equal(await mac.locator("#find[open]").count(), 0);
+  await mac.keyboard.press("Meta+k");
+  await mac.locator("#find[open]").waitFor();
 
   // Without scripts, the link leads to a page that does the same.
   const { page: plain } = await kit.newPage(t, { javaScriptEnabled: false });

@@ -1,5 +1,8 @@
-// Ctrl-K opens the search, which finds while the person types. Without JavaScript, the link leads to its page.
+// Ctrl-K, on a Mac Command-K, opens the search, which finds while the person types. Without JavaScript, the link leads
+// to its page.
 const PAUSE_MS = 150;
+// On a Mac, Ctrl-K in a field deletes to the end of the line.
+const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 const dialog = document.querySelector("#find");
 
 if (dialog) {
@@ -8,6 +11,8 @@ if (dialog) {
   const status = dialog.querySelector("[role=status]");
   let waiting;
   let isAsking = false;
+  /** The text that was asked for last. */
+  let asked;
   /** The text that the list belongs to. */
   let shown;
 
@@ -18,8 +23,16 @@ if (dialog) {
     refresh();
   }
 
+  if (isMac) {
+    for (const link of document.querySelectorAll("[aria-keyshortcuts='Control+K']")) {
+      link.setAttribute("aria-keyshortcuts", "Meta+K");
+      link.querySelector("kbd").textContent = "⌘ K";
+    }
+  }
   document.addEventListener("keydown", (event) => {
-    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+    const isWithModifier = isMac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
+    // Browsers that fill in a form send events without a key.
+    if (event.key?.toLowerCase() !== "k" || !isWithModifier || event.altKey || event.shiftKey) return;
     event.preventDefault();
     open();
   });
@@ -42,28 +55,29 @@ if (dialog) {
     if (isAsking) return;
     isAsking = true;
     try {
-      while (dialog.open && shown !== field.value.trim()) await ask(field.value.trim());
+      while (dialog.open && asked !== field.value.trim()) await ask(field.value.trim());
     } finally {
       isAsking = false;
     }
   }
 
   async function ask(text) {
-    shown = text;
+    asked = text;
     let parts = [];
-    let told = dialog.dataset.problem;
+    let message = dialog.dataset.problem;
     try {
       const answer = await fetch(`/console/search?${new URLSearchParams({ q: text, part: "1" })}`);
       if (answer.ok && !answer.redirected) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        told = page.querySelector("[data-count]").textContent;
+        message = page.querySelector("[data-count]").textContent;
         parts = [...page.querySelectorAll("[role=group]")];
       }
     } catch {
       // The network failed; the status says what to do.
     }
     list.replaceChildren(...parts);
-    status.textContent = told;
+    shown = text;
+    status.textContent = message;
     field.setAttribute("aria-expanded", String(parts.length > 0));
     choose(options()[0]);
   }
