@@ -19,7 +19,7 @@
 //! | line items and results that the server writes | `results` |
 //! | course trees: read, create at once, syllabus, Common Cartridge | `course_tree`, `structure`, `syllabus`, `cartridge` |
 //! | CSV import and export; imports started in the console | `csv`, `imports` |
-//! | words of names, for the console's search | `rules::name`, `name_words` |
+//! | storing the words of names after an upgrade | `name_words` |
 //! | what the console shows of classes, courses and imports | `screens` |
 //! | a demo school network from a seed | `demo` |
 //! | limits | `limits` |

@@ -26,8 +26,8 @@ pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 /// The request body that a route reads.
 #[derive(Clone, Debug)]
 pub struct RequestBody {
-    /// The accepted media types; `image/*` accepts all types of the family. A body of another type is refused with 415. A body without a type counts as the first
-    /// type. If the list is empty, the route ignores the body.
+    /// The accepted media types; `image/*` accepts all types of the family. A body of another type is refused with 415.
+    /// A body without a type counts as the first type. If the list is empty, the route ignores the body.
     pub media: &'static [&'static str],
     /// The most bytes; `None` for the limit from the settings. A longer body is refused with 413.
     pub max_bytes: Option<usize>,
