@@ -119,7 +119,8 @@ pub fn put(
     let others = others.iter().filter(|other| other.path != file.path).count();
     if others >= limits::ITEM_FILES_MAX_COUNT {
         let most = limits::ITEM_FILES_MAX_COUNT;
-        let message = format!("the limit for files of a document is {most}; delete another file first");
+        let message =
+            format!("the limit for files of a document is {most}; delete another file first");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     sql::put(tx, now, kind, identifier, file)?;

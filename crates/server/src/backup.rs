@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use lyceum_assessment::files;
 use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_assessment::files;
 use lyceum_hosting::backup::{self, Backup, BackupCover, FORMAT, NamedFiles, WrittenBackup};
 use lyceum_hosting::nodes::Node;
 use lyceum_roster::imports;

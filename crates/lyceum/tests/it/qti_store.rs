@@ -193,7 +193,8 @@ const PIXELS: &str = "not really pixels";
 fn with_pictures(identifier: &str, sources: &[&str]) -> String {
     let pictures: String =
         sources.iter().map(|source| format!("<img src=\"{source}\" alt=\"\"/>")).collect();
-    item(identifier, MAPPED).replace("<qti-item-body>", &format!("<qti-item-body><p>{pictures}</p>"))
+    item(identifier, MAPPED)
+        .replace("<qti-item-body>", &format!("<qti-item-body><p>{pictures}</p>"))
 }
 
 #[test]
@@ -207,7 +208,13 @@ fn files_beside_items_are_imported_exported_and_backed_up() {
                     "set/items/seen.xml",
                     with_pictures(
                         "seen",
-                        &["../images/a%20b.png", "own.svg", "lost.png", "../../secret.png", "x.exe"],
+                        &[
+                            "../images/a%20b.png",
+                            "own.svg",
+                            "lost.png",
+                            "../../secret.png",
+                            "x.exe",
+                        ],
                     ),
                 ),
                 ("set/images/a b.png", PIXELS.to_owned()),

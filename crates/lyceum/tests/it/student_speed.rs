@@ -82,8 +82,7 @@ fn the_next_question_comes_soon_after_an_answer(store: Store) {
     };
     let served = Served::start(store);
     prepare(&connect(&served), &students);
-    let location =
-        location.unwrap_or_else(|| StoreLocation::Sqlite(served.file("data/lyceum.db")));
+    let location = location.unwrap_or_else(|| StoreLocation::Sqlite(served.file("data/lyceum.db")));
     let sessions = sign_in(&location, &students);
     let together = Barrier::new(count);
     let mut times: Vec<Duration> = thread::scope(|scope| {

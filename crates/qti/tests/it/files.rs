@@ -14,9 +14,18 @@ fn a_reference_names_a_file_below_the_document() {
     ] {
         assert_eq!(file_path(reference).as_deref(), Some(path), "{reference}");
     }
-    for elsewhere in
-        ["https://example.org/a.png", "data:image/png;base64,x", "//example.org/a.png", "/a.png", "#a", "", "..", "a\\b.png", "%2Fetc/a.png", "C:a.png"]
-    {
+    for elsewhere in [
+        "https://example.org/a.png",
+        "data:image/png;base64,x",
+        "//example.org/a.png",
+        "/a.png",
+        "#a",
+        "",
+        "..",
+        "a\\b.png",
+        "%2Fetc/a.png",
+        "C:a.png",
+    ] {
         assert_eq!(file_path(elsewhere), None, "{elsewhere}");
     }
 }

@@ -68,7 +68,10 @@ fn files_are_stored_listed_replaced_and_deleted_with_their_document() {
         assert_eq!(list(item), [json!("images/dog one.png"), json!("look.css")]);
         assert_eq!(list("/stimuli/text"), [json!("images/map.png")]);
         let css = client.get(&format!("{item}/file?path=look.css")).expect(200);
-        assert_eq!((css.text().as_str(), css.header("content-type")), ("p { color: blue }", "text/css"));
+        assert_eq!(
+            (css.text().as_str(), css.header("content-type")),
+            ("p { color: blue }", "text/css")
+        );
         let picture = || client.get(&format!("{item}/file?path=images/dog%20one.png"));
         let whole = picture().expect(200);
         assert_eq!((&whole.body[..], whole.header("x-content-type-options")), (PNG, "nosniff"));
@@ -165,7 +168,10 @@ fn a_student_sees_the_files_of_the_own_open_lesson_only() {
             assert_eq!(file.header("x-content-type-options"), "nosniff");
             assert!(file.header("cache-control").contains("private, max-age=31536000, immutable"));
             let policy = file.header("content-security-policy");
-            assert!(policy.contains("default-src 'none'") && policy.contains("sandbox"), "{policy}");
+            assert!(
+                policy.contains("default-src 'none'") && policy.contains("sandbox"),
+                "{policy}"
+            );
             // Neither another student nor nobody nor a program has this route, and other lessons do not open it.
             assert_eq!(bob.get(address).status, 404);
             assert_eq!(server.anonymous().get(address).send().status, 401);

@@ -76,7 +76,11 @@ impl<'c> FilesBeside<'c> {
     }
 
     /// The path and the bytes of a file. Errors: why it cannot be stored.
-    fn read(&self, document: &Path, reference: &FileReference) -> Result<(String, Vec<u8>), String> {
+    fn read(
+        &self,
+        document: &Path,
+        reference: &FileReference,
+    ) -> Result<(String, Vec<u8>), String> {
         let place = place(folder_of(document), reference);
         let path = files::check_path(&reference.path).map_err(|problem| problem.message)?;
         if !self.folders.iter().any(|folder| place.starts_with(folder)) {

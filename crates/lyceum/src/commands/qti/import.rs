@@ -10,8 +10,8 @@ use lyceum_qti::relinked;
 use lyceum_store::{Db, Tx};
 use serde_json::json;
 
-use super::check::Check;
 use super::beside::FilesBeside;
+use super::check::Check;
 use super::files;
 use super::library::Library;
 use crate::failure::{Failure, Result};

@@ -18,7 +18,8 @@ use crate::route::ParamPlace::Query;
 use crate::route::{Route, delete, get, put};
 
 /// Any type is accepted, because the end of the path decides about it.
-const SENT_TYPES: &[&str] = &["application/octet-stream", "image/*", "audio/*", "video/*", "text/*"];
+const SENT_TYPES: &[&str] =
+    &["application/octet-stream", "image/*", "audio/*", "video/*", "text/*"];
 
 /// The files of a document.
 #[derive(Serialize, JsonSchema)]
