@@ -12,7 +12,7 @@
 //! | time limits, and extra time for students | `time_limit` |
 //! | what students see: questions, progress | `question`, `progress` |
 //! | XP and mastery of a complete attempt, gradebook records | `credit`, `gradebook` |
-//! | new tests, external tests, test-out, placement, assigned tests | `new_test`, `external`, `test_out`, `placement`, `test_assignments` |
+//! | new tests, external tests, test-out, placement, assigned tests | `new_test`, `external`, `test_out`, `placement`, `test_assignments`, `test_choice` |
 //! | what guides do for students and classes | `teaching` |
 //! | lesson plans, progress in courses and subjects | `lesson_plans`, `course_progress`, `subject_progress` |
 //! | display settings of courses, screening | `render_config`, `screening` |
@@ -58,6 +58,7 @@ pub mod student_lessons;
 pub mod subject_progress;
 pub mod teaching;
 pub mod test_assignments;
+mod test_choice;
 pub mod test_out;
 pub mod time_limit;
 pub mod today;

@@ -24,9 +24,8 @@ use crate::lesson_list::ListedLesson;
 use crate::lesson_plans::{self, LessonPlanInput};
 use crate::limits::TEACHING_STUDENTS_MAX_COUNT;
 use crate::repository;
-use crate::test_assignments::{
-    AssignmentFilter, TestAssignment, assign_lesson, best_fit, no_test, tests_of,
-};
+use crate::test_assignments::{AssignmentFilter, TestAssignment, assign_lesson};
+use crate::test_choice::{best_fit, no_test, tests_of};
 use crate::time_limit::{ExtraTimeInput, set_extra_time};
 
 /// The largest daily XP goal that a teaching action sets.

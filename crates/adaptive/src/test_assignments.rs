@@ -1,10 +1,9 @@
 //! Tests assigned to students. Their status is computed from the attempts at their lessons.
 
-use lyceum_bridge::enroll;
 use lyceum_core::body::{self, OneLineText};
 use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result, messages};
+use lyceum_core::{Detail, Problem, Reach, Result, messages};
 use lyceum_roster::fields;
 use lyceum_roster::grade::{Grade, comparable};
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, USER};
@@ -15,20 +14,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::LessonType;
 use crate::lesson::{self, Lesson};
-use crate::lesson_list::{ListedLesson, of_type};
 use crate::limits;
 use crate::placement::is_refusal;
 use crate::repository::test_assignments as repository;
+use crate::test_choice::{best_fit, no_test, tests_of};
 
 /// The statuses of an assigned test. A finished one no longer expires, and a deleted one is cancelled.
 pub const STATUSES: [&str; 6] =
     ["assigned", "in_progress", "completed", "failed", "expired", "cancelled"];
-
-/// The types of lessons that can be assigned, in order of preference.
-const ASSIGNABLE: [LessonType; 3] =
-    [LessonType::TestOut, LessonType::Placement, LessonType::UnitTest];
 
 /// A test that is assigned to a student.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -181,14 +175,6 @@ pub fn create(
     note(tx, now, request, &test.id)
 }
 
-/// The problem of a subject and grade without a test.
-pub(crate) fn no_test(subject: &str, grade: &str) -> Problem {
-    let message = format!(
-        "there is no test of the subject '{subject}' in grade {grade}; create one with createInternalTest"
-    );
-    Problem::new(ProblemKind::NotFound, message)
-}
-
 /// Assigns a lesson that was already found.
 pub(crate) fn assign_lesson(
     tx: &mut Tx<'_>,
@@ -230,47 +216,6 @@ fn note(
     };
     repository::insert(tx, &made, &row)?;
     Ok(made)
-}
-
-/// All tests that can be assigned, in the order of preference of their types.
-pub(crate) fn assignable(tx: &mut Tx<'_>) -> Result<Vec<ListedLesson>> {
-    let mut tests = Vec::new();
-    for lesson_type in ASSIGNABLE {
-        tests.extend(of_type(tx, lesson_type)?);
-    }
-    Ok(tests)
-}
-
-/// The tests of a subject and grade, in the order of preference of their types.
-pub(crate) fn tests_of(tx: &mut Tx<'_>, subject: &str, grade: &str) -> Result<Vec<ListedLesson>> {
-    let grade = comparable(grade);
-    let mut tests = assignable(tx)?;
-    tests.retain(|test| {
-        test.subject.eq_ignore_ascii_case(subject)
-            && test.grades.iter().any(|known| comparable(known) == grade)
-    });
-    Ok(tests)
-}
-
-/// The test that fits a student best: one with the wished title, then a test-out lesson of a course that the student
-/// learns in, then the first.
-pub(crate) fn best_fit<'t>(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    tests: &'t [ListedLesson],
-    student: &str,
-    test_name: Option<&str>,
-) -> Result<Option<&'t ListedLesson>> {
-    let courses = enroll::learned(tx, now, student)?;
-    let mut ranked = Vec::new();
-    for test in tests {
-        let record = fields::of(&test.records.lesson)?;
-        let is_named = test_name == Some(fields::text(&record, "title"));
-        let is_test_out = test.lesson_type == Some(LessonType::TestOut);
-        ranked.push(((!is_named, is_test_out && !courses.contains(&test.course)), test));
-    }
-    // The first of those with the same rank, so that the order of the types decides.
-    Ok(ranked.into_iter().min_by_key(|(rank, _)| *rank).map(|(_, test)| test))
 }
 
 /// The assignments that a list shows.

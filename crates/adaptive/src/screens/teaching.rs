@@ -14,7 +14,7 @@ use lyceum_roster::repository::RecordUse;
 use lyceum_store::Tx;
 
 use crate::lesson_list;
-use crate::test_assignments::assignable;
+use crate::test_choice::assignable;
 
 /// A course with its lessons.
 #[derive(Clone, Debug, PartialEq, Eq)]

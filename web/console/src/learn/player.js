@@ -303,7 +303,9 @@ function finished() {
   const home = part("a", { class: `button ${again && !attempt.isMastered ? "" : "main"}`, href: "/learn" }, "Back to my lessons");
   if (again && attempt.isMastered) again.className = "";
   const actions = attempt.isMastered ? [home, answers, again] : [again, answers, home];
-  show(part("h2", {}, title), ...sentences.map((text) => part("p", { class: "lead" }, text)), again && lesson.timeLimitMs && aboutTime(lesson.timeLimitMs), part("p", { class: "actions" }, ...actions.filter((one) => one)));
+  const time = again && lesson.timeLimitMs && aboutTime(lesson.timeLimitMs);
+  const leads = sentences.map((text) => part("p", { class: "lead" }, text));
+  show(part("h2", {}, title), ...leads, time, part("p", { class: "actions" }, ...actions.filter((one) => one)));
 }
 
 async function results() {
