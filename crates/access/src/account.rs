@@ -1,5 +1,6 @@
 //! What is done with accounts: by administrators, and by people with their own. Each change is in the audit log.
 
+use lyceum_core::language::Language;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
@@ -19,6 +20,8 @@ pub struct AccountChange {
     pub name: Option<String>,
     /// The role of its owner.
     pub role: Option<Role>,
+    /// The language in which its owner reads pages; `Some(None)` lets the browser decide.
+    pub language: Option<Option<Language>>,
 }
 
 /// The account with this id. Errors: `NotFound`.
@@ -60,7 +63,12 @@ pub fn change(
         api_keys::revoke_all_of(tx, id, now)?;
         person.role = role;
     }
-    let details = json!({ "name": change.name, "role": change.role });
+    if let Some(language) = change.language {
+        repository::set_language(tx, id, language)?;
+        person.language = language;
+    }
+    let language = change.language.map(|language| language.map(Language::tag));
+    let details = json!({ "name": change.name, "role": change.role, "language": language });
     note(tx, now, (who, "user.change", &person), &details)?;
     Ok(person)
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use lyceum_core::Result;
 use lyceum_core::config::Environment;
+use lyceum_core::language::Language;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
@@ -181,6 +182,14 @@ impl TokenHolder {
         match self {
             Self::Person(person) | Self::Student(Student { person, .. }) => person.role,
             Self::Key(key) => key.role,
+        }
+    }
+
+    /// The language that its owner has chosen for pages.
+    pub fn language(&self) -> Option<Language> {
+        match self {
+            Self::Person(person) | Self::Student(Student { person, .. }) => person.language,
+            Self::Key(_) => None,
         }
     }
 

@@ -107,5 +107,10 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "class_sign_in",
         sql: include_str!("../migrations/V96__class_sign_in.sql"),
     },
+    Migration {
+        version: 105,
+        name: "language",
+        sql: include_str!("../migrations/V105__language.sql"),
+    },
     Migration { version: 108, name: "staff", sql: include_str!("../migrations/V108__staff.sql") },
 ];

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use lyceum_core::language::Language;
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
@@ -128,6 +129,8 @@ pub struct Person {
     pub reach: Reach,
     /// The sourcedId of the user in the roster whose account it is: students have one, others have none.
     pub roster_user: Option<String>,
+    /// The language in which its owner reads pages; `None` if the browser decides.
+    pub language: Option<Language>,
 }
 
 impl Person {
@@ -167,6 +170,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPerson) -> Result<Person
         disabled: None,
         reach: Reach::Everything,
         roster_user: None,
+        language: None,
     };
     if !repository::insert(tx, &person, new.password.as_deref())? {
         return Err(taken(&person.email));

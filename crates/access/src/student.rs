@@ -71,6 +71,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewStudent) -> Result<Perso
         disabled: None,
         reach: Reach::Everything,
         roster_user: Some(new.roster_user.clone()),
+        language: None,
     };
     if repository::insert(tx, &student, new.password.as_deref())? {
         return Ok(student);

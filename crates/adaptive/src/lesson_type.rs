@@ -1,5 +1,6 @@
 //! The types of lessons, and the difficulties of questions.
 
+use lyceum_core::phrase;
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
@@ -87,9 +88,9 @@ impl Difficulty {
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Easy => "easy",
-            Self::Medium => "medium",
-            Self::Hard => "hard",
+            Self::Easy => phrase!("easy"),
+            Self::Medium => phrase!("medium"),
+            Self::Hard => phrase!("hard"),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The students who need attention now. Rules are data, and each gives a reason to help a student.
 
+use lyceum_core::phrase;
+use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::Measure;
 
@@ -48,10 +50,8 @@ pub enum RulePeriod {
 pub struct NeedRule {
     /// The name in exports.
     pub id: &'static str,
-    /// The title, in two or three words.
+    /// The title, in two or three words of English.
     pub title: &'static str,
-    /// The text of the reason: `{value}` stands for the value, and `{of}` for the total that it was computed from.
-    pub description: &'static str,
     /// The value that the rule looks at.
     pub sign: RuleMeasure,
     /// The condition on the value.
@@ -71,8 +71,7 @@ const BEHIND: RuleMeasure = RuleMeasure::Pace;
 pub const RULES: &[NeedRule] = &[
     NeedRule {
         id: "behind",
-        title: "Behind pace",
-        description: "{value} of the XP due by now",
+        title: phrase!("Behind pace"),
         sign: RuleMeasure::Pace,
         when: RuleCondition::Below(0.75),
         least: 60.0,
@@ -81,8 +80,7 @@ pub const RULES: &[NeedRule] = &[
     },
     NeedRule {
         id: "failures",
-        title: "Failed repeatedly",
-        description: "{value} failed attempts at one lesson",
+        title: phrase!("Failed repeatedly"),
         sign: RuleMeasure::Failures,
         when: RuleCondition::From(3.0),
         least: 3.0,
@@ -91,8 +89,7 @@ pub const RULES: &[NeedRule] = &[
     },
     NeedRule {
         id: "inaccurate",
-        title: "Many mistakes",
-        description: "{value} of {of} answers correct today",
+        title: phrase!("Many mistakes"),
         sign: RuleMeasure::Accuracy,
         when: RuleCondition::Below(0.65),
         least: 10.0,
@@ -101,8 +98,7 @@ pub const RULES: &[NeedRule] = &[
     },
     NeedRule {
         id: "waste",
-        title: "Time wasted",
-        description: "{value} of {of} min wasted today",
+        title: phrase!("Time wasted"),
         sign: RuleMeasure::Waste,
         when: RuleCondition::Above(0.2),
         least: 10.0,
@@ -111,8 +107,7 @@ pub const RULES: &[NeedRule] = &[
     },
     NeedRule {
         id: "idle",
-        title: "Stopped",
-        description: "no activity for {value} min",
+        title: phrase!("Stopped"),
         sign: RuleMeasure::Idle,
         when: RuleCondition::From(10.0),
         least: 0.0,
@@ -121,8 +116,7 @@ pub const RULES: &[NeedRule] = &[
     },
     NeedRule {
         id: "easy",
-        title: "Too easy",
-        description: "{value} of {of} answers correct today",
+        title: phrase!("Too easy"),
         sign: RuleMeasure::Accuracy,
         when: RuleCondition::Above(0.97),
         least: 20.0,
@@ -130,56 +124,6 @@ pub const RULES: &[NeedRule] = &[
         weight: 5,
     },
 ];
-
-impl NeedRule {
-    /// Describes when the rule gives a reason.
-    pub fn describe(&self) -> String {
-        let (RuleCondition::Below(limit)
-        | RuleCondition::Above(limit)
-        | RuleCondition::From(limit)) = self.when;
-        let value = match (self.sign, self.when) {
-            (RuleMeasure::Failures, _) => {
-                format!(
-                    "at least {limit:.0} failed attempts at a lesson that is not mastered, the last one"
-                )
-            }
-            (RuleMeasure::Idle, _) => {
-                format!("no activity for {limit:.0} minutes and the daily goal not reached,")
-            }
-            (sign, when) => {
-                let share = match when {
-                    RuleCondition::Below(_) => format!("less than {:.0} %", limit * 100.0),
-                    RuleCondition::Above(_) => format!("more than {:.0} %", limit * 100.0),
-                    RuleCondition::From(_) => format!("at least {:.0} %", limit * 100.0),
-                };
-                let whole = match sign {
-                    RuleMeasure::Pace => "of the XP due by then",
-                    RuleMeasure::Accuracy => "of the answers correct",
-                    _ => "of the measured time wasted",
-                };
-                format!("{share} {whole}")
-            }
-        };
-        let window = match self.window {
-            RulePeriod::Today => "today".to_owned(),
-            RulePeriod::SchoolDay => {
-                "on school days; the goal is spread evenly over the school hours".to_owned()
-            }
-            RulePeriod::Minutes(most) => {
-                format!("seen in the last {most} minutes, during school hours")
-            }
-        };
-        let least = match self.sign {
-            RuleMeasure::Accuracy => format!(", once there are {:.0} answers", self.least),
-            RuleMeasure::Waste => format!(", once {:.0} minutes are measured", self.least),
-            RuleMeasure::Pace => {
-                format!(", checked {:.0} minutes after school begins", self.least)
-            }
-            RuleMeasure::Failures | RuleMeasure::Idle => String::new(),
-        };
-        format!("{value} {window}{least}")
-    }
-}
 
 /// A rule's finding about a student.
 #[derive(Clone, Debug, PartialEq)]
@@ -196,17 +140,6 @@ impl NeedReason {
     /// Whether the student is behind the pace of the daily goal.
     pub fn is_behind(&self) -> bool {
         self.rule.sign == BEHIND
-    }
-
-    /// The text of the reason.
-    pub fn description(&self) -> String {
-        let value = match self.rule.sign {
-            RuleMeasure::Pace | RuleMeasure::Accuracy | RuleMeasure::Waste => {
-                format!("{:.0} %", self.value * 100.0)
-            }
-            RuleMeasure::Failures | RuleMeasure::Idle => format!("{:.0}", self.value.floor()),
-        };
-        self.rule.description.replace("{value}", &value).replace("{of}", &format!("{:.0}", self.of))
     }
 }
 
@@ -240,7 +173,7 @@ pub fn needs(days: Vec<StudentDay>, rules: &'static [NeedRule], now: Timestamp) 
         .collect();
     needs.sort_by_cached_key(|need| {
         let name = format!("{} {}", need.day.learner.family_name, need.day.learner.given_name);
-        (std::cmp::Reverse((need.is_behind(), need.weight())), name)
+        (std::cmp::Reverse((need.is_behind(), need.weight())), folded(&name))
     });
     needs
 }

@@ -92,15 +92,6 @@ impl SchoolHours {
         })
     }
 
-    /// The weekdays in words, such as `Monday, Tuesday`.
-    pub fn weekday_names(&self) -> Vec<&'static str> {
-        WEEKDAYS
-            .iter()
-            .filter(|(day, _)| self.weekdays.contains(day))
-            .map(|(_, name)| *name)
-            .collect()
-    }
-
     fn check(&self) -> Result<()> {
         let mut details = Vec::new();
         let mut refuse = |path: &str, message: String| {
@@ -155,17 +146,6 @@ impl SchoolHours {
         if details.is_empty() { Ok(()) } else { Err(Problem::invalid_all(details)) }
     }
 }
-
-/// The weekdays with their numbers and names.
-pub const WEEKDAYS: [(i8, &str); 7] = [
-    (1, "Monday"),
-    (2, "Tuesday"),
-    (3, "Wednesday"),
-    (4, "Thursday"),
-    (5, "Friday"),
-    (6, "Saturday"),
-    (7, "Sunday"),
-];
 
 /// A local time such as `08:00`.
 fn time(text: &str) -> Option<Time> {

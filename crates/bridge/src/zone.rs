@@ -1,6 +1,6 @@
 //! Converts days and weeks of IANA time zones to instants in UTC.
 
-use jiff::civil::{Date, Time, Weekday};
+use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, Result};
@@ -30,11 +30,10 @@ impl Zone {
         self.0.iana_name().unwrap_or("UTC")
     }
 
-    /// An instant in the local time of the zone, such as `2026-01-15 14:05`.
-    pub fn format(&self, instant: Timestamp) -> String {
+    /// The local time of an instant.
+    pub fn local(&self, instant: Timestamp) -> DateTime {
         let instant = jiff::Timestamp::from_millisecond(instant.milliseconds());
-        let shown = instant.unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(self.0.clone());
-        shown.strftime("%Y-%m-%d %H:%M").to_string()
+        instant.unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(self.0.clone()).datetime()
     }
 
     /// The last `count` days up to the day of an instant, earliest first.

@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::language::ProblemText;
 use crate::{Column, FactList, Frame, List};
 
 /// The columns of the list of issued badges.
@@ -82,7 +83,7 @@ pub struct CredentialCheck {
     /// The name of the check.
     pub name: String,
     /// `passed`, `failed` or `skipped`.
-    pub outcome: String,
+    pub outcome: &'static str,
     /// Explains the outcome.
     pub message: String,
 }
@@ -90,7 +91,7 @@ pub struct CredentialCheck {
 impl CredentialCheck {
     /// The tone of the outcome's label.
     fn tone(&self) -> &'static str {
-        match self.outcome.as_str() {
+        match self.outcome {
             "passed" => "good",
             "failed" => "bad",
             _ => "warn",
@@ -105,7 +106,7 @@ pub struct VerificationResult {
     /// The outcome of each check.
     pub checks: Vec<CredentialCheck>,
     /// Names and values from the credential; empty if it could not be parsed.
-    pub description: Vec<(&'static str, String)>,
+    pub description: Vec<(String, String)>,
 }
 
 /// The page of one credential.
@@ -125,7 +126,7 @@ pub struct BadgePage {
     /// Whether this server issued the credential and can revoke it.
     pub is_ours: bool,
     /// A message about the change that was just made; empty if there was no change.
-    pub done: &'static str,
+    pub done: String,
 }
 
 /// A learner to whom a badge can be issued.
@@ -166,6 +167,6 @@ pub struct VerifyPage {
     pub tab: BadgesTab,
     /// The name of the uploaded file and its result, if a file was uploaded.
     pub result: Option<(String, VerificationResult)>,
-    /// Why the file could not be verified; empty if it could.
-    pub problem: String,
+    /// Why the file could not be verified.
+    pub problem: Option<ProblemText>,
 }

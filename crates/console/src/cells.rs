@@ -1,11 +1,12 @@
 //! Cells for kinds of values that appear in several lists.
 
+use crate::language::Shown;
 use crate::{Cell, words};
 
 impl Cell {
     /// A whole number.
-    pub fn count<N: Into<serde_json::Value> + ToString>(count: N) -> Self {
-        let shown = count.to_string();
+    pub fn count<N: Into<serde_json::Value> + Shown>(count: N) -> Self {
+        let shown = count.shown();
         Self::of(count, shown)
     }
 

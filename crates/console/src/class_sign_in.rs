@@ -3,6 +3,7 @@
 
 use askama::Template;
 
+use crate::language::ProblemText;
 use crate::{Column, Frame, List, assets};
 
 /// The columns of the list of a class's students.
@@ -19,6 +20,25 @@ fn picture(name: &str) -> Option<String> {
     assets::address(&format!("{name}.svg"))
 }
 
+/// What a picture shows, in the reader's language.
+fn picture_name(name: &str) -> String {
+    match name {
+        "apple" => t!("apple"),
+        "bird" => t!("bird"),
+        "boat" => t!("boat"),
+        "car" => t!("car"),
+        "cat" => t!("cat"),
+        "fish" => t!("fish"),
+        "flower" => t!("flower"),
+        "house" => t!("house"),
+        "snail" => t!("snail"),
+        "sun" => t!("sun"),
+        "tree" => t!("tree"),
+        "umbrella" => t!("umbrella"),
+        other => other.to_owned(),
+    }
+}
+
 /// The page on which a student enters the code of a class.
 #[derive(Template)]
 #[template(path = "learn/class_code.html")]
@@ -26,7 +46,7 @@ pub struct ClassCodePage {
     /// The token that each form sends in its field `token`, against forged requests.
     pub token: String,
     /// Why the previous submission failed.
-    pub problem: Option<String>,
+    pub problem: Option<ProblemText>,
 }
 
 /// The page on which a student chooses the own name.
@@ -52,7 +72,7 @@ pub struct ClassSecretPage {
     /// The shown name of the student.
     pub name: String,
     /// Why the previous answer was refused.
-    pub problem: Option<String>,
+    pub problem: Option<ProblemText>,
     /// The pictures to choose from; empty if the student types words.
     pub pictures: &'static [&'static str],
     /// The first picture, if the student has chosen it.

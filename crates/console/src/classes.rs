@@ -104,7 +104,7 @@ pub struct ClassPage {
     pub spans: Vec<FilterOption>,
     /// The subjects to choose from.
     pub subjects: Vec<FilterOption>,
-    /// The days, such as `01-15`.
+    /// The days, such as `15 Jan`.
     pub days: Vec<String>,
     /// The heat map; empty if the class has no students.
     pub heat: Vec<HeatRow>,

@@ -1,15 +1,16 @@
 //! The frame around each page: the signed-in person and the navigation.
 
 use crate::assets;
+use crate::language::translated;
 
 /// A screen of the console: an entry of the navigation.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// The name in the navigation.
+    /// The name in the navigation, in English.
     pub name: &'static str,
     /// The path of the screen's first page.
     pub path: &'static str,
-    /// The heading of its group in the navigation; empty for the first group.
+    /// The heading of its group in the navigation, in English; empty for the first group.
     pub group: &'static str,
     /// The SVG path of its icon, in a box of 24 × 24.
     pub icon: &'static str,
@@ -169,6 +170,11 @@ impl Screen {
         let others = SCREENS.iter().filter(|screen| screen.path != screens::HOME.path);
         let found = others.filter(holds).max_by_key(|screen| screen.path.len());
         found.copied().unwrap_or(&screens::ELSEWHERE)
+    }
+
+    /// The name in the reader's language.
+    pub fn title(&self) -> String {
+        translated(self.name)
     }
 
     /// Whether the role with this name sees the screen.

@@ -1,6 +1,7 @@
 //! Imports: roster files are uploaded and checked, and imported when the viewer confirms it.
 
 use askama::Template;
+use lyceum_core::phrase;
 
 use crate::{Cell, Column, Frame, List};
 
@@ -47,7 +48,14 @@ pub struct ImportsPage {
 }
 
 /// The names of the numbers of a [`ImportedFile`].
-pub(crate) const NUMBERS: [&str; 6] = ["Rows", "New", "Changed", "Unchanged", "Deleted", "Refused"];
+pub(crate) const NUMBERS: [&str; 6] = [
+    phrase!("Rows"),
+    phrase!("New"),
+    phrase!("Changed"),
+    phrase!("Unchanged"),
+    phrase!("Deleted"),
+    phrase!("Refused"),
+];
 
 /// The outcome of an import, or of a dry run, for the rows of one file.
 pub struct ImportedFile {

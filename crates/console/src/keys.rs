@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::language::ProblemText;
 use crate::{FactList, Frame, List, Tab, Tabs};
 
 /// The tabs of the screen. Only administrators see clients.
@@ -24,7 +25,7 @@ pub struct KeysPage {
     /// The keys or clients.
     pub list: List,
     /// The address of the form that creates a key or client, and the text of the button.
-    pub create: (&'static str, &'static str),
+    pub create: (&'static str, String),
 }
 
 /// The page of one key or client.
@@ -40,7 +41,7 @@ pub struct KeyPage {
     /// Facts about the key or client.
     pub facts: FactList,
     /// The fate of the current secret if a new one is created; `None` for a revoked key or client.
-    pub rotating: Option<&'static str>,
+    pub rotating: Option<String>,
     /// The organizations to which it is limited, separated by spaces; `None` if the viewer may not change them.
     pub organizations: Option<String>,
 }
@@ -59,9 +60,9 @@ pub struct NewKeyPage {
     /// The address to which the form is sent.
     pub path: &'static str,
     /// The text of the form's button.
-    pub button: &'static str,
+    pub button: String,
     /// Why the previous submission failed.
-    pub problem: Option<String>,
+    pub problem: Option<ProblemText>,
     /// The name that was typed.
     pub name: String,
     /// The roles to choose from; empty if the form has no such field.

@@ -6,6 +6,7 @@ mod lesson;
 use askama::Template;
 
 use crate::assets;
+use crate::language::ProblemText;
 
 pub use home::{
     AppLine, BadgeLine, CourseLines, LessonLine, StudentHomePage, SubjectRing, UnitLines,
@@ -34,7 +35,7 @@ pub struct StudentProblemPage<'a> {
     /// The frame.
     pub frame: &'a StudentFrame,
     /// Explains the problem and what to do next.
-    pub message: &'a str,
+    pub message: ProblemText,
 }
 
 /// The address of the stylesheet of all pages of students.

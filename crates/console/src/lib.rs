@@ -9,6 +9,7 @@
 //! | lists: filter, sort, pages, export as a file | `list`, `cells`, `query`, `file` |
 //! | addresses of pages | `links` |
 //! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
+//! | texts in the language of the reader | `language`, `locales/es.json` |
 //! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `teaching`, `courses`, `item`, `badges` |
 //! | screens about running the server | `events`, `imports`, `projects`, `keys`, `people`, `person`, `webhooks`, `system`, `school_hours` |
 //! | the search over people, classes, courses and screens | `search` |
@@ -19,6 +20,9 @@
 //! | the documentation and its search | `docs` |
 //! | styles and scripts from `web/console` | `assets` |
 //! | limits | `limits` |
+
+#[macro_use]
+pub mod language;
 
 pub mod assets;
 pub mod badges;
@@ -63,6 +67,8 @@ use askama::Template;
 use lyceum_core::{Problem, Result};
 
 pub use file::ExportFile;
+use language::ProblemText;
+
 pub use frame::{Frame, SCREENS, Screen, screens};
 pub use list::{Button, Cell, Column, Label, List, ListFilter, Row};
 pub use parts::{FactList, Tab, Tabs};
@@ -83,7 +89,7 @@ pub struct ProblemPage<'a> {
     /// The heading.
     pub title: &'a str,
     /// Explains the problem and what to do next.
-    pub message: &'a str,
+    pub message: ProblemText,
 }
 
 /// The page that shows a problem inside the frame.
@@ -93,7 +99,7 @@ pub struct FramedProblemPage<'a> {
     /// The frame.
     pub frame: &'a Frame,
     /// Explains the problem and what to do next.
-    pub message: &'a str,
+    pub message: ProblemText,
     /// Whether the page does not exist, so that a search may find what was meant.
     pub is_missing: bool,
 }

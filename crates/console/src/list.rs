@@ -10,6 +10,7 @@ use lyceum_core::time::Timestamp;
 use serde_json::Value;
 
 use crate::file::{ExportFile, plain};
+use crate::language::translated;
 use crate::limits::CONSOLE_PAGE_ROWS_COUNT;
 use crate::{ExportFormat, ListQuery};
 
@@ -18,7 +19,7 @@ use crate::{ExportFormat, ListQuery};
 pub struct Column {
     /// The name in exports and in the parameter `sort`.
     pub key: &'static str,
-    /// The heading.
+    /// The heading in English, which the page translates.
     pub label: &'static str,
     /// Whether the column contains numbers, which are aligned to the right.
     pub is_number: bool,
@@ -40,6 +41,11 @@ impl Column {
     /// A column of buttons, which exports leave out.
     pub const fn buttons(label: &'static str) -> Self {
         Self { key: "", label, is_number: false, sorts: false }
+    }
+
+    /// The heading in the reader's language.
+    fn heading(&self) -> String {
+        translated(self.label)
     }
 
     /// The same column, but rows cannot be sorted by it.
@@ -86,10 +92,17 @@ pub struct Button {
 pub struct Label {
     /// `good`, `warn`, `bad`, or empty for plain.
     pub tone: &'static str,
-    /// The label, in two or three words.
+    /// The label, in two or three words of English, which the page translates.
     pub name: &'static str,
     /// The text after the label.
     pub description: String,
+}
+
+impl Label {
+    /// The label in the reader's language.
+    pub(crate) fn title(&self) -> String {
+        translated(self.name)
+    }
 }
 
 impl Cell {
@@ -121,8 +134,10 @@ impl Cell {
 
     /// Labels. Search and export use their texts.
     pub fn labels(labels: Vec<Label>) -> Self {
-        let words: Vec<String> =
-            labels.iter().map(|label| format!("{}: {}", label.name, label.description)).collect();
+        let words: Vec<String> = labels
+            .iter()
+            .map(|label| format!("{}: {}", label.title(), label.description))
+            .collect();
         Self { labels, ..Self::text(words.join("; ")) }
     }
 
@@ -161,7 +176,7 @@ pub struct ListFilter {
     /// The name of the parameter.
     pub name: &'static str,
     /// The label of the field.
-    pub label: &'static str,
+    pub label: String,
     /// The value and name of each option. The first option means that the filter is off.
     pub options: Vec<(String, String)>,
 }
@@ -173,23 +188,24 @@ impl ListFilter {
         label: &'static str,
         options: impl Iterator<Item = (impl Into<String>, impl Into<String>)>,
     ) -> Self {
-        let all = std::iter::once((String::new(), "All".to_owned()));
+        let all = std::iter::once((String::new(), t!("All")));
         let options = all.chain(options.map(|(value, name)| (value.into(), name.into())));
-        Self { name, label, options: options.collect() }
+        Self { name, label: translated(label), options: options.collect() }
     }
 }
 
-/// A list with a search field, sortable headings, pages and exports. Templates write `{{ list }}`.
+/// A list with a search field, sortable headings, pages and exports. Templates write `{{ list }}`. Its functions
+/// translate the captions, labels and notes that are passed as constants.
 #[derive(Template)]
 #[template(path = "list.html")]
 pub struct List {
-    caption: &'static str,
-    empty: &'static str,
+    caption: String,
+    empty: String,
     columns: &'static [Column],
     query: ListQuery,
     choices: Vec<ListFilter>,
     has_days: bool,
-    searches: &'static str,
+    searches: String,
     note: String,
     /// The rows of the page, or all rows for an export.
     rows: Vec<Row>,
@@ -226,7 +242,7 @@ impl List {
     ) -> Self {
         let (key, is_reversed) = query.order();
         if let Some(at) = columns.iter().position(|column| column.key == key && column.sorts) {
-            rows.sort_by(|a, b| compare(&a[at].value, &b[at].value, is_reversed));
+            rows = sorted_rows(rows, at, is_reversed);
         }
         let total = rows.len();
         if query.export.is_none() {
@@ -243,17 +259,15 @@ impl List {
         rows: Vec<Row>,
         total: usize,
     ) -> Self {
-        let empty = "There is nothing here yet.";
-        let (choices, searches, note) = (Vec::new(), "Search", String::new());
         Self {
-            caption,
-            empty,
+            caption: translated(caption),
+            empty: t!("There is nothing here yet."),
             columns,
             query,
-            choices,
+            choices: Vec::new(),
             has_days: false,
-            searches,
-            note,
+            searches: t!("Search"),
+            note: String::new(),
             rows,
             total,
         }
@@ -262,7 +276,7 @@ impl List {
     /// The same list, with a text to show if there are no rows at all.
     #[must_use]
     pub fn or_else(mut self, description: &'static str) -> Self {
-        self.empty = description;
+        self.empty = translated(description);
         self
     }
 
@@ -290,7 +304,7 @@ impl List {
     /// The same list, with a placeholder for its search field.
     #[must_use]
     pub fn searches(mut self, description: &'static str) -> Self {
-        self.searches = description;
+        self.searches = translated(description);
         self
     }
 
@@ -358,8 +372,9 @@ impl List {
     /// The value and name of each sort order, as the headings offer them.
     fn orders(&self) -> impl Iterator<Item = (String, String)> {
         let sorting = self.columns.iter().filter(|column| column.sorts);
-        sorting.flat_map(|Column { key, label, .. }| {
-            [((*key).to_owned(), format!("{label} ↑")), (format!("-{key}"), format!("{label} ↓"))]
+        sorting.flat_map(|column| {
+            let (key, heading) = (column.key, column.heading());
+            [(key.to_owned(), format!("{heading} ↑")), (format!("-{key}"), format!("{heading} ↓"))]
         })
     }
 
@@ -387,17 +402,41 @@ impl List {
     }
 }
 
-/// Compares numbers by size and texts alphabetically. Missing values come last in both directions.
-fn compare(a: &Value, b: &Value, is_reversed: bool) -> Ordering {
-    let order = match (a, b) {
-        (Value::Null, Value::Null) => Ordering::Equal,
-        (Value::Null, _) => return Ordering::Greater,
-        (_, Value::Null) => return Ordering::Less,
-        (Value::Number(a), Value::Number(b)) => {
-            let (a, b) = (a.as_f64().unwrap_or_default(), b.as_f64().unwrap_or_default());
-            a.total_cmp(&b)
+/// Sorts rows by a column: numbers by size, texts as people sort them. Missing values come last in both directions.
+fn sorted_rows(rows: Vec<Row>, at: usize, is_reversed: bool) -> Vec<Row> {
+    // The key of each row is computed once, because a list may have many thousand rows.
+    let mut keyed: Vec<(SortKey, Row)> =
+        rows.into_iter().map(|row| (SortKey::of(&row[at].value), row)).collect();
+    keyed.sort_by(|(a, _), (b, _)| a.compare(b, is_reversed));
+    keyed.into_iter().map(|(_, row)| row).collect()
+}
+
+/// A value by which rows are sorted.
+enum SortKey {
+    Number(f64),
+    Text(String),
+    Missing,
+}
+
+impl SortKey {
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::Missing,
+            Value::Number(number) => Self::Number(number.as_f64().unwrap_or_default()),
+            value => Self::Text(folded(&plain(value))),
         }
-        _ => folded(&plain(a)).cmp(&folded(&plain(b))),
-    };
-    if is_reversed { order.reverse() } else { order }
+    }
+
+    fn compare(&self, other: &Self, is_reversed: bool) -> Ordering {
+        let order = match (self, other) {
+            (Self::Missing, Self::Missing) => return Ordering::Equal,
+            (Self::Missing, _) => return Ordering::Greater,
+            (_, Self::Missing) => return Ordering::Less,
+            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Number(_), Self::Text(_)) => Ordering::Less,
+            (Self::Text(_), Self::Number(_)) => Ordering::Greater,
+        };
+        if is_reversed { order.reverse() } else { order }
+    }
 }

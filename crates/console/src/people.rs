@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::language::ProblemText;
 use crate::profile::SessionLine;
 use crate::{Column, FactList, Frame, List};
 
@@ -32,7 +33,7 @@ pub struct NewAccountPage {
     /// The frame.
     pub frame: Frame,
     /// Why the account was not created.
-    pub problem: Option<String>,
+    pub problem: Option<ProblemText>,
     /// The values that were entered: e-mail address, name, role, and the sourcedId of a student.
     pub entered: [String; 4],
     /// The names of the roles.

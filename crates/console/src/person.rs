@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::language::ProblemText;
 use crate::{FactList, Frame, List};
 
 /// The page for exporting and erasing a person.
@@ -17,7 +18,7 @@ pub struct PersonPage {
     /// The rows that an erasure changes.
     pub rows: List,
     /// Why the person was not erased.
-    pub problem: Option<String>,
+    pub problem: Option<ProblemText>,
 }
 
 /// The page of an erasure.

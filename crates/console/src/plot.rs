@@ -50,10 +50,12 @@ pub fn scatter(points: &[Point], description: &str) -> Svg {
     }
     let _ = write!(
         svg,
-        r#"<text x="{right}" y="{:.1}" text-anchor="end">active minutes</text><text x="{:.1}" y="{:.1}">XP</text>"#,
+        r#"<text x="{right}" y="{:.1}" text-anchor="end">{}</text><text x="{:.1}" y="{:.1}">{}</text>"#,
         HEIGHT - 6.0,
+        escaped(&t!("active minutes")),
         LEFT + 6.0,
         HEAD + 4.0,
+        escaped(&t!("XP")),
     );
     for point in points {
         let _ = write!(

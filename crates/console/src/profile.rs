@@ -2,8 +2,10 @@
 
 use askama::Template;
 use askama::filters::HtmlSafe;
+use lyceum_core::language::Language;
 
 use crate::Frame;
+use crate::language::ProblemText;
 use crate::learn::StudentFrame;
 
 /// A session of the person who looks at the page.
@@ -11,7 +13,7 @@ pub struct SessionLine {
     /// Its id in forms.
     pub id: String,
     /// Where it is: "Browser", "Command line" or "Class".
-    pub place: &'static str,
+    pub place: String,
     /// When it began.
     pub began: String,
     /// When it was last used.
@@ -33,9 +35,9 @@ pub struct AccountForms {
     /// The sessions.
     pub sessions: Vec<SessionLine>,
     /// Why the previous change failed.
-    pub problem: Option<String>,
+    pub problem: Option<ProblemText>,
     /// What was changed.
-    pub done: Option<&'static str>,
+    pub done: Option<String>,
 }
 
 impl HtmlSafe for AccountForms {}
@@ -46,8 +48,18 @@ impl HtmlSafe for AccountForms {}
 pub struct ProfilePage {
     /// The frame.
     pub frame: Frame,
+    /// The language that the person has chosen.
+    pub language: Option<Language>,
     /// The forms.
     pub forms: AccountForms,
+}
+
+impl ProfilePage {
+    /// The languages to choose from: tag, own name, and whether it is the chosen one.
+    fn languages(&self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+        let chosen = self.language;
+        Language::ALL.into_iter().map(move |one| (one.tag(), one.name(), chosen == Some(one)))
+    }
 }
 
 /// The account of a student.

@@ -145,7 +145,7 @@ pub struct RollBackPage {
 }
 
 /// A difference: `added`, `removed` or `changed`; the tone; the name of the part; its sizes.
-pub type VersionDifference = (&'static str, &'static str, String, String);
+pub type VersionDifference = (String, &'static str, String, String);
 
 /// The page with the differences between two versions.
 #[derive(Template)]

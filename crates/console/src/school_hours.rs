@@ -3,6 +3,7 @@
 use askama::Template;
 
 use crate::classes::FilterOption;
+use crate::language::ProblemText;
 use crate::{Column, Frame};
 
 /// The columns of the list.
@@ -38,5 +39,5 @@ pub struct SchoolHoursPage {
     /// Whether the organization sets the hours itself.
     pub is_own: bool,
     /// Why the hours were not stored.
-    pub problem: Option<String>,
+    pub problem: Option<ProblemText>,
 }

@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
+use lyceum_core::phrase;
 use lyceum_core::text::is_named;
 
 use crate::Frame;
 use crate::frame::{SCREENS, screens};
+use crate::language::translated;
 
 /// The results of one sort.
 #[derive(Debug)]
 pub struct SearchGroup {
-    /// The heading.
+    /// The heading in English, which the page translates.
     pub title: &'static str,
     /// The results.
     pub found: Vec<SearchResult>,
@@ -33,13 +35,13 @@ pub struct SearchResult {
 /// The screens that the role sees and the words name; all of them if there are no words.
 pub fn screens_named(role: &str, words: &BTreeSet<String>) -> SearchGroup {
     let known = SCREENS.iter().copied().chain([&screens::PROFILE]);
-    let named = known.filter(|screen| screen.is_for(role) && is_named(screen.name, words));
+    let named = known.filter(|screen| screen.is_for(role) && is_named(&screen.title(), words));
     let found = named.map(|screen| SearchResult {
-        name: screen.name.to_owned(),
-        about: screen.group.to_owned(),
+        name: screen.title(),
+        about: translated(screen.group),
         href: screen.path.to_owned(),
     });
-    SearchGroup { title: "Pages", found: found.collect(), is_cut: false }
+    SearchGroup { title: phrase!("Pages"), found: found.collect(), is_cut: false }
 }
 
 /// The page of a search.
@@ -68,8 +70,6 @@ pub struct SearchOptions {
 
 /// The number of results, in words.
 fn count(groups: &[SearchGroup]) -> String {
-    match groups.iter().map(|group| group.found.len()).sum::<usize>() {
-        1 => "1 result".to_owned(),
-        many => format!("{many} results"),
-    }
+    let count: usize = groups.iter().map(|group| group.found.len()).sum();
+    plural!(count, "{n} result", "{n} results")
 }

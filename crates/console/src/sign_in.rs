@@ -2,6 +2,8 @@
 
 use askama::Template;
 
+use crate::language::ProblemText;
+
 /// The sign-in page.
 #[derive(Template)]
 #[template(path = "sign_in/sign_in.html")]
@@ -15,7 +17,7 @@ pub struct SignInPage<'a> {
     /// The e-mail address that was entered.
     pub email: &'a str,
     /// Why the previous submission failed.
-    pub problem: Option<String>,
+    pub problem: Option<ProblemText>,
     /// Whether the server has any account.
     pub has_accounts: bool,
     /// The name of the person who is signed in.
@@ -39,7 +41,7 @@ pub struct FirstAdministratorPage<'a> {
     /// The name that was entered.
     pub name: &'a str,
     /// Why the previous submission failed.
-    pub problem: Option<String>,
+    pub problem: Option<ProblemText>,
     /// Whether the link is valid.
     pub is_open: bool,
 }
@@ -53,7 +55,7 @@ pub struct WelcomePage<'a> {
     /// The secret from the link.
     pub link: &'a str,
     /// Why the previous submission failed.
-    pub problem: Option<String>,
+    pub problem: Option<ProblemText>,
     /// The name and e-mail address of the person; `None` if the link is not valid.
     pub owner: Option<(&'a str, &'a str)>,
 }
@@ -73,7 +75,7 @@ pub struct DevicePage<'a> {
     /// The step that the page shows.
     pub step: DeviceStep<'a>,
     /// Why the previous submission failed.
-    pub problem: Option<String>,
+    pub problem: Option<ProblemText>,
 }
 
 /// A step of giving a program access.

@@ -138,7 +138,7 @@ pub struct StudentEventPage {
     /// The student's page and name.
     pub student: (String, String),
     /// Names and values.
-    pub facts: Vec<(&'static str, String)>,
+    pub facts: Vec<(String, String)>,
     /// The event as JSON.
     pub body: String,
 }

@@ -41,7 +41,7 @@ pub struct SystemListPage {
     /// The tabs of the screen.
     pub tabs: Tabs,
     /// The text above the list.
-    pub description: &'static str,
+    pub description: String,
     /// Whether the page has a button that makes a backup.
     pub makes_backups: bool,
     /// The rows.

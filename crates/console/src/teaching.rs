@@ -22,7 +22,7 @@ pub struct TeachingForms {
     /// The address to which the forms are sent.
     pub path: String,
     /// For whom it is done, such as "all students of this class".
-    pub whom: &'static str,
+    pub whom: String,
     /// The courses.
     pub courses: Vec<CourseChoice>,
     /// The subjects with tests to assign.

@@ -20,10 +20,8 @@ pub const COLUMNS: &[Column] = &[
 pub struct TodayPage {
     /// The frame.
     pub frame: Frame,
-    /// The day in the viewer's time zone.
-    pub day: String,
-    /// The time in the viewer's time zone.
-    pub time: String,
+    /// The day and time in the viewer's time zone.
+    pub now: String,
     /// The number of students.
     pub student_count: usize,
     /// The number of students who need attention.
@@ -43,5 +41,41 @@ pub struct TodayPage {
     /// The students of the open group.
     pub list: List,
     /// The name of each rule, and the condition under which it applies.
-    pub rules: Vec<(&'static str, String)>,
+    pub rules: Vec<(String, String)>,
+}
+
+impl TodayPage {
+    /// How many students need attention, as HTML.
+    fn summary(&self) -> String {
+        if self.student_count == 0 {
+            return rich!("There are no students yet. [Import a roster](/console/imports) or create users over the API.").0;
+        }
+        if self.need_count == 0 {
+            return rich_plural!(
+                self.student_count,
+                "No student needs attention right now. The rules below were checked for [{n} student]({students}).",
+                "No student needs attention right now. The rules below were checked for [{n} students]({students}).",
+                students = self.students_href,
+            )
+            .0;
+        }
+        let needs = rich_plural!(
+            self.need_count,
+            "[**{n}**]({needs}) of [{all} students]({students}) needs attention.",
+            "[**{n}**]({needs}) of [{all} students]({students}) need attention.",
+            all = self.student_count,
+            needs = self.needs_href,
+            students = self.students_href,
+        );
+        if self.behind_count == 0 {
+            return needs.0;
+        }
+        let behind = rich_plural!(
+            self.behind_count,
+            "[**{n}**]({behind}) of them is behind the pace of the daily goal.",
+            "[**{n}**]({behind}) of them are behind the pace of the daily goal.",
+            behind = self.behind_href,
+        );
+        format!("{needs} {behind}")
+    }
 }

@@ -13,6 +13,7 @@
 //! | JSON without repeated keys; percent-encoding, hex, similar words | `json`, `text` |
 //! | replacing the strings that name a person | `redaction` |
 //! | the path that a mistyped path was meant to be | `near_path` |
+//! | the languages of the pages | `language` |
 //! | which web pages have access to a server that needs no token | `origins` |
 //! | the part of the roster that a caller has access to | `reach` |
 
@@ -21,6 +22,7 @@ pub mod config;
 mod dialect;
 pub mod filter;
 pub mod json;
+pub mod language;
 pub mod limits;
 pub mod messages;
 mod near_path;

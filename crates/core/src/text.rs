@@ -57,7 +57,8 @@ pub fn is_uri(text: &str) -> bool {
     is_iri(text) && !text.starts_with('_') && !text.contains(|c: char| "<>\"{}|\\^`".contains(c))
 }
 
-/// A text as people search and order it: in lower case and without accents, so that `zoe` finds Zoë.
+/// A text as people search and order it: in lower case and without accents, so that `zoe` finds Zoë, and Ávila stands
+/// beside Avila. Lists of names are sorted by it.
 pub fn folded(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -87,10 +88,12 @@ pub fn is_named(name: &str, words: &BTreeSet<String>) -> bool {
     words.iter().all(|word| own.range(word.clone()..).next().is_some_and(|it| it.starts_with(word)))
 }
 
-/// Each of the texts once and in order, without the empty one: what a filter can be set to.
+/// Each of the texts once and in the order of people, without the empty one: what a filter can be set to.
 pub fn distinct(texts: impl IntoIterator<Item = impl Into<String>>) -> Vec<String> {
     let texts: BTreeSet<String> = texts.into_iter().map(Into::into).collect();
-    texts.into_iter().filter(|text| !text.is_empty()).collect()
+    let mut texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+    texts.sort_by_cached_key(|text| folded(text));
+    texts
 }
 
 /// How many typing errors a word of that many letters may have: one in four letters, two in eight. With more, one

@@ -1,6 +1,7 @@
 //! Imports that a person uploaded in the browser. The server first checks each file without changing data
 //! and imports it when its owner confirms. Both steps are jobs that continue after a restart.
 
+use lyceum_core::phrase;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
@@ -32,12 +33,12 @@ pub enum ImportState {
 }
 
 const STATES: [(ImportState, &str); 6] = [
-    (ImportState::Checking, "checking"),
-    (ImportState::Checked, "checked"),
-    (ImportState::Importing, "importing"),
-    (ImportState::Done, "done"),
-    (ImportState::Failed, "failed"),
-    (ImportState::Discarded, "discarded"),
+    (ImportState::Checking, phrase!("checking")),
+    (ImportState::Checked, phrase!("checked")),
+    (ImportState::Importing, phrase!("importing")),
+    (ImportState::Done, phrase!("done")),
+    (ImportState::Failed, phrase!("failed")),
+    (ImportState::Discarded, phrase!("discarded")),
 ];
 
 impl ImportState {

@@ -18,6 +18,8 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use hyper::body::Body as HttpBody;
 use lyceum_access::{Access, AccessDenial, RequestSubject};
+use lyceum_console::language::within;
+use lyceum_core::language::Language;
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_hosting::limits::ANSWER_PIECE_BYTES;
 use percent_encoding::percent_decode_str;
@@ -32,10 +34,10 @@ use crate::limits;
 use crate::problem_page::ProblemPage;
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
-use crate::route::{Area, HandlerFuture, Route};
+use crate::route::{Area, Route};
 use crate::router::{self, Destination, Endpoint, RouteLabels};
 use crate::state::App;
-use crate::{body, compression, cors, etag, hosted, parameters, proxy, routes};
+use crate::{body, compression, cors, etag, hosted, language, parameters, proxy, routes};
 
 /// Answers requests with the routes of the areas.
 pub(crate) struct Dispatch {
@@ -55,6 +57,8 @@ struct Call<'a> {
     leaves_body: bool,
     /// The caller's rights, once they are known.
     grant: Option<Grant>,
+    /// The language of pages.
+    language: Language,
 }
 
 impl Dispatch {
@@ -120,8 +124,17 @@ pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
     // Games run on pages of any origin; their tokens are in headers, which no page sends for another.
     let is_open = (labels.rendering == Rendering::Game || app.sandbox.is_some()) && checked.is_ok();
     let page = ProblemPage::of(labels.rendering, &parts);
-    let mut call =
-        Call { app, info: &info, parts, body, requested_dialect, leaves_body: false, grant: None };
+    let language = language::of(app, None, &parts.headers);
+    let mut call = Call {
+        app,
+        info: &info,
+        parts,
+        body,
+        requested_dialect,
+        leaves_body: false,
+        grant: None,
+        language,
+    };
     // tower-http's `TimeoutLayer` and `CatchPanicLayer` know neither the area's format for problems nor the client,
     // and what they answer is in neither the log nor the metrics.
     let patience = Duration::from_secs(app.config.server.request_timeout_s);
@@ -140,7 +153,7 @@ pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
     if call.leaves_body && !body_waits {
         body::drain(call.body);
     }
-    let grant = call.grant;
+    let (grant, language) = (call.grant, call.language);
     let mut answer = match reserve_memory(result, &info.peer).await {
         Ok(answer) => answer,
         Err(refusal) => {
@@ -150,7 +163,8 @@ pub(crate) async fn answer(endpoint: &Endpoint, request: Request) -> Response {
                 None => None,
             };
             let dialect = requested_dialect.or(grant.as_ref().map(Grant::dialect));
-            refusal.answer(labels.rendering, dialect.unwrap_or(PayloadDialect::Platform), framed)
+            let dialect = dialect.unwrap_or(PayloadDialect::Platform);
+            within(language, || refusal.answer(labels.rendering, dialect, framed))
         }
     };
     if let Some(origin) = &info.origin {
@@ -262,6 +276,11 @@ impl Call<'_> {
     ) -> Result<Answer, HeaderRefusal> {
         auth::check_environment(self.app, &self.parts.headers)?;
         self.grant = auth::identify(self.app, route.access, &self.parts, self.info.address).await?;
+        let holder = self.grant.as_ref().and_then(Grant::holder);
+        self.language = match language::is_file(self.parts.uri.query()) {
+            true => Language::English,
+            false => language::of(self.app, holder, &self.parts.headers),
+        };
         let decided = auth::decide(
             self.grant.as_ref(),
             route.access,
@@ -272,7 +291,9 @@ impl Call<'_> {
         if let Err(denied) = decided {
             self.leaves_body = true;
             return match (route.screen, route.access, rendering) {
-                (Some(screen), ..) => Ok(routes::console::turn_away(&context, screen, &denied)?),
+                (Some(screen), ..) => Ok(within(self.language, || {
+                    routes::console::turn_away(&context, screen, &denied)
+                })?),
                 (None, Access::Student(_), Rendering::Page) => {
                     Ok(routes::learn::turn_away(&context, &denied)?)
                 }
@@ -304,7 +325,8 @@ impl Call<'_> {
             (Access::Optional(_), None) => Some(self.app.admission.anonymous_read().await?),
             _ => None,
         };
-        Ok(without_panic((route.handler)(context)).await?)
+        let pending = language::within(self.language, (route.handler)(context));
+        Ok(without_panic(pending).await?)
     }
 
     /// The handler's context, without the body and the values of path parameters.
@@ -338,7 +360,7 @@ impl Call<'_> {
 }
 
 /// Turns a panic of a handler into an internal error.
-async fn without_panic(pending: HandlerFuture) -> Result<Answer> {
+async fn without_panic(pending: impl Future<Output = Result<Answer>>) -> Result<Answer> {
     AssertUnwindSafe(pending).catch_unwind().await.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

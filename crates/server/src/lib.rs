@@ -11,6 +11,7 @@
 //! | what a handler receives and returns; query parameters | `context`, `parameters`, `answer` |
 //! | tokens and sign-in | `auth` |
 //! | creating accounts, the own account, the access of a class's students | `accounts`, `own_account`, `class_access` |
+//! | the language and calendar of the person who reads a page | `language` |
 //! | problems as status codes and bodies; as pages in a frame | `render`, `problem_page` |
 //! | the OpenAPI document | `openapi` |
 //! | starting, listening, connections, TLS, limits on connections and memory | `server`, `state`, `listen`, `connection`, `tls`, `admission`, `descriptors` |
@@ -49,6 +50,7 @@ mod guarded;
 mod hosted;
 mod imports;
 mod intake;
+mod language;
 mod learning;
 pub mod limits;
 mod listen;

@@ -1,5 +1,7 @@
 //! The limits of this crate, each with its unit.
 
+/// Seconds that a browser remembers the language that was chosen on a page without a session (a year).
+pub const LANGUAGE_COOKIE_LIFETIME_S: i64 = 365 * 24 * 3600;
 /// Bytes of a `…/bulk` request body at most.
 pub const BULK_BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// Records in one `…/bulk` request at most.

@@ -3,24 +3,25 @@
 use lyceum_access::session::{self, SessionFacts};
 use lyceum_access::{Person, account};
 use lyceum_console::profile::{AccountForms, SessionLine};
+use lyceum_console::t;
 use lyceum_core::{Problem, Result};
 
 use crate::auth::{people, sign_in};
 use crate::context::Context;
+use crate::language::Calendar;
 use crate::render;
-use crate::routes::console::zone;
 use crate::routes::sign_in::Form;
 
 /// The outcome of the previous form, which the page shows.
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) problem: Option<Problem>,
-    done: Option<&'static str>,
+    done: Option<String>,
 }
 
 impl Outcome {
     /// The outcome of a change. Errors: one that the person did not cause.
-    pub(crate) fn of(changed: Result<()>, done: &'static str) -> Result<Self> {
+    pub(crate) fn of(changed: Result<()>, done: String) -> Result<Self> {
         match changed {
             Ok(()) => Ok(Self { problem: None, done: Some(done) }),
             Err(problem) if problem.cause.is_some() => Err(problem),
@@ -38,15 +39,15 @@ pub(crate) async fn forms(
     outcome: Outcome,
 ) -> Result<AccountForms> {
     let sessions = sessions(context, &person.id).await?;
-    let zone = zone(&context.headers);
+    let calendar = Calendar::of(&context.app, &context.headers);
     let line = |facts: SessionFacts| SessionLine {
         place: match (&facts.class, facts.is_browser) {
-            (Some(_), _) => "Class",
-            (None, true) => "Browser",
-            (None, false) => "Command line",
+            (Some(_), _) => t!("Class"),
+            (None, true) => t!("Browser"),
+            (None, false) => t!("Command line"),
         },
-        began: zone.format(facts.created),
-        used: zone.format(facts.used),
+        began: calendar.moment(facts.created),
+        used: calendar.moment(facts.used),
         is_current: facts.is_current,
         id: facts.id,
     };

@@ -4,36 +4,39 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, HeaderName, Uri, header};
 use futures_util::FutureExt;
 use lyceum_access::TokenHolder;
 use lyceum_console::Screen;
+use lyceum_console::language::within;
 use lyceum_core::{Problem, ProblemKind};
 use tokio::time::timeout;
 
 use crate::answer::Answer;
 use crate::auth::{Grant, people};
-use crate::limits;
 use crate::render::Rendering;
 use crate::request_id::RequestId;
 use crate::routes;
 use crate::routes::console::Visitor;
 use crate::state::App;
+use crate::{language, limits};
 
 /// What the page of a problem needs from a request for a page of the console or of students.
 pub(crate) struct ProblemPage {
     uri: Uri,
-    /// The headers with the cookies of the browser.
-    cookies: HeaderMap,
+    /// The headers with the cookies and the languages of the browser.
+    headers: HeaderMap,
 }
 
 impl ProblemPage {
     /// `None` for a request for anything but a page.
     pub(crate) fn of(rendering: Rendering, parts: &Parts) -> Option<Self> {
-        let cookies = || parts.headers.get_all(header::COOKIE).iter().cloned();
+        let of_browser =
+            |name: &HeaderName| matches!(*name, header::COOKIE | header::ACCEPT_LANGUAGE);
+        let headers = || parts.headers.iter().filter(|(name, _)| of_browser(name));
         (rendering == Rendering::Page).then(|| Self {
             uri: parts.uri.clone(),
-            cookies: cookies().map(|cookie| (header::COOKIE, cookie)).collect(),
+            headers: headers().map(|(name, value)| (name.clone(), value.clone())).collect(),
         })
     }
 
@@ -70,18 +73,19 @@ impl ProblemPage {
         let problem = internal.as_ref().unwrap_or(problem);
         let grant = match grant {
             Some(grant) => grant.clone(),
-            None => people::open_page(app, &self.cookies).await.ok()??,
+            None => people::open_page(app, &self.headers).await.ok()??,
         };
-        match grant.holder()? {
+        let language = language::of(app, grant.holder(), &self.headers);
+        within(language, || match grant.holder()? {
             TokenHolder::Person(person) => {
                 let screen = Screen::at(self.uri.path());
-                let visitor = Visitor::with_session(app, &self.cookies, person, screen);
+                let visitor = Visitor::with_session(app, &self.headers, person, screen);
                 visitor.refused(problem).ok()
             }
             TokenHolder::Student(student) => {
-                routes::learn::refused(app, &self.cookies, student, problem).ok()
+                routes::learn::refused(app, &self.headers, student, problem).ok()
             }
             TokenHolder::Key(_) => None,
-        }
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! The delivery log: what was delivered, what waits and what is dead; replays; retention.
 
+use lyceum_core::phrase;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Tx, named_column};
@@ -30,9 +31,9 @@ impl DeliveryState {
     /// Its name in requests and in the store.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Waiting => "waiting",
-            Self::Delivered => "delivered",
-            Self::Dead => "dead",
+            Self::Waiting => phrase!("waiting"),
+            Self::Delivered => phrase!("delivered"),
+            Self::Dead => phrase!("dead"),
         }
     }
 

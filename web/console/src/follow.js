@@ -1,5 +1,7 @@
 // Keeps the live parts of a page up to date: every so many seconds, and at once if the page has a stream that says when
 // something happened. A part that the viewer is using stays as it is, and so does a hidden page.
+import { t } from "./language.js";
+
 const parts = [...document.querySelectorAll("[data-live]")];
 const state = document.querySelector("[data-follow]");
 
@@ -37,7 +39,7 @@ if (parts.length > 0) {
 if (state) {
   const show = (word, tone) => Object.assign(state, { textContent: word, className: `pill ${tone}`, hidden: false });
   const source = new EventSource(state.dataset.follow);
-  source.addEventListener("open", () => show("live", "good"));
-  source.addEventListener("error", () => show("waiting for the server", "warn"));
+  source.addEventListener("open", () => show(t("live"), "good"));
+  source.addEventListener("error", () => show(t("waiting for the server"), "warn"));
   source.addEventListener("message", renew);
 }

@@ -1,6 +1,7 @@
 // The preview of an item: the student's interactions, and the server's result for an answer.
 import { interactions } from "./learn/interactions/index.js";
 import { readingTools } from "./learn/reading.js";
+import { t } from "./language.js";
 
 const part = (name) => document.querySelector(`[data-${name}]`);
 const [form, item, again, result, summary, errors, details] = ["question", "item", "again", "result", "summary", "errors", "details"].map(part);
@@ -26,17 +27,17 @@ function show(text, problems, data) {
   result.focus();
 }
 
-function describe({ score, maxScore, needsManualScoring }) {
-  if (needsManualScoring) return `A person scores this answer. The rules gave ${score} of ${maxScore} so far.`;
-  if (score >= maxScore) return `Right: ${score} of ${maxScore}.`;
-  return score > 0 ? `Partly right: ${score} of ${maxScore}.` : `Not right: ${score} of ${maxScore}.`;
+function describe({ score, maxScore: max, needsManualScoring }) {
+  if (needsManualScoring) return t("A person scores this answer. The rules gave {score} of {max} so far.", { score, max });
+  if (score >= max) return t("Right: {score} of {max}.", { score, max });
+  return score > 0 ? t("Partly right: {score} of {max}.", { score, max }) : t("Not right: {score} of {max}.", { score, max });
 }
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const { isValid, problems } = question.validity();
   if (!isValid) {
-    show("The student is asked to complete the answer first.", problems.map(({ message }) => message));
+    show(t("The student is asked to complete the answer first."), problems.map(({ message }) => message));
     return;
   }
   const responses = question.responses();
@@ -59,7 +60,7 @@ form.addEventListener("submit", async (event) => {
     again.hidden = false;
     show(describe(scored), (scored.faults ?? []).map(({ message }) => message), { responses, ...scored });
   } catch {
-    show("The server did not answer. Check again in a moment.", []);
+    show(t("The server did not answer. Check again in a moment."), []);
   } finally {
     check.disabled = false;
   }

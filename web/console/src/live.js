@@ -1,4 +1,6 @@
 // Adds rows from a server stream to a table, newest first.
+import { t } from "./language.js";
+
 const ROWS_MAX = 200;
 
 const cells = {
@@ -46,24 +48,24 @@ for (const section of document.querySelectorAll("[data-stream]")) {
     body.prepend(row);
     while (body.rows.length > ROWS_MAX) body.lastElementChild.remove();
     count += 1;
-    seen.textContent = count === 1 ? "1 arrived since you opened this page" : `${count} arrived since you opened this page`;
+    seen.textContent = t("{n} arrived since this page was opened", { n: count });
   };
   const begin = () => {
-    show("connecting", "");
+    show(t("connecting"), "");
     const { stream } = section.dataset;
     source = new EventSource(after ? `${stream}${stream.includes("?") ? "&" : "?"}after=${after}` : stream);
-    source.addEventListener("open", () => show("live", "good"));
-    source.addEventListener("error", () => show("waiting for the server", "warn"));
+    source.addEventListener("open", () => show(t("live"), "good"));
+    source.addEventListener("error", () => show(t("waiting for the server"), "warn"));
     source.addEventListener("message", add);
-    pause.textContent = "Pause";
+    pause.textContent = t("Pause");
   };
   pause.hidden = false;
   state.hidden = false;
   pause.addEventListener("click", () => {
     if (source.readyState !== EventSource.CLOSED) {
       source.close();
-      show("paused", "warn");
-      pause.textContent = "Resume";
+      show(t("paused"), "warn");
+      pause.textContent = t("Resume");
     } else begin();
   });
   begin();

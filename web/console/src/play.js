@@ -2,6 +2,7 @@
 // and the state of the connection.
 import { App } from "./play/app.js";
 import { Refused, SignedOut, Tokens } from "./play/tokens.js";
+import { t } from "./language.js";
 
 /** How long an app gets to save before it is removed, in milliseconds. */
 const LEAVE_MS = 1_500;
@@ -45,7 +46,7 @@ const tokens = new Tokens({
   },
   lost: () => {
     app.tell("LYCEUM_PAUSE");
-    show("You are signed out", "Sign in to continue. The app's data on this device is not lost.", { signsIn: true });
+    show(t("You are signed out"), t("Sign in to continue. The app's data on this device is not lost."), { signsIn: true });
   },
   failed: (error) => connected("offline", String(error?.message ?? error)),
 });
@@ -75,15 +76,15 @@ function play() {
   over.hidden = true;
   frame.tabIndex = 0;
   pauses.hidden = exits.hidden = false;
-  pauses.textContent = "Pause";
+  pauses.textContent = t("Pause");
   frame.focus();
 }
 
 function pause() {
   state = "paused";
   app.tell("LYCEUM_PAUSE");
-  pauses.textContent = "Continue";
-  show("Paused", "The app is paused, and its clock is stopped.", { name: "Continue", work: resume });
+  pauses.textContent = t("Continue");
+  show(t("Paused"), t("The app is paused, and its clock is stopped."), { name: t("Continue"), work: resume });
 }
 
 function resume() {
@@ -106,7 +107,7 @@ function ended() {
   app.close();
   pauses.hidden = exits.hidden = true;
   say("");
-  show("You have left the app", "Your progress is saved.", { name: "Play again", work: begin });
+  show(t("You have left the app"), t("Your progress is saved."), { name: t("Play again"), work: begin });
 }
 
 /** Whether the server can be reached, told on the page and to the app. */
@@ -115,7 +116,7 @@ function connected(now, reason) {
   if (now === connection) return;
   connection = now;
   app.tell("LYCEUM_CONNECTION_STATE", reason ? { state: now, reason } : { state: now });
-  say(now === "online" ? "" : "The server cannot be reached. The app keeps your work until the connection is back.");
+  say(now === "online" ? "" : t("The server cannot be reached. The app keeps your work until the connection is back."));
 }
 addEventListener("offline", () => connected("offline", "the device is offline"));
 addEventListener("online", () => connected("online"));
@@ -125,15 +126,15 @@ exits.addEventListener("click", leave);
 
 async function begin() {
   state = "starting";
-  show("Starting …", "Opening the app.");
+  show(t("Starting …"), t("Opening the app."));
   try {
     await tokens.first();
     app.open();
   } catch (error) {
-    const retry = { name: "Try again", work: begin };
-    if (error instanceof SignedOut) show("You are signed out", "Sign in to play.", { signsIn: true });
-    else if (error instanceof Refused) show("The server is busy", "It does not accept new players at the moment. Try again in a few minutes.", retry);
-    else show("No connection", "The server cannot be reached. Check your network connection and try again.", retry);
+    const retry = { name: t("Try again"), work: begin };
+    if (error instanceof SignedOut) show(t("You are signed out"), t("Sign in to play."), { signsIn: true });
+    else if (error instanceof Refused) show(t("The server is busy"), t("It does not accept new players at the moment. Try again in a few minutes."), retry);
+    else show(t("No connection"), t("The server cannot be reached. Check your network connection and try again."), retry);
   }
 }
 void begin();

@@ -273,4 +273,4 @@ export async function tabTo(page, selector, atMost = 60) {
 }
 
 /** A number as the console writes it, read back. */
-export const numberOf = (text) => Number(text.replaceAll(/[\u202f\s%]|XP|min/g, "").replace("−", "-"));
+export const numberOf = (text) => Number(text.replaceAll(/[,\s%]|XP|min/g, "").replace("−", "-"));

@@ -1,9 +1,10 @@
 //! Accounts of people.
 
+use lyceum_core::language::Language;
 use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
-use lyceum_store::{Sql, Tx, Value, columns, dialect, parsed};
+use lyceum_store::{Sql, Tx, Value, columns, dialect, opt_parsed, parsed};
 
 use super::{of_ids, reach};
 use crate::person::{Person, Role};
@@ -18,6 +19,7 @@ columns!(Person {
     disabled: "disabled_ms",
     reach: "reach" => reach::parsed,
     roster_user: "roster_user",
+    language: "language" => opt_parsed,
 });
 
 const COLUMNS: &str = Person::COLUMNS;
@@ -114,6 +116,12 @@ pub(crate) fn set_password(tx: &mut Tx<'_>, id: &str, password: &str) -> Result<
 /// Sets the name of the account.
 pub(crate) fn set_name(tx: &mut Tx<'_>, id: &str, name: &str) -> Result<()> {
     tx.send("UPDATE people SET name = $1 WHERE id = $2", &[name.into(), id.into()])
+}
+
+/// Sets the language of the account.
+pub(crate) fn set_language(tx: &mut Tx<'_>, id: &str, language: Option<Language>) -> Result<()> {
+    let tag = language.map(Language::tag);
+    tx.send("UPDATE people SET language = $1 WHERE id = $2", &[tag.into(), id.into()])
 }
 
 /// Sets the role of the account.

@@ -14,7 +14,7 @@ pub struct LessonLine {
     /// The page; empty if the lesson cannot be opened.
     pub href: String,
     /// What it is, such as `Practice`.
-    pub kind: &'static str,
+    pub kind: String,
     /// Further words, such as the day until which it is open.
     pub about: String,
     /// How far the student is, in words.

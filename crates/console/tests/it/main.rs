@@ -5,7 +5,9 @@
 mod charts;
 mod course;
 mod frame;
+mod language;
 mod lists;
+mod translations;
 mod words;
 
 use std::borrow::Cow;

@@ -10,15 +10,15 @@ fn numbers_are_grouped_with_at_most_one_decimal() {
         (0.0, "0"),
         (0.04, "0"),
         (12.5, "12.5"),
-        (999.95, "1\u{202f}000"),
-        (1_204.0, "1\u{202f}204"),
-        (1_234_567.89, "1\u{202f}234\u{202f}567.9"),
-        (-1_204.5, "−1\u{202f}204.5"),
+        (999.95, "1,000"),
+        (1_204.0, "1,204"),
+        (1_234_567.89, "1,234,567.9"),
+        (-1_204.5, "−1,204.5"),
         (-0.5, "−0.5"),
     ] {
         assert_eq!(number(value), text, "{value}");
     }
-    assert_eq!((thousandths(60_500).as_str(), count(-1_000).as_str()), ("60.5", "−1\u{202f}000"));
+    assert_eq!((thousandths(60_500).as_str(), count(-1_000).as_str()), ("60.5", "−1,000"));
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn durations_use_the_unit_that_fits() {
     ] {
         assert_eq!(span(seconds).replace('\u{a0}', " "), text, "{seconds}");
     }
-    assert_eq!((brief(999).as_str(), brief(2_500).as_str()), ("999 ms", "2.5 s"));
+    assert_eq!([999, 2_500].map(|ms| brief(ms).replace('\u{a0}', " ")), ["999 ms", "2.5 s"]);
     let at = |seconds: i64| Timestamp::from_milliseconds(seconds * 1000);
     assert_eq!(ago(at(100), at(104)), "now");
     assert_eq!(ago(at(100), at(105)).replace('\u{a0}', " "), "5 s ago");
@@ -43,7 +43,7 @@ fn durations_use_the_unit_that_fits() {
 
 #[test]
 fn a_share_of_nothing_is_a_dash() {
-    assert_eq!((share(0, 0).as_str(), share(1, 3).as_str()), ("–", "33 %"));
+    assert_eq!((share(0, 0).as_str(), share(1, 3).as_str()), ("–", "33%"));
     assert!(Cell::share(1, 0).value.is_null());
     assert_eq!(Cell::share(1, 4).value, 25.0);
 }

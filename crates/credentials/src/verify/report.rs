@@ -1,5 +1,6 @@
 //! The result of a verification.
 
+use lyceum_core::phrase;
 use lyceum_core::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,9 +23,9 @@ impl CheckOutcome {
     /// The name in answers and on pages.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
+            Self::Passed => phrase!("passed"),
+            Self::Failed => phrase!("failed"),
+            Self::Skipped => phrase!("skipped"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Apps that are approved for classes.
 
+use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, columns, dialect};
@@ -16,7 +17,7 @@ const DEPLOYED: &str = "FROM projects p JOIN games g ON g.slug = p.slug \
 /// All apps, by name.
 pub(crate) fn all(tx: &mut Tx<'_>) -> Result<Vec<ClassApp>> {
     let columns = ClassApp::COLUMNS;
-    tx.rows(&format!("SELECT {columns} {DEPLOYED} ORDER BY g.display_name, g.slug"), &[])
+    Ok(by_name(tx.rows(&format!("SELECT {columns} {DEPLOYED}"), &[])?))
 }
 
 /// The apps that are approved for one of the classes, each once, by name.
@@ -26,9 +27,14 @@ pub(crate) fn of_classes(tx: &mut Tx<'_>, classes: &[String]) -> Result<Vec<Clas
     let columns = ClassApp::COLUMNS;
     let sql = format!(
         "SELECT {columns} {DEPLOYED} WHERE p.slug IN \
-         (SELECT slug FROM class_apps WHERE {is_of_class}) ORDER BY g.display_name, g.slug"
+         (SELECT slug FROM class_apps WHERE {is_of_class})"
     );
-    tx.rows(&sql, &[classes.as_str().into()])
+    Ok(by_name(tx.rows(&sql, &[classes.as_str().into()])?))
+}
+
+fn by_name(mut apps: Vec<ClassApp>) -> Vec<ClassApp> {
+    apps.sort_by_cached_key(|app| (folded(&app.display_name), app.slug.clone()));
+    apps
 }
 
 /// Returns `false` if the app was approved before.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, dialect};
@@ -118,15 +119,17 @@ pub fn in_class(
     is_member(&mut sql, "e", now)?;
     sql.push(" AND ");
     reach::condition(&mut sql, (&USER, "u"), reach, RecordUse::See)?;
-    sql.push(" ORDER BY u.family_name, u.given_name, u.sourced_id");
     let mut found = Vec::new();
     tx.query(&sql.text, &sql.values(), |row| {
         let text = |column| row.opt_text(column).map(|text| text.unwrap_or_default().to_owned());
-        let name = format!("{} {}", text(1)?, text(2)?).trim().to_owned();
-        found.push(ClassMember { id: text(0)?, name, email: text(3)? });
+        let (given, family) = (text(1)?, text(2)?);
+        let name = format!("{given} {family}").trim().to_owned();
+        let order = (folded(&family), folded(&given));
+        found.push((order, ClassMember { id: text(0)?, name, email: text(3)? }));
         Ok(true)
     })?;
-    Ok(found)
+    found.sort_by(|(a, one), (b, other)| (a, &one.id).cmp(&(b, &other.id)));
+    Ok(found.into_iter().map(|(_, member)| member).collect())
 }
 
 /// The sourcedIds of the classes of which the user is a member in that role.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::text::distinct;
+use lyceum_core::text::{distinct, folded};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
@@ -172,6 +172,6 @@ fn names_by_id(
         }
     };
     let mut classes: Vec<ListedClass> = records.iter().map(class).collect();
-    classes.sort_by_cached_key(|class| (class.school.clone(), class.title.to_lowercase()));
+    classes.sort_by_cached_key(|class| (folded(&class.school), folded(&class.title)));
     Ok(classes)
 }

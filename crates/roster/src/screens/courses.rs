@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::text::distinct;
+use lyceum_core::text::{distinct, folded};
 use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
 
@@ -59,7 +59,7 @@ pub fn read(tx: &mut Tx<'_>, subject: &str, reach: &Reach) -> Result<CourseList>
     let class_counts = repository::class_counts(tx, reach)?;
     let mut courses: Vec<ListedCourse> =
         records.iter().map(|record| course(record, &orgs, &class_counts)).collect();
-    courses.sort_by_cached_key(|course| course.title.to_lowercase());
+    courses.sort_by_cached_key(|course| folded(&course.title));
     let subjects = distinct(courses.iter().flat_map(|course| &course.subjects));
     courses.retain(|course| subject.is_empty() || course.subjects.iter().any(|one| one == subject));
     Ok(CourseList { subjects, courses })

@@ -215,7 +215,7 @@ pub(crate) fn is_own(app: &App, headers: &HeaderMap) -> bool {
 }
 
 /// The cookies of a browser: its session, the guard of forms before there is a session, the state that is compared
-/// with the answer of an OpenID provider, and the class in which its students sign in.
+/// with the answer of an OpenID provider, the class in which its students sign in, and the language of its pages.
 #[derive(Clone, Copy)]
 pub(crate) enum SessionCookies {
     Session,
@@ -223,6 +223,8 @@ pub(crate) enum SessionCookies {
     Attempt,
     /// The sealed code of an open class.
     Class,
+    /// The language that was chosen on a page without a session.
+    Language,
 }
 
 impl SessionCookies {
@@ -237,6 +239,8 @@ impl SessionCookies {
             (Self::Attempt, false) => "lyceum-attempt",
             (Self::Class, true) => "__Host-lyceum-class",
             (Self::Class, false) => "lyceum-class",
+            (Self::Language, true) => "__Host-lyceum-language",
+            (Self::Language, false) => "lyceum-language",
         }
     }
 

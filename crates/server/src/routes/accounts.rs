@@ -7,6 +7,7 @@ use lyceum_access::account::{self, AccountChange, AccountFilter};
 use lyceum_access::identity::{self, LinkedIdentity};
 use lyceum_access::session::SessionFacts;
 use lyceum_access::{Person, Role, Scope, limits as access_limits};
+use lyceum_core::language::Language;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_games::PageRequest;
@@ -21,9 +22,9 @@ use crate::accounts::NewAccount;
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
-use crate::own_account;
 use crate::route::{ParamPlace, Route, delete, get, patch, post, put};
 use crate::routes::adaptive::shape::words;
+use crate::{language, own_account};
 
 /// An account.
 #[derive(Serialize, JsonSchema)]
@@ -42,6 +43,8 @@ pub(super) struct AccountView {
     roster_user: Option<String>,
     /// Whether there is a password to sign in with.
     has_password: bool,
+    /// The language in which its owner reads pages, `en` or `es`; null if the browser decides.
+    language: Option<&'static str>,
     /// When it was created.
     created: Timestamp,
     /// When it was disabled; null if its owner can sign in.
@@ -63,6 +66,7 @@ impl AccountView {
             role: person.role,
             roster_user: person.roster_user,
             has_password: person.has_password,
+            language: person.language.map(Language::tag),
             created: person.created,
             disabled: person.disabled,
         }
@@ -112,6 +116,8 @@ struct AccountChangeInput {
     name: Option<String>,
     /// The role of its owner. It cannot change to or from "student".
     role: Option<Role>,
+    /// The language in which its owner reads pages, `en` or `es`. With an empty text the browser decides.
+    language: Option<String>,
 }
 
 /// The part of the roster that a guide or developer has access to. Without members it is everything.
@@ -192,7 +198,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<AccountView>(200, "The account."),
         patch("/{id}", scope, change)
             .named("changeAccount")
-            .description("Changes name or role of an account. A new role revokes the API keys that the person made.")
+            .description("Changes name, role or language of an account. A new role revokes the API keys that the person made.")
             .reads::<AccountChangeInput>()
             .answers::<AccountView>(200, "The account was changed."),
         put("/{id}/limit", scope, limit)
@@ -306,8 +312,9 @@ async fn read(context: Context) -> Result<Answer> {
 }
 
 async fn change(context: Context) -> Result<Answer> {
-    let AccountChangeInput { name, role } = context.body_as()?;
-    let change = AccountChange { name, role };
+    let AccountChangeInput { name, role, language } = context.body_as()?;
+    let language = language.as_deref().map(language::parsed).transpose()?;
+    let change = AccountChange { name, role, language };
     let work =
         move |tx: &mut Tx<'_>, now, who: &str, id: &str| account::change(tx, now, who, id, &change);
     Ok(Answer::of(&AccountView::of(with_account(&context, work).await?)))

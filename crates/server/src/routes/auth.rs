@@ -13,6 +13,7 @@ use crate::answer::Answer;
 use crate::auth::people::{self, SessionCookies};
 use crate::auth::{self, Grant, sign_in};
 use crate::context::Context;
+use crate::language;
 use crate::limits;
 use crate::own_account;
 use crate::render::Rendering;
@@ -42,7 +43,7 @@ pub(super) fn area() -> Area {
                 .named("getMe")
                 .description("Reads the owner of the session, token or key, and its scopes.")
                 .answers::<Caller>(200, "The owner and the scopes."),
-            patch("/me", Access::SignedIn, rename)
+            patch("/me", Access::SignedIn, change_own)
                 .of_no_organization()
                 .named("changeMe")
                 .description("Changes the name of the signed-in person.")
@@ -84,7 +85,9 @@ struct SignInRequest {
 #[schemars(inline)]
 struct OwnChange {
     /// The name.
-    name: String,
+    name: Option<String>,
+    /// The language of the pages, `en` or `es`. With an empty text the browser decides.
+    language: Option<String>,
 }
 
 /// A change of the own password.
@@ -231,10 +234,11 @@ fn signed_in_person(context: &Context) -> Result<Person> {
     }
 }
 
-async fn rename(context: Context) -> Result<Answer> {
-    let OwnChange { name } = context.body_as()?;
+async fn change_own(context: Context) -> Result<Answer> {
+    let OwnChange { name, language } = context.body_as()?;
+    let language = language.as_deref().map(language::parsed).transpose()?;
     let (person, now) = (signed_in_person(&context)?, context.app.clock.now());
-    let change = AccountChange { name: Some(name), role: None };
+    let change = AccountChange { name, role: None, language };
     let write =
         move |tx: &mut Tx<'_>| account::change(tx, now, person.account_name(), &person.id, &change);
     let person = context.app.db.write(write).await?;

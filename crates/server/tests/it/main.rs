@@ -33,6 +33,7 @@ mod issuers;
 mod item_files;
 mod keys;
 mod kv;
+mod languages;
 mod learn;
 mod lesson_plans;
 mod lesson_rules;

@@ -28,8 +28,3 @@ export function button(text, work, attributes = {}) {
   });
   return element;
 }
-
-/** A number as people read it: at most two decimals. */
-export const number = (value) => String(Math.round(value * 100) / 100);
-
-export const plural = (count, one, many) => (count === 1 ? `1 ${one}` : `${count} ${many}`);

@@ -2,7 +2,8 @@
 import "./sign-out.js";
 import { LessonApi, Refused, SignedOut, Unreachable } from "./api.js";
 import { showMaterial } from "./material.js";
-import { button, number, part, plural } from "./part.js";
+import { plural, t } from "../language.js";
+import { button, part } from "./part.js";
 import { Sender } from "./sender.js";
 import { answeredCard, questionCard } from "./question.js";
 import { readingTools } from "./reading.js";
@@ -13,9 +14,9 @@ const player = document.querySelector("[data-lesson]");
 const status = document.querySelector("[data-status]");
 const stage = document.querySelector("[data-stage]");
 const api = new LessonApi(player.dataset.lesson);
-const sender = new Sender(api, player.dataset.lesson, { waits, signedOut, refused: (error) => refused(error, "This answer could not be saved. Change it and try again.") });
+const sender = new Sender(api, player.dataset.lesson, { waits, signedOut, refused: (error) => refused(error, t("This answer could not be saved. Change it and try again.")) });
 
-const tools = part("div", { class: "tools", role: "group", "aria-label": "Reading" });
+const tools = part("div", { class: "tools", role: "group", "aria-label": t("Reading") });
 const reader = readingTools(tools, stage);
 player.prepend(tools);
 const timeLeft = new TimeLeft(stage, () => void timeIsOver());
@@ -49,7 +50,7 @@ function show(...children) {
   heading.focus();
 }
 
-const home = () => part("a", { class: "button", href: "/learn" }, "Back to my lessons");
+const home = () => part("a", { class: "button", href: "/learn" }, t("Back to my lessons"));
 
 /** Does work that needs the server, as soon as it can be reached. Fails if the server refuses it. */
 async function withServer(work) {
@@ -60,7 +61,7 @@ async function withServer(work) {
   } catch (error) {
     if (error instanceof SignedOut) return signedOut();
     if (!(error instanceof Unreachable)) throw error;
-    say("No connection. Your work is safe. This page tries again by itself.");
+    say(t("No connection. Your work is safe. This page tries again by itself."));
     await new Promise((resolve) => setTimeout(resolve, 2000));
     return withServer(work);
   }
@@ -68,27 +69,27 @@ async function withServer(work) {
 
 function waits(count, areStored) {
   if (count === 0) say("");
-  else if (areStored) say(`No connection. ${plural(count, "answer is", "answers are")} saved on this device and will be sent when you are online again.`);
-  else say(`No connection. ${plural(count, "answer waits", "answers wait")} on this page, because this device cannot save them. Keep the page open until you are online again.`);
+  else if (areStored) say(plural(count, "No connection. {n} answer is saved on this device and will be sent when you are online again.", "No connection. {n} answers are saved on this device and will be sent when you are online again."));
+  else say(plural(count, "No connection. {n} answer waits on this page, because this device cannot save it. Keep the page open until you are online again.", "No connection. {n} answers wait on this page, because this device cannot save them. Keep the page open until you are online again."));
 }
 
 async function signedOut() {
   const count = await sender.countWaiting();
-  const saved = count > 0 ? `${plural(count, "answer", "answers")} did not arrive and must be given again.` : "Everything that you sent is saved.";
+  const saved = count > 0 ? plural(count, "{n} answer did not arrive and must be given again.", "{n} answers did not arrive and must be given again.") : t("Everything that you sent is saved.");
   say("");
-  show(part("h2", {}, "You are signed out"), part("p", {}, `Sign in to go on. ${saved}`), signInLink());
+  show(part("h2", {}, t("You are signed out")), part("p", {}, `${t("Sign in to go on.")} ${saved}`), signInLink());
 }
 
 function signInLink() {
-  return part("a", { class: "button main", href: `/sign-in?next=${encodeURIComponent(location.pathname)}` }, "Sign in");
+  return part("a", { class: "button main", href: `/sign-in?next=${encodeURIComponent(location.pathname)}` }, t("Sign in"));
 }
 
 /** The server refused something: reads the lesson again, and says the text if the lesson did not go on elsewhere. */
 async function refused({ status: code }, text) {
   const isLate = timeLeft.isOver;
   await open();
-  if (code === 409 && isLate) say("The time was over before your last answer arrived.");
-  else if (code === 409) say("This lesson went on in another window. Here is where you are now.");
+  if (code === 409 && isLate) say(t("The time was over before your last answer arrived."));
+  else if (code === 409) say(t("This lesson went on in another window. Here is where you are now."));
   else if (code !== 404) say(text, "bad");
 }
 
@@ -97,7 +98,7 @@ async function open() {
     lesson = await withServer(() => api.open());
   } catch (error) {
     say("");
-    const title = error.status === 404 ? "This lesson is not here any more" : "This lesson cannot be opened";
+    const title = error.status === 404 ? t("This lesson is not here any more") : t("This lesson cannot be opened");
     return show(part("h2", {}, title), part("p", { class: "actions" }, home()));
   }
   if (lesson) await route();
@@ -110,30 +111,30 @@ async function route() {
   if (!attempt?.time?.isRunning) timeLeft.hide();
   if (mode === "outside-test" && attempt?.isComplete) return finished();
   if (mode === "material" || mode === "outside-test" || mode === "app") return showMaterial(lesson, { show, home, markDone });
-  if (mode === "unknown") return show(part("h2", {}, "This lesson cannot be opened"), part("p", {}, "Tell your teacher."), home());
+  if (mode === "unknown") return show(part("h2", {}, t("This lesson cannot be opened")), part("p", {}, t("Tell your teacher.")), home());
   if (!attempt || attempt.time?.isRunning === false) return intro();
   if (attempt.isComplete) return finished();
   return mode === "steps" ? step() : whole();
 }
 
 async function markDone() {
-  lesson = (await change(() => api.markDone(), "The server could not record that you are done. Try again.")) ?? lesson;
+  lesson = (await change(() => api.markDone(), t("The server could not record that you are done. Try again."))) ?? lesson;
   await route();
 }
 
 function intro() {
-  const about = lesson.mode === "steps" ? "Answer questions until your score is 100." : "Answer all questions, then finish. You can change your answers until then.";
+  const about = lesson.mode === "steps" ? t("Answer questions until your score is 100.") : t("Answer all questions, then finish. You can change your answers until then.");
   const { attempt } = lesson;
   const after = attempt ? attempt.number - 1 : 0;
   const limit = attempt?.time?.limitMs ?? lesson.timeLimitMs;
-  show(part("h2", {}, "Ready?"), part("p", {}, about), limit && aboutTime(limit), part("p", { class: "actions" }, start("Start", after), home()));
+  show(part("h2", {}, t("Ready?")), part("p", {}, about), limit && aboutTime(limit), part("p", { class: "actions" }, start("Start", after), home()));
 }
 
-const aboutTime = (limitMs) => part("p", {}, `You have ${inWords(limitMs)}. The time begins when you start.`);
+const aboutTime = (limitMs) => part("p", {}, t("You have {time}. The time begins when you start.", { time: inWords(limitMs) }));
 
 function start(text, after) {
   return button(text, async () => {
-    const opened = await change(() => api.start(after), "The lesson could not be started. Try again.");
+    const opened = await change(() => api.start(after), t("The lesson could not be started. Try again."));
     if (!opened) return;
     lesson = opened;
     await route();
@@ -159,8 +160,8 @@ async function step() {
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       // Opening the lesson again would ask for the next question again, without end.
-      const again = button("Try again", open, { class: "main" });
-      return show(part("h2", {}, "The next question could not be loaded"), part("p", {}, "Try again, or tell your teacher."), part("p", { class: "actions" }, again, home()));
+      const again = button(t("Try again"), open, { class: "main" });
+      return show(part("h2", {}, t("The next question could not be loaded")), part("p", {}, t("Try again, or tell your teacher.")), part("p", { class: "actions" }, again, home()));
     }
     if (!next) return;
     lesson = next;
@@ -168,8 +169,8 @@ async function step() {
     return step();
   }
   scoreBar(lesson.attempt);
-  const card = questionCard(question, { title: `Question ${question.number + 1}` });
-  const check = button("Check", async () => {
+  const card = questionCard(question, { title: t("Question {n}", { n: question.number + 1 }) });
+  const check = button(t("Check"), async () => {
     if (!card.check()) return;
     card.disable();
     const reply = await sender.send(card.answer(lesson.attempt.key));
@@ -181,13 +182,13 @@ async function step() {
 }
 
 function scoreBar({ score = 0 }) {
-  bar(`Score ${number(score)} of 100`, score, 100);
+  bar(t("Score {score} of 100", { score }), score, 100);
 }
 
 function stepAnswered({ attempt, question }) {
   lesson = { ...lesson, attempt, questions: [] };
   scoreBar(attempt);
-  const next = button(attempt.isComplete ? "See my result" : "Next question", open, { class: "main" });
+  const next = button(attempt.isComplete ? t("See my result") : t("Next question"), open, { class: "main" });
   const card = answeredCard(question);
   card.append(part("p", { class: "actions" }, next));
   show(card);
@@ -212,15 +213,17 @@ function whole() {
   return place >= questions.length ? review() : question(place);
 }
 
+const answered = (done, all) => t("{done} of {all} answered", { done, all });
+
 /** Whether a question has an answer. Responses without a value are none, and an unfinished answer is not sent. */
 const isAnswered = ({ responses, unfinished }) => !unfinished && Object.values(responses ?? {}).some((value) => value !== null);
 
 function question(at) {
   const { questions, attempt } = lesson;
   place = at;
-  bar(`${questions.filter(isAnswered).length} of ${questions.length} answered`, questions.filter(isAnswered).length, questions.length);
+  bar(answered(questions.filter(isAnswered).length, questions.length), questions.filter(isAnswered).length, questions.length);
   const shown = questions[at];
-  const card = questionCard({ ...shown, responses: shown.unfinished ?? shown.responses }, { title: `Question ${at + 1} of ${questions.length}` });
+  const card = questionCard({ ...shown, responses: shown.unfinished ?? shown.responses }, { title: t("Question {n} of {all}", { n: at + 1, all: questions.length }) });
   /** Sends the answer if it changed. An unfinished one only stays on this page; then the result is false. */
   const keep = () => {
     if (!card.hasChanged() && !shown.unfinished) return true;
@@ -240,9 +243,9 @@ function question(at) {
     showOther();
   };
   const isLast = at + 1 === questions.length;
-  const back = at > 0 && button("Back", leaveTo(() => question(at - 1)));
-  const next = isLast ? button("Check my answers", leaveTo(review), { class: "main" }) : button("Next", () => (keep() ? question(at + 1) : card.check()), { class: "main" });
-  const all = !isLast && button("Check my answers", leaveTo(review), { class: "quiet" });
+  const back = at > 0 && button(t("Back"), leaveTo(() => question(at - 1)));
+  const next = isLast ? button(t("Check my answers"), leaveTo(review), { class: "main" }) : button(t("Next"), () => (keep() ? question(at + 1) : card.check()), { class: "main" });
+  const all = !isLast && button(t("Check my answers"), leaveTo(review), { class: "quiet" });
   card.form.append(part("p", { class: "actions" }, ...[back, next, all].filter((one) => one)));
   card.onSubmit(() => next.click());
   show(card.form);
@@ -259,9 +262,9 @@ async function timeIsOver() {
 }
 
 async function handIn() {
-  show(part("h2", {}, "The time is over"), part("p", {}, "Your answers are handed in now."));
+  show(part("h2", {}, t("The time is over")), part("p", {}, t("Your answers are handed in now.")));
   if (!(await sender.flush())) return;
-  const done = await change(() => api.finish(lesson.attempt.key), "Your answers could not be handed in. Try again.");
+  const done = await change(() => api.finish(lesson.attempt.key), t("Your answers could not be handed in. Try again."));
   if (!done) return;
   lesson = done;
   await route();
@@ -273,22 +276,22 @@ function review() {
   keepShown = () => {};
   place = questions.length;
   const open = questions.filter((one) => !isAnswered(one)).length;
-  bar(`${questions.length - open} of ${questions.length} answered`, questions.length - open, questions.length);
+  bar(answered(questions.length - open, questions.length), questions.length - open, questions.length);
   const row = (one, at) => {
-    const state = part("span", { class: `pill ${isAnswered(one) ? "good" : "warn"}` }, isAnswered(one) ? "answered" : "not answered");
-    return part("li", {}, button(`Question ${at + 1}`, () => question(at), { class: "quiet" }), state);
+    const state = part("span", { class: `pill ${isAnswered(one) ? "good" : "warn"}` }, isAnswered(one) ? t("answered") : t("not answered"));
+    return part("li", {}, button(t("Question {n}", { n: at + 1 }), () => question(at), { class: "quiet" }), state);
   };
-  const finish = button("Finish", async () => {
+  const finish = button(t("Finish"), async () => {
     // Every answer must arrive before the lesson is scored.
     if (!(await sender.flush())) return;
-    const done = await change(() => api.finish(attempt.key), "Your answers could not be handed in. Try again.");
+    const done = await change(() => api.finish(attempt.key), t("Your answers could not be handed in. Try again."));
     if (!done) return;
     lesson = done;
     await route();
   }, { class: "main" });
-  const action = open === 0 ? finish : button("Answer the next question", () => question(questions.findIndex((one) => !isAnswered(one))), { class: "main" });
-  const text = open === 0 ? "You answered everything. You can still change answers. Then finish." : `${plural(open, "question has", "questions have")} no answer yet.`;
-  show(part("h2", {}, "Your answers"), part("p", {}, text), part("ol", { class: "overview" }, ...questions.map(row)), part("p", { class: "actions" }, action));
+  const action = open === 0 ? finish : button(t("Answer the next question"), () => question(questions.findIndex((one) => !isAnswered(one))), { class: "main" });
+  const text = open === 0 ? t("You answered everything. You can still change answers. Then finish.") : plural(open, "{n} question has no answer yet.", "{n} questions have no answer yet.");
+  show(part("h2", {}, t("Your answers")), part("p", {}, text), part("ol", { class: "overview" }, ...questions.map(row)), part("p", { class: "actions" }, action));
 }
 
 // The end.
@@ -299,8 +302,8 @@ function finished() {
   if (mode === "steps") scoreBar(attempt);
   keepShown = () => {};
   const again = lesson.canStart && start("Try again", attempt.number);
-  const answers = mode !== "outside-test" && button("See my answers", results);
-  const home = part("a", { class: `button ${again && !attempt.isMastered ? "" : "main"}`, href: "/learn" }, "Back to my lessons");
+  const answers = mode !== "outside-test" && button(t("See my answers"), results);
+  const home = part("a", { class: `button ${again && !attempt.isMastered ? "" : "main"}`, href: "/learn" }, t("Back to my lessons"));
   if (again && attempt.isMastered) again.className = "";
   const actions = attempt.isMastered ? [home, answers, again] : [again, answers, home];
   const time = again && lesson.timeLimitMs && aboutTime(lesson.timeLimitMs);
@@ -309,10 +312,10 @@ function finished() {
 }
 
 async function results() {
-  const seen = await change(() => api.review(), "Your answers cannot be shown now.");
+  const seen = await change(() => api.review(), t("Your answers cannot be shown now."));
   if (!seen) return;
-  const cards = seen.questions.map((one, at) => answeredCard(one, `Question ${at + 1}`, "h3"));
-  show(part("h2", {}, "Your answers"), ...cards, part("p", { class: "actions" }, home()));
+  const cards = seen.questions.map((one, at) => answeredCard(one, t("Question {n}", { n: at + 1 }), "h3"));
+  show(part("h2", {}, t("Your answers")), ...cards, part("p", { class: "actions" }, home()));
 }
 
 addEventListener("online", () => void sender.flush());

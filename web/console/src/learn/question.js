@@ -2,13 +2,14 @@
 import { interactions } from "./interactions/index.js";
 import { part } from "./part.js";
 import { RESULTS } from "./words.js";
+import { t } from "../language.js";
 
 /** The question's content with its texts to read. The server's HTML is safe: it contains only listed elements. */
 function content(question) {
   const item = part("div", { class: "item" });
   item.innerHTML = question.html;
   const texts = (question.texts ?? []).map((html) => {
-    const text = part("section", { class: "reading", "aria-label": "Text to read" });
+    const text = part("section", { class: "reading", "aria-label": t("Text to read") });
     text.innerHTML = html;
     interactions(text);
     return text;
@@ -60,9 +61,9 @@ function newId() {
 const toHex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** A question with its answer, the result and the feedback. */
-export function answeredCard(question, title = `Question ${question.number + 1}`, level = "h2") {
+export function answeredCard(question, title = t("Question {n}", { n: question.number + 1 }), level = "h2") {
   const { item, texts } = content(question);
-  const { text, tone } = RESULTS[question.result] ?? { text: "Saved.", tone: "" };
+  const { text, tone } = RESULTS[question.result] ?? { text: t("Saved."), tone: "" };
   const result = part("p", { class: `notice ${tone}`, role: "status" }, text);
   const card = part("section", { class: "card question", "aria-label": title }, part(level, {}, title), result, ...texts, item);
   const holder = part("div", { hidden: true }, card);

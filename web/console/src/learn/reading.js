@@ -2,18 +2,19 @@
 import { create } from "./interactions/base.js";
 import { spokenFile } from "./interactions/catalog.js";
 import { speechOf } from "./interactions/speech.js";
+import { t } from "../language.js";
 
 /** The elements that are read as one piece. */
 const PIECES = "qti-prompt, p, li, h2, h3, h4, h5, h6, dt, dd, caption, th, td, label, .qti-token, blockquote, pre";
 const SILENT = "[hidden], [popover], qti-catalog-info, .qti-message, .qti-hint, .qti-pairs";
 const SIZES = [
-  ["Normal text", ""],
-  ["Large text", "1.375rem"],
-  ["Very large text", "1.75rem"],
+  [t("Normal text"), ""],
+  [t("Large text"), "1.375rem"],
+  [t("Very large text"), "1.75rem"],
 ];
 const CONTRASTS = [
-  ["Normal contrast", ""],
-  ["High contrast", "high"],
+  [t("Normal contrast"), ""],
+  [t("High contrast"), "high"],
 ];
 const STORED = "lyceum-reading";
 
@@ -98,15 +99,15 @@ export function readingTools(host, container) {
     container.dataset.contrast = chosen.contrast;
   };
   apply({});
-  const button = create("button", { type: "button" }, "Read aloud");
+  const button = create("button", { type: "button" }, t("Read aloud"));
   const reader = readAloud(container, (isReading) => {
-    button.textContent = isReading ? "Stop reading" : "Read aloud";
+    button.textContent = isReading ? t("Stop reading") : t("Read aloud");
   });
   button.addEventListener("click", () => (reader.isReading ? reader.stop() : reader.start()));
   host.append(
     ...("speechSynthesis" in window ? [button] : []),
-    choice("Text size", SIZES, chosen.size, (size) => apply({ size })),
-    choice("Contrast", CONTRASTS, chosen.contrast, (contrast) => apply({ contrast })),
+    choice(t("Text size"), SIZES, chosen.size, (size) => apply({ size })),
+    choice(t("Contrast"), CONTRASTS, chosen.contrast, (contrast) => apply({ contrast })),
   );
   return reader;
 }

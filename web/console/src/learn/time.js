@@ -1,5 +1,6 @@
 // The time of a lesson with a time limit. The server decides by its own clock; this shows what it said.
-import { part, plural } from "./part.js";
+import { plural, t } from "../language.js";
+import { part } from "./part.js";
 
 const MINUTE_MS = 60_000;
 /** When the time that is left is announced, besides half of the whole time. */
@@ -7,8 +8,8 @@ const ANNOUNCED_MS = [5 * MINUTE_MS, MINUTE_MS];
 
 /** A time in words: in minutes, and below two minutes in seconds. */
 export function inWords(ms) {
-  if (ms >= 2 * MINUTE_MS) return plural(Math.ceil(ms / MINUTE_MS), "minute", "minutes");
-  return plural(Math.ceil(ms / 1000), "second", "seconds");
+  if (ms >= 2 * MINUTE_MS) return plural(Math.ceil(ms / MINUTE_MS), "{n} minute", "{n} minutes");
+  return plural(Math.ceil(ms / 1000), "{n} second", "{n} seconds");
 }
 
 /** Shows the time that is left, announces it a few times, and says when it is over. */
@@ -36,7 +37,7 @@ export class TimeLeft {
     this.#shown.hidden = false;
     if (!isSame) {
       this.#next = [time.limitMs / 2, ...ANNOUNCED_MS].filter((ms) => ms < time.leftMs).sort((a, b) => b - a);
-      this.#announce(`You have ${inWords(time.leftMs)}.`);
+      this.#announce(t("You have {time}.", { time: inWords(time.leftMs) }));
     }
     clearInterval(this.#timer);
     this.#timer = setInterval(() => this.#tick(), 500);
@@ -58,15 +59,15 @@ export class TimeLeft {
     const left = this.#end - performance.now();
     // Seconds that change all the time would distract.
     const rounded = Math.min(Math.ceil(left / 10_000) * 10_000, this.#limit);
-    const text = left > 0 ? `Time left: ${inWords(left > 2 * MINUTE_MS ? left : rounded)}` : "The time is over.";
+    const text = left > 0 ? t("Time left: {time}", { time: inWords(left > 2 * MINUTE_MS ? left : rounded) }) : t("The time is over.");
     if (this.#shown.textContent !== text) this.#shown.textContent = text;
     if (left <= this.#next[0]) {
-      this.#announce(`${inWords(left)} left.`);
+      this.#announce(t("{time} left.", { time: inWords(left) }));
       this.#next = this.#next.filter((ms) => ms < left);
     }
     if (left > 0) return;
     clearInterval(this.#timer);
-    this.#announce("The time is over.");
+    this.#announce(t("The time is over."));
     this.#over();
   }
 

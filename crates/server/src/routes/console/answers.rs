@@ -3,9 +3,9 @@
 use lyceum_adaptive::engine::QuestionReason;
 use lyceum_adaptive::repository::log::ServedQuestion;
 use lyceum_adaptive::screens::student::{self as screen, LessonAnswer, QuestionInWords};
-use lyceum_bridge::zone::Zone;
+use lyceum_console::language::translated;
 use lyceum_console::student::{ANSWERS, ATTEMPT, AttemptPage};
-use lyceum_console::{Cell, List, ListQuery, Row, links, screens};
+use lyceum_console::{Cell, List, ListQuery, Row, links, plural, screens, t};
 use lyceum_core::Result;
 use lyceum_store::Tx;
 use serde_json::Value;
@@ -14,6 +14,7 @@ use super::visitor::query;
 use super::{Visitor, deadline, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::language::Calendar;
 use crate::route::Route;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -21,13 +22,18 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// All answers of a student, newest first.
-pub(super) fn answers(id: &str, query: ListQuery, answers: &[LessonAnswer], zone: &Zone) -> List {
+pub(super) fn answers(
+    id: &str,
+    query: ListQuery,
+    answers: &[LessonAnswer],
+    calendar: &Calendar,
+) -> List {
     let row = |LessonAnswer { lesson_title, asked, words }: &LessonAnswer| -> Row {
         let entry = &asked.entry;
         let href = links::attempt(id, &asked.lesson, asked.attempt);
         let score = entry.answered.as_ref().map(|answered| answered.points);
         vec![
-            Cell::when(entry.served, zone.format(entry.served)),
+            Cell::when(entry.served, calendar.moment(entry.served)),
             Cell::text(lesson_title),
             Cell::count(asked.attempt).to(&href),
             question_text(asked, words.as_ref()),
@@ -45,11 +51,11 @@ pub(super) fn answers(id: &str, query: ListQuery, answers: &[LessonAnswer], zone
 /// The outcome of a question.
 fn outcome(asked: &ServedQuestion) -> Cell {
     let (outcome, tone) = match &asked.entry.answered {
-        _ if asked.is_set_back => ("reset", ""),
-        None => ("not answered", ""),
-        Some(answered) if answered.correct => ("right", "good"),
-        Some(answered) if answered.pending => ("to be scored by a person", ""),
-        Some(_) => ("wrong", "bad"),
+        _ if asked.is_set_back => (t!("reset"), ""),
+        None => (t!("not answered"), ""),
+        Some(answered) if answered.correct => (t!("right"), "good"),
+        Some(answered) if answered.pending => (t!("to be scored by a person"), ""),
+        Some(_) => (t!("wrong"), "bad"),
     };
     Cell::text(outcome).toned(tone)
 }
@@ -58,23 +64,29 @@ fn outcome(asked: &ServedQuestion) -> Cell {
 fn describe_reason(reason: &QuestionReason) -> String {
     match reason {
         QuestionReason::InOrder { place } => {
-            format!("Question {} in the lesson's order", place + 1)
+            t!("Question {n} in the lesson's order", n = place + 1)
         }
         QuestionReason::Bands { score, wanted, served, draw, repeated, earlier, .. } => {
-            let (wanted, served) = (wanted.name(), served.name());
-            let mut text = format!("At score {score}, the next question is {wanted}");
+            let (wanted, served) = (translated(wanted.name()), translated(served.name()));
+            let next =
+                t!("At score {score}, the next question is {level}", score = score, level = wanted);
+            let mut parts = vec![next];
             if wanted != served {
-                text.extend(["; none was left, so the question is ", served]);
+                parts.push(t!("none was left, so the question is {level}", level = served));
             }
             if draw.of > 1 {
-                text.extend(["; drawn from ", &draw.of.to_string()]);
+                parts.push(t!("drawn from {n}", n = draw.of));
             }
             if *repeated {
-                text += "; asked again";
+                parts.push(t!("asked again"));
             } else if *earlier > 0 {
-                text.extend(["; answered ", &earlier.to_string(), " times before"]);
+                parts.push(plural!(
+                    *earlier,
+                    "answered {n} time before",
+                    "answered {n} times before"
+                ));
             }
-            text
+            parts.join("; ")
         }
     }
 }
@@ -88,10 +100,10 @@ async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.scan(deadline(), read).await?;
     let questions = found.questions.iter().zip(&found.words).zip(1..);
     let rows = questions
-        .map(|((asked, words), number)| question(asked, words.as_ref(), number, &visitor.zone))
+        .map(|((asked, words), number)| question(asked, words.as_ref(), number, &visitor.calendar))
         .collect();
     let view = AttemptPage {
-        frame: visitor.frame(format!("Attempt {number}: {}", found.lesson_title)),
+        frame: visitor.frame(t!("Attempt {n}: {lesson}", n = number, lesson = found.lesson_title)),
         student: (links::student(&id), found.student),
         list: List::new("Questions", ATTEMPT, query, rows),
     };
@@ -102,7 +114,7 @@ fn question(
     asked: &ServedQuestion,
     words: Option<&QuestionInWords>,
     number: i64,
-    zone: &Zone,
+    calendar: &Calendar,
 ) -> Row {
     let entry = &asked.entry;
     let (points, score) = match &entry.answered {
@@ -111,7 +123,7 @@ fn question(
     };
     vec![
         Cell::count(number),
-        Cell::when(entry.served, zone.format(entry.served)),
+        Cell::when(entry.served, calendar.moment(entry.served)),
         question_text(asked, words),
         given_answer(asked, words),
         match words.filter(|words| !words.correct.is_empty()) {

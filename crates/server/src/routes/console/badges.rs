@@ -6,8 +6,9 @@ use lyceum_console::badges::{
     ACHIEVEMENTS, BadgeLearner, BadgePage, BadgesPage, BadgesTab, CredentialCheck, DEFINITIONS,
     ISSUED, IssuePage, LearnerRecordPage, RECORDS, VerificationResult, VerifyPage,
 };
-use lyceum_console::{Cell, FactList, List, ListFilter, Row, links, screens};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_console::language::ProblemText;
+use lyceum_console::{Cell, FactList, List, ListFilter, Row, links, screens, t, words};
+use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_credentials::award::AwardRequest;
 use lyceum_credentials::issued::Issued;
 use lyceum_credentials::limits;
@@ -60,14 +61,14 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let reach = context.reach();
     let read = move |tx: &mut Tx<'_>| badges::read(tx, &filter, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
-    let states = [("valid", "Valid"), ("revoked", "Revoked")];
+    let states = [("valid", t!("Valid")), ("revoked", t!("Revoked"))];
     let rows = found.badges.iter().map(|badge| row(badge, &visitor)).collect();
     let list = List::new("Issued badges", ISSUED, query, rows)
         .or_else("No badges have been issued yet.")
         .choice(ListFilter::of("state", "State", states.into_iter()))
         .note(at_most(found.read_count, MOST));
     let view =
-        BadgesPage { frame: visitor.frame("Badges and records"), tab: BadgesTab::Issued, list };
+        BadgesPage { frame: visitor.frame(t!("Badges and records")), tab: BadgesTab::Issued, list };
     show_list("badges", &view.list, &view)
 }
 
@@ -75,14 +76,14 @@ fn row(badge: &badges::Badge, visitor: &Visitor) -> Row {
     let public = format!("/credentials/{}", badge.id);
     vec![
         Cell::text(&badge.title).to(links::badge(&badge.id)),
-        badge.learner.as_ref().map_or_else(|| Cell::missing("issued elsewhere"), learner),
+        badge.learner.as_ref().map_or_else(|| Cell::missing(&t!("issued elsewhere")), learner),
         Cell::text(&badge.issuer),
         visitor.time(badge.valid_from),
         match badge.is_revoked {
-            true => Cell::text("revoked").toned("bad"),
-            false => Cell::text("valid").toned("good"),
+            true => Cell::text(t!("revoked")).toned("bad"),
+            false => Cell::text(t!("valid")).toned("good"),
         },
-        Cell::of(public.as_str(), "open").to(public),
+        Cell::of(public.as_str(), t!("open")).to(public),
     ]
 }
 
@@ -106,7 +107,7 @@ async fn definitions(context: Context, visitor: Visitor) -> Result<Answer> {
         .or_else("No badges are defined yet. `POST /ims/ob/v3p0/badges` defines one.")
         .note(at_most(found.read_count, MOST));
     let view = BadgesPage {
-        frame: visitor.frame("Badges and records"),
+        frame: visitor.frame(t!("Badges and records")),
         tab: BadgesTab::Definitions,
         list,
     };
@@ -130,8 +131,11 @@ async fn all_records(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Learner records", RECORDS, query(&context), rows.collect())
         .or_else("There are no learner records yet. `GET /ims/clr/v2p0/credentials` lists them over the API.")
         .note(at_most(found.len(), MOST));
-    let view =
-        BadgesPage { frame: visitor.frame("Badges and records"), tab: BadgesTab::Records, list };
+    let view = BadgesPage {
+        frame: visitor.frame(t!("Badges and records")),
+        tab: BadgesTab::Records,
+        list,
+    };
     show_list("records", &view.list, &view)
 }
 
@@ -141,14 +145,14 @@ async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.read(move |tx| records::one(tx, &base_url, &id, &reach)).await?;
     let record = &found.record;
     let mut facts = vec![
-        ("Learner", found.learner.as_ref().map_or_else(Cell::none, learner)),
-        ("Valid from", Cell::text(visitor.zone.format(record.of.valid_from))),
-        ("Version", Cell::count(record.number)),
-        ("Id", Cell::text(&record.of.id)),
+        (phrase!("Learner"), found.learner.as_ref().map_or_else(Cell::none, learner)),
+        (phrase!("Valid from"), Cell::text(visitor.calendar.moment(record.of.valid_from))),
+        (phrase!("Version"), Cell::count(record.number)),
+        (phrase!("Id"), Cell::text(&record.of.id)),
     ];
     if let Some(at) = &record.revoked {
         let parts = [visitor.format(at), record.reason.clone().unwrap_or_default()];
-        facts.push(("Revoked", Cell::text(parts.join(" ").trim())));
+        facts.push((phrase!("Revoked"), Cell::text(parts.join(" ").trim())));
     }
     let rows = found.achievements.iter().map(|achievement| {
         [&achievement.name, &achievement.description, &achievement.id].map(Cell::text).to_vec()
@@ -168,7 +172,7 @@ async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {
     let read = move |tx: &mut Tx<'_>| issuing::read(tx, &sought, &reach);
     let choices = context.app.db.scan(deadline(), read).await?;
     show_page(&IssuePage {
-        frame: visitor.frame("Issue a badge"),
+        frame: visitor.frame(t!("Issue a badge")),
         learner: search,
         found: choices.learners.iter().map(candidate).collect(),
         more: choices.more_count,
@@ -180,7 +184,7 @@ async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {
 fn candidate(issuing::Candidate { learner, school }: &issuing::Candidate) -> BadgeLearner {
     let grade = match learner.grade.as_str() {
         "" => String::new(),
-        grade => format!("Grade {grade}"),
+        grade => words::grade(grade),
     };
     let mut about = vec![grade, school.clone(), learner.email.clone(), learner.id.clone()];
     about.retain(|part| !part.is_empty());
@@ -212,9 +216,9 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         context.app.db.read(move |tx| badges::one(tx, &id, &reach)).await?;
     let report = credentials::report(&context.app, issued.signed.body.clone().into()).await?;
     let done = match query(&context).own("done") {
-        "issued" => "The badge is issued. You can share its public page.",
-        "revoked" => "The badge is revoked.",
-        _ => "",
+        "issued" => t!("The badge is issued. You can share its public page."),
+        "revoked" => t!("The badge is revoked."),
+        _ => String::new(),
     };
     show_page(&BadgePage {
         frame: visitor.frame(title),
@@ -240,15 +244,15 @@ async fn revoke(context: Context, visitor: Visitor, form: Form) -> Result<Answer
 }
 
 async fn verify(_: Context, visitor: Visitor) -> Result<Answer> {
-    verify_page(&visitor, None, String::new())
+    verify_page(&visitor, None, None)
 }
 
 fn verify_page(
     visitor: &Visitor,
     result: Option<(String, VerificationResult)>,
-    problem: String,
+    problem: Option<ProblemText>,
 ) -> Result<Answer> {
-    let frame = visitor.frame("Badges and records");
+    let frame = visitor.frame(t!("Badges and records"));
     show_page(&VerifyPage { frame, tab: BadgesTab::Verify, result, problem })
 }
 
@@ -257,13 +261,13 @@ async fn verified_file(context: Context, visitor: Visitor, _: Form) -> Result<An
     let parts = multipart::parts(media, &context.body).await.unwrap_or_default();
     let file = parts.into_iter().find(|part| part.file.is_some() && !part.body.is_empty());
     let Some(FormField { file: Some(name), body, .. }) = file else {
-        let problem = "The file is missing or empty. Choose a file.".to_owned();
-        return verify_page(&visitor, None, problem);
+        let problem = ProblemText::of("the file is missing or empty; choose a file");
+        return verify_page(&visitor, None, Some(problem));
     };
     match credentials::report(&context.app, body).await {
-        Ok(report) => verify_page(&visitor, Some((name, verified(&report))), String::new()),
+        Ok(report) => verify_page(&visitor, Some((name, verified(&report))), None),
         Err(problem) if problem.kind != ProblemKind::Internal => {
-            verify_page(&visitor, None, crate::render::sentence(&problem))
+            verify_page(&visitor, None, Some(crate::render::sentence(&problem)))
         }
         Err(problem) => Err(problem),
     }
@@ -275,17 +279,17 @@ fn verified(report: &Report) -> VerificationResult {
     let (subject, issuer) = (&credential["credentialSubject"], &credential["issuer"]);
     let named = [text(&issuer["name"]), text(&issuer["id"])].join(" ").trim().to_owned();
     let mut description = vec![
-        ("Name", screen::title(credential)),
-        ("Issuer", if named.is_empty() { text(issuer) } else { named }),
-        ("Criteria", text(&subject["achievement"]["criteria"]["narrative"])),
-        ("About the learner", text(&subject["narrative"])),
-        ("Valid from", text(&credential["validFrom"])),
-        ("Valid until", text(&credential["validUntil"])),
+        (t!("Name"), screen::title(credential)),
+        (t!("Issuer"), if named.is_empty() { text(issuer) } else { named }),
+        (t!("Criteria"), text(&subject["achievement"]["criteria"]["narrative"])),
+        (t!("About the learner"), text(&subject["narrative"])),
+        (t!("Valid from"), text(&credential["validFrom"])),
+        (t!("Valid until"), text(&credential["validUntil"])),
     ];
     description.retain(|(_, text)| !text.is_empty() && !credential.is_null());
     let check = |check: &lyceum_credentials::verify::Check| CredentialCheck {
         name: check.name.to_owned(),
-        outcome: check.outcome.name().to_owned(),
+        outcome: check.outcome.name(),
         message: check.message.clone(),
     };
     VerificationResult {

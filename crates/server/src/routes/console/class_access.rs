@@ -3,7 +3,7 @@
 use lyceum_access::class_secret::ClassSecretKind;
 use lyceum_access::{class_sign_in, limits};
 use lyceum_console::class_sign_in::{COLUMNS, ClassAccessPage, ClassCardsPage, StudentCard};
-use lyceum_console::{Button, Cell, List, Row, links, screens};
+use lyceum_console::{Button, Cell, List, Row, links, screens, t};
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::Tx;
 
@@ -43,9 +43,9 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Students", COLUMNS, query(&context), rows)
         .or_else("This class has no students yet. Enroll students over the API, or import a roster with enrollments.");
     let view = ClassAccessPage {
-        frame: visitor.frame("Student access"),
+        frame: visitor.frame(t!("Student access")),
         class: (links::class(&id), title),
-        open: open.map(|open| (open.shown_code(), visitor.zone.format(open.closes))),
+        open: open.map(|open| (open.shown_code(), visitor.calendar.moment(open.closes))),
         address: format!("{}{CLASS_PAGE}", context.base_url()),
         max_minutes: limits::CLASS_SIGN_IN_MAX_MIN,
         waiting: students.iter().filter(|one| one.secret.is_none()).count(),
@@ -57,15 +57,15 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
 
 fn row(student: &StudentAccess, path: &str, visitor: &Visitor) -> Row {
     let account = match &student.account {
-        Some(_) => Cell::text("active").toned("good"),
-        None => Cell::text("none"),
+        Some(_) => Cell::text(t!("active")).toned("good"),
+        None => Cell::text(t!("none")),
     };
     let card = match &student.secret {
-        Some(secret) if secret.kind == ClassSecretKind::Pictures => Cell::text("pictures"),
-        Some(_) => Cell::text("words"),
-        None => Cell::text("none"),
+        Some(secret) if secret.kind == ClassSecretKind::Pictures => Cell::text(t!("pictures")),
+        Some(_) => Cell::text(t!("words")),
+        None => Cell::text(t!("none")),
     };
-    let button = |kind: &str, description: &str| match &student.account {
+    let button = |kind: &str, description: String| match &student.account {
         Some(_) => Cell::button(Button {
             path: format!("{path}/card"),
             fields: vec![
@@ -73,7 +73,7 @@ fn row(student: &StudentAccess, path: &str, visitor: &Visitor) -> Row {
                 ("student", student.user.clone()),
                 ("kind", kind.to_owned()),
             ],
-            description: description.to_owned(),
+            description,
             tone: "",
         }),
         None => Cell::default(),
@@ -82,8 +82,8 @@ fn row(student: &StudentAccess, path: &str, visitor: &Visitor) -> Row {
         Cell::text(&student.name).to(links::student(&student.user)),
         account,
         card,
-        button("pictures", "New pictures"),
-        button("words", "New words"),
+        button("pictures", t!("New pictures")),
+        button("words", t!("New words")),
     ]
 }
 
@@ -103,8 +103,8 @@ async fn cards(context: Context, visitor: Visitor) -> Result<Answer> {
         Some(StudentCard { name: one.name, is_pictures, parts: secret.parts })
     };
     show_page(&ClassCardsPage {
-        frame: visitor.frame(format!("Cards of {title}")),
-        access: (links::class_access(&id), "Student access".to_owned()),
+        frame: visitor.frame(t!("Cards of {class}", class = title)),
+        access: (links::class_access(&id), t!("Student access")),
         address: format!("{}{CLASS_PAGE}", context.base_url()),
         cards: students.into_iter().filter_map(card).collect(),
     })

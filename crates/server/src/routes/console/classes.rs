@@ -7,7 +7,7 @@ use lyceum_console::classes::{
     StudentAccuracy,
 };
 use lyceum_console::plot::{self, Point};
-use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, screens, words};
+use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, plural, screens, t, words};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_events::facts::Measure;
@@ -21,6 +21,7 @@ use super::visitor::{moment, query};
 use super::{Form, Visitor, action, deadline, on_to, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::language::Calendar;
 use crate::route::Route;
 
 /// The numbers of days that can be shown. The first is the default.
@@ -55,7 +56,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
             "Subject",
             found.subjects.iter().map(|name| (name, name)),
         ));
-    let view = ClassesPage { frame: visitor.frame("Classes"), list };
+    let view = ClassesPage { frame: visitor.frame(t!("Classes")), list };
     show_list("classes", &view.list, &view)
 }
 
@@ -86,7 +87,8 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let (work, apps, courses, tests) = context.app.db.scan(deadline(), read).await?;
     let subject = query.own("subject").to_owned();
     let page = links::class(&work.class.id);
-    let teaching = forms(&context, &visitor, (&page, "all students of this class"), courses, tests);
+    let teaching =
+        forms(&context, &visitor, (&page, t!("all students of this class")), courses, tests);
     let view = ShownClass { work: &work, subject: &subject }.view(&visitor, query, apps);
     let view = ClassPage { teaching: Some(teaching), ..view };
     show_list("class", &view.list, &view)
@@ -126,10 +128,7 @@ fn app_choices(apps: Vec<ClassApp>) -> Vec<AppChoice> {
 }
 
 fn about(class: &ListedClass) -> Vec<(String, Option<String>)> {
-    let students = match class.members.students {
-        1 => "1 student".to_owned(),
-        many => format!("{many} students"),
-    };
+    let students = plural!(class.members.students, "{n} student", "{n} students");
     let mut about = vec![
         (class.course_title.clone(), Some(links::course(&class.course))),
         (class.school.clone(), None),
@@ -156,12 +155,12 @@ impl ShownClass<'_> {
             about: about(class),
             spans: SPANS.map(|span| self.span(span)).into(),
             subjects: self.subjects(),
-            days: days.iter().map(|day| day[5..].to_owned()).collect(),
-            heat: self.heat(),
+            days: days.iter().map(|day| visitor.calendar.named_day(day)).collect(),
+            heat: self.heat(&visitor.calendar),
             has_work: students.iter().any(|student| student.total.events > 0),
             scatter: plot::scatter(
                 &self.points(),
-                "XP against active minutes, one point for each student",
+                &t!("XP against active minutes, one point for each student"),
             ),
             accuracy: students.iter().filter_map(|student| self.accuracy(student)).collect(),
             teaching: None,
@@ -175,12 +174,12 @@ impl ShownClass<'_> {
         FilterOption {
             is_chosen: self.work.days.len() == day_count as usize,
             value: day_count.to_string(),
-            name: format!("{day_count} days"),
+            name: plural!(day_count, "{n} day", "{n} days"),
         }
     }
 
     fn subjects(&self) -> Vec<FilterOption> {
-        let all = (String::new(), "All".to_owned());
+        let all = (String::new(), t!("All"));
         let each = self.work.subjects.iter().map(|name| (name.clone(), name.clone()));
         std::iter::once(all)
             .chain(each)
@@ -195,14 +194,22 @@ impl ShownClass<'_> {
         links::events_behind(&student.id, &first, &last, self.subject)
     }
 
-    fn heat(&self) -> Vec<HeatRow> {
+    fn heat(&self, calendar: &Calendar) -> Vec<HeatRow> {
         let ClassWork { students, days, .. } = self.work;
         let xp = |student: &StudentWork| -> Vec<i64> {
             student.by_day.iter().map(|sums| sums.of(Measure::Xp)).collect()
         };
         let greatest = students.iter().flat_map(xp).max().unwrap_or_default().max(1);
         let row = |student: &StudentWork| {
-            let cell = |(day, xp): (&String, i64)| self.cell(student, day, xp, greatest);
+            let cell = |(day, xp): (&String, i64)| HeatCell {
+                description: t!(
+                    "{name}, {day}: {xp} XP",
+                    name = student.name,
+                    day = calendar.named_day(day),
+                    xp = words::thousandths(xp),
+                ),
+                ..self.cell(student, day, xp, greatest)
+            };
             HeatRow {
                 name: student.name.clone(),
                 href: links::student(&student.id),
@@ -216,7 +223,7 @@ impl ShownClass<'_> {
         let shown = if xp == 0 { String::new() } else { words::thousandths(xp) };
         HeatCell {
             level: usize::try_from((xp.max(0) * 4 + greatest - 1) / greatest).unwrap_or(4).min(4),
-            description: format!("{}, {day}: {shown} XP", student.name),
+            description: String::new(),
             href: links::events_behind(&student.id, day, day, self.subject),
             shown,
         }
@@ -228,11 +235,15 @@ impl ShownClass<'_> {
         let point = |student: &StudentWork| {
             let xp = student.total.of(Measure::Xp);
             let minutes = student.total.of(Measure::Active) as f64 / 60_000.0;
-            let (shown_xp, shown_minutes) = (words::thousandths(xp), words::number(minutes));
             Point {
                 x: minutes,
                 y: xp as f64 / 1000.0,
-                description: format!("{}: {shown_xp} XP in {shown_minutes} minutes", student.name),
+                description: t!(
+                    "{name}: {xp} XP in {minutes} minutes",
+                    name = student.name,
+                    xp = words::thousandths(xp),
+                    minutes = minutes,
+                ),
                 href: self.behind(student),
             }
         };

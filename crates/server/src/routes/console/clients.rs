@@ -3,8 +3,9 @@
 
 use lyceum_access::screens::clients::{self as screen, ClientWithUse};
 use lyceum_access::{Client, ClientSecrets, NewClient, Scope, Scopes};
-use lyceum_console::{Cell, Column, FactList, List, Row, keys as view, links, screens};
-use lyceum_core::{Problem, Result};
+use lyceum_console::language::Shown;
+use lyceum_console::{Cell, Column, FactList, List, Row, keys as view, links, screens, t};
+use lyceum_core::{Problem, Result, phrase};
 use lyceum_roster::reach as roster_reach;
 use lyceum_store::Tx;
 
@@ -16,7 +17,7 @@ use crate::context::Context;
 use crate::render;
 use crate::route::Route;
 
-const CLIENTS: (&str, &str) = ("/console/keys/clients", "Clients");
+const CLIENTS: (&str, &str) = ("/console/keys/clients", phrase!("Clients"));
 const NEW: &str = "/console/keys/clients/new";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -51,8 +52,8 @@ async fn clients(context: Context, visitor: Visitor) -> Result<Answer> {
         "There are no clients yet. An app gets tokens with the id and secret of a client.",
     );
     let tabs = view::tabs("Clients", visitor.person.role.name());
-    let frame = visitor.frame("Apps and keys");
-    let page = view::KeysPage { frame, tabs, list, create: (NEW, "New client") };
+    let frame = visitor.frame(t!("Apps and keys"));
+    let page = view::KeysPage { frame, tabs, list, create: (NEW, t!("New client")) };
     show_list("clients", &page.list, &page)
 }
 
@@ -71,13 +72,13 @@ fn row(visitor: &Visitor, ClientWithUse { client, used, signs }: &ClientWithUse)
 
 fn scopes(client: &Client) -> Cell {
     match client.scopes == Scopes::EVERYTHING {
-        true => Cell::text("all"),
+        true => Cell::text(t!("all")),
         false => Cell::text(client.scopes.to_string()),
     }
 }
 
 fn signing(signs: bool) -> Cell {
-    Cell::text(if signs { "yes" } else { "no" })
+    Cell::text(if signs { t!("yes") } else { t!("no") })
 }
 
 async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -85,12 +86,12 @@ async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {
     let read = move |tx: &mut Tx<'_>| screen::read(tx, &person, &id);
     let ClientWithUse { client, used, signs } = context.app.db.read(read).await?;
     let rate = match client.requests_per_second {
-        None => "default from the settings".to_owned(),
-        Some(0) => "no limit".to_owned(),
-        Some(rate) => rate.to_string(),
+        None => t!("default from the settings"),
+        Some(0) => t!("no limit"),
+        Some(rate) => rate.shown(),
     };
     let origins = match client.origins.is_empty() {
-        true => "none".to_owned(),
+        true => t!("none"),
         false => client.origins.join(", "),
     };
     let facts = FactList::new(vec![
@@ -106,8 +107,8 @@ async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {
         ("State", state(client.revoked.is_some())),
     ]);
     let rotating = match signs {
-        true => "The current secret and signing secret work for one more day.",
-        false => "The current secret works for one more day.",
+        true => t!("The current secret and signing secret work for one more day."),
+        false => t!("The current secret works for one more day."),
     };
     show_page(&view::KeyPage {
         frame: visitor.frame(&client.name),
@@ -129,10 +130,10 @@ fn client_form(visitor: &Visitor, name: &str, problem: Option<&Problem>) -> Resu
         (scope.name().to_owned(), format!("{}: {}", scope.name(), scope.description()))
     };
     show_page(&view::NewKeyPage {
-        frame: visitor.frame("New client"),
+        frame: visitor.frame(t!("New client")),
         list: CLIENTS,
         path: NEW,
-        button: "Create client",
+        button: t!("Create client"),
         problem: problem.map(render::sentence),
         name: name.to_owned(),
         roles: Vec::new(),
@@ -202,7 +203,7 @@ fn created_client(
 ) -> Result<Answer> {
     let (base, id) = (context.base_url(), &client.id);
     show_page(&view::NewSecretPage {
-        frame: visitor.frame(format!("The client '{}'", client.name)),
+        frame: visitor.frame(t!("The client '{name}'", name = client.name)),
         list: CLIENTS,
         path: links::client(id),
         id: Some(id.clone()),

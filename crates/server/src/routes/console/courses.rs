@@ -1,7 +1,7 @@
 //! Courses: the list of courses, and a page for each course with its tree and the standards that it covers.
 
 use lyceum_console::courses::{COLUMNS, CourseNode, CoursePage, CoursesPage, TREE};
-use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, screens};
+use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, screens, t, words};
 use lyceum_core::Result;
 use lyceum_roster::screens::courses as list_screen;
 use lyceum_standards::screens::course as screen;
@@ -34,7 +34,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
             "Subject",
             found.subjects.iter().map(|name| (name, name)),
         ));
-    let view = CoursesPage { frame: visitor.frame("Courses"), list };
+    let view = CoursesPage { frame: visitor.frame(t!("Courses")), list };
     show_list("courses", &view.list, &view)
 }
 
@@ -44,7 +44,7 @@ fn row(course: &list_screen::ListedCourse) -> Row {
         Cell::text(&course.title).to(&to),
         Cell::text(&course.code),
         Cell::text(course.subjects.join(", ")),
-        Cell::text(course.grades.join(", ")),
+        Cell::of(course.grades.join(", "), words::grades(&course.grades)),
         Cell::text(&course.org),
         Cell::count(course.class_count).to(format!("{to}#classes")),
     ]
@@ -80,8 +80,7 @@ fn view(visitor: &Visitor, query: &ListQuery, content: screen::CourseContent) ->
 }
 
 fn about(course: list_screen::ListedCourse) -> Vec<String> {
-    let grades = course.grades.join(", ");
-    let grades = if grades.is_empty() { grades } else { format!("Grade {grades}") };
+    let grades = words::grades(&course.grades);
     let mut about = vec![course.code, course.subjects.join(", "), course.org, grades];
     about.retain(|part| !part.is_empty());
     about

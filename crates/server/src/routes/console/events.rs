@@ -5,7 +5,7 @@ use lyceum_bridge::reach::actors_within;
 use lyceum_console::limits::CONSOLE_PAGE_ROWS_COUNT;
 use lyceum_console::{
     Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, Tabs, events as view,
-    links, screens, words,
+    links, screens, t, words,
 };
 use lyceum_core::time::{NotAnInstant, Timestamp};
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -76,13 +76,13 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
     let longest = query.export.map_or_else(deadline, |_| longest_export());
     let found = context.app.db.scan(longest, read).await?;
     let page = view::EventsPage {
-        frame: visitor.frame("Events"),
+        frame: visitor.frame(t!("Events")),
         tabs: tabs(&context, "Log", found.waiting_count),
         list: log_list(&visitor, query, by_words, &found)?,
         waiting: 0,
         which: arrived.map(|at| {
-            let [from, to] = [at.from, at.to].map(|at| visitor.zone.format(at));
-            format!("Events that arrived from {from} to {to}.")
+            let [from, to] = [at.from, at.to].map(|at| visitor.calendar.moment(at));
+            t!("Events that arrived from {from} to {to}.", from = from, to = to)
         }),
         all: "/console/events",
     };
@@ -90,7 +90,7 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
 }
 
 fn filter(context: &Context, visitor: &Visitor, query: &ListQuery) -> Result<EventFilter> {
-    let (start, to) = days(query, &visitor.zone)?;
+    let (start, to) = days(query, visitor.zone())?;
     Ok(EventFilter {
         sensor: Some(query.own("app").to_owned()).filter(|sensor| !sensor.is_empty()),
         start,
@@ -120,7 +120,7 @@ fn log_list(
     let rows = page.events.iter().map(|event| row(visitor, event)).collect();
     let list = match (is_few, by_words) {
         (true, true) => List::found("Events", &FEW, query, rows),
-        (false, true) if query.export.is_some() => return Err(Problem::invalid("sort", sorting())),
+        (false, true) if query.export.is_some() => return Err(too_many_to_sort()),
         _ => {
             let columns = if *is_few { &FEW } else { &MANY };
             let total = usize::try_from(page.total).unwrap_or_default();
@@ -129,7 +129,7 @@ fn log_list(
     };
     let note = match is_few {
         true => String::new(),
-        false => format!("Here {}. {}", sorting(), cut_notice(page.total)),
+        false => format!("{} {}", sorting_note(), cut_notice(page.total)),
     };
     let list = list
         .or_else(
@@ -160,18 +160,27 @@ fn instant(query: &ListQuery, name: &'static str) -> Result<Timestamp> {
 }
 
 /// Says when events can be sorted by columns without an index.
-fn sorting() -> String {
-    let most = words::count(limits::CONSOLE_SORTED_EVENTS_MAX_ROWS);
-    format!(
-        "type, action and person can be sorted if a search, an app or days leave at most {most} events"
+fn sorting_note() -> String {
+    t!(
+        "This list can be sorted by type, action and person if a search, an app or days leave at most {n} events.",
+        n = limits::CONSOLE_SORTED_EVENTS_MAX_ROWS,
     )
+}
+
+/// The problem with sorting more events than [`sorting_note`] says.
+fn too_many_to_sort() -> Problem {
+    let most = limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;
+    let rule = format!(
+        "must not be type, action or person, unless a search, an app or days leave at most {most} events"
+    );
+    Problem::invalid("sort", rule)
 }
 
 fn row(visitor: &Visitor, logged: &LoggedEvent) -> Row {
     let event = &logged.event;
     let (content, to) = (event.content(), links::event(&event.id));
     vec![
-        visitor.time(event.time).to(&to),
+        visitor.exact_time(event.time).to(&to),
         Cell::text(&event.kind),
         Cell::text(content["action"].as_str().unwrap_or_default()),
         person(event.person()),
@@ -193,7 +202,7 @@ fn tabs(context: &Context, here: &'static str, waiting: i64) -> Tabs {
 async fn live(context: Context, visitor: Visitor) -> Result<Answer> {
     let (waiting, _) = context.app.db.read(repository::refused_counts).await?;
     show_page(&view::LiveEventsPage {
-        frame: visitor.frame("Events"),
+        frame: visitor.frame(t!("Events")),
         tabs: tabs(&context, "Live", waiting),
         stream: "/console/events/stream",
     })
@@ -210,9 +219,9 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let event = &logged.event;
     let fields = event.content();
     let facts = FactList::new(vec![
-        ("Happened", visitor.time(event.time)),
-        ("Sent", visitor.time(event.send_time)),
-        ("Arrived", visitor.time(logged.received)),
+        ("Happened", visitor.exact_time(event.time)),
+        ("Sent", visitor.exact_time(event.send_time)),
+        ("Arrived", visitor.exact_time(logged.received)),
         ("Delivery delay", Cell::text(words::brief(logged.delay_ms()))),
         ("Person", person(event.person())),
         ("Action", Cell::text(fields["action"].as_str().unwrap_or("–"))),
@@ -238,7 +247,7 @@ async fn rejected_list(context: Context, visitor: Visitor) -> Result<Answer> {
         "" => None,
         _ => Some(instant(&query, "since")?),
     };
-    let (from, to) = days(&query, &visitor.zone)?;
+    let (from, to) = days(&query, visitor.zone())?;
     let filter = rejected::RejectedFilter {
         client: query.own("client").to_owned(),
         is_replayed: match query.own("state") {
@@ -249,7 +258,7 @@ async fn rejected_list(context: Context, visitor: Visitor) -> Result<Answer> {
         to,
     };
     let found = context.app.db.scan(deadline(), move |tx| rejected::read(tx, &filter)).await?;
-    let states = [("waiting", "Waiting"), ("replayed", "Replayed")];
+    let states = [("waiting", t!("Waiting")), ("replayed", t!("Replayed"))];
     let rows = found.envelopes.iter().map(|envelope| rejected_row(&visitor, envelope)).collect();
     let list = List::new("Rejected envelopes", REJECTED, query, rows)
         .or_else("No envelope was rejected in the last 30 days.")
@@ -258,12 +267,13 @@ async fn rejected_list(context: Context, visitor: Visitor) -> Result<Answer> {
         .choice(ListFilter::of("state", "State", states.into_iter()))
         .days();
     let page = view::EventsPage {
-        frame: visitor.frame("Events"),
+        frame: visitor.frame(t!("Events")),
         tabs: view::tabs("Rejected", Some(found.waiting_count)),
         list,
         waiting: found.waiting_count,
-        which: since
-            .map(|since| format!("Envelopes that arrived since {}.", visitor.zone.format(since))),
+        which: since.map(|since| {
+            t!("Envelopes that arrived since {time}.", time = visitor.calendar.moment(since))
+        }),
         all: "/console/events/refused",
     };
     show_list("rejected-envelopes", &page.list, &page)
@@ -283,7 +293,7 @@ fn rejected_row(visitor: &Visitor, envelope: &StoredRejection) -> Row {
 fn replayed(visitor: &Visitor, envelope: &StoredRejection) -> Cell {
     match &envelope.replayed {
         Some(at) => visitor.time_of_text(at).toned("good"),
-        None => Cell::text("waiting").toned("warn"),
+        None => Cell::text(t!("waiting")).toned("warn"),
     }
 }
 
@@ -297,7 +307,7 @@ async fn rejected_one(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Replayed", replayed(&visitor, &envelope)),
     ]);
     show_page(&view::RejectedPage {
-        frame: visitor.frame(format!("Rejected envelope {id}")),
+        frame: visitor.frame(t!("Rejected envelope {n}", n = id)),
         id,
         facts,
         is_replayed: envelope.replayed.is_some(),

@@ -11,9 +11,10 @@ use lyceum_console::home::{
     EventFlow, Figure, Health, HomePage, MyClass, MyClasses, MyProject, SetupStep, UNKNOWN,
     UnknownActorsPage,
 };
-use lyceum_console::{Cell, List, links, screens, words};
+use lyceum_console::language::Shown;
+use lyceum_console::{Cell, List, links, plural, screens, t, words};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Reach, Result};
+use lyceum_core::{Reach, Result, phrase};
 use lyceum_events::repository::ArrivalRange;
 use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::engine::LogStream;
@@ -117,13 +118,13 @@ fn class_figures(class: &str, counts: StudentCounts, xp: i64) -> [Figure; 5] {
         href: Some(href),
     };
     let group =
-        |name, count: usize, group| figure(name, count.to_string(), links::today(group, class, ""));
+        |name, count: usize, group| figure(name, count.shown(), links::today(group, class, ""));
     [
-        figure("Students", counts.all.to_string(), links::students(class)),
-        group("Working now", counts.working, "working"),
-        group("Absent", counts.absent, "absent"),
-        group("Need attention", counts.in_need, ""),
-        figure("XP today", words::thousandths(xp), links::students(class)),
+        figure(phrase!("Students"), counts.all.shown(), links::students(class)),
+        group(phrase!("Working now"), counts.working, "working"),
+        group(phrase!("Absent"), counts.absent, "absent"),
+        group(phrase!("Need attention"), counts.in_need, ""),
+        figure(phrase!("XP today"), words::thousandths(xp), links::students(class)),
     ]
 }
 
@@ -133,16 +134,16 @@ async fn my_projects(context: &Context, visitor: &Visitor) -> Result<Vec<MyProje
     let project = |(project, version): &(Project, Option<Deployment>)| {
         let log = context.app.hosted.logs(&project.slug);
         let deployed = version.as_ref().map(|version| {
-            let at = visitor.zone.format(version.made_at);
+            let at = visitor.calendar.moment(version.made_at);
             let by = version.made_by_name.as_deref().unwrap_or(&version.made_by);
-            format!("Version {} on {at} by {by}", version.version)
+            t!("Version {n} on {day} by {name}", n = version.version, day = at, name = by)
         });
         MyProject {
             slug: project.slug.clone(),
             href: links::project(&project.slug),
             state: match version {
-                None => ("warn", "nothing is served".to_owned()),
-                Some(version) => ("good", served_parts(version).to_owned()),
+                None => ("warn", t!("nothing is served")),
+                Some(version) => ("good", served_parts(version)),
             },
             deployed: deployed.unwrap_or_else(|| "–".to_owned()),
             errors: log.iter().filter(|line| line.stream == LogStream::Error).count(),
@@ -152,12 +153,12 @@ async fn my_projects(context: &Context, visitor: &Visitor) -> Result<Vec<MyProje
     Ok(own.iter().map(project).collect())
 }
 
-fn served_parts(version: &Deployment) -> &'static str {
+fn served_parts(version: &Deployment) -> String {
     match (&version.frontend, &version.backend) {
-        (Some(_), Some(_)) => "frontend and backend are served",
-        (Some(_), None) => "frontend is served",
-        (None, Some(_)) => "backend is served",
-        (None, None) => "no code is served",
+        (Some(_), Some(_)) => t!("frontend and backend are served"),
+        (Some(_), None) => t!("frontend is served"),
+        (None, Some(_)) => t!("backend is served"),
+        (None, None) => t!("no code is served"),
     }
 }
 
@@ -172,7 +173,7 @@ async fn show_part(
     let read = move |tx: &mut Tx<'_>| roster::counts(tx, &reach);
     let counts = context.app.db.scan(deadline(), read).await?;
     show_page(&HomePage {
-        frame: visitor.frame("Home"),
+        frame: visitor.frame(t!("Home")),
         about: about(visitor, context.app.db.dialect()),
         my_classes,
         my_projects,
@@ -188,7 +189,7 @@ fn about(visitor: &Visitor, dialect: SqlDialect) -> Vec<String> {
     vec![
         format!("Lyceum {}", env!("CARGO_PKG_VERSION")),
         database(dialect).to_owned(),
-        format!("time zone {}", visitor.zone.name()),
+        t!("time zone {zone}", zone = visitor.zone().name()),
     ]
 }
 
@@ -208,7 +209,7 @@ fn view(
         figures
     };
     HomePage {
-        frame: visitor.frame("Home"),
+        frame: visitor.frame(t!("Home")),
         about: about(visitor, dialect),
         my_classes: None,
         my_projects: None,
@@ -231,19 +232,20 @@ fn sandbox(home: &screen::Home) -> Vec<(&'static str, String, String)> {
         let projects = screens::PROJECTS.path.to_owned();
         let student = links::student(&player.student_id);
         [
-            ("Project", player.project.clone(), projects),
-            ("Student", player.student.clone(), student),
+            (phrase!("Project"), player.project.clone(), projects),
+            (phrase!("Student"), player.student.clone(), student),
         ]
     });
     rows.collect()
 }
 
 fn answer_time(ping_ms: i64) -> Figure {
-    let (tone, description) = if ping_ms > SLOW_MS { ("warn", "slow") } else { ("good", "ready") };
+    let (tone, description) =
+        if ping_ms > SLOW_MS { ("warn", t!("slow")) } else { ("good", t!("ready")) };
     Figure {
-        name: "Database response time",
+        name: phrase!("Database response time"),
         shown: words::brief(ping_ms),
-        description: description.to_owned(),
+        description,
         tone,
         href: Some(screens::SYSTEM.path.to_owned()),
     }
@@ -251,22 +253,26 @@ fn answer_time(ping_ms: i64) -> Figure {
 
 fn failed_jobs(home: &screen::Home) -> Figure {
     let (tone, description) =
-        if home.failed_jobs > 0 { ("bad", "check") } else { ("good", "none") };
-    let figure = figure("Failed jobs", home.failed_jobs, "/console/system/jobs?state=failed");
-    Figure { description: description.to_owned(), tone, ..figure }
+        if home.failed_jobs > 0 { ("bad", t!("check")) } else { ("good", t!("none")) };
+    let figure =
+        figure(phrase!("Failed jobs"), home.failed_jobs, "/console/system/jobs?state=failed");
+    Figure { description, tone, ..figure }
 }
 
 fn last_backup(home: &screen::Home) -> Figure {
     let (shown, tone, description) = match &home.last_backup {
-        None => ("none".to_owned(), "warn", "create one"),
+        None => (t!("none"), "warn", t!("create one")),
         Some(backup) => {
-            let (tone, description) =
-                if backup.is_old { ("warn", "create a new one") } else { ("good", "recent") };
-            (words::span(backup.age_s) + " ago", tone, description)
+            let (tone, description) = if backup.is_old {
+                ("warn", t!("create a new one"))
+            } else {
+                ("good", t!("recent"))
+            };
+            (t!("{time} ago", time = words::span(backup.age_s)), tone, description)
         }
     };
     let href = Some("/console/system/backups".to_owned());
-    Figure { name: "Last backup", shown, description: description.to_owned(), tone, href }
+    Figure { name: phrase!("Last backup"), shown, description, tone, href }
 }
 
 /// The steps of setting up a server; empty when all of them are done.
@@ -281,36 +287,40 @@ fn steps(done: SetupSteps) -> Vec<SetupStep> {
     let steps = vec![
         step(
             done.has_roster,
-            "Import your roster",
-            "Import schools, classes, courses and students as OneRoster CSV, or create them over the API.",
+            phrase!("Import your roster"),
+            phrase!(
+                "Import schools, classes, courses and students as OneRoster CSV, or create them over the API."
+            ),
             screens::IMPORTS.path,
             "lyceum import roster.zip",
         ),
         step(
             done.has_enrollments,
-            "Enroll students",
-            "An enrollment links a student to a class or a course.",
+            phrase!("Enroll students"),
+            phrase!("An enrollment links a student to a class or a course."),
             screens::IMPORTS.path,
             "",
         ),
         step(
             done.has_app,
-            "Connect an app",
-            "An app calls the API with the id and secret of a client, or with an API key.",
+            phrase!("Connect an app"),
+            phrase!("An app calls the API with the id and secret of a client, or with an API key."),
             screens::KEYS.path,
             "lyceum client create my-app",
         ),
         step(
             done.has_events,
-            "Receive the first event",
-            "Apps report what students do as Caliper events.",
+            phrase!("Receive the first event"),
+            phrase!("Apps report what students do as Caliper events."),
             screens::EVENTS.path,
             "lyceum trigger activity.completed",
         ),
         step(
             done.has_guide,
-            "Invite a guide",
-            "Guides see which students need attention. The command prints a link to send to the guide.",
+            phrase!("Invite a guide"),
+            phrase!(
+                "Guides see which students need attention. The command prints a link to send to the guide."
+            ),
             screens::SYSTEM.path,
             "lyceum admin user create guide@example.org --role guide",
         ),
@@ -330,50 +340,50 @@ fn figure(name: &'static str, count: i64, href: &'static str) -> Figure {
 
 fn all_figures(home: &screen::Home) -> Vec<Figure> {
     let mut all = figures(home.roster);
-    all.push(figure("Events", home.events, screens::EVENTS.path));
+    all.push(figure(phrase!("Events"), home.events, screens::EVENTS.path));
     all
 }
 
 fn figures(counts: RecordCounts) -> Vec<Figure> {
     vec![
-        figure("Students", counts.students, screens::STUDENTS.path),
-        figure("Courses", counts.courses, screens::COURSES.path),
-        figure("Enrollments", counts.enrollments, screens::CLASSES.path),
+        figure(phrase!("Students"), counts.students, screens::STUDENTS.path),
+        figure(phrase!("Courses"), counts.courses, screens::COURSES.path),
+        figure(phrase!("Enrollments"), counts.enrollments, screens::CLASSES.path),
     ]
 }
 
 fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
     let EventIntake { since, rate, rate_arrived, newest, rejected, .. } = &home.intake;
-    let toned = |is_bad: bool, good: &str, bad: &str| match is_bad {
-        false => ("good", good.to_owned()),
-        true => ("warn", bad.to_owned()),
+    let toned = |is_bad: bool, good: String, bad: String| match is_bad {
+        false => ("good", good),
+        true => ("warn", bad),
     };
-    let rejected_label = toned(*rejected > 0, "none", "check");
-    let unknown_label = toned(home.unknown_actors > 0, "none", "check");
+    let rejected_label = toned(*rejected > 0, t!("none"), t!("check"));
+    let unknown_label = toned(home.unknown_actors > 0, t!("none"), t!("check"));
     let delay_label = match newest {
-        Some(newest) => toned(newest.is_late, "on time", "late"),
+        Some(newest) => toned(newest.is_late, t!("on time"), t!("late")),
         None => ("", String::new()),
     };
     vec![
         Figure {
-            name: "Events per minute",
+            name: phrase!("Events per minute"),
             shown: words::number(*rate),
             description: match newest {
-                Some(newest) => format!("last one {}", words::ago(newest.received, now)),
-                None => "no event has arrived yet".to_owned(),
+                Some(newest) => t!("last one {time}", time = words::ago(newest.received, now)),
+                None => t!("no event has arrived yet"),
             },
             tone: "",
             href: Some(arrived(rate_arrived.as_ref())),
         },
         Figure {
-            name: "Rejected in the last hour",
+            name: phrase!("Rejected in the last hour"),
             shown: words::count(*rejected),
             description: rejected_label.1,
             tone: rejected_label.0,
             href: Some(format!("/console/events/refused?state=waiting&since={since}")),
         },
         Figure {
-            name: "Delivery delay",
+            name: phrase!("Delivery delay"),
             shown: newest
                 .as_ref()
                 .map_or_else(|| "–".to_owned(), |newest| words::brief(newest.delay_ms)),
@@ -385,7 +395,7 @@ fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
             }),
         },
         Figure {
-            name: "Unknown students",
+            name: phrase!("Unknown students"),
             shown: words::count(home.unknown_actors),
             description: unknown_label.1,
             tone: unknown_label.0,
@@ -408,17 +418,25 @@ fn arrived(at: Option<&ArrivalRange>) -> String {
 fn minutes(intake: &EventIntake, are_links: bool) -> chart::Svg {
     let bar = |(minutes_ago, (count, events)): (usize, &(i64, Option<ArrivalRange>))| {
         let (label, when) = match minutes_ago {
-            0 => ("now".to_owned(), "this minute".to_owned()),
-            ago => (format!("−{ago}"), format!("{ago} min ago")),
+            0 => (t!("now"), t!("this minute")),
+            ago => (
+                format!("−{ago}"),
+                t!("{time} ago", time = words::span(i64::try_from(ago).unwrap_or(0) * 60)),
+            ),
         };
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let value = *count as f64;
         let href = (are_links && *count > 0).then(|| arrived(events.as_ref()));
-        Bar { value, label, description: format!("{when}: {count} events"), href }
+        Bar {
+            value,
+            label,
+            description: plural!(*count, "{when}: {n} event", "{when}: {n} events", when = when),
+            href,
+        }
     };
     let mut bars: Vec<Bar> = intake.minutes.iter().rev().enumerate().map(bar).collect();
     bars.reverse();
-    chart::bars(&bars, "Events by minute in the last hour", "events", None)
+    chart::bars(&bars, &t!("Events by minute in the last hour"), &t!("events"), None)
 }
 
 async fn unknown_students(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -430,6 +448,6 @@ async fn unknown_students(context: Context, visitor: Visitor) -> Result<Answer> 
         List::new("Unknown students", UNKNOWN, query(&context), found.iter().map(row).collect())
             .or_else("Every event names an actor who is in the roster.")
             .note(at_most(found.len(), most));
-    let view = UnknownActorsPage { frame: visitor.frame("Unknown students"), list };
+    let view = UnknownActorsPage { frame: visitor.frame(t!("Unknown students")), list };
     show_list("unknown-students", &view.list, &view)
 }

@@ -6,7 +6,8 @@ use lyceum_access::audit::AuditChange;
 use lyceum_console::imports::{
     COLUMNS, ERRORS, ImportPage, ImportRowsPage, ImportedFile, ImportsPage, ProgressBar, ROWS,
 };
-use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, screens, words};
+use lyceum_console::language::{Shown, translated};
+use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, plural, screens, t};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::csv::{CsvError, FileReport, RowOutcome};
 use lyceum_roster::imports::{self, Import, ImportState, NewImport};
@@ -45,8 +46,8 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Imports", COLUMNS, query(&context), rows)
         .or_else("No files have been imported yet.")
         .note(at_most(found.len(), IMPORTS_LISTED_MAX_COUNT));
-    let most = format!("{} MB", limits::IMPORT_UPLOAD_MAX_BYTES / (1024 * 1024));
-    let view = ImportsPage { frame: visitor.frame("Imports"), most, list };
+    let most = t!("{n} MB", n = limits::IMPORT_UPLOAD_MAX_BYTES / (1024 * 1024));
+    let view = ImportsPage { frame: visitor.frame(t!("Imports")), most, list };
     show_list("imports", &view.list, &view)
 }
 
@@ -57,7 +58,7 @@ fn row(import: &Import, visitor: &Visitor) -> Row {
     vec![
         Cell::count(import.id).to(&to),
         Cell::text(&import.name).to(&to),
-        Cell::text(import.state.name()).toned(match import.state {
+        Cell::text(translated(import.state.name())).toned(match import.state {
             ImportState::Done => "good",
             ImportState::Failed => "bad",
             ImportState::Discarded => "",
@@ -125,12 +126,12 @@ fn view(
     let is_running = matches!(import.state, ImportState::Checking | ImportState::Importing);
     let progress = progress.filter(|_| is_running).map(|now| ProgressBar {
         file: now.file,
-        rows: now.rows.to_string(),
+        rows: now.rows.shown(),
         percent: now.percent,
     });
     let report = screen::report(import).unwrap_or_default();
-    let errors = report.faults.iter().map(|error| error_row("error", error));
-    let warnings = report.warnings.iter().map(|warning| error_row("warning", warning));
+    let errors = report.faults.iter().map(|error| error_row(t!("error"), error));
+    let warnings = report.warnings.iter().map(|warning| error_row(t!("warning"), warning));
     let kilobytes = u32::try_from(import.bytes.max(1).div_euclid(1000) + 1).unwrap_or(u32::MAX);
     ImportPage {
         frame: visitor.frame(import.name.clone()),
@@ -138,11 +139,11 @@ fn view(
         state: import.state.name(),
         is_running,
         progress,
-        about: format!(
-            "{} kB, sent by {} on {}",
-            words::number(f64::from(kilobytes)),
-            import.who,
-            visitor.zone.format(import.begun)
+        about: t!(
+            "{size} kB, sent by {name}, {time}",
+            size = kilobytes,
+            name = import.who,
+            time = visitor.calendar.moment(import.begun),
         ),
         description: describe_state(import.state, report.fault_count),
         error: import.error.clone(),
@@ -156,23 +157,23 @@ fn view(
 }
 
 fn describe_state(state: ImportState, error_count: u64) -> String {
-    let errors = match error_count {
-        1 => "1 error".to_owned(),
-        many => format!("{many} errors"),
-    };
+    let errors = plural!(error_count, "{n} error", "{n} errors");
     match (state, error_count) {
         (ImportState::Checking, _) => {
-            "The server is checking the file. Nothing has changed yet.".to_owned()
+            t!("The server is checking the file. Nothing has changed yet.")
         }
-        (ImportState::Importing, _) => "The server is importing the file.".to_owned(),
-        (ImportState::Checked, 0) => "The file has no errors. Nothing has changed yet.".to_owned(),
-        (ImportState::Checked, _) => format!(
-            "The file has {errors}. Fix the rows and send the file again, or import only the good rows."
+        (ImportState::Importing, _) => t!("The server is importing the file."),
+        (ImportState::Checked, 0) => t!("The file has no errors. Nothing has changed yet."),
+        (ImportState::Checked, _) => t!(
+            "The file has {errors}. Fix the rows and send the file again, or import only the good rows.",
+            errors = errors,
         ),
-        (ImportState::Done, 0) => "The file is imported.".to_owned(),
-        (ImportState::Done, _) => format!("The file is imported, except the rows with {errors}."),
+        (ImportState::Done, 0) => t!("The file is imported."),
+        (ImportState::Done, _) => {
+            t!("The file is imported, except the rows with {errors}.", errors = errors)
+        }
         (ImportState::Failed, _) => String::new(),
-        (ImportState::Discarded, _) => "The file was discarded. Nothing was changed.".to_owned(),
+        (ImportState::Discarded, _) => t!("The file was discarded. Nothing was changed."),
     }
 }
 
@@ -216,7 +217,7 @@ async fn rows(context: Context, visitor: Visitor) -> Result<Answer> {
     let name = format!("{}.csv", query.own("file"));
     let list = List::new("Rows", ROWS, query, rows.iter().map(outcome_row).collect());
     let is_full = i64::try_from(list.total()).is_ok_and(|total| total >= most);
-    let note = format!("The first {} rows of each outcome are listed.", words::count(most));
+    let note = t!("The first {n} rows of each outcome are listed.", n = most);
     let list = list.choice(ListFilter::of("came", "Outcome", choice)).note(if is_full {
         note
     } else {
@@ -236,15 +237,15 @@ fn outcome_row(ListedRow { row, problem }: &ListedRow) -> Row {
     ]
 }
 
-fn outcome_name(came: RowOutcome) -> &'static str {
+fn outcome_name(came: RowOutcome) -> String {
     match came {
-        RowOutcome::Created => "new",
-        RowOutcome::Updated => "changed",
-        RowOutcome::Unchanged => "unchanged",
-        RowOutcome::Deleted => "deleted",
-        RowOutcome::Rejected => "refused",
-        RowOutcome::Part => "part of a record",
-        RowOutcome::Gone => "already gone",
+        RowOutcome::Created => t!("new"),
+        RowOutcome::Updated => t!("changed"),
+        RowOutcome::Unchanged => t!("unchanged"),
+        RowOutcome::Deleted => t!("deleted"),
+        RowOutcome::Rejected => t!("refused"),
+        RowOutcome::Part => t!("part of a record"),
+        RowOutcome::Gone => t!("already gone"),
     }
 }
 
@@ -252,7 +253,7 @@ fn line(number: u64) -> Cell {
     if number == 0 { Cell::none() } else { Cell::count(number) }
 }
 
-fn error_row(severity: &str, of: &CsvError) -> Row {
+fn error_row(severity: String, of: &CsvError) -> Row {
     vec![
         Cell::text(severity),
         Cell::text(&of.file),

@@ -91,7 +91,7 @@ async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
     match checking.await {
         Ok((scored, html)) => Ok(Answer::of(&CheckedAnswer { scored, html })),
         Err(problem) if problem.cause.is_none() => {
-            let refused = RefusedAnswer { message: render::sentence(&problem) };
+            let refused = RefusedAnswer { message: render::sentence(&problem).to_string() };
             Ok(Answer::of(&refused).status(render::status(problem.kind)))
         }
         Err(problem) => Err(problem),

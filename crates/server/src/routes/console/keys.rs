@@ -2,8 +2,9 @@
 
 use lyceum_access::screens::keys::{self as screen, KeyOfPerson};
 use lyceum_access::{ApiKey, Role};
-use lyceum_console::{Cell, Column, FactList, List, keys as view, links, screens};
-use lyceum_core::{Problem, Reach, Result};
+use lyceum_console::language::ProblemText;
+use lyceum_console::{Cell, Column, FactList, List, keys as view, links, screens, t, words};
+use lyceum_core::{Problem, Reach, Result, phrase};
 use lyceum_hosting::screens::new_key;
 use lyceum_roster::reach as roster_reach;
 use lyceum_store::Tx;
@@ -15,7 +16,7 @@ use crate::context::Context;
 use crate::render;
 use crate::route::Route;
 
-const KEYS: (&str, &str) = ("/console/keys", "API keys");
+const KEYS: (&str, &str) = ("/console/keys", phrase!("API keys"));
 const NEW: &str = "/console/keys/new";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -45,22 +46,25 @@ const KEY_COLUMNS: &[Column] = &[
 
 pub(super) fn state(is_revoked: bool) -> Cell {
     match is_revoked {
-        false => Cell::text("active").toned("good"),
-        true => Cell::text("revoked").toned("bad"),
+        false => Cell::text(t!("active")).toned("good"),
+        true => Cell::text(t!("revoked")).toned("bad"),
     }
 }
 
 fn key_cells(visitor: &Visitor, KeyOfPerson { key, maker }: &KeyOfPerson) -> [Cell; 7] {
     let project = key.project.as_deref();
     [
-        Cell::text(key.role.name()),
-        project.map_or_else(|| Cell::text("all"), |slug| Cell::text(slug).to(links::project(slug))),
+        Cell::text(words::role(key.role.name())),
+        project.map_or_else(
+            || Cell::text(t!("all")),
+            |slug| Cell::text(slug).to(links::project(slug)),
+        ),
         access_cell(&key.reach),
-        Cell::text(maker.as_deref().unwrap_or("a command")),
+        maker.as_ref().map_or_else(|| Cell::text(t!("a command")), Cell::text),
         visitor.time(key.created),
         visitor.time_if_any(key.used),
         match key.is_stopped && key.revoked.is_none() {
-            true => Cell::text("stopped: its creator lost access to the project").toned("bad"),
+            true => Cell::text(t!("stopped: its creator lost access to the project")).toned("bad"),
             false => state(key.revoked.is_some()),
         },
     ]
@@ -76,17 +80,17 @@ async fn keys(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("API keys", KEY_COLUMNS, query(&context), rows.collect())
         .or_else("There are no API keys yet. A program such as a CI job uses one instead of a person's sign-in.");
     let tabs = view::tabs("API keys", visitor.person.role.name());
-    let frame = visitor.frame("Apps and keys");
-    let page = view::KeysPage { frame, tabs, list, create: (NEW, "New key") };
+    let frame = visitor.frame(t!("Apps and keys"));
+    let page = view::KeysPage { frame, tabs, list, create: (NEW, t!("New key")) };
     show_list("api-keys", &page.list, &page)
 }
 
 async fn key(context: Context, visitor: Visitor) -> Result<Answer> {
     let (id, person) = (context.param("key").to_owned(), visitor.person.clone());
     let one = context.app.db.read(move |tx| screen::read(tx, &person, &id)).await?;
-    let names = ["Role", "Project", "Access", "Created by", "Created", "Last used", "State"];
-    let environment = ("Environment", Cell::text(one.key.environment.name()));
-    let facts = names.into_iter().zip(key_cells(&visitor, &one)).chain([environment]).collect();
+    let names = KEY_COLUMNS.iter().skip(1).map(|column| column.label);
+    let environment = (phrase!("Environment"), Cell::text(one.key.environment.name()));
+    let facts = names.zip(key_cells(&visitor, &one)).chain([environment]).collect();
     let is_active = one.key.revoked.is_none();
     let can_be_limited = is_active
         && visitor.person.role == Role::Administrator
@@ -96,7 +100,7 @@ async fn key(context: Context, visitor: Visitor) -> Result<Answer> {
         list: KEYS,
         path: links::api_key(&one.key.id),
         facts: FactList::new(facts),
-        rotating: is_active.then_some("The current secret stops working at once."),
+        rotating: is_active.then(|| t!("The current secret stops working at once.")),
         organizations: can_be_limited.then(|| organizations(&one.key.reach)),
     })
 }
@@ -114,22 +118,22 @@ async fn key_form(
     let is_administrator = visitor.person.role == Role::Administrator;
     let person = visitor.person.clone();
     let own = context.app.db.read(move |tx| new_key::read(tx, &person)).await?;
-    let all = is_administrator.then(|| (String::new(), "all projects".to_owned()));
+    let all = is_administrator.then(|| (String::new(), t!("all projects")));
     let projects: Vec<view::FormOption> =
         all.into_iter().chain(own.into_iter().map(|slug| (slug.clone(), slug))).collect();
     let no_project =
-        "You are not a member of a project yet. Deploy one, or ask an administrator to add you.";
+        "you are not a member of a project yet; deploy one, or ask an administrator to add you";
     let problem = match problem {
         Some(problem) => Some(render::sentence(problem)),
-        None => projects.is_empty().then(|| no_project.to_owned()),
+        None => projects.is_empty().then(|| ProblemText::of(no_project)),
     };
     let roles = if is_administrator { Role::STAFF.to_vec() } else { Vec::new() };
-    let choice = |role: &Role| (role.name().to_owned(), role.name().to_owned());
+    let choice = |role: &Role| (role.name().to_owned(), words::role(role.name()));
     show_page(&view::NewKeyPage {
-        frame: visitor.frame("New key"),
+        frame: visitor.frame(t!("New key")),
         list: KEYS,
         path: NEW,
-        button: "Create key",
+        button: t!("Create key"),
         problem,
         name: name.to_owned(),
         roles: roles.iter().rev().map(choice).collect(),
@@ -173,7 +177,7 @@ async fn create_key(context: Context, visitor: Visitor, form: Form) -> Result<An
 fn created_key(context: &Context, visitor: &Visitor, key: &ApiKey, text: String) -> Result<Answer> {
     let base = context.base_url();
     show_page(&view::NewSecretPage {
-        frame: visitor.frame(format!("The key '{}'", key.name)),
+        frame: visitor.frame(t!("The key '{name}'", name = key.name)),
         list: KEYS,
         path: links::api_key(&key.id),
         id: None,
@@ -207,8 +211,17 @@ pub(super) fn organizations(reach: &Reach) -> String {
     }
 }
 
+/// The part of the roster that somebody has access to, in words.
+pub(super) fn reach_text(reach: &Reach) -> String {
+    match reach {
+        Reach::Everything => t!("everything"),
+        Reach::Organizations(_) => t!("organizations: {ids}", ids = organizations(reach)),
+        Reach::ClassesOf(teacher) => t!("classes of {teacher}", teacher = teacher),
+    }
+}
+
 pub(super) fn access_cell(reach: &Reach) -> Cell {
-    Cell::text(reach.to_string())
+    Cell::text(reach_text(reach))
 }
 
 async fn limit_key(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {

@@ -16,6 +16,7 @@ mod people;
 mod personal_data;
 mod profile;
 mod projects;
+mod reasons;
 mod school_hours;
 mod search;
 mod student;
@@ -33,7 +34,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
 use lyceum_access::{Roles, person};
-use lyceum_console::{Column, ExportFile, ExportFormat, List, Screen, assets, words};
+use lyceum_console::{Column, ExportFile, ExportFormat, List, Screen, assets, t};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_hosting::limits::CONSOLE_EXPORT_MAX_ROWS;
 use lyceum_store::Tx;
@@ -206,13 +207,15 @@ fn cut_notice(total: i64) -> String {
     if total <= most {
         return String::new();
     }
-    format!("A CSV or JSON file has the first {} of these rows.", words::count(most))
+    t!("A CSV or JSON file has the first {n} of these rows.", n = most)
 }
 
 /// The note below a list whose query reached its limit of rows, so that there may be more.
 fn at_most(found: usize, most: impl TryInto<usize>) -> String {
     match most.try_into() {
-        Ok(most) if found >= most => format!("This list has at most {most} rows."),
+        Ok(most) if found >= most => {
+            t!("This list has at most {n} rows.", n = i64::try_from(most).unwrap_or(i64::MAX))
+        }
         _ => String::new(),
     }
 }
@@ -228,7 +231,7 @@ fn longest_export() -> Duration {
 }
 
 /// Redirects to a page after a form.
-pub(super) fn on_to(path: &str) -> Answer {
+pub(crate) fn on_to(path: &str) -> Answer {
     Answer::empty(axum::http::StatusCode::SEE_OTHER)
         .header(header::LOCATION, path)
         .header(header::CACHE_CONTROL, NO_STORE)

@@ -4,13 +4,15 @@ use lyceum_access::account::{self, AccountChange, AccountFilter};
 use lyceum_access::{Person, Role, identity};
 use lyceum_console::people::{AccountLimit, AccountPage, COLUMNS, NewAccountPage, PeoplePage};
 use lyceum_console::profile::AccountForms;
-use lyceum_console::{Cell, ExportFile, FactList, List, ListFilter, Row, limits, links, screens};
+use lyceum_console::{
+    Cell, ExportFile, FactList, List, ListFilter, Row, limits, links, screens, t, words,
+};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::reach as roster_reach;
 use lyceum_store::Tx;
 
-use super::keys::{chosen_organizations, organizations};
+use super::keys::{access_cell, chosen_organizations, organizations};
 use super::visitor::query;
 use super::{Form, Visitor, action, deadline, first_rows, on_to, page, show_page};
 use crate::accounts::NewAccount;
@@ -72,17 +74,18 @@ async fn list(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = found.accounts.iter().map(|account| row(account, &visitor)).collect();
     let total = usize::try_from(found.total).unwrap_or_default();
     let roles = Role::ALL.map(Role::name);
-    let list = List::page("People", COLUMNS, query, rows, total)
-        .or_else("No account fits.")
-        .choice(ListFilter::of("role", "Role", roles.iter().map(|role| (*role, *role))));
-    show_page(&PeoplePage { frame: visitor.frame("People"), list })
+    let list =
+        List::page("People", COLUMNS, query, rows, total).or_else("No account fits.").choice(
+            ListFilter::of("role", "Role", roles.iter().map(|role| (*role, words::role(role)))),
+        );
+    show_page(&PeoplePage { frame: visitor.frame(t!("People")), list })
 }
 
 fn row(account: &Person, visitor: &Visitor) -> Row {
     vec![
         Cell::text(&account.name).to(links::account(&account.id)),
         Cell::text(&account.email),
-        Cell::text(account.role.name()),
+        Cell::text(words::role(account.role.name())),
         access(account),
         visitor.time(account.created),
         state(account),
@@ -91,22 +94,22 @@ fn row(account: &Person, visitor: &Visitor) -> Row {
 
 fn access(account: &Person) -> Cell {
     match &account.roster_user {
-        Some(user) => Cell::text("own lessons").to(links::student(user)),
-        None => Cell::text(account.reach.to_string()),
+        Some(user) => Cell::text(t!("own lessons")).to(links::student(user)),
+        None => access_cell(&account.reach),
     }
 }
 
 fn state(account: &Person) -> Cell {
     match account.disabled {
-        Some(_) => Cell::text("disabled").toned("bad"),
-        None => Cell::text("active").toned("good"),
+        Some(_) => Cell::text(t!("disabled")).toned("bad"),
+        None => Cell::text(t!("active")).toned("good"),
     }
 }
 
 /// Shows the form with what was entered: e-mail address, name, role and user in the roster.
 fn new_page(visitor: &Visitor, entered: [String; 4], problem: Option<&Problem>) -> Result<Answer> {
     let page = show_page(&NewAccountPage {
-        frame: visitor.frame("New account"),
+        frame: visitor.frame(t!("New account")),
         problem: problem.map(render::sentence),
         entered,
         roles: ["guide", "developer", "administrator", "student"].to_vec(),
@@ -152,7 +155,7 @@ async fn account_page(
     let token = visitor.token().to_owned();
     let AccountForms { sessions, .. } =
         own_account::forms(context, &account, "", token, Outcome::default()).await?;
-    let password = if account.has_password { "set" } else { "none" };
+    let password = if account.has_password { t!("set") } else { t!("none") };
     let roles = match account.role {
         Role::Student => Vec::new(),
         own => Role::STAFF.map(|role| (role.name(), role == own)).to_vec(),
@@ -170,7 +173,7 @@ async fn account_page(
         path: links::account(&account.id),
         facts: FactList::new(vec![
             ("E-mail address", Cell::text(&account.email)),
-            ("Role", Cell::text(account.role.name())),
+            ("Role", Cell::text(words::role(account.role.name()))),
             ("Access", access(&account)),
             ("State", state(&account)),
             ("Password", Cell::text(password)),
@@ -188,7 +191,7 @@ async fn account_page(
 
 async fn set_role(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
     let role = form.field("role").parse().map_err(|rule| Problem::invalid("role", rule))?;
-    let to = AccountChange { name: None, role: Some(role) };
+    let to = AccountChange { role: Some(role), ..AccountChange::default() };
     let work =
         move |tx: &mut Tx<'_>, now, who: &str, id: &str| account::change(tx, now, who, id, &to);
     change(&context, &visitor, work).await

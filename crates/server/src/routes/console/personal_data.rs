@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use lyceum_console::language::ProblemText;
 use lyceum_console::person::{ErasurePage, PersonPage};
-use lyceum_console::{Cell, Column, FactList, List, links, screens};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_console::{Cell, Column, FactList, List, links, plural, screens, t};
+use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_erasure::{Erasure, Subject};
 
 use super::visitor::query;
@@ -34,7 +35,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
 async fn person_page(
     context: &Context,
     visitor: &Visitor,
-    problem: Option<&str>,
+    problem: Option<ProblemText>,
 ) -> Result<Answer> {
     let (id, key) = (context.param("id").to_owned(), erasure::key(&context.app));
     let asked = id.clone();
@@ -44,11 +45,11 @@ async fn person_page(
     });
     let Some(counts) = counts.await? else { return Ok(on_to(&links::erasure(&id))) };
     let view = PersonPage {
-        frame: visitor.frame("Data about a person"),
+        frame: visitor.frame(t!("Data about a person")),
         path: links::person(&id),
-        rows: rows(context, "What an erasure changes", &counts),
+        rows: rows(context, phrase!("What an erasure changes"), &counts),
         id,
-        problem: problem.map(str::to_owned),
+        problem,
     };
     show_list("person", &view.rows, &view)
 }
@@ -65,7 +66,7 @@ async fn exported(context: Context, visitor: Visitor) -> Result<Answer> {
 async fn erase(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
     let id = context.param("id").to_owned();
     if form.field("confirmed") != id {
-        let problem = "The typed id is another one, so nothing was erased.";
+        let problem = ProblemText::of("the typed id is another one, so nothing was erased");
         return person_page(&context, &visitor, Some(problem)).await;
     }
     let data = PersonalData::of(&context.app);
@@ -73,7 +74,7 @@ async fn erase(context: Context, visitor: Visitor, form: Form) -> Result<Answer>
         Ok(_) => Ok(on_to(&links::erasure(&id))),
         // Such as the last administrator.
         Err(Problem { kind: ProblemKind::Conflict, message, .. }) => {
-            person_page(&context, &visitor, Some(&message)).await
+            person_page(&context, &visitor, Some(ProblemText::of(&message))).await
         }
         Err(problem) => Err(problem),
     }
@@ -83,25 +84,31 @@ async fn erasure(context: Context, visitor: Visitor) -> Result<Answer> {
     let erasure: Erasure = people::find(&context.app, context.param("id")).await?;
     let until = erasure.ended.map(|ended| history_ends(&context.app.config, ended));
     let mut facts = vec![
-        ("Pseudonym", Cell::text(&erasure.pseudonym)),
-        ("Asked by", Cell::text(&erasure.asked_by)),
-        ("Asked", visitor.time(erasure.asked)),
-        ("Ended", visitor.time_if_any(erasure.ended)),
-        ("Phase", Cell::text(&erasure.phase)),
-        ("In backups until", visitor.time_if_any(until)),
+        (phrase!("Pseudonym"), Cell::text(&erasure.pseudonym)),
+        (phrase!("Asked by"), Cell::text(&erasure.asked_by)),
+        (phrase!("Asked"), visitor.time(erasure.asked)),
+        (phrase!("Ended"), visitor.time_if_any(erasure.ended)),
+        (phrase!("Phase"), Cell::text(&erasure.phase)),
+        (phrase!("In backups until"), visitor.time_if_any(until)),
     ];
     let place = |found: &lyceum_erasure::erase::ProjectTable| {
-        format!("{}: {} ({} rows)", found.project, found.table, found.rows)
+        plural!(
+            found.rows,
+            "{project}: {table} ({n} row)",
+            "{project}: {table} ({n} rows)",
+            project = found.project,
+            table = found.table,
+        )
     };
     let places: Vec<String> = erasure.projects.iter().map(place).collect();
     if !places.is_empty() {
-        facts.push(("Still named in projects", Cell::text(places.join(", "))));
+        facts.push((phrase!("Still named in projects"), Cell::text(places.join(", "))));
     }
     let view = ErasurePage {
-        frame: visitor.frame("Erasure"),
+        frame: visitor.frame(t!("Erasure")),
         is_done: erasure.is_done(),
         facts: FactList::new(facts),
-        removed: rows(&context, "What was removed", &erasure.removed),
+        removed: rows(&context, phrase!("What was removed"), &erasure.removed),
     };
     show_list("erasure", &view.removed, &view)
 }

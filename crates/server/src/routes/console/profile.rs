@@ -2,7 +2,7 @@
 
 use lyceum_access::account::{self, AccountChange};
 use lyceum_console::profile::ProfilePage;
-use lyceum_console::screens;
+use lyceum_console::{screens, t};
 use lyceum_core::Result;
 use lyceum_store::Tx;
 
@@ -10,8 +10,8 @@ use super::{Form, Visitor, action, on_to, page, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::own_account::{self, Outcome};
-use crate::render;
 use crate::route::Route;
+use crate::{language, render};
 
 const PATH: &str = "/console/profile";
 
@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
             show(&context, &visitor, Outcome::default()).await
         })
         .of_no_organization(),
-        action("/profile", screen, rename).of_no_organization(),
+        action("/profile", screen, change).of_no_organization(),
         action("/profile/password", screen, set_password).of_no_organization(),
         action("/profile/sessions", screen, end_session).of_no_organization(),
     ]
@@ -32,16 +32,24 @@ async fn show(context: &Context, visitor: &Visitor, outcome: Outcome) -> Result<
     let status = outcome.problem.as_ref().map(|problem| render::status(problem.kind));
     let token = visitor.token().to_owned();
     let forms = own_account::forms(context, &visitor.person, PATH, token, outcome).await?;
-    let page = show_page(&ProfilePage { frame: visitor.frame("Your account"), forms })?;
+    let page = show_page(&ProfilePage {
+        frame: visitor.frame(t!("Your account")),
+        language: visitor.person.language,
+        forms,
+    })?;
     Ok(match status {
         Some(status) => page.status(status),
         None => page,
     })
 }
 
-async fn rename(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+async fn change(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
     let (now, person) = (context.app.clock.now(), visitor.person);
-    let change = AccountChange { name: Some(form.field("name").to_owned()), role: None };
+    let change = AccountChange {
+        name: Some(form.field("name").to_owned()),
+        role: None,
+        language: Some(language::parsed(form.field("language"))?),
+    };
     let write =
         move |tx: &mut Tx<'_>| account::change(tx, now, person.account_name(), &person.id, &change);
     context.app.db.write(write).await?;
@@ -50,7 +58,7 @@ async fn rename(context: Context, visitor: Visitor, form: Form) -> Result<Answer
 
 async fn set_password(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
     let changed = own_account::set_password(&context, &visitor.person, &form).await;
-    show(&context, &visitor, Outcome::of(changed, "The password is changed.")?).await
+    show(&context, &visitor, Outcome::of(changed, t!("The password is changed."))?).await
 }
 
 async fn end_session(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {

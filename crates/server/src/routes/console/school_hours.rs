@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_bridge::school_hours::{SchoolHours, WEEKDAYS};
+use jiff::civil::Weekday;
+use lyceum_bridge::school_hours::SchoolHours;
 use lyceum_bridge::screens::school_hours::{self as screen, OrganizationHours};
 use lyceum_console::classes::FilterOption;
+use lyceum_console::language::ProblemText;
 use lyceum_console::school_hours::{COLUMNS, SchoolHoursPage};
 use lyceum_console::system::{SystemListPage, tabs};
-use lyceum_console::{Cell, List, Row, links, screens};
+use lyceum_console::{Cell, List, Row, links, screens, t, words};
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 
@@ -35,9 +37,11 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("School hours", COLUMNS, query(&context), found.iter().map(row).collect())
         .or_else("There are no organizations yet. Import a roster, or create them over the API.");
     let view = SystemListPage {
-        frame: visitor.frame("School hours"),
+        frame: visitor.frame(t!("School hours")),
         tabs: tabs("School hours"),
-        description: "Students are expected at work in these hours. An organization that sets none has those of the organization above it.",
+        description: t!(
+            "Students are expected at work in these hours. An organization that sets none has those of the organization above it."
+        ),
         makes_backups: false,
         list,
     };
@@ -46,14 +50,19 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
 
 fn row(org: &OrganizationHours) -> Row {
     let hours = &org.in_force.hours;
-    let days = hours.weekday_names().iter().map(|name| &name[..3]).collect::<Vec<_>>().join(", ");
+    let days: Vec<String> = hours
+        .weekdays
+        .iter()
+        .filter_map(|day| Weekday::from_monday_one_offset(*day).ok())
+        .map(words::short_weekday)
+        .collect();
     let set_by = match &org.in_force.set_by {
-        None => Cell::missing("usual hours"),
+        None => Cell::missing(&t!("usual hours")),
         Some(id) => Cell::text(&org.set_by_name).to(links::school_hours(id)),
     };
     vec![
         Cell::text(&org.name).to(links::school_hours(&org.id)),
-        Cell::text(days),
+        Cell::text(days.join(", ")),
         Cell::text(format!("{} – {}", hours.begins, hours.ends)),
         Cell::text(&hours.time_zone),
         Cell::count(hours.days_off.len() as u64).to(links::school_hours(&org.id)),
@@ -75,23 +84,24 @@ fn view(
     visitor: &Visitor,
     org: &OrganizationHours,
     hours: &SchoolHours,
-    problem: Option<String>,
+    problem: Option<ProblemText>,
 ) -> SchoolHoursPage {
     let is_own = org.in_force.set_by.as_ref() == Some(&org.id);
-    let option = |(number, name): (i8, &str)| FilterOption {
+    let option = |number: i8| FilterOption {
         value: number.to_string(),
-        name: name.to_owned(),
+        name: Weekday::from_monday_one_offset(number)
+            .map_or_else(|_| String::new(), words::weekday),
         is_chosen: hours.weekdays.contains(&number),
     };
     SchoolHoursPage {
-        frame: visitor.frame(format!("School hours of {}", org.name)),
+        frame: visitor.frame(t!("School hours of {name}", name = org.name)),
         path: links::school_hours(&org.id),
         source: match (is_own, org.set_by_name.as_str()) {
-            (true, _) => "This organization sets these hours itself.".to_owned(),
-            (false, "") => "No organization sets hours, so the usual ones apply.".to_owned(),
-            (false, name) => format!("These hours are set by {name}."),
+            (true, _) => t!("This organization sets these hours itself."),
+            (false, "") => t!("No organization sets hours, so the usual ones apply."),
+            (false, name) => t!("These hours are set by {name}.", name = name),
         },
-        weekdays: WEEKDAYS.into_iter().map(option).collect(),
+        weekdays: (1..=7).map(option).collect(),
         begins: hours.begins.clone(),
         ends: hours.ends.clone(),
         time_zone: hours.time_zone.clone(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use lyceum_access::screens::search as accounts;
 use lyceum_console::search::{SearchGroup, SearchOptions, SearchPage, SearchResult, screens_named};
 use lyceum_console::{Screen, links, screens};
+use lyceum_core::phrase;
 use lyceum_core::text::{name_words, searched_text};
 use lyceum_core::{Reach, Result};
 use lyceum_roster::repository::NameSearch;
@@ -44,7 +45,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     match is_part {
         true => show_page(&SearchOptions { is_too_short, groups }),
         false => {
-            let frame = visitor.frame(screens::SEARCH.name);
+            let frame = visitor.frame(screens::SEARCH.title());
             show_page(&SearchPage { frame, query, is_too_short, groups })
         }
     }
@@ -80,15 +81,15 @@ impl Search {
         let mut groups = Vec::new();
         if screens::STUDENTS.is_for(self.role) {
             let found = roster::users(tx, name_search, true)?;
-            groups.push(self.records("Students", found, links::student));
+            groups.push(self.records(phrase!("Students"), found, links::student));
         }
         if screens::CLASSES.is_for(self.role) {
             let found = roster::classes(tx, name_search)?;
-            groups.push(self.records("Classes", found, links::class));
+            groups.push(self.records(phrase!("Classes"), found, links::class));
         }
         if screens::COURSES.is_for(self.role) {
             let found = roster::courses(tx, name_search)?;
-            groups.push(self.records("Courses", found, links::course));
+            groups.push(self.records(phrase!("Courses"), found, links::course));
         }
         if screens::PEOPLE.is_for(self.role) {
             let account = |person: lyceum_access::Person| SearchResult {
@@ -97,9 +98,9 @@ impl Search {
                 name: person.name,
             };
             let found = accounts::staff(tx, &self.words, most)?.into_iter().map(account);
-            groups.push(self.group("Accounts", found.collect()));
+            groups.push(self.group(phrase!("Accounts"), found.collect()));
             let found = roster::users(tx, name_search, false)?;
-            groups.push(self.records("Staff and guardians in the roster", found, links::person));
+            groups.push(self.records(phrase!("Staff and guardians in the roster"), found, links::person));
         }
         Ok(groups)
     }

@@ -5,12 +5,11 @@ use lyceum_adaptive::screens::teaching::{self, AssignableTests};
 use lyceum_adaptive::time_limit::ExtraTime;
 use lyceum_bridge::analytics::ContributingEvent;
 use lyceum_bridge::today::SubjectDay;
-use lyceum_bridge::zone::Zone;
 use lyceum_console::chart::{self, Bar};
 use lyceum_console::student::{
     FACTS, GoalRing, StudentEventPage, StudentFactsPage, StudentPage, StudentTotals,
 };
-use lyceum_console::{Cell, List, ListQuery, Row, links, screens, words};
+use lyceum_console::{Cell, List, ListQuery, Row, links, plural, screens, t, words};
 use lyceum_core::{Problem, Result};
 use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
@@ -22,6 +21,7 @@ use super::visitor::{moment, query};
 use super::{Visitor, deadline, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::language::Calendar;
 use crate::route::Route;
 
 /// The numbers of days that charts can show. The first is the default.
@@ -47,7 +47,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let (student, courses, tests) = context.app.db.scan(deadline(), read).await?;
     let page = links::student(&id);
-    let teaching = forms(&context, &visitor, (&page, "this student"), courses, tests);
+    let teaching = forms(&context, &visitor, (&page, t!("this student")), courses, tests);
     let view = StudentPage { teaching: Some(teaching), ..view(&visitor, id, query, &student) };
     show_list("answers", &view.answers, &view)
 }
@@ -66,9 +66,14 @@ fn view(
     #[expect(clippy::cast_precision_loss, reason = "goals are small")]
     let goal = (student.goal_xp > 0).then_some(student.goal_xp as f64);
     let bars = |measure: Measure, unit: &str, scale: f64| -> Vec<Bar> {
-        student.days.iter().map(|day| bar(&id, day, measure, unit, scale)).collect()
+        student
+            .days
+            .iter()
+            .map(|day| bar(&id, day, measure, unit, scale, &visitor.calendar))
+            .collect()
     };
-    let minutes = bars(Measure::Active, "min", 60.0);
+    let (xp, min) = (t!("XP"), t!("min"));
+    let minutes = bars(Measure::Active, &min, 60.0);
     StudentPage {
         frame: visitor.frame(&student.name),
         about: about(&id, student),
@@ -76,22 +81,21 @@ fn view(
         rings: rings(&id, student),
         ranges: ranges.into(),
         has_work: student.total.events > 0,
-        xp: chart::bars(&bars(Measure::Xp, "XP", 1.0), "XP by day", "XP", goal),
-        time: chart::bars(&minutes, "Active minutes by day", "min", None),
+        xp: chart::bars(&bars(Measure::Xp, &xp, 1.0), &t!("XP by day"), &xp, goal),
+        time: chart::bars(&minutes, &t!("Active minutes by day"), &min, None),
         totals: totals(&id, student),
         person: links::person(&id),
-        answers: answers(&id, query, &student.answers, &visitor.zone),
+        answers: answers(&id, query, &student.answers, &visitor.calendar),
         teaching: None,
         id,
     }
 }
 
 fn about(id: &str, student: &screen::StudentDetails) -> Vec<String> {
-    let grades = student.grades.join(", ");
-    let grade = if grades.is_empty() { String::new() } else { format!("Grade {grades}") };
+    let grades = words::grades(&student.grades);
     let extra_time = student.extra_time.map(describe_extra_time).unwrap_or_default();
     let mut about =
-        vec![grade, student.school.clone(), student.email.clone(), id.to_owned(), extra_time];
+        vec![grades, student.school.clone(), student.email.clone(), id.to_owned(), extra_time];
     about.retain(|part| !part.is_empty());
     about
 }
@@ -101,9 +105,14 @@ fn describe_extra_time(ExtraTime { percent, minutes }: ExtraTime) -> String {
     #[expect(clippy::cast_precision_loss, reason = "it is small")]
     let factor = words::number(percent as f64 / 100.0);
     match (percent, minutes) {
-        (_, 0) => format!("{factor} × the time in tests"),
-        (100, _) => format!("{minutes} minutes more in tests"),
-        _ => format!("{factor} × the time and {minutes} minutes more in tests"),
+        (_, 0) => t!("{n} × the time in tests", n = factor),
+        (100, _) => plural!(minutes, "{n} minute more in tests", "{n} minutes more in tests"),
+        _ => plural!(
+            minutes,
+            "{factor} × the time and {n} minute more in tests",
+            "{factor} × the time and {n} minutes more in tests",
+            factor = factor,
+        ),
     }
 }
 
@@ -115,13 +124,14 @@ fn bar(
     measure: Measure,
     unit: &str,
     scale: f64,
+    calendar: &Calendar,
 ) -> Bar {
     let value = sums.of(measure) as f64 / 1000.0 / scale;
     Bar {
         value,
-        description: format!("{day}: {} {unit}", words::number(value)),
+        description: format!("{}: {} {unit}", calendar.named_day(day), words::number(value)),
         href: (sums.of(measure) != 0).then(|| links::events_behind(id, day, day, "")),
-        label: day[5..].to_owned(),
+        label: calendar.named_day(day),
     }
 }
 
@@ -135,8 +145,8 @@ fn ring(id: &str, subject: &SubjectDay, today: &str) -> GoalRing {
     let (xp, goal) = (subject.sums.of(Measure::Xp), subject.goal_xp);
     let shown = words::thousandths(xp);
     let description = match goal {
-        0 => format!("{shown} XP, no goal"),
-        _ => format!("{shown} of {goal} XP"),
+        0 => t!("{xp} XP, no goal", xp = shown),
+        _ => t!("{xp} of {goal} XP", xp = shown, goal = goal),
     };
     GoalRing {
         ring: chart::ring(xp as f64 / 1000.0, goal as f64, &shown, &description),
@@ -186,10 +196,11 @@ async fn facts(context: Context, visitor: Visitor) -> Result<Answer> {
     let read = move |tx: &mut Tx<'_>| screen::events_behind(tx, &moment, &of, &selection, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
     let screen::Selection { from, to, subject } = &found.selection;
-    let days = if from == to { from.clone() } else { format!("{from} to {to}") };
-    let rows = found.events.iter().map(|event| fact(&id, event, &visitor.zone)).collect();
+    let [first, last] = [from, to].map(|day| visitor.calendar.named_day(day));
+    let days = if from == to { first } else { t!("{first} to {last}", first = first, last = last) };
+    let rows = found.events.iter().map(|event| fact(&id, event, &visitor.calendar)).collect();
     let view = StudentFactsPage {
-        frame: visitor.frame(format!("Events of {}", found.student)),
+        frame: visitor.frame(t!("Events of {name}", name = found.student)),
         which: if subject.is_empty() { days } else { format!("{days}, {subject}") },
         total: total(subject.clone(), &found.total, String::new()),
         student: (links::student(&id), found.student),
@@ -198,7 +209,7 @@ async fn facts(context: Context, visitor: Visitor) -> Result<Answer> {
     show_list("events", &view.list, &view)
 }
 
-fn fact(id: &str, behind: &ContributingEvent, zone: &Zone) -> Row {
+fn fact(id: &str, behind: &ContributingEvent, calendar: &Calendar) -> Row {
     let event = &behind.logged.event;
     let href = links::student_event(id, behind.logged.seq);
     let of = |measure| Cell::thousandths(behind.sums.of(measure)).to(&href);
@@ -208,7 +219,7 @@ fn fact(id: &str, behind: &ContributingEvent, zone: &Zone) -> Row {
     let titles = [&object["activity"]["name"], &object["name"], &content["type"]];
     let title = titles.into_iter().find_map(|title| title.as_str()).unwrap_or("event");
     vec![
-        Cell::when(event.time, zone.format(event.time)),
+        Cell::when(event.time, calendar.moment(event.time)),
         Cell::text(&behind.subject),
         Cell::text(&behind.app),
         Cell::text(title).to(&href),
@@ -229,14 +240,14 @@ async fn event(context: Context, visitor: Visitor) -> Result<Answer> {
     let logged = &found.logged;
     let body = serde_json::to_string_pretty(&logged.event.content()).map_err(Problem::internal)?;
     let facts = vec![
-        ("Id", logged.event.id.clone()),
-        ("Happened", visitor.zone.format(logged.event.time)),
-        ("Sent", visitor.zone.format(logged.event.send_time)),
-        ("Arrived", visitor.zone.format(logged.received)),
-        ("Sensor", logged.event.sensor.clone()),
-        ("Client", logged.client.clone()),
+        (t!("Id"), logged.event.id.clone()),
+        (t!("Happened"), visitor.calendar.moment_with_seconds(logged.event.time)),
+        (t!("Sent"), visitor.calendar.moment_with_seconds(logged.event.send_time)),
+        (t!("Arrived"), visitor.calendar.moment_with_seconds(logged.received)),
+        (t!("Sensor"), logged.event.sensor.clone()),
+        (t!("Client"), logged.client.clone()),
     ];
     let (frame, student) =
-        (visitor.frame(format!("Event {number}")), (links::student(&id), found.student));
+        (visitor.frame(t!("Event {n}", n = number)), (links::student(&id), found.student));
     show_page(&StudentEventPage { frame, student, facts, body })
 }

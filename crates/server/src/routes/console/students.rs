@@ -3,7 +3,7 @@
 use lyceum_adaptive::screens::students as screen;
 use lyceum_bridge::today::StudentDay;
 use lyceum_console::students::{COLUMNS, StudentsPage};
-use lyceum_console::{Cell, List, ListFilter, Row, links, screens, words};
+use lyceum_console::{Cell, List, ListFilter, Row, links, screens, t, words};
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::{Measure, MeasureSums};
@@ -31,7 +31,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let reach = context.reach();
     let read = move |tx: &mut Tx<'_>| screen::read(tx, &moment, &filter, &reach);
     let students = context.app.db.scan(deadline(), read).await?;
-    let day = visitor.zone.day_of(now).to_string();
+    let today = visitor.zone().day_of(now);
     let rows = students.days.iter().map(|student| row(student, now)).collect();
     let classes = class_filter(&students.classes, query.own("class"));
     let list = List::new("Students", COLUMNS, query, rows)
@@ -42,8 +42,16 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
             "School",
             students.schools.iter().map(|name| (name, name)),
         ))
-        .choice(ListFilter::of("grade", "Grade", students.grades.iter().map(|name| (name, name))));
-    let view = StudentsPage { frame: visitor.frame("Students"), day, list };
+        .choice(ListFilter::of(
+            "grade",
+            "Grade",
+            students.grades.iter().map(|code| (code, words::grade(code))),
+        ));
+    let view = StudentsPage {
+        frame: visitor.frame(t!("Students")),
+        day: visitor.calendar.day(today),
+        list,
+    };
     show_list("students", &view.list, &view)
 }
 
@@ -52,7 +60,7 @@ fn row(day: &StudentDay, now: Timestamp) -> Row {
     let to = |cell: Cell| cell.to(links::events_behind(id, &day.date, &day.date, ""));
     vec![
         Cell::text(day.learner.name()).to(links::student(id)),
-        Cell::text(&day.learner.grade),
+        Cell::of(day.learner.grade.as_str(), words::grade(&day.learner.grade)),
         Cell::text(&day.school),
         to(Cell::thousandths(day.xp())),
         goal(day),
@@ -79,6 +87,6 @@ pub(super) fn accuracy(sums: &MeasureSums) -> Cell {
 pub(super) fn last_seen_cell(day: &StudentDay, now: Timestamp) -> Cell {
     match day.last {
         Some(last) => Cell::of(last.to_string(), words::ago(last, now)),
-        None => Cell::missing("not today"),
+        None => Cell::missing(&t!("not today")),
     }
 }

@@ -6,7 +6,7 @@ use lyceum_access::screens::system as screen;
 use lyceum_console::limits;
 use lyceum_console::{
     Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, links, screens,
-    system as view,
+    system as view, t,
 };
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::imports;
@@ -64,7 +64,7 @@ const BACKUPS: &[Column] =
 const SETTINGS: &[Column] = &[
     Column::text("name", "Setting"),
     Column::text("value", "Value"),
-    Column::text("origin", "From"),
+    Column::text("origin", "Source"),
 ];
 
 async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -76,7 +76,7 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let backup = match found.last_backup {
         Some(entry) => visitor.time(entry.at),
-        None => Cell::text("none yet").toned("warn"),
+        None => Cell::text(t!("none yet")).toned("warn"),
     };
     let facts = FactList::new(vec![
         ("Version", Cell::text(env!("CARGO_PKG_VERSION"))),
@@ -89,7 +89,7 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Changes in the audit log", Cell::count(found.change_count).to("/console/system/audit")),
     ]);
     show_page(&view::OverviewPage {
-        frame: visitor.frame("System"),
+        frame: visitor.frame(t!("System")),
         tabs: view::tabs("Overview"),
         facts,
     })
@@ -112,19 +112,14 @@ async fn all_jobs(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let jobs = context.app.db.read(read).await?;
     let rows = jobs.iter().map(|job| job_row(&visitor, job)).collect();
-    let option = |value: &str, name: &str| (value.to_owned(), name.to_owned());
-    let states = vec![
-        option("", "all"),
-        option("waiting", "waiting"),
-        option("failed", "failed"),
-        option("done", "done"),
-    ];
+    let states = ["waiting", "failed", "done"].map(|name| (name, state_name(name)));
     let list = List::new("Jobs", JOBS, query, rows)
-        .choice(ListFilter { name: "state", label: "State", options: states })
+        .choice(ListFilter::of("state", "State", states.into_iter()))
         .or_else("There are no jobs yet.")
         .note(at_most(jobs.len(), CONSOLE_JOBS_COUNT));
-    let description = "Long work that goes on after its request. The server tries a failed job again, after longer and longer \
-                pauses.";
+    let description = t!(
+        "Long work that goes on after its request. The server tries a failed job again, after longer and longer pauses."
+    );
     of_list("jobs", &visitor, "Jobs", description, false, list)
 }
 
@@ -140,8 +135,19 @@ fn job_row(visitor: &Visitor, job: &jobs::JobStatus) -> Row {
     ]
 }
 
+/// The state of a job in the reader's language.
+fn state_name(name: &str) -> String {
+    match name {
+        "waiting" => t!("waiting"),
+        "running" => t!("running"),
+        "failed" => t!("failed"),
+        "done" => t!("done"),
+        other => other.to_owned(),
+    }
+}
+
 fn state(job: &jobs::JobStatus) -> Cell {
-    Cell::text(&job.state).toned(match job.state.as_str() {
+    Cell::text(state_name(&job.state)).toned(match job.state.as_str() {
         "failed" => "bad",
         "done" => "good",
         _ => "warn",
@@ -164,16 +170,16 @@ async fn job(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = tries.iter().map(|tried| try_row(&visitor, &job, tried)).collect();
     let list =
         List::new("Tries", TRIES, query(&context), rows).or_else("This job has not run yet.");
-    let page = view::JobPage { frame: visitor.frame(format!("Job {}", job.id)), facts, list };
+    let page = view::JobPage { frame: visitor.frame(t!("Job {n}", n = job.id)), facts, list };
     show_list("tries", &page.list, &page)
 }
 
 fn try_row(visitor: &Visitor, job: &jobs::JobStatus, tried: &jobs::JobTry) -> Row {
     let outcome = match (&tried.error, &tried.ended) {
         (Some(error), _) => Cell::text(error).toned("bad"),
-        (None, Some(_)) => Cell::text("done").toned("good"),
-        (None, None) if job.runs(tried) => Cell::text("running").toned("warn"),
-        (None, None) => Cell::text("its server stopped").toned("bad"),
+        (None, Some(_)) => Cell::text(t!("done")).toned("good"),
+        (None, None) if job.runs(tried) => Cell::text(t!("running")).toned("warn"),
+        (None, None) => Cell::text(t!("its server stopped")).toned("bad"),
     };
     vec![
         Cell::count(tried.attempt),
@@ -187,11 +193,11 @@ fn of_list(
     name: &'static str,
     visitor: &Visitor,
     tab: &'static str,
-    description: &'static str,
+    description: String,
     makes_backups: bool,
     list: List,
 ) -> Result<Answer> {
-    let (frame, tabs) = (visitor.frame("System"), view::tabs(tab));
+    let (frame, tabs) = (visitor.frame(t!("System")), view::tabs(tab));
     let page = view::SystemListPage { frame, tabs, description, makes_backups, list };
     show_list(name, &page.list, &page)
 }
@@ -209,11 +215,13 @@ async fn backups(context: Context, visitor: Visitor) -> Result<Answer> {
         .note(at_most(backups.len(), CONSOLE_JOBS_COUNT));
     let is_sqlite = context.app.db.dialect() == SqlDialect::Sqlite;
     let description = if is_sqlite {
-        "A backup contains the database as of one instant, and each file of deployed projects as of a moment later. \
-         Backups are in the data folder. Store copies on another machine, and store master.key apart from them."
+        t!(
+            "A backup contains the database as of one instant, and each file of deployed projects as of a moment later. Backups are in the data folder. Store copies on another machine, and store master.key apart from them."
+        )
     } else {
-        "`lyceum admin backup FILE` backs up the database and the projects of its node. Store master.key apart from \
-         the backups."
+        t!(
+            "`lyceum admin backup FILE` backs up the database and the projects of its node. Store master.key apart from the backups."
+        )
     };
     of_list("backups", &visitor, "Backups", description, is_sqlite, list)
 }
@@ -271,13 +279,14 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
         .choice(ListFilter::of("what", "Change", found.what.iter().map(|what| (what, what))))
         .days()
         .note(cut_notice(found.page.total));
-    let description = "Who changed what in the console or by a command. Entries are never changed. The page of a project also \
-                lists its own changes.";
+    let description = t!(
+        "Who changed what in the console or by a command. Entries are never changed. The page of a project also lists its own changes."
+    );
     of_list("audit", &visitor, "Audit log", description, false, list)
 }
 
 fn filter(query: &ListQuery, visitor: &Visitor) -> Result<AuditFilter> {
-    let (from, to) = days(query, &visitor.zone)?;
+    let (from, to) = days(query, visitor.zone())?;
     let (by, is_reversed) = match query.order() {
         ("time" | "number", is_reversed) => (AuditOrder::Time, is_reversed),
         ("who", is_reversed) => (AuditOrder::Who, is_reversed),
@@ -300,7 +309,7 @@ fn entry_row(visitor: &Visitor, entry: &AuditEntry) -> Row {
     let to = links::change(entry.id);
     vec![
         Cell::count(entry.id).to(&to),
-        visitor.time(entry.at),
+        visitor.exact_time(entry.at),
         Cell::text(&entry.who),
         Cell::text(&entry.what).to(&to),
         Cell::text(&entry.subject),
@@ -311,7 +320,7 @@ async fn change(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = context.param("change").to_owned();
     let entry = context.app.db.read(move |tx| screen::change(tx, &id)).await?;
     let facts = FactList::new(vec![
-        ("Time", visitor.time(entry.at)),
+        ("Time", visitor.exact_time(entry.at)),
         ("Who", Cell::text(&entry.who)),
         ("Change", Cell::text(&entry.what)),
         ("Subject", Cell::text(&entry.subject)),
@@ -321,7 +330,7 @@ async fn change(context: Context, visitor: Visitor) -> Result<Answer> {
         details => serde_json::to_string_pretty(details).map_err(Problem::internal)?,
     };
     show_page(&view::AuditChangePage {
-        frame: visitor.frame(format!("Change {}", entry.id)),
+        frame: visitor.frame(t!("Change {n}", n = entry.id)),
         facts,
         details,
     })
@@ -334,7 +343,8 @@ async fn settings(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = context.app.settings.iter().map(row).collect();
     let list = List::new("Settings", SETTINGS, query(&context), rows)
         .or_else("This server was started without a list of its settings.");
-    let description = "The settings since the start, and where each value comes from. Secrets are left out. `lyceum config` \
-                explains each setting.";
+    let description = t!(
+        "The settings since the start, and where each value comes from. Secrets are left out. `lyceum config` explains each setting."
+    );
     of_list("settings", &visitor, "Settings", description, false, list)
 }

@@ -4,7 +4,7 @@ use lyceum_adaptive::screens::teaching::{AssignableTests, CourseLessons};
 use lyceum_adaptive::teaching::{DAILY_XP_MAX, TeachingAction, TeachingRequest};
 use lyceum_adaptive::time_limit::ExtraTimeInput;
 use lyceum_console::teaching::{CourseChoice, TeachingForms};
-use lyceum_console::{links, screens};
+use lyceum_console::{links, screens, t};
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, Result};
 
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Vec<Route> {
 pub(super) fn forms(
     context: &Context,
     visitor: &Visitor,
-    (page, whom): (&str, &'static str),
+    (page, whom): (&str, String),
     courses: Vec<CourseLessons>,
     tests: AssignableTests,
 ) -> TeachingForms {
@@ -38,7 +38,7 @@ pub(super) fn forms(
         courses: courses.into_iter().map(course_choice).collect(),
         subjects: tests.subjects,
         grades: tests.grades,
-        done: describe(&done).map(str::to_owned),
+        done: describe(&done),
     }
 }
 
@@ -47,15 +47,15 @@ fn course_choice(CourseLessons { id, title, lessons }: CourseLessons) -> CourseC
 }
 
 /// What was done, by the value of the button.
-fn describe(action: &str) -> Option<&'static str> {
+fn describe(action: &str) -> Option<String> {
     Some(match action {
-        "assign" => "The lesson is assigned.",
-        "assign-test" => "The test is assigned.",
-        "skip" => "The lesson is left out of the plan.",
-        "unskip" => "The lesson is in the plan again.",
-        "reset" => "The last attempt is reset.",
-        "goal" => "The daily goal is set.",
-        "extra-time" => "The extra time is set.",
+        "assign" => t!("The lesson is assigned."),
+        "assign-test" => t!("The test is assigned."),
+        "skip" => t!("The lesson is left out of the plan."),
+        "unskip" => t!("The lesson is in the plan again."),
+        "reset" => t!("The last attempt is reset."),
+        "goal" => t!("The daily goal is set."),
+        "extra-time" => t!("The extra time is set."),
         _ => return None,
     })
 }
@@ -94,7 +94,7 @@ fn read_until(form: &Form, visitor: &Visitor) -> Result<Option<Timestamp>> {
         let rule = format!("must be a date such as 2026-11-24: got '{text}'");
         Problem::invalid("until", rule)
     })?;
-    Ok(Some(visitor.zone.start_of(next)))
+    Ok(Some(visitor.zone().start_of(next)))
 }
 
 fn read_action(form: &Form, visitor: &Visitor) -> Result<TeachingAction> {

@@ -8,16 +8,18 @@ use lyceum_adaptive::screens::chosen_class::{ChosenClass, OWN_CLASSES};
 use lyceum_adaptive::screens::today::{self as screen, StudentCounts};
 use lyceum_bridge::need::{Need, NeedReason, RULES, RuleCondition, RuleMeasure};
 use lyceum_bridge::today::{Moment, Presence, WORKING_MAX_MINUTES};
+use lyceum_console::language::{Shown, translated};
 use lyceum_console::today::{COLUMNS, TodayPage};
-use lyceum_console::{Cell, Label, List, ListFilter, ListQuery, Row, Tab, Tabs, links, screens};
-use lyceum_core::Result;
+use lyceum_console::{Cell, Label, List, ListFilter, ListQuery, Row, Tab, Tabs, links, screens, t};
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, phrase};
 use lyceum_roster::screens::classes::ListedClass;
 use lyceum_store::Tx;
 use tokio::sync::mpsc::channel;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::reasons;
 use super::students::{accuracy, goal, last_seen_cell};
 use super::visitor::{moment, query};
 use super::{Visitor, deadline, page, show_list};
@@ -31,10 +33,10 @@ use crate::sse::{self, EventFeed};
 
 /// The groups of students: the value of the parameter `group`, the tab, and who is in it.
 const GROUPS: [(&str, &str, Option<Presence>); 4] = [
-    ("", "Need attention", None),
-    ("working", "Working", Some(Presence::Working)),
-    ("idle", "Stopped", Some(Presence::Idle)),
-    ("absent", "Absent", Some(Presence::Absent)),
+    ("", phrase!("Need attention"), None),
+    ("working", phrase!("Working"), Some(Presence::Working)),
+    ("idle", phrase!("Stopped"), Some(Presence::Idle)),
+    ("absent", phrase!("Absent"), Some(Presence::Absent)),
 ];
 
 pub(super) fn routes() -> Vec<Route> {
@@ -69,22 +71,24 @@ fn view(
     today: &screen::TodayList,
 ) -> TodayPage {
     let now = moment.now;
-    let day = visitor.zone.day_of(now).to_string();
     let rows = today.needs.iter().map(|need| row(need, now)).collect();
     let class = query.own("class").to_owned();
     let classes = class_filter(&today.classes, &class);
     let list = List::new("Students today", COLUMNS, query, rows)
         .or_else(match presence {
-            None => "No student needs attention right now.",
-            Some(_) => "No student is in this group right now.",
+            None => phrase!("No student needs attention right now."),
+            Some(_) => phrase!("No student is in this group right now."),
         })
         .choices(classes)
-        .choice(ListFilter::of("rule", "Reason", RULES.iter().map(|rule| (rule.id, rule.title))))
+        .choice(ListFilter::of(
+            "rule",
+            "Reason",
+            RULES.iter().map(|rule| (rule.id, translated(rule.title))),
+        ))
         .choice(ListFilter::of("school", "School", today.schools.iter().map(|name| (name, name))));
     TodayPage {
-        frame: visitor.frame("Today"),
-        time: visitor.zone.format(now).split_off("2026-01-15 ".len()),
-        day,
+        frame: visitor.frame(t!("Today")),
+        now: visitor.calendar.moment(now),
         student_count: today.counts.all,
         need_count: today.counts.in_need,
         behind_count: today.counts.behind,
@@ -94,7 +98,10 @@ fn view(
         tabs: tabs(here, &class, today.counts),
         about: about(presence),
         list,
-        rules: RULES.iter().map(|rule| (rule.title, rule.describe())).collect(),
+        rules: RULES
+            .iter()
+            .map(|rule| (translated(rule.title), reasons::condition(rule)))
+            .collect(),
     }
 }
 
@@ -105,13 +112,13 @@ pub(super) fn chosen_class(visitor: &Visitor, query: &ListQuery) -> ChosenClass 
 
 /// The filter for the visitor's own classes and the chosen one; none for a visitor who teaches no class and chose none.
 pub(super) fn class_filter(own: &[ListedClass], chosen: &str) -> Option<ListFilter> {
-    let mut options: Vec<(&str, &str)> =
-        own.iter().map(|class| (class.id.as_str(), class.title.as_str())).collect();
+    let mut options: Vec<(&str, String)> =
+        own.iter().map(|class| (class.id.as_str(), class.title.clone())).collect();
     if !options.is_empty() || chosen == OWN_CLASSES {
-        options.insert(0, (OWN_CLASSES, "My classes"));
+        options.insert(0, (OWN_CLASSES, t!("My classes")));
     }
     if !chosen.is_empty() && options.iter().all(|(value, _)| *value != chosen) {
-        options.push((chosen, chosen));
+        options.push((chosen, chosen.to_owned()));
     }
     (!options.is_empty()).then(|| ListFilter::of("class", "Class", options.into_iter()))
 }
@@ -125,7 +132,7 @@ fn tabs(here: &'static str, class: &str, counts: StudentCounts) -> Tabs {
             Some(Presence::Absent) => counts.absent,
         };
         let href = links::today(value, class, "");
-        Tab { count: Some(count.to_string()), ..Tab::new(name, href) }
+        Tab { count: Some(count.shown()), ..Tab::new(name, href) }
     };
     Tabs::new(here, GROUPS.map(tab).into())
 }
@@ -133,17 +140,19 @@ fn tabs(here: &'static str, class: &str, counts: StudentCounts) -> Tabs {
 fn about(presence: Option<Presence>) -> String {
     match presence {
         None | Some(Presence::Off) => {
-            "Students for whom a rule found a reason, except absent ones.".to_owned()
+            t!("Students for whom a rule found a reason, except absent ones.")
         }
         Some(Presence::Working) => {
-            format!("Students who did something in the last {WORKING_MAX_MINUTES} minutes.")
+            t!("Students who did something in the last {n} minutes.", n = WORKING_MAX_MINUTES)
         }
         Some(Presence::Idle) => {
-            format!("Students who worked today, but not in the last {WORKING_MAX_MINUTES} minutes.")
+            t!(
+                "Students who worked today, but not in the last {n} minutes.",
+                n = WORKING_MAX_MINUTES
+            )
         }
         Some(Presence::Absent) => {
-            "Students who are enrolled and did nothing today, although their school has begun."
-                .to_owned()
+            t!("Students who are enrolled and did nothing today, although their school has begun.")
         }
     }
 }
@@ -199,5 +208,5 @@ pub(super) fn label(reason: &NeedReason) -> Label {
         RuleMeasure::Accuracy if matches!(reason.rule.when, RuleCondition::Above(_)) => "good",
         _ => "warn",
     };
-    Label { tone, name: reason.rule.title, description: reason.description() }
+    Label { tone, name: reason.rule.title, description: reasons::finding(reason) }
 }

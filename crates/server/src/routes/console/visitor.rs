@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use lyceum_access::{AccessDenial, Person, TokenHolder};
 use lyceum_bridge::today::Moment;
 use lyceum_bridge::zone::{InstantRange, Zone};
-use lyceum_console::{Cell, Frame, FramedProblemPage, ListQuery, Screen};
+use lyceum_console::{Cell, Frame, FramedProblemPage, ListQuery, Screen, words};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -13,6 +13,7 @@ use super::{as_page, on_to};
 use crate::answer::Answer;
 use crate::auth::{self, Grant};
 use crate::context::Context;
+use crate::language::Calendar;
 use crate::render;
 use crate::routes::bridge::school_hours;
 use crate::routes::sign_in::FormGuard;
@@ -23,8 +24,8 @@ use crate::state::App;
 pub(crate) struct Visitor {
     /// The person.
     pub(crate) person: Person,
-    /// The time zone of the person's browser; UTC until the browser has sent it.
-    pub(crate) zone: Zone,
+    /// The time zone of the person's browser, or UTC until the browser has sent it, and the day there.
+    pub(crate) calendar: Calendar,
     screen: &'static Screen,
     environment: &'static str,
     token: String,
@@ -49,7 +50,7 @@ impl Visitor {
     ) -> Self {
         Self {
             person: person.clone(),
-            zone: zone(headers),
+            calendar: Calendar::of(app, headers),
             screen,
             environment: auth::environment(app),
             token: FormGuard::of_session(app, headers).token(),
@@ -66,13 +67,23 @@ impl Visitor {
             screen: self.screen,
             title: title.into(),
             token: self.token.clone(),
-            zone: self.zone.name().to_owned(),
+            zone: self.zone().name().to_owned(),
         }
+    }
+
+    /// The time zone of the person's browser.
+    pub(super) fn zone(&self) -> &Zone {
+        &self.calendar.zone
     }
 
     /// A cell for an instant. Exports contain it in UTC, and the page shows it in the visitor's time zone.
     pub(super) fn time(&self, instant: Timestamp) -> Cell {
-        Cell::when(instant, self.zone.format(instant))
+        Cell::when(instant, self.calendar.moment(instant))
+    }
+
+    /// A cell for an instant of a log, with seconds.
+    pub(super) fn exact_time(&self, instant: Timestamp) -> Cell {
+        Cell::when(instant, self.calendar.moment_with_seconds(instant))
     }
 
     /// A cell for an instant, or a dash.
@@ -87,7 +98,7 @@ impl Visitor {
 
     /// Formats an instant that is stored as text in the visitor's time zone.
     pub(super) fn format(&self, text: &str) -> String {
-        text.parse().map_or_else(|_| text.to_owned(), |instant| self.zone.format(instant))
+        text.parse().map_or_else(|_| text.to_owned(), |instant| self.calendar.moment(instant))
     }
 
     /// The token that each form of a page sends in its field `token`.
@@ -101,7 +112,7 @@ impl Visitor {
         let frame = self.frame(render::title(status));
         let page = FramedProblemPage {
             frame: &frame,
-            message: &render::sentence(problem),
+            message: render::sentence(problem),
             is_missing: status == StatusCode::NOT_FOUND,
         };
         Ok(as_page(lyceum_console::html(&page)?).status(status))
@@ -133,7 +144,8 @@ pub(crate) fn turn_away(
     let visitor = Visitor::of(context, screen)?;
     let message = format!(
         "'{}' is for {roles}; your role is '{}', and an administrator can change it",
-        screen.name, visitor.person.role,
+        screen.title(),
+        words::role(visitor.person.role.name()),
     );
     visitor.refused(&Problem::new(ProblemKind::Forbidden, message))
 }

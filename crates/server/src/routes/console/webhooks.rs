@@ -1,7 +1,8 @@
 //! Webhooks: their state, and the delivery log, from which deliveries are replayed.
 
+use lyceum_console::language::translated;
 use lyceum_console::webhooks::{COLUMNS, DELIVERIES, DeliveryPage, WebhookPage, WebhooksPage};
-use lyceum_console::{Button, Cell, FactList, List, ListFilter, Row, links, screens};
+use lyceum_console::{Button, Cell, FactList, List, ListFilter, Row, links, screens, t};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use lyceum_webhooks::filter::Filter;
@@ -33,7 +34,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Webhooks", COLUMNS, query(&context), rows).or_else(
         "There are no webhooks yet. A client creates one with `POST /webhooks`; the integrators' guide shows how.",
     );
-    let view = WebhooksPage { frame: visitor.frame("Webhooks"), list };
+    let view = WebhooksPage { frame: visitor.frame(t!("Webhooks")), list };
     show_list("webhooks", &view.list, &view)
 }
 
@@ -51,13 +52,16 @@ fn row(ListedWebhook { webhook, waiting_count, dead_count }: &ListedWebhook) -> 
 }
 
 fn receives(sensor: Option<&str>) -> Cell {
-    Cell::text(sensor.map_or("all changes".to_owned(), |sensor| format!("events of {sensor}")))
+    Cell::text(
+        sensor
+            .map_or_else(|| t!("all changes"), |sensor| t!("events of {sensor}", sensor = sensor)),
+    )
 }
 
 fn state(is_active: bool) -> Cell {
     match is_active {
-        true => Cell::text("active").toned("good"),
-        false => Cell::text("not active").toned("warn"),
+        true => Cell::text(t!("active")).toned("good"),
+        false => Cell::text(t!("not active")).toned("warn"),
     }
 }
 
@@ -80,7 +84,8 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let path = links::webhook(&webhook.id);
     let deliveries = details.deliveries.iter();
     let rows = deliveries.map(|delivery| delivery_row(&visitor, &path, &frame.token, delivery));
-    let states = DeliveryState::ALL.into_iter().map(|state| (state.name(), state.name()));
+    let states =
+        DeliveryState::ALL.into_iter().map(|state| (state.name(), translated(state.name())));
     let list = List::new("Deliveries", DELIVERIES, query, rows.collect())
         .or_else("Nothing was delivered yet.")
         .choice(ListFilter::of("state", "State", states))
@@ -95,14 +100,14 @@ fn sentence(filter: &Filter) -> String {
     let operator = serde_json::to_value(filter.filter_operator).unwrap_or_default();
     let operator = operator.as_str().unwrap_or_default();
     let value = Value::from(filter.filter_value.as_str());
-    let inactive = if filter.active { "" } else { " (not active)" };
-    format!("{} {operator} {value}{inactive}", filter.filter_key)
+    let rule = format!("{} {operator} {value}", filter.filter_key);
+    if filter.active { rule } else { t!("{filter} (not active)", filter = rule) }
 }
 
 fn last_answer(delivery: &Delivery) -> Cell {
     Cell::text(match (&delivery.error, delivery.status) {
         (Some(error), _) => error.clone(),
-        (None, Some(status)) => format!("the target answered {status}"),
+        (None, Some(status)) => t!("the target answered {status}", status = status.to_string()),
         (None, None) => "–".to_owned(),
     })
 }
@@ -116,8 +121,8 @@ async fn one_delivery(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Message id", Cell::text(&delivery.message_id)),
         ("Type", Cell::text(&delivery.topic)),
         ("Object", Cell::text(&delivery.object)),
-        ("State", Cell::text(delivery.state.name())),
-        ("Attempts", Cell::text(delivery.attempts.to_string())),
+        ("State", Cell::text(translated(delivery.state.name()))),
+        ("Attempts", Cell::count(delivery.attempts)),
         ("Last answer", last_answer(&delivery)),
         ("Created", visitor.time(delivery.created_at)),
         ("Due", visitor.time(delivery.due_at)),
@@ -127,7 +132,7 @@ async fn one_delivery(context: Context, visitor: Visitor) -> Result<Answer> {
         .and_then(|value| serde_json::to_string_pretty(&value))
         .map_err(Problem::internal)?;
     show_page(&DeliveryPage {
-        frame: visitor.frame(format!("Delivery {number}")),
+        frame: visitor.frame(t!("Delivery {n}", n = number)),
         replay: format!("{path}/deliveries/{number}/replay"),
         webhook: (path, webhook.name),
         facts,
@@ -145,7 +150,7 @@ fn delivery_row(visitor: &Visitor, path: &str, token: &str, delivery: &Delivery)
     let button = Button {
         path: format!("{to}/replay"),
         fields: vec![("token", token.to_owned())],
-        description: "Replay".to_owned(),
+        description: t!("Replay"),
         tone: "",
     };
     vec![
@@ -153,7 +158,7 @@ fn delivery_row(visitor: &Visitor, path: &str, token: &str, delivery: &Delivery)
         visitor.time(delivery.created_at),
         Cell::text(&delivery.topic),
         Cell::text(&delivery.object),
-        Cell::text(delivery.state.name()).toned(tone),
+        Cell::text(translated(delivery.state.name())).toned(tone),
         last_answer(delivery),
         Cell::button(button),
     ]

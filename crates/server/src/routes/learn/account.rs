@@ -2,6 +2,7 @@
 
 use lyceum_access::{StudentSession, identity};
 use lyceum_console::profile::StudentAccountPage;
+use lyceum_console::t;
 use lyceum_core::Result;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::members;
@@ -41,7 +42,7 @@ async fn show(context: &Context, outcome: Outcome) -> Result<Answer> {
     let (username, is_linked) = context.app.db.read(read).await?;
     let email = Some(student.person.email.clone()).filter(|email| !email.is_empty());
     let oidc = &context.app.config.oidc;
-    let frame = frame(context, "Your account")?;
+    let frame = frame(context, t!("Your account"))?;
     let status = outcome.problem.as_ref().map(|problem| render::status(problem.kind));
     let view = StudentAccountPage {
         sign_in_names: email.into_iter().chain(username).collect(),
@@ -69,7 +70,7 @@ async fn set_password(context: Context) -> Result<Answer> {
     let form = Form::read(&context).await?;
     let person = context.signed_in_student()?.person.clone();
     let changed = own_account::set_password(&context, &person, &form).await;
-    show(&context, Outcome::of(changed, "The password is changed.")?).await
+    show(&context, Outcome::of(changed, t!("The password is changed."))?).await
 }
 
 async fn end_session(context: Context) -> Result<Answer> {

@@ -7,12 +7,11 @@ use lyceum_adaptive::student_lessons::{
     CourseUnit, FoundLesson, LessonKind, LessonStanding, Material, StudentCourse, StudentLesson,
 };
 use lyceum_bridge::today::SubjectDay;
-use lyceum_bridge::zone::Zone;
 use lyceum_console::chart::{self, Bar};
 use lyceum_console::learn::{
     AppLine, BadgeLine, CourseLines, LessonLine, StudentHomePage, SubjectRing, UnitLines,
 };
-use lyceum_console::{links, words};
+use lyceum_console::{links, plural, t, words};
 use lyceum_core::Result;
 use lyceum_credentials::issued::{self, Issued};
 use lyceum_credentials::screens as credentials;
@@ -23,17 +22,18 @@ use serde_json::Value;
 use super::{frame, of_student, page};
 use crate::answer::Answer;
 use crate::context::Context;
+use crate::language::Calendar;
 use crate::limits::STUDENT_BADGES_MAX_COUNT;
 use crate::route::Route;
-use crate::routes::console::{as_page, deadline, zone};
+use crate::routes::console::{as_page, deadline};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![page("", StudentSession::Class, show)]
 }
 
 async fn show(context: Context) -> Result<Answer> {
-    let zone = zone(&context.headers);
-    let shown_zone = zone.clone();
+    let calendar = Calendar::of(&context.app, &context.headers);
+    let zone = calendar.zone.clone();
     let read = of_student(&context, move |tx, desk, student| {
         let home = screen::read(tx, desk, &zone, student)?;
         let apps = class_apps::of_student(tx, desk.now, student)?;
@@ -41,20 +41,20 @@ async fn show(context: Context) -> Result<Answer> {
         Ok((home, apps, badges))
     })?;
     let (home, apps, badges) = context.app.db.scan(deadline(), read).await?;
-    let view = view(&context, &shown_zone, &home, apps, &badges)?;
+    let view = view(&context, &calendar, &home, apps, &badges)?;
     Ok(as_page(lyceum_console::html(&view)?))
 }
 
 fn view(
     context: &Context,
-    zone: &Zone,
+    calendar: &Calendar,
     home: &StudentHome,
     apps: Vec<ClassApp>,
     badges: &[Issued],
 ) -> Result<StudentHomePage> {
     let now = context.app.clock.now();
     let until = |one: &AssignedTest| match one.expires {
-        Some(expires) if expires > now => format!("until {}", zone.format(expires)),
+        Some(expires) if expires > now => t!("until {time}", time = calendar.moment(expires)),
         _ => String::new(),
     };
     let app = |app: ClassApp| AppLine {
@@ -64,7 +64,7 @@ fn view(
     };
     let (week, week_text) = week(home);
     Ok(StudentHomePage {
-        frame: frame(context, format!("Hello {}", home.name))?,
+        frame: frame(context, t!("Hello {name}", name = home.name))?,
         next: home.next.as_ref().map(next),
         rings: home.today.iter().map(ring).collect(),
         streak: streak(home),
@@ -77,7 +77,11 @@ fn view(
             .collect(),
         apps: apps.into_iter().map(app).collect(),
         courses: home.courses.iter().map(|course| lines(course, home.next.as_ref())).collect(),
-        badges: badges.iter().rev().map(|badge| badge_line(badge, zone)).collect::<Result<_>>()?,
+        badges: badges
+            .iter()
+            .rev()
+            .map(|badge| badge_line(badge, calendar))
+            .collect::<Result<_>>()?,
     })
 }
 
@@ -91,8 +95,8 @@ fn ring(subject: &SubjectDay) -> SubjectRing {
     let (xp, goal) = (subject.sums.of(Measure::Xp), subject.goal_xp);
     let shown = words::thousandths(xp);
     let description = match goal {
-        0 => format!("{shown} XP"),
-        _ => format!("{shown} of {goal} XP"),
+        0 => t!("{xp} XP", xp = shown),
+        _ => t!("{xp} of {goal} XP", xp = shown, goal = goal),
     };
     SubjectRing {
         ring: chart::ring(xp as f64 / 1000.0, goal as f64, &shown, &description),
@@ -103,11 +107,13 @@ fn ring(subject: &SubjectDay) -> SubjectRing {
 
 fn streak(home: &StudentHome) -> String {
     match (home.streak_days, home.is_active_today) {
-        (0, _) => "Answer a question today to start a streak.".to_owned(),
-        (1, true) => "1 day in a row".to_owned(),
-        (days, true) => format!("{days} days in a row"),
-        (1, false) => "1 day in a row. Work today to go on.".to_owned(),
-        (days, false) => format!("{days} days in a row. Work today to go on."),
+        (0, _) => t!("Answer a question today to start a streak."),
+        (days, true) => plural!(days, "{n} day in a row", "{n} days in a row"),
+        (days, false) => plural!(
+            days,
+            "{n} day in a row. Work today to go on.",
+            "{n} days in a row. Work today to go on.",
+        ),
     }
 }
 
@@ -116,19 +122,22 @@ fn streak(home: &StudentHome) -> String {
 fn week(home: &StudentHome) -> (chart::Svg, String) {
     let mut bars = Vec::new();
     for (day, xp) in &home.week {
-        let name = day.strftime("%A").to_string();
         bars.push(Bar {
             value: *xp as f64 / 1000.0,
-            description: format!("{name}: {} XP", words::thousandths(*xp)),
-            label: name[..3].to_owned(),
+            description: t!(
+                "{day}: {xp} XP",
+                day = words::weekday(day.weekday()),
+                xp = words::thousandths(*xp),
+            ),
+            label: words::short_weekday(day.weekday()),
             href: None,
         });
     }
     let days: Vec<&str> = bars.iter().map(|bar| bar.description.as_str()).collect();
     let total: i64 = home.week.iter().map(|(_, xp)| xp).sum();
-    let description = format!("XP on the last seven days. {}", days.join(", "));
-    let text = format!("{} XP in seven days", words::thousandths(total));
-    (chart::bars(&bars, &description, "XP", None), text)
+    let description = t!("XP on the last seven days. {days}", days = days.join(", "));
+    let text = t!("{xp} XP in seven days", xp = words::thousandths(total));
+    (chart::bars(&bars, &description, &t!("XP"), None), text)
 }
 
 fn lines(course: &StudentCourse, next: Option<&FoundLesson>) -> CourseLines {
@@ -151,14 +160,14 @@ fn lines(course: &StudentCourse, next: Option<&FoundLesson>) -> CourseLines {
 
 fn line(lesson: &StudentLesson) -> LessonLine {
     let (state, tone) = match lesson.standing {
-        LessonStanding::NotStarted => ("not started".to_owned(), ""),
+        LessonStanding::NotStarted => (t!("not started"), ""),
         LessonStanding::Started => match lesson.score {
-            Some(score) => (format!("{} of 100", words::number(score)), "warn"),
-            None => ("started".to_owned(), "warn"),
+            Some(score) => (t!("{score} of 100", score = score), "warn"),
+            None => (t!("started"), "warn"),
         },
-        LessonStanding::Waiting => ("your teacher reads it".to_owned(), ""),
-        LessonStanding::NotMastered => ("try again".to_owned(), "warn"),
-        LessonStanding::Done => ("done".to_owned(), "good"),
+        LessonStanding::Waiting => (t!("your teacher reads it"), ""),
+        LessonStanding::NotMastered => (t!("try again"), "warn"),
+        LessonStanding::Done => (t!("done"), "good"),
     };
     LessonLine {
         title: lesson.title.clone(),
@@ -175,32 +184,32 @@ fn line(lesson: &StudentLesson) -> LessonLine {
 }
 
 /// What a lesson is, in a word for children.
-fn kind(kind: &LessonKind) -> &'static str {
+fn kind(kind: &LessonKind) -> String {
     match kind {
         LessonKind::Questions(lesson_type) | LessonKind::OutsideTest(lesson_type, _) => {
             match lesson_type {
-                LessonType::Powerpath100 => "Practice",
-                LessonType::Quiz => "Quiz",
-                LessonType::TestOut => "Test to skip ahead",
-                LessonType::Placement => "Test to find your grade",
-                LessonType::UnitTest => "Unit test",
-                LessonType::Reading => "Reading",
+                LessonType::Powerpath100 => t!("Practice"),
+                LessonType::Quiz => t!("Quiz"),
+                LessonType::TestOut => t!("Test to skip ahead"),
+                LessonType::Placement => t!("Test to find your grade"),
+                LessonType::UnitTest => t!("Unit test"),
+                LessonType::Reading => t!("Reading"),
             }
         }
-        LessonKind::Material(Material::Video, _) => "Video",
-        LessonKind::Material(Material::Audio, _) => "Listening",
-        LessonKind::Material(Material::Picture, _) => "Picture",
-        LessonKind::Material(Material::Text, _) => "Text",
-        LessonKind::Material(Material::Page, _) => "Page",
-        LessonKind::App(_) => "App",
-        LessonKind::Unknown => "Cannot be opened here",
+        LessonKind::Material(Material::Video, _) => t!("Video"),
+        LessonKind::Material(Material::Audio, _) => t!("Listening"),
+        LessonKind::Material(Material::Picture, _) => t!("Picture"),
+        LessonKind::Material(Material::Text, _) => t!("Text"),
+        LessonKind::Material(Material::Page, _) => t!("Page"),
+        LessonKind::App(_) => t!("App"),
+        LessonKind::Unknown => t!("Cannot be opened here"),
     }
 }
 
-fn badge_line(badge: &Issued, zone: &Zone) -> Result<BadgeLine> {
+fn badge_line(badge: &Issued, calendar: &Calendar) -> Result<BadgeLine> {
     Ok(BadgeLine {
         title: credentials::title(&Value::from(badge.object()?)),
-        day: zone.day_of(badge.signed.valid_from).to_string(),
+        day: calendar.day_of(badge.signed.valid_from),
         href: format!("/credentials/{}", badge.id),
         image: format!("/credentials/{}.svg", badge.id),
     })

@@ -115,7 +115,7 @@ pub(crate) fn refused(
 ) -> Result<Answer> {
     let status = render::status(problem.kind);
     let frame = frame_of(app, headers, student, render::title(status));
-    let page = StudentProblemPage { frame: &frame, message: &render::sentence(problem) };
+    let page = StudentProblemPage { frame: &frame, message: render::sentence(problem) };
     Ok(as_page(lyceum_console::html(&page)?).status(status))
 }
 

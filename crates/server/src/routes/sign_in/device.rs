@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 use lyceum_access::{Person, TokenHolder, device, guess};
+use lyceum_console::language::{self, ProblemText, within};
 use lyceum_console::sign_in::{DevicePage, DeviceStep};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
@@ -111,27 +112,31 @@ async fn look_up(context: &Context, person: &Person, typed: &str) -> Result<Opti
 }
 
 fn unknown(context: &Context, person: &Person) -> Result<Answer> {
-    let message = "No program waits with this code. A code works once and for ten minutes: check the terminal, \
-                or start again there.";
-    page(context, person, DeviceStep::EnterCode, Some(message.to_owned()), StatusCode::NOT_FOUND)
+    let message = "no program waits with this code; a code works once and for ten minutes: check the terminal, \
+                   or start again there";
+    let problem = ProblemText::of(message);
+    page(context, person, DeviceStep::EnterCode, Some(problem), StatusCode::NOT_FOUND)
 }
 
 fn page(
     context: &Context,
     person: &Person,
     step: DeviceStep<'_>,
-    problem: Option<String>,
+    problem: Option<ProblemText>,
     status: StatusCode,
 ) -> Result<Answer> {
     let guard = FormGuard::of(context, true);
-    let page = show_page(&DevicePage {
+    let view = DevicePage {
         token: guard.token(),
         name: &person.name,
         email: &person.email,
         environment: auth::environment(&context.app),
         step,
         problem,
-    })?;
+    };
+    // The route is public, so the page is not yet in the language of the account.
+    let language = person.language.unwrap_or_else(language::reader);
+    let page = within(language, || show_page(&view))?;
     guard.keep(page.status(status))
 }
 

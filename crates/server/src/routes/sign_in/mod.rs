@@ -10,6 +10,7 @@ mod welcome;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
 use lyceum_access::{Person, Role, StudentSession, TokenHolder, guess, person, session};
+use lyceum_console::language::ProblemText;
 use lyceum_console::sign_in::SignInPage;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
@@ -22,10 +23,10 @@ use crate::answer::Answer;
 use crate::auth::people::{self, SessionCookies};
 use crate::auth::sign_in;
 use crate::context::Context;
-use crate::limits;
 use crate::render::{self, Rendering, sentence};
 use crate::route::{Access, Area, ParamPlace, Route, get, post};
 use crate::routes::learn::CLASS_PAGE;
+use crate::{language, limits};
 
 use device::DeviceForm;
 use first::FirstAccountForm;
@@ -87,6 +88,13 @@ pub(super) fn area() -> Area {
                 .reads::<GuardedForm<SignOutForm>>()
                 .named("postSignOutPage")
                 .description("Ends the browser's session."),
+            post("/language", Access::Public, language::choose)
+                .reads_as(FORM)
+                .reads_up_to(limits::SIGN_IN_FORM_MAX_BYTES)
+                .reads::<GuardedForm<LanguageForm>>()
+                .named("postLanguage")
+                .description("Chooses the language of the pages, for the signed-in person or otherwise for this browser, and redirects to the page that sent the form.")
+                .answers_empty(303, "Leads back to the page."),
             page(get("/welcome", Access::Public, welcome::show))
                 .named("getWelcomePage")
                 .description("Asks the owner of a one-time link for a password.")
@@ -117,6 +125,14 @@ struct SignInForm {
     password: String,
     /// The path of the page that follows.
     next: String,
+}
+
+/// The fields of the choice of a language.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the handler reads the fields by name")]
+struct LanguageForm {
+    /// `en` or `es`.
+    language: String,
 }
 
 /// The sign-out form has no fields but its token.
@@ -157,7 +173,7 @@ async fn page(
     context: &Context,
     email: &str,
     next: &str,
-    problem: Option<String>,
+    problem: Option<ProblemText>,
     name: Option<&str>,
 ) -> Result<Answer> {
     let guard = FormGuard::of(context, name.is_some());
@@ -217,7 +233,7 @@ fn elsewhere(path: &str) -> Answer {
 }
 
 /// The path if it leads to a page of this server, otherwise an empty text.
-fn local(next: &str) -> &str {
+pub(crate) fn local(next: &str) -> &str {
     let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let leads_here = next.starts_with('/') && !next.starts_with("//") && plain;
     if leads_here { next } else { "" }

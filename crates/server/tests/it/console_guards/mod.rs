@@ -4,6 +4,7 @@
 
 mod actions;
 mod learning;
+mod marked;
 mod planted;
 
 use lyceum_access::{Role, audit, session};

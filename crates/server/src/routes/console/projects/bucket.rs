@@ -2,9 +2,9 @@
 
 use axum::http::header;
 use lyceum_access::audit::AuditChange;
-use lyceum_console::{Cell, Column, FactList, List, Row, projects as view};
+use lyceum_console::{Cell, Column, FactList, List, Row, projects as view, t};
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_hosting::audit;
 use lyceum_hosting::buckets::{Bucket, BucketListing, BucketObject};
 use serde_json::json;
@@ -70,7 +70,7 @@ pub(super) async fn list_objects(context: Context, visitor: Visitor) -> Result<A
     let folder = |name: &String| -> Row {
         let name_shown = name.strip_prefix(&prefix).unwrap_or(name);
         let cell = Cell::of(name.as_str(), name_shown).to(link(&slug, "", "prefix", name));
-        vec![cell, Cell::missing("folder"), Cell::none()]
+        vec![cell, Cell::missing(&t!("folder")), Cell::none()]
     };
     let object = |info: &BucketObject| -> Row {
         let shown = info.key.strip_prefix(&prefix).unwrap_or(&info.key);
@@ -88,7 +88,7 @@ pub(super) async fn list_objects(context: Context, visitor: Visitor) -> Result<A
          backend and `lyceum bucket put` store files.",
     );
     let page = view::BucketPage {
-        frame: visitor.frame(format!("Bucket of {slug}")),
+        frame: visitor.frame(t!("Bucket of {project}", project = slug)),
         tabs: view::tabs("Bucket", &slug),
         path: format!("/console/projects/{slug}/bucket"),
         folders: folders_of(&slug, &prefix),
@@ -123,14 +123,14 @@ pub(super) async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = apart(move || bucket.head(&sought)).await?;
     let info = found.ok_or_else(|| api::missing(&key))?;
     let mut facts = vec![
-        ("Key", Cell::text(&key)),
-        ("Size", Cell::of(info.size, bytes(info.size))),
-        ("Type", Cell::text(media(&info))),
-        ("Stored", visitor.time(info.uploaded)),
-        ("Tag", Cell::text(&info.etag)),
+        (phrase!("Key"), Cell::text(&key)),
+        (phrase!("Size"), Cell::of(info.size, bytes(info.size))),
+        (phrase!("Type"), Cell::text(media(&info))),
+        (phrase!("Stored"), visitor.time(info.uploaded)),
+        (phrase!("Tag"), Cell::text(&info.etag)),
     ];
     if !info.custom_metadata.is_empty() {
-        facts.push(("Metadata", Cell::text(json!(info.custom_metadata).to_string())));
+        facts.push((phrase!("Metadata"), Cell::text(json!(info.custom_metadata).to_string())));
     }
     let end = key.rfind(FOLDER).map_or(0, |at| at + FOLDER.len());
     show_page(&view::ObjectPage {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use lyceum_console::{Cell, Column, List, ListFilter, ListQuery, projects as view};
+use lyceum_console::{Cell, Column, List, ListFilter, ListQuery, projects as view, t};
 use lyceum_core::Result;
 use lyceum_hosting::engine::{BackendLogLine, LogStream};
 use lyceum_store::Tx;
@@ -21,7 +21,7 @@ use crate::routes::events::stream::still_allowed;
 use crate::sse::{self, EventFeed};
 
 const LINES: &[Column] =
-    &[Column::text("time", "Time"), Column::text("stream", "From"), Column::text("text", "Line")];
+    &[Column::text("time", "Time"), Column::text("stream", "Source"), Column::text("text", "Line")];
 /// The name and tone of each source of lines.
 const STREAMS: [(LogStream, &str, &str); 4] = [
     (LogStream::Out, "out", ""),
@@ -33,6 +33,16 @@ const STREAMS: [(LogStream, &str, &str); 4] = [
 fn stream_label(stream: LogStream) -> (&'static str, &'static str) {
     let found = STREAMS.iter().find(|(known, ..)| *known == stream);
     found.map_or(("out", ""), |(_, name, tone)| (*name, *tone))
+}
+
+/// The name of a source of lines in the reader's language.
+fn stream_name(name: &str) -> String {
+    match name {
+        "error" => t!("error"),
+        "engine" => t!("engine"),
+        "request" => t!("request"),
+        _ => t!("output"),
+    }
 }
 
 /// The filter for lines from the address.
@@ -61,7 +71,11 @@ pub(super) async fn show_logs(context: Context, visitor: Visitor) -> Result<Answ
     lines.retain(|line| wanted.takes(line));
     let row = |line: &BackendLogLine| {
         let (name, tone) = stream_label(line.stream);
-        vec![visitor.time(line.at), Cell::text(name).toned(tone), Cell::text(&line.text)]
+        vec![
+            visitor.exact_time(line.at),
+            Cell::of(name, stream_name(name)).toned(tone),
+            Cell::text(&line.text),
+        ]
     };
     let rows = lines.iter().rev().map(row).collect();
     let query = wanted.query;
@@ -72,11 +86,11 @@ pub(super) async fn show_logs(context: Context, visitor: Visitor) -> Result<Answ
         .or_else("The log is empty since the server started the backend. New lines appear here.")
         .choice(ListFilter::of(
             "stream",
-            "From",
-            STREAMS.iter().map(|(_, name, _)| (*name, *name)),
+            "Source",
+            STREAMS.iter().map(|(_, name, _)| (*name, stream_name(name))),
         ));
     let page = view::LogsPage {
-        frame: visitor.frame(format!("Logs of {slug}")),
+        frame: visitor.frame(t!("Logs of {project}", project = slug)),
         tabs: view::tabs("Logs", &slug),
         list,
         tail: is_end.then_some((stream, newest)),

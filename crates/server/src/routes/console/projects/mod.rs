@@ -8,8 +8,10 @@ mod promote;
 use std::sync::Arc;
 
 use lyceum_access::{AccessDenial, Role, TokenHolder};
-use lyceum_console::{Button, Cell, Column, FactList, List, Row, links, projects as view, screens};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_console::{
+    Button, Cell, Column, FactList, List, Row, links, plural, projects as view, screens, t,
+};
+use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_hosting::audit::ProjectChange;
 use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::homes;
@@ -119,39 +121,45 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = own.iter().map(row).collect();
     let list =
         List::new("Projects", PROJECTS, query(&context), rows).or_else(match visitor.person.role {
-            Role::Administrator => "No projects are deployed yet. `lyceum deploy` deploys one.",
-            _ => "You are not a member of a project yet. `lyceum deploy` deploys one of your own.",
+            Role::Administrator => {
+                phrase!("No projects are deployed yet. `lyceum deploy` deploys one.")
+            }
+            _ => phrase!(
+                "You are not a member of a project yet. `lyceum deploy` deploys one of your own."
+            ),
         });
-    let page = view::ProjectsPage { frame: visitor.frame("Projects"), list };
+    let page = view::ProjectsPage { frame: visitor.frame(t!("Projects")), list };
     show_list("projects", &page.list, &page)
 }
 
 /// Describes the parts of a version.
 fn parts(version: &Deployment) -> String {
-    let frontend = version.frontend.iter().map(|zip| format!("frontend ({})", bytes(zip.size)));
+    let frontend =
+        version.frontend.iter().map(|zip| t!("frontend ({size})", size = bytes(zip.size)));
     let backend = version.backend.iter().map(|backend| {
         let size = backend.modules.iter().map(|module| module.size).sum();
-        let routes = match backend.routes.len() {
-            1 => "1 route".to_owned(),
-            many => format!("{many} routes"),
-        };
-        format!("backend ({routes}, {})", bytes(size))
+        plural!(
+            backend.routes.len(),
+            "backend ({n} route, {size})",
+            "backend ({n} routes, {size})",
+            size = bytes(size),
+        )
     });
     let uses = [
-        (version.uses.database, "database"),
-        (version.uses.kv, "KV"),
-        (version.uses.bucket, "bucket"),
+        (version.uses.database, t!("database")),
+        (version.uses.kv, t!("KV")),
+        (version.uses.bucket, t!("bucket")),
     ];
-    let uses = uses.into_iter().filter(|(used, _)| *used).map(|(_, name)| name.to_owned());
+    let uses = uses.into_iter().filter(|(used, _)| *used).map(|(_, name)| name);
     frontend.chain(backend).chain(uses).collect::<Vec<_>>().join(", ")
 }
 
 /// A size in bytes, formatted for people.
 fn bytes(size: u64) -> String {
     match size {
-        0..1024 => format!("{size} B"),
-        1024..1_048_576 => format!("{} KiB", size.div_ceil(1024)),
-        _ => format!("{} MiB", size.div_ceil(1_048_576)),
+        0..1024 => t!("{n} B", n = size),
+        1024..1_048_576 => t!("{n} KiB", n = size.div_ceil(1024)),
+        _ => t!("{n} MiB", n = size.div_ceil(1_048_576)),
     }
 }
 
@@ -169,7 +177,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Slug", Cell::text(&slug)),
         (
             "Served",
-            Cell::of(project.version, format!("version {}", project.version))
+            Cell::of(project.version, t!("version {n}", n = project.version))
                 .to(format!("{to}/diff?to={}", project.version)),
         ),
         ("Environment", Cell::text(here.environment)),
@@ -204,7 +212,7 @@ fn version(visitor: &Visitor, project: &Project, version: &Deployment) -> Row {
             ("version", number.to_string()),
             ("revision", project.revision.to_string()),
         ],
-        description: format!("Serve version {number}"),
+        description: t!("Serve version {n}", n = number),
         tone: "",
     };
     vec![
@@ -212,7 +220,7 @@ fn version(visitor: &Visitor, project: &Project, version: &Deployment) -> Row {
         visitor.time(version.made_at),
         Cell::text(version.made_by_name.as_deref().unwrap_or_default()),
         Cell::text(parts(version)),
-        if is_served { Cell::text("served").toned("good") } else { Cell::text("stored") },
+        if is_served { Cell::text(t!("served")).toned("good") } else { Cell::text(t!("stored")) },
         if is_served { Cell::default() } else { Cell::button(button) },
     ]
 }
@@ -251,7 +259,11 @@ async fn roll_back(context: Context, visitor: Visitor, form: Form) -> Result<Ans
     let (slug, served) = read(&context, &visitor, check).await?;
     if form.field("sure").is_empty() {
         return show_page(&view::RollBackPage {
-            frame: visitor.frame(format!("Serve version {version} of {slug}?")),
+            frame: visitor.frame(t!(
+                "Serve version {n} of {project}?",
+                n = version,
+                project = slug
+            )),
             served,
             slug,
             version,
@@ -276,7 +288,7 @@ async fn diff(context: Context, visitor: Visitor) -> Result<Answer> {
     let work = move |tx: &mut Tx<'_>, project: Project| screen::compare(tx, &project, from, to);
     let (slug, found) = read(&context, &visitor, work).await?;
     show_page(&view::DifferencesPage {
-        frame: visitor.frame(format!("Version {} to {}", found.from, found.to)),
+        frame: visitor.frame(t!("Version {from} to {to}", from = found.from, to = found.to)),
         slug,
         versions: found.numbers,
         from: found.from,
@@ -288,10 +300,10 @@ async fn diff(context: Context, visitor: Visitor) -> Result<Answer> {
 
 fn difference((name, difference): (String, Difference)) -> view::VersionDifference {
     match difference {
-        Difference::Added(size) => ("added", "good", name, bytes(size)),
-        Difference::Removed(size) => ("removed", "bad", name, bytes(size)),
+        Difference::Added(size) => (t!("added"), "good", name, bytes(size)),
+        Difference::Removed(size) => (t!("removed"), "bad", name, bytes(size)),
         Difference::Changed(old, new) => {
-            ("changed", "warn", name, format!("{} to {}", bytes(old), bytes(new)))
+            (t!("changed"), "warn", name, t!("{old} to {new}", old = bytes(old), new = bytes(new)))
         }
     }
 }
@@ -307,8 +319,8 @@ async fn secrets(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Secrets", SECRETS, query(&context), rows)
         .or_else("The served version has no secrets.");
     let description =
-        "Values are encrypted and never shown. `lyceum secrets push` changes them.".to_owned();
-    let frame = visitor.frame(format!("Secrets of {slug}"));
+        t!("Values are encrypted and never shown. `lyceum secrets push` changes them.");
+    let frame = visitor.frame(t!("Secrets of {project}", project = slug));
     let page =
         view::ProjectListPage { frame, tabs: view::tabs("Secrets", &slug), description, list };
     show_list("secrets", &page.list, &page)
@@ -320,7 +332,7 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let row = |entry: &ProjectChange| {
         vec![
             Cell::count(entry.id),
-            visitor.time(entry.at),
+            visitor.exact_time(entry.at),
             Cell::text(&entry.who),
             Cell::text(&entry.what),
             Cell::text(entry.details.to_string()),
@@ -329,8 +341,8 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = changes.iter().map(row).collect();
     let list = List::new("Changes", CHANGES, query(&context), rows)
         .note(at_most(changes.len(), limits::CONSOLE_EXPORT_MAX_ROWS));
-    let description = "Who changed what in this project. Entries are never changed.".to_owned();
-    let frame = visitor.frame(format!("Changes of {slug}"));
+    let description = t!("Who changed what in this project. Entries are never changed.");
+    let frame = visitor.frame(t!("Changes of {project}", project = slug));
     let page =
         view::ProjectListPage { frame, tabs: view::tabs("Changes", &slug), description, list };
     show_list("project-changes", &page.list, &page)

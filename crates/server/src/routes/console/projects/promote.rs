@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use lyceum_access::audit::AuditChange;
 use lyceum_blob::Blobs;
 use lyceum_console::projects as view;
+use lyceum_console::t;
 use lyceum_core::config::Environment;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_deploy::{Credentials, Server, lacking, promoted, summary};
@@ -83,18 +84,22 @@ pub(super) async fn planned(context: Context, visitor: Visitor) -> Result<Answer
         plan(&context, &visitor).await?;
     let changes = match plan.action {
         Action::Nothing => String::new(),
-        Action::Create => format!("New project\n{}", summary::changes(&plan)),
+        Action::Create => format!("{}\n{}", t!("New project"), summary::changes(&plan)),
         Action::Update => summary::changes(&plan),
     };
     let changes = match changes.is_empty() || lacking.is_empty() {
         true => changes,
         false => {
-            format!("{changes}Secrets that are missing on production\n  {}\n", lacking.join(", "))
+            format!(
+                "{changes}{}\n  {}\n",
+                t!("Secrets that are missing on production"),
+                lacking.join(", ")
+            )
         }
     };
     let is_done = query(&context).own("done") == "yes" && changes.is_empty();
     show_page(&view::PromotePage {
-        frame: visitor.frame(format!("Promote version {version}")),
+        frame: visitor.frame(t!("Promote version {n}", n = version)),
         version,
         to: production.base().to_owned(),
         changes,
