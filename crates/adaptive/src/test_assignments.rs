@@ -3,7 +3,7 @@
 use lyceum_core::body::{self, OneLineText};
 use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, Reach, Result, messages};
+use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result, messages};
 use lyceum_roster::fields;
 use lyceum_roster::grade::{Grade, comparable};
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, USER};
