@@ -197,8 +197,13 @@ impl Blobs {
             let spared = i64::try_from(spared.as_millis()).unwrap_or(i64::MAX);
             for (digest, written) in remote.list()? {
                 let asked = self.root.join("asked").join(digest.to_string());
-                let is_old_there = now.milliseconds().saturating_sub(written) >= spared;
-                if is_old_there && is_old(&asked) && !is_wanted(&digest) {
+                let is_old_there = |written| now.milliseconds().saturating_sub(written) >= spared;
+                if is_old_there(written)
+                    && is_old(&asked)
+                    && !is_wanted(&digest)
+                    // It may have been stored again since the list was made.
+                    && remote.written(&digest)?.is_some_and(is_old_there)
+                {
                     self.remove(&digest)?;
                     swept.blobs += 1;
                 }

@@ -98,9 +98,18 @@ impl Remote {
 
     /// The blob's size in bytes; `None` if it does not exist.
     pub(crate) fn size(&self, sha256: &Digest) -> Result<Option<u64>> {
+        Ok(self.head(sha256)?.map(|meta| meta.size))
+    }
+
+    /// The time at which the blob was written, in milliseconds since 1970; `None` if it does not exist.
+    pub(crate) fn written(&self, sha256: &Digest) -> Result<Option<i64>> {
+        Ok(self.head(sha256)?.map(|meta| meta.last_modified.timestamp_millis()))
+    }
+
+    fn head(&self, sha256: &Digest) -> Result<Option<ObjectMeta>> {
         let path = self.path(sha256);
         match wait(self.store.head(&path)) {
-            Ok(meta) => Ok(Some(meta.size)),
+            Ok(meta) => Ok(Some(meta)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(fault) => Err(bucket_failed(&fault)),
         }

@@ -18,6 +18,8 @@ pub struct Writer {
     file: File,
     hash: Hasher,
     size: u64,
+    /// Whether the bytes were sent to the bucket.
+    is_sent: bool,
 }
 
 impl Writer {
@@ -27,7 +29,7 @@ impl Writer {
         let path = blobs.uploads().join(name);
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let file = file.map_err(|fault| failed("begin a blob", &fault))?;
-        Ok(Self { blobs, path, file, hash: Hasher::default(), size: 0 })
+        Ok(Self { blobs, path, file, hash: Hasher::default(), size: 0, is_sent: false })
     }
 
     /// The digest of the bytes written so far.
@@ -41,9 +43,11 @@ impl Writer {
     }
 
     /// Makes the bytes durable without making them a blob yet: the slow half of [`Writer::keep`].
-    pub fn sync(&self) -> Result<()> {
+    pub fn sync(&mut self) -> Result<()> {
         self.file.sync_data().map_err(|fault| failed("sync a blob", &fault))?;
-        self.blobs.send(&self.path, &self.digest())
+        self.blobs.send(&self.path, &self.digest())?;
+        self.is_sent = true;
+        Ok(())
     }
 
     /// Makes the bytes a local copy of a blob that is in the bucket.
@@ -55,8 +59,14 @@ impl Writer {
     pub fn keep(self) -> Result<Digest> {
         self.file.sync_data().map_err(|fault| failed("sync a blob", &fault))?;
         let digest = self.digest();
-        // The same blob may have been removed from the bucket since it was uploaded.
-        self.blobs.send_missing(&self.path, &digest)?;
+        if self.is_sent {
+            // The same blob may have been removed from the bucket since it was uploaded.
+            self.blobs.send_missing(&self.path, &digest)?;
+        } else {
+            // A blob that is already there may be old. If it stayed old, the sweep of another server could remove it
+            // before a row names it.
+            self.blobs.send(&self.path, &digest)?;
+        }
         self.blobs.adopt(&self.path, &digest)?;
         Ok(digest)
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_store::Tx;
+use lyceum_store::{SqlDialect, Tx};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -212,6 +212,12 @@ pub fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<bool> {
 /// Records a node that does not serve yet. A node that is already recorded stays unchanged.
 pub fn note(tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<()> {
     repository::note(tx, now, &entry_of(node))
+}
+
+/// Whether the database knows no other node.
+pub fn is_alone(tx: &mut Tx<'_>, node: &Node) -> Result<bool> {
+    // A SQLite database has a single node, even if its identity was lost.
+    Ok(tx.dialect() == SqlDialect::Sqlite || !repository::has_others(tx, &node.id)?)
 }
 
 /// Whether the database knows a later generation than the node's folder has, because a server was started on a copy

@@ -10,22 +10,26 @@ use lyceum_store::{Db, Tx};
 
 use crate::repository::deployments as repository;
 
-/// Removes the files that neither a stored version nor `is_needed` needs. Files that a deploy asked for in the time
+/// Removes the files that neither a stored version nor one of the `others` needs, by SHA-256. Files that a deploy asked for in the time
 /// `spared` before `now` stay, because the deploy may still be running. Blocks the thread.
 pub fn sweep(
     db: &Db,
     blobs: &Blobs,
     now: Timestamp,
     spared: Duration,
-    is_needed: impl Fn(&Digest) -> bool,
+    others: impl FnOnce(&mut Tx<'_>) -> Result<Vec<String>>,
 ) -> Result<SweepReport> {
     let seconds = i64::try_from(spared.as_secs()).unwrap_or(i64::MAX);
     let before = now.plus_seconds(-seconds);
     let wanted = db.write_blocking(|tx| {
         repository::forget_frontends(tx, before)?;
-        referenced_blobs(tx)
+        let mut wanted = referenced_blobs(tx)?;
+        for digest in others(tx)? {
+            wanted.insert(digest.parse()?);
+        }
+        Ok(wanted)
     })?;
-    blobs.sweep(now, spared, |digest| wanted.contains(digest) || is_needed(digest))
+    blobs.sweep(now, spared, |digest| wanted.contains(digest))
 }
 
 /// The files of all versions: zips of frontends, the files in them, and modules of backends.

@@ -7,7 +7,7 @@ use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_hosting::backup::{self, Backup, BackupCover, FORMAT, NamedFiles, WrittenBackup};
-use lyceum_hosting::nodes::Node;
+use lyceum_hosting::nodes::{self, Node};
 use lyceum_roster::imports;
 use lyceum_store::{Db, SqlDialect, Tx};
 
@@ -74,8 +74,11 @@ pub fn store(db: &Db) -> &'static str {
 pub fn named_files(tx: &mut Tx<'_>, node: &Node) -> Result<NamedFiles> {
     let others = imports::files(tx)?;
     let mut named = backup::named_files(tx, node, others)?;
+    // Without a bucket, a file of an item is only on the node that received it.
+    let is_alone = nodes::is_alone(tx, node)?;
+    let of_items = if is_alone { &mut named.blobs } else { &mut named.others };
     for digest in files::digests(tx)? {
-        named.blobs.insert(digest.parse()?);
+        of_items.insert(digest.parse()?);
     }
     Ok(named)
 }

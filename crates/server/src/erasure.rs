@@ -24,6 +24,7 @@ use lyceum_store::{Db, Tx};
 
 use crate::apart::apart;
 use crate::backup::named_files;
+use crate::hosted;
 use crate::limits;
 use crate::state::App;
 
@@ -209,11 +210,7 @@ impl PersonalData {
             match self.db.write(step).await? {
                 ErasureStep::Continue => {}
                 ErasureStep::RemoveFiles(files) => {
-                    let blobs = self.blobs.clone();
-                    apart(move || {
-                        files.iter().try_for_each(|digest| blobs.remove(&digest.parse()?))
-                    })
-                    .await?;
+                    hosted::remove_files(&self.db, &self.blobs, files).await?;
                     let key = self.key.clone();
                     self.db.write(move |tx| erase::files_removed(tx, &key, id)).await?;
                 }

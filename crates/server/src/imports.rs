@@ -20,6 +20,7 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use crate::apart::apart;
+use crate::hosted;
 use crate::limits;
 use crate::routes::bridge::settle_users;
 use crate::state::App;
@@ -124,8 +125,7 @@ async fn next(app: &App) -> Result<bool> {
             return Err(problem);
         }
     };
-    let blobs = app.blobs.clone();
-    apart(move || unneeded.iter().try_for_each(|digest| blobs.remove(&digest.parse()?))).await?;
+    hosted::remove_files(&app.db, &app.blobs, unneeded).await?;
     Ok(true)
 }
 

@@ -150,6 +150,24 @@ fn a_sweep_removes_unneeded_blobs_from_the_bucket_unless_they_were_asked_for() {
 }
 
 #[test]
+fn a_blob_that_is_stored_again_is_spared_like_a_new_one() {
+    let (bucket, s3) = bucket();
+    let (folder, blobs) = server(&s3);
+    let digests = [b"again", b"other"].map(|bytes| {
+        let digest = Digest::of(bytes);
+        blobs.put(&digest, &bytes[..]).unwrap();
+        let object = bucket.path().join(format!("files/school/hosting/{digest}"));
+        let long_ago = std::time::SystemTime::now() - Duration::from_hours(5);
+        fs::File::options().write(true).open(object).unwrap().set_modified(long_ago).unwrap();
+        digest
+    });
+    blobs.put(&digests[0], &b"again"[..]).unwrap();
+    let swept = blobs.sweep(after(&folder, 600), Duration::from_hours(1), |_| false).unwrap();
+    assert_eq!(swept.blobs, 1);
+    assert_eq!(digests.map(|digest| is_in(&bucket, &digest)), [true, false]);
+}
+
+#[test]
 fn nothing_is_stored_if_the_bucket_refuses_or_is_unreachable() {
     let (_bucket, s3) = bucket();
     let wrong = settings(s3.endpoint.clone(), "wrong");

@@ -19,7 +19,8 @@ pub struct NamedFiles {
     pub elsewhere: BTreeMap<String, String>,
     /// The files of these projects' versions, and of items.
     pub blobs: BTreeSet<Digest>,
-    /// Files that may be missing here: those of imports are only on the node that received them.
+    /// Files that may be missing here: those of imports, and without a bucket those of items, are only on the node that
+    /// received them.
     pub others: BTreeSet<Digest>,
 }
 

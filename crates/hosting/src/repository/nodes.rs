@@ -34,6 +34,12 @@ pub(crate) fn generation(tx: &mut Tx<'_>, id: &str) -> Result<Option<i64>> {
     tx.query_one("SELECT generation FROM nodes WHERE id = $1", &[id.into()], |row| row.int(0))
 }
 
+/// Whether there is a node with another id.
+pub(crate) fn has_others(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
+    let sql = "SELECT 1 FROM nodes WHERE id <> $1 LIMIT 1";
+    Ok(tx.query_one(sql, &[id.into()], |_| Ok(()))?.is_some())
+}
+
 /// The node whose id ends with the tag.
 pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<KnownNode>> {
     // A UUID has 36 characters; the last 12 are the tag.

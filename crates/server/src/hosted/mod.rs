@@ -12,7 +12,6 @@ mod platform;
 mod preview;
 pub(crate) mod range;
 
-use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -21,12 +20,13 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::Response;
 use lyceum_assessment::files;
-use lyceum_blob::{Digest, SweepReport};
+use lyceum_blob::{Blobs, SweepReport};
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_hosting::deployments::{self, Deployment, FrontendFiles};
 use lyceum_hosting::engine::{BackendLogLine, Engine};
 use lyceum_hosting::homes;
 use lyceum_roster::imports;
+use lyceum_store::{Db, Tx};
 use quick_cache::sync::Cache;
 use serde_json::json;
 
@@ -227,13 +227,22 @@ pub(crate) async fn keep_swept(app: App) {
 /// Removes files that neither a stored version nor an item nor an import needs.
 async fn swept(app: &App, spared: Duration) -> Result<SweepReport> {
     let (db, blobs, now) = (app.db.clone(), app.blobs.clone(), app.clock.now());
-    let others = db.read(|tx| Ok([imports::files(tx)?, files::digests(tx)?].concat())).await?;
-    apart(move || {
-        let others = others.iter().map(|digest| digest.parse());
-        let others: HashSet<Digest> = others.collect::<Result<_>>()?;
-        lyceum_hosting::sweep(&db, &blobs, now, spared, |digest| others.contains(digest))
-    })
-    .await
+    apart(move || lyceum_hosting::sweep(&db, &blobs, now, spared, files_of_no_project)).await
+}
+
+/// The files of imports and items, by SHA-256.
+pub(crate) fn files_of_no_project(tx: &mut Tx<'_>) -> Result<Vec<String>> {
+    Ok([imports::files(tx)?, files::digests(tx)?].concat())
+}
+
+/// Removes files of imports, by SHA-256, except those that items have too.
+pub(crate) async fn remove_files(db: &Db, blobs: &Blobs, unneeded: Vec<String>) -> Result<()> {
+    let (of_items, blobs) = (db.read(files::digests).await?, blobs.clone());
+    let removing = move || {
+        let removed = unneeded.iter().filter(|digest| !of_items.contains(digest));
+        removed.map(|digest| blobs.remove(&digest.parse()?)).collect()
+    };
+    apart(removing).await
 }
 
 /// The served version.

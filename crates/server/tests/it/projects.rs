@@ -15,6 +15,7 @@ use lyceum_project::{
     Action, Artifact, Backend, Desired, Metadata, Module, Plan, State, Uses, secrets,
 };
 use lyceum_server::limits::BLOB_SPARED_S;
+use lyceum_store::Tx;
 use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};
@@ -464,11 +465,11 @@ fn files_of_forgotten_versions_go_and_those_of_kept_ones_stay() {
         let has = |zip: &[u8]| blobs.open(&Digest::of(zip)).unwrap().is_some();
         let other = &b"of somebody else"[..];
         blobs.put(&Digest::of(other), other).unwrap();
-        let is_other = |digest: &Digest| *digest == Digest::of(other);
+        let others = |_: &mut Tx<'_>| Ok(vec![Digest::of(other).to_string()]);
         let sweep = |spared: u64| {
             let now = server.setup().clock.now();
             let spared = Duration::from_secs(spared);
-            lyceum_hosting::sweep(server.db(), &blobs, now, spared, is_other).unwrap()
+            lyceum_hosting::sweep(server.db(), &blobs, now, spared, others).unwrap()
         };
         let kept = usize::try_from(limits::DEPLOYMENTS_KEPT_MAX_COUNT).unwrap();
         assert_eq!(

@@ -79,7 +79,7 @@ fn broken() -> io::Error {
 }
 
 /// Syncs a written file outside the threads that serve requests.
-pub(super) async fn sync(writer: Writer) -> lyceum_core::Result<Writer> {
+pub(super) async fn sync(mut writer: Writer) -> lyceum_core::Result<Writer> {
     let synced = blocking(move || writer.sync().map(|()| writer)).await;
     synced.unwrap_or_else(|_| Err(lyceum_core::Problem::internal("a value could not be synced")))
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use lyceum_assessment::files;
 use lyceum_hosting::backup::{self, BackupReport};
 use lyceum_hosting::soundness;
 use lyceum_server::backup::named_files;
@@ -133,7 +134,13 @@ fn of_backup(file: &Path, printer: &Printer) -> Result<CheckReport> {
 
 /// Files that the backup's database names but the backup does not contain.
 fn absent(db: &Db, checked: &BackupReport, projects: &[String]) -> Result<Vec<String>> {
-    let named = db.read_blocking(|tx| backup::blobs_of(tx, projects))?;
+    let named = db.read_blocking(|tx| {
+        let mut named = backup::blobs_of(tx, projects)?;
+        for digest in files::digests(tx)? {
+            named.insert(digest.parse()?);
+        }
+        Ok(named)
+    })?;
     let absent = named.into_iter().filter(|digest| !checked.has(digest));
     let absent = absent.map(|digest| format!("blobs/{digest}"));
     let known = |path: &String| checked.missing.contains(path);
