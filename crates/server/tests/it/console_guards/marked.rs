@@ -32,12 +32,9 @@ fn every_text_of_the_console_goes_through_the_catalogue() {
             }
             let query = planted.queries.get(place.pattern.as_str()).and_then(|all| all.first());
             let path = format!("{}?{}", place.path, query.map_or("", String::as_str));
-            let call = server
-                .anonymous()
-                .get(&path)
-                .header("cookie", &bob)
-                .header("accept-language", "en-XA");
-            let page = call.send().text();
+            let client = server.anonymous();
+            let call = client.get(&path).header("cookie", &bob);
+            let page = call.header("accept-language", "en-XA").send().text();
             if !page.starts_with("<!doctype html>") {
                 continue;
             }
