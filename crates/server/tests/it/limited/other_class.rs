@@ -87,11 +87,12 @@ const PAGES: &[Place] = &[
 ];
 
 /// Pages and forms that name nothing of a class: the own account, content that all schools share, files to check.
-const OF_NO_CLASS: [&str; 7] = [
+const OF_NO_CLASS: [&str; 8] = [
     "POST /profile",
     "POST /profile/password",
     "POST /profile/sessions",
     "GET /courses/{id}",
+    "GET /items/{id}/files/{file}",
     "GET /items/{id}/preview",
     "POST /items/{id}/preview",
     "POST /badges/verify",
