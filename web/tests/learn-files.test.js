@@ -57,9 +57,11 @@ const MIXED = itemXml("mixed", {
   correct: "A",
   body: `<p>Half of <math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>3</mn><mn>4</mn></mfrac><mo>+</mo><msup><mi>x</mi><mn>2</mn></msup></math></p>
   <p><img src="../pictures/dot.png" alt="A green dot"/><img src="https://pictures.example.org/far.png" alt="A far star"/></p>
-  <p><svg xmlns="http://www.w3.org/2000/svg" width="60" height="40" viewBox="0 0 60 40"><title>A red wheel</title><circle id="wheel" cx="20" cy="20" r="15" style="fill: rgb(200, 30, 30)"/><use href="#wheel" x="20"/></svg></p>
+  <p><svg xmlns="http://www.w3.org/2000/svg" width="60" height="40" viewBox="0 0 60 40">
+    <title>A red wheel</title><circle id="wheel" cx="20" cy="20" r="15" style="fill: rgb(200, 30, 30)"/><use href="#wheel" x="20"/></svg></p>
   <audio src="sound.wav"/>
-  <qti-choice-interaction response-identifier="RESPONSE" max-choices="1"><qti-simple-choice identifier="A">yes</qti-simple-choice><qti-simple-choice identifier="B">no</qti-simple-choice></qti-choice-interaction>`,
+  <qti-choice-interaction response-identifier="RESPONSE" max-choices="1">
+    <qti-simple-choice identifier="A">yes</qti-simple-choice><qti-simple-choice identifier="B">no</qti-simple-choice></qti-choice-interaction>`,
 });
 
 async function begin(t) {

@@ -15,7 +15,8 @@ const skip = binary ? false : "LYCEUM_TEST_BIN names no program";
 const SLUG = "tides";
 const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Tides</title><link rel="icon" href="data:,"><h1>Tides</h1></html>`;
 
-const TEXT = `<qti-assessment-stimulus xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="text" title="Whales"><qti-stimulus-body><p>Whales sing for hours.</p></qti-stimulus-body></qti-assessment-stimulus>`;
+const TEXT = `<qti-assessment-stimulus xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="text" title="Whales">
+  <qti-stimulus-body><p>Whales sing for hours.</p></qti-stimulus-body></qti-assessment-stimulus>`;
 const ABOUT_TEXT = ITEMS.choice;
 
 /** Deploys an app that is one page. */
@@ -49,7 +50,9 @@ test("each type of lesson, from its start to its result", { skip, timeout: 240_0
   };
 
   await server.call("POST", "/stimuli", { format: "xml", xml: TEXT });
-  await server.call("POST", "/assessment-items", { format: "xml", xml: itemXml("about-text", ABOUT_TEXT).replace("<qti-item-body>", '<qti-assessment-stimulus-ref identifier="text" href="text.xml"/><qti-item-body>'), metadata: { humanApproved: true } });
+  const reference = '<qti-assessment-stimulus-ref identifier="text" href="text.xml"/>';
+  const xml = itemXml("about-text", ABOUT_TEXT).replace("<qti-item-body>", `${reference}<qti-item-body>`);
+  await server.call("POST", "/assessment-items", { format: "xml", xml, metadata: { humanApproved: true } });
 
   await t.test("a reading lesson", async () => {
     await course.questions("reading", "alpha-read-article", ["about-text"]);

@@ -9,7 +9,7 @@
 //! | lists: filter, sort, pages, export as a file | `list`, `cells`, `query`, `file` |
 //! | addresses of pages | `links` |
 //! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
-//! | texts in the language of the reader | `language`, `locales/es.json` |
+//! | texts in the language of the reader | `language` |
 //! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `teaching`, `courses`, `item`, `badges` |
 //! | screens about running the server | `events`, `imports`, `projects`, `keys`, `people`, `person`, `webhooks`, `system`, `school_hours` |
 //! | the search over people, classes, courses and screens | `search` |

@@ -20,7 +20,14 @@ export default async function print(t, kit) {
   await page.getByRole("button", { name: "Give students access with pictures" }).click();
   await page.waitForLoadState();
 
-  const pages = { student: `/console/students/${student}?days=14`, class: classPath, course: "/console/courses?filter=Fractions", students: "/console/students", today: "/console/today", cards: `${classPath}/access/cards` };
+  const pages = {
+    student: `/console/students/${student}?days=14`,
+    class: classPath,
+    course: "/console/courses?filter=Fractions",
+    students: "/console/students",
+    today: "/console/today",
+    cards: `${classPath}/access/cards`,
+  };
   const counts = {};
   for (const [name, path] of Object.entries(pages)) {
     await page.emulateMedia({ media: "screen" });

@@ -110,6 +110,7 @@ fn every_limit_carries_its_unit() {
         "MS",
         "S",
         "MIN",
+        "MINUTES",
         "H",
         "DAYS",
         "ENTRIES",

@@ -91,9 +91,8 @@ fn translated(message: &str) -> Option<String> {
 
 /// The values of a message that fits the pattern, such as `there is no {kind} with the id {id}`.
 fn values<'p>(pattern: &'p str, message: &str) -> Option<Vec<(&'p str, String)>> {
-    let (before, rest) = match pattern.split_once('{') {
-        None => return (pattern == message).then(Vec::new),
-        Some(split) => split,
+    let Some((before, rest)) = pattern.split_once('{') else {
+        return (pattern == message).then(Vec::new);
     };
     let message = message.strip_prefix(before)?;
     let (name, rest) = rest.split_once('}')?;

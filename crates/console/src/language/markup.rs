@@ -6,9 +6,8 @@ use super::filled;
 
 /// The pattern as HTML: `code`, **strong words** and [links]({address}). Values are escaped and their marks mean nothing.
 pub(super) fn html(pattern: &str, values: &[(&str, String)]) -> String {
-    let (before, mark, inner, after) = match first_mark(pattern) {
-        Some(found) => found,
-        None => return plain(pattern, values),
+    let Some((before, mark, inner, after)) = first_mark(pattern) else {
+        return plain(pattern, values);
     };
     let inner = match mark {
         Mark::Code => format!("<code>{}</code>", plain(inner, values)),

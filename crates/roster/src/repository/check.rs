@@ -37,7 +37,7 @@ pub fn check(
             progress(kind, checked.records);
         }
     }
-    let words = if !name_words::is_done(tx)? { "WHERE field NOT LIKE '%.nameWords'" } else { "" };
+    let words = if name_words::is_done(tx)? { "" } else { "WHERE field NOT LIKE '%.nameWords'" };
     let sql = format!("SELECT count(*) FROM roster_link {words}");
     let links = tx.query_one(&sql, &[], |row| row.int(0))?;
     if links != i64::try_from(checked.links).ok() {

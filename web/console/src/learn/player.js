@@ -69,8 +69,23 @@ async function withServer(work) {
 
 function waits(count, areStored) {
   if (count === 0) say("");
-  else if (areStored) say(plural(count, "No connection. {n} answer is saved on this device and will be sent when you are online again.", "No connection. {n} answers are saved on this device and will be sent when you are online again."));
-  else say(plural(count, "No connection. {n} answer waits on this page, because this device cannot save it. Keep the page open until you are online again.", "No connection. {n} answers wait on this page, because this device cannot save them. Keep the page open until you are online again."));
+  else if (areStored) {
+    say(
+      plural(
+        count,
+        "No connection. {n} answer is saved on this device and will be sent when you are online again.",
+        "No connection. {n} answers are saved on this device and will be sent when you are online again.",
+      ),
+    );
+  } else {
+    say(
+      plural(
+        count,
+        "No connection. {n} answer waits on this page, because this device cannot save it. Keep the page open until you are online again.",
+        "No connection. {n} answers wait on this page, because this device cannot save them. Keep the page open until you are online again.",
+      ),
+    );
+  }
 }
 
 async function signedOut() {

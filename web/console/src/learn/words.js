@@ -18,7 +18,14 @@ export function outcome({ attempt, mode, canStart }) {
   }
   if (mode === "whole" && attempt.scoredAnswers > 0) {
     const { correctAnswers: correct, score } = attempt;
-    sentences.push(plural(attempt.scoredAnswers, "{correct} of {n} answer correct. Your score is {score} of 100.", "{correct} of {n} answers correct. Your score is {score} of 100.", { correct, score }));
+    sentences.push(
+      plural(
+        attempt.scoredAnswers,
+        "{correct} of {n} answer correct. Your score is {score} of 100.",
+        "{correct} of {n} answers correct. Your score is {score} of 100.",
+        { correct, score },
+      ),
+    );
   }
   if (mode === "outside-test") sentences.push(t("Your score is {score} of 100.", { score: attempt.score }));
   if (attempt.xp > 0) sentences.push(t("You earned {xp} XP.", { xp: attempt.xp }));

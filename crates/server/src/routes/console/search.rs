@@ -100,7 +100,11 @@ impl Search {
             let found = accounts::staff(tx, &self.words, most)?.into_iter().map(account);
             groups.push(self.group(phrase!("Accounts"), found.collect()));
             let found = roster::users(tx, name_search, false)?;
-            groups.push(self.records(phrase!("Staff and guardians in the roster"), found, links::person));
+            groups.push(self.records(
+                phrase!("Staff and guardians in the roster"),
+                found,
+                links::person,
+            ));
         }
         Ok(groups)
     }
