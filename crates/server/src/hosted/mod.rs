@@ -239,8 +239,8 @@ pub(crate) fn files_of_no_project(tx: &mut Tx<'_>) -> Result<Vec<String>> {
 pub(crate) async fn remove_files(db: &Db, blobs: &Blobs, unneeded: Vec<String>) -> Result<()> {
     let (of_items, blobs) = (db.read(files::digests).await?, blobs.clone());
     let removing = move || {
-        let removed = unneeded.iter().filter(|digest| !of_items.contains(digest));
-        removed.map(|digest| blobs.remove(&digest.parse()?)).collect()
+        let mut removed = unneeded.iter().filter(|digest| !of_items.contains(digest));
+        removed.try_for_each(|digest| blobs.remove(&digest.parse()?))
     };
     apart(removing).await
 }

@@ -37,14 +37,13 @@ pub(super) fn literals(source: &str) -> Vec<Literal> {
                 }
             }
             Token::Sign(';') => variable = None,
-            Token::Sign(_) => {}
             Token::Word(word) if word == "let" => {
                 variable = match tokens.get(at + 1) {
                     Some((Token::Word(name), _)) => Some(name.clone()),
                     _ => None,
                 };
             }
-            Token::Word(_) => {}
+            Token::Sign(_) | Token::Word(_) => {}
             Token::Text(text) => found.push(Literal {
                 text: text.clone(),
                 calls: calls.clone(),
