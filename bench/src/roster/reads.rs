@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use lyceum_core::limits::PAGE_MAX_RECORDS;
 use tempfile::NamedTempFile;
 
 use super::networks::{Network, Networks};
@@ -14,7 +15,7 @@ use crate::ours::ROSTERING;
 use crate::pairs::{Pairs, Spread};
 use crate::server::{SERVER_CORE, Server};
 
-/// Places in the collection from which pages are read.
+/// Places in the collection from which pages are read; more where the longest page is shorter than their distance.
 const PAGE_STARTS: u64 = 500;
 
 /// Both sides of one size, running.
@@ -142,14 +143,17 @@ struct Page {
     next_cursor: String,
 }
 
-/// Pages by key all over the collection: the cursors that follow pages at even offsets.
+/// Pages by key all over the collection: the cursors of a walk through it. A walk is fast for every client, also where the
+/// cache is cold.
 fn pages(ours: &Server, users: u64) -> Result<NamedTempFile> {
     let mut file = NamedTempFile::new()?;
-    for start in 0..PAGE_STARTS {
-        let offset = start * (users - 200) / PAGE_STARTS;
-        let page = ours.get(&format!("{ROSTERING}/users?limit=100&offset={offset}"))?;
-        let Page { next_cursor } = serde_json::from_str(&page)?;
-        writeln!(file, "{ROSTERING}/users?limit=100&cursor={next_cursor}")?;
+    let step = (users / PAGE_STARTS).clamp(1, PAGE_MAX_RECORDS);
+    let mut place = String::new();
+    for _ in 0..(users - 200) / step {
+        let path = format!("{ROSTERING}/users?fields=sourcedId&limit={step}{place}");
+        let Page { next_cursor } = serde_json::from_str(&ours.get(&path)?)?;
+        place = format!("&cursor={next_cursor}");
+        writeln!(file, "{ROSTERING}/users?limit=100{place}")?;
     }
     file.flush()?;
     Ok(file)
