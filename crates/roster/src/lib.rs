@@ -102,4 +102,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "remedies",
         sql: include_str!("../migrations/V109__remedies.sql"),
     },
+    Migration {
+        version: 117,
+        name: "counts_in_blocks",
+        sql: include_str!("../migrations/V117__counts_in_blocks.sql"),
+    },
 ];

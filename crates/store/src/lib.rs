@@ -64,6 +64,7 @@ pub use probe::WriteCheck;
 pub use problem::is_too_slow;
 pub use spool::Spool;
 pub use sql::{Param, Sql};
+pub use tally::LARGE_BLOCK_BITS;
 pub use tx::{Row, Tx};
 pub use value::Value;
 

@@ -5,7 +5,8 @@
 //! the sum of level 1; the n-th live record lies in a block that two short reads find, so neither
 //! `X-Total-Count` nor a deep `offset` walks the collection.
 //!
-//! A part of a collection that needs only a total, such as the users of a school, has one row a shard in level 1.
+//! A part of a collection, such as the users of a school, is counted in level 1 only: of many schools, level 0 would have
+//! nearly a row for each record.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,19 +19,22 @@ use crate::{Tx, Value};
 const BLOCK_BITS: i64 = 8;
 /// Bits of a level-0 block number inside a block of level 1.
 const SUPER_BITS: i64 = 8;
+/// Bits of `seq` inside a block of level 1: the record `seq` is counted in the block `seq >> LARGE_BLOCK_BITS`.
+pub const LARGE_BLOCK_BITS: i64 = BLOCK_BITS + SUPER_BITS;
 
-/// Changes of counts, by collection and level-0 block, that are not yet written. A count without blocks has none.
+/// Changes of counts that are not yet written, by collection, level and block. Level 1 has only those of parts.
 #[derive(Default)]
-pub(crate) struct CountDeltas(BTreeMap<(Cow<'static, str>, Option<i64>), i64>);
+pub(crate) struct CountDeltas(BTreeMap<(Cow<'static, str>, i64, i64), i64>);
 
 impl CountDeltas {
     pub(crate) fn add(&mut self, collection: &'static str, seq: i64, delta: i64) {
-        let key = (Cow::Borrowed(collection), Some(seq >> BLOCK_BITS));
+        let key = (Cow::Borrowed(collection), 0, seq >> BLOCK_BITS);
         *self.0.entry(key).or_default() += delta;
     }
 
-    pub(crate) fn add_total(&mut self, name: String, delta: i64) {
-        *self.0.entry((Cow::Owned(name), None)).or_default() += delta;
+    pub(crate) fn add_to_part(&mut self, name: String, seq: i64, delta: i64) {
+        let key = (Cow::Owned(name), 1, seq >> LARGE_BLOCK_BITS);
+        *self.0.entry(key).or_default() += delta;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -46,12 +50,11 @@ impl CountDeltas {
     /// Writes the changes under the given shard.
     pub(crate) fn flush(self, tx: &mut Tx<'_>, shard: i64) -> Result<()> {
         let mut rows = BTreeMap::new();
-        for ((collection, block), delta) in self.0 {
-            let super_block = block.map_or(0, |block| block >> SUPER_BITS);
-            if let Some(block) = block {
-                *rows.entry((collection.clone(), 0, block)).or_default() += delta;
+        for ((collection, level, block), delta) in self.0 {
+            if level == 0 {
+                *rows.entry((collection.clone(), 1, block >> SUPER_BITS)).or_default() += delta;
             }
-            *rows.entry((collection, 1, super_block)).or_default() += delta;
+            *rows.entry((collection, level, block)).or_default() += delta;
         }
         let values: Vec<Value<'_>> = rows
             .iter()
@@ -95,6 +98,13 @@ impl Tx<'_> {
         Ok(total.unwrap_or(0))
     }
 
+    /// The live records of a collection or a part in each block of 65 536 numbers that has any.
+    pub fn tally_blocks(&mut self, collection: &str) -> Result<BTreeMap<i64, i64>> {
+        let sql = "SELECT block, CAST(SUM(live) AS BIGINT) FROM tally \
+                   WHERE collection = $1 AND level = 1 GROUP BY block HAVING SUM(live) <> 0";
+        Ok(self.rows(sql, &[collection.into()])?.into_iter().collect())
+    }
+
     /// Where the live record number `offset` (from 0, in the order of `seq`) lies: the first
     /// `seq` of its block and how many live records of the block come before it. `None` when the
     /// collection is shorter. Sees no change of this transaction.
@@ -116,23 +126,34 @@ impl Tx<'_> {
         (first, last): (i64, i64),
         offset: i64,
     ) -> Result<Option<(i64, i64)>> {
-        let mut skip = offset;
-        let mut found = None;
-        self.query(
+        self.tally_block_at(
             "SELECT block, CAST(SUM(live) AS BIGINT) FROM tally \
              WHERE collection = $1 AND level = $2 AND block BETWEEN $3 AND $4 \
              GROUP BY block ORDER BY block",
             &[collection.into(), level.into(), first.into(), last.into()],
-            |row| {
-                let live = row.int(1)?;
-                if skip < live {
-                    found = Some((row.int(0)?, skip));
-                } else {
-                    skip -= live;
-                }
-                Ok(found.is_none())
-            },
-        )?;
+            offset,
+        )
+    }
+
+    /// The block of the record number `offset` (from 0), and how many records of the block come before it. The rows of the
+    /// query are blocks in ascending order, each with the number of its records. `None` if they are not so many.
+    pub fn tally_block_at(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        offset: i64,
+    ) -> Result<Option<(i64, i64)>> {
+        let mut skip = offset;
+        let mut found = None;
+        self.query(sql, values, |row| {
+            let live = row.int(1)?;
+            if skip < live {
+                found = Some((row.int(0)?, skip));
+            } else {
+                skip -= live;
+            }
+            Ok(found.is_none())
+        })?;
         Ok(found)
     }
 }

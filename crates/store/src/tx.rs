@@ -353,10 +353,10 @@ impl Tx<'_> {
         self.deltas.add(collection, seq, delta);
     }
 
-    /// Counts records of a part of a collection, `COLLECTION@PART`. Its [`Tx::tally_total`] is known, but not where its
-    /// records lie.
-    pub fn tally_part(&mut self, name: String, delta: i64) {
-        self.deltas.add_total(name, delta);
+    /// Counts a record of a part of a collection, `COLLECTION@PART`, as [`Tx::tally`] does. Its [`Tx::tally_total`] and
+    /// [`Tx::tally_blocks`] are known.
+    pub fn tally_part(&mut self, name: String, seq: i64, delta: i64) {
+        self.deltas.add_to_part(name, seq, delta);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::Result;
-use lyceum_store::{Row, Tx};
+use lyceum_store::{LARGE_BLOCK_BITS, Row, Tx};
 
 use super::organizations;
 use crate::kind::RecordKind;
@@ -29,7 +29,7 @@ pub fn check(
     mut progress: impl FnMut(&'static RecordKind, u64),
 ) -> Result<CheckReport> {
     let mut checked = CheckReport::default();
-    let mut counted: BTreeMap<String, i64> = BTreeMap::new();
+    let mut counted = BlockCounts::new();
     for kind in kinds::ALL {
         let mut after = i64::MIN;
         while let Some(last) = check_batch(tx, kind, after, &mut checked, &mut counted)? {
@@ -52,6 +52,9 @@ pub fn check(
     Ok(checked)
 }
 
+/// The active records by count and block of numbers, as [`Tx::tally_blocks`] answers them.
+type BlockCounts = BTreeMap<String, BTreeMap<i64, i64>>;
+
 /// Records that are held in memory at once.
 const BATCH_RECORDS: i64 = 1000;
 
@@ -61,7 +64,7 @@ fn check_batch(
     kind: &'static RecordKind,
     after: i64,
     checked: &mut CheckReport,
-    counted: &mut BTreeMap<String, i64>,
+    counted: &mut BlockCounts,
 ) -> Result<Option<i64>> {
     let mut batch = read_batch(tx, kind, after, &mut checked.faults)?;
     if !name_words::is_done(tx)? {
@@ -83,7 +86,8 @@ fn check_batch(
         if record.status == Status::Active {
             let collections = record.collections().into_iter().map(str::to_owned);
             for count in collections.chain(record.organization_counts()) {
-                *counted.entry(count).or_default() += 1;
+                let blocks = counted.entry(count).or_default();
+                *blocks.entry(seq >> LARGE_BLOCK_BITS).or_default() += 1;
             }
         }
     }
@@ -163,21 +167,25 @@ fn check_links(
     Ok(())
 }
 
-fn check_counters(
-    tx: &mut Tx<'_>,
-    counted: &BTreeMap<String, i64>,
-    checked: &mut CheckReport,
-) -> Result<()> {
+fn check_counters(tx: &mut Tx<'_>, counted: &BlockCounts, checked: &mut CheckReport) -> Result<()> {
     let mut names: BTreeSet<String> = counted.keys().cloned().collect();
     for collection in crate::collections::all() {
         names.insert(collection.path.to_owned());
         names.extend(tx.tally_parts(collection.path)?);
     }
+    let none = BTreeMap::new();
     for name in names {
-        let due = counted.get(&name).copied().unwrap_or(0);
-        let stored = tx.tally_total(&name)?;
-        if stored != due {
-            checked.faults.push(format!("the counter of {name} says {stored}, there are {due}"));
+        let stored = tx.tally_blocks(&name)?;
+        let due = counted.get(&name).unwrap_or(&none);
+        let blocks: BTreeSet<&i64> = stored.keys().chain(due.keys()).collect();
+        for block in blocks {
+            let [stored, due] = [&stored, due].map(|counts| counts.get(block).unwrap_or(&0));
+            if stored != due {
+                let first = block << LARGE_BLOCK_BITS;
+                checked.faults.push(format!(
+                    "the counter of {name} says {stored} from number {first} on, there are {due}"
+                ));
+            }
         }
     }
     Ok(())

@@ -118,13 +118,8 @@ fn read_in_ranges(
     source: &ListSource,
 ) -> Result<()> {
     let query = page.query;
-    let mut after = match query.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
-        Some(cursor) => read_cursor(&query.sort, cursor)?.1,
-        None => {
-            page.skip = query.offset;
-            i64::MIN
-        }
-    };
+    let Some((mut after, skip)) = seek_range(tx, query, walk)? else { return Ok(()) };
+    page.skip = skip;
     let mut width = FIRST_RANGE;
     while !page.is_complete()
         && let Some(first) = walk.next(tx, after)?
@@ -138,6 +133,23 @@ fn read_in_ranges(
         width = (width * 2).min(WIDEST_RANGE);
     }
     Ok(())
+}
+
+/// The number behind which the page lies, and how many records are still to be skipped from there. `None` if the page lies
+/// behind the last record.
+fn seek_range(
+    tx: &mut Tx<'_>,
+    query: &ListQuery,
+    walk: &OrganizationWalk,
+) -> Result<Option<(i64, u64)>> {
+    if let Some(cursor) = query.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
+        return Ok(Some((read_cursor(&query.sort, cursor)?.1, 0)));
+    }
+    if query.offset == 0 || !is_whole(query) || !walk.is_counted() {
+        return Ok(Some((i64::MIN, query.offset)));
+    }
+    let found = walk.seek(tx, query.collection, query.offset)?;
+    Ok(found.map(|(first, skip)| (first - 1, skip)))
 }
 
 /// A page to which records are added until it is complete.

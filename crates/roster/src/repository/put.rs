@@ -313,7 +313,7 @@ fn tally(tx: &mut Tx<'_>, record: &Record, seq: i64, delta: i64) {
             tx.tally(collection, seq, delta);
         }
         for count in record.organization_counts() {
-            tx.tally_part(count, delta);
+            tx.tally_part(count, seq, delta);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! in this order, so a page costs the same in a small and in a large roster, wherever the records lie.
 
 use lyceum_core::{Problem, Reach, Result};
-use lyceum_store::{Sql, Tx, dialect};
+use lyceum_store::{LARGE_BLOCK_BITS, Sql, Tx, dialect};
 
 use super::read::in_part;
 use crate::collections::Collection;
@@ -118,44 +118,75 @@ impl OrganizationWalk {
     /// The number of active records of the whole collection that belong to one of the organizations; `None` if it is not
     /// counted.
     pub(super) fn total(&self, tx: &mut Tx<'_>, collection: Collection) -> Result<Option<i64>> {
-        if self.owners.is_some() {
+        if !self.is_counted() {
             return Ok(None);
         }
-        let counted = self.counted(tx, collection.path)?;
-        Ok(Some(counted + self.of_several(tx, collection)?))
+        let mut total = self.counted(tx, collection.path)?;
+        if collection.kind.organization == OrganizationPath::Roles {
+            let mut sql = Sql::new(tx.dialect());
+            sql.push("SELECT count(*)");
+            self.from_users_of_several(&mut sql, collection);
+            total += tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0);
+        }
+        Ok(Some(total))
+    }
+
+    /// Whether the organizations have counts of the records.
+    pub(super) fn is_counted(&self) -> bool {
+        self.owners.is_none()
+    }
+
+    /// Where the record number `offset` (from 0) of the whole collection, which is counted, lies: the first number of its
+    /// block, and how many of the organizations' records in the block come before it. `None` behind the last record.
+    pub(super) fn seek(
+        &self,
+        tx: &mut Tx<'_>,
+        collection: Collection,
+        offset: u64,
+    ) -> Result<Option<(i64, u64)>> {
+        let mut sql = Sql::new(tx.dialect());
+        sql.push("SELECT block, CAST(SUM(live) AS BIGINT) FROM (SELECT n.block, n.live");
+        self.from_counts(&mut sql, collection.path);
+        if collection.kind.organization == OrganizationPath::Roles {
+            sql.push(&format!(" UNION ALL SELECT t.seq >> {LARGE_BLOCK_BITS}, 1"));
+            self.from_users_of_several(&mut sql, collection);
+        }
+        sql.push(") counts GROUP BY block ORDER BY block");
+        let offset = i64::try_from(offset).unwrap_or(i64::MAX);
+        let found = tx.tally_block_at(&sql.text, &sql.values(), offset)?;
+        Ok(found.map(|(block, skip)| (block << LARGE_BLOCK_BITS, skip.unsigned_abs())))
     }
 
     /// What the counts of the organizations add up to.
     fn counted(&self, tx: &mut Tx<'_>, collection: &str) -> Result<i64> {
         let mut sql = Sql::new(tx.dialect());
-        let path = sql.placeholder(collection);
-        let text = format!(
-            "SELECT CAST(COALESCE(SUM(n.live), 0) AS BIGINT) FROM (SELECT DISTINCT CAST({path} AS TEXT) || '@' || b.org \
-             AS name FROM roster_org_below b WHERE {}) part CROSS JOIN tally n \
-             WHERE n.collection = part.name AND n.level = 1",
-            self.is_root(&mut sql)
-        );
-        Ok(tx.query_one(&text, &sql.values(), |row| row.int(0))?.unwrap_or(0))
+        sql.push("SELECT CAST(COALESCE(SUM(n.live), 0) AS BIGINT)");
+        self.from_counts(&mut sql, collection);
+        Ok(tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0))
     }
 
-    /// The number of active users with roles at several organizations, which their counts leave out.
-    fn of_several(&self, tx: &mut Tx<'_>, collection: Collection) -> Result<i64> {
-        if collection.kind.organization != OrganizationPath::Roles {
-            return Ok(0);
-        }
-        let mut sql = Sql::new(tx.dialect());
+    /// Appends the counts `n` of the organizations, in blocks, as the part of a statement from `FROM` on.
+    fn from_counts(&self, sql: &mut Sql, collection: &str) {
+        let path = sql.placeholder(collection);
+        let is_root = self.is_root(sql);
+        sql.push(&format!(
+            " FROM (SELECT DISTINCT CAST({path} AS TEXT) || '@' || b.org AS name FROM roster_org_below b \
+             WHERE {is_root}) part CROSS JOIN tally n WHERE n.collection = part.name AND n.level = 1"
+        ));
+    }
+
+    /// Appends the active users `t` with roles at several organizations, whom the counts leave out, as the part of a
+    /// statement from `FROM` on.
+    fn from_users_of_several(&self, sql: &mut Sql, collection: Collection) {
         let several = format!(
             "SELECT l.owner FROM roster_org_below b CROSS JOIN roster_link l WHERE {} \
              AND l.field = '{SEVERAL_ORGS}' AND l.value = b.org",
-            self.is_root(&mut sql)
+            self.is_root(sql)
         );
         let is_among = dialect::is_among(sql.dialect, "t.seq", &several);
         let table = collection.kind.table;
-        sql.push(&format!(
-            "SELECT count(*) FROM {table} t WHERE t.status = 'active' AND {is_among} AND "
-        ));
-        in_part(&mut sql, collection.part);
-        Ok(tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0))
+        sql.push(&format!(" FROM {table} t WHERE t.status = 'active' AND {is_among} AND "));
+        in_part(sql, collection.part);
     }
 
     /// The number of the next record behind the given one.

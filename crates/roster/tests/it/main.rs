@@ -20,6 +20,7 @@ mod csv_reach;
 mod csv_round_trip;
 mod csv_strict;
 mod csv_zips;
+mod deep_pages;
 mod demo;
 mod filters;
 mod fuzz;

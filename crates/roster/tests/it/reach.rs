@@ -17,7 +17,7 @@ use crate::csv_files::{Package, now};
 use crate::kit::{BASE, both, collection, records, rules};
 
 /// The sourcedIds of the list of a whole collection, read in pages.
-fn listed(db: &Db, path: &str, reach: &Reach, limit: &str) -> (Vec<String>, u64) {
+pub(crate) fn listed(db: &Db, path: &str, reach: &Reach, limit: &str) -> (Vec<String>, u64) {
     let mut ids = Vec::new();
     let mut cursor = Some(String::new());
     let mut total = None;

@@ -12,6 +12,7 @@ use lyceum_roster::repository;
 use lyceum_store::{Db, SqlDialect, StoreLocation};
 use serde_json::{Value, json};
 
+use crate::deep_pages::leave_gap;
 use crate::kit::{BASE, both, collection, create, object, rules};
 use crate::migrations;
 
@@ -73,6 +74,70 @@ fn put_all(db: &Db, kind: &'static RecordKind, records: &[Value]) {
         let batch = batch.iter().map(parse).collect::<Result<Vec<_>, _>>().unwrap();
         db.write_blocking(|tx| repository::put_all(tx, kind, &batch)).unwrap();
     }
+}
+
+/// The least time in milliseconds of a page at the offset, for a client of the district `d`.
+fn page_at_ms(db: &Db, offset: usize, filter: Option<&str>) -> f64 {
+    let offset = offset.to_string();
+    let parameters = ListParameters {
+        limit: Some("100"),
+        offset: Some(&offset),
+        filter,
+        ..ListParameters::default()
+    };
+    let reach = Reach::organizations(["d"]).unwrap();
+    let asked = query(collection("users"), None, reach, &parameters, db.dialect()).unwrap();
+    let view = RecordView { base_url: BASE, dialect: rules().dialect, fields: None };
+    let times = (0..5).map(|_| {
+        let begun = Instant::now();
+        let page = db.read_blocking(|tx| repository::list(tx, &asked, &view)).unwrap();
+        assert_eq!(page.count, 100);
+        begun.elapsed().as_secs_f64() * 1e3
+    });
+    times.fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn a_deep_page_of_a_district_skips_only_inside_of_a_block() {
+    let (blocks, in_block) = (10, if lyceum_testkit::full_size() { 20_000 } else { 2000 });
+    let folder = tempfile::tempdir().unwrap();
+    let location = StoreLocation::Sqlite(folder.path().join("roster.db"));
+    let db = Db::open(&location, &migrations()).unwrap();
+    create(&db, "orgs", json!({ "sourcedId": "d", "name": "D", "type": "district" }));
+    let schools = 20;
+    for n in 0..schools {
+        let school = json!({ "sourcedId": format!("s-{n}"), "name": "S", "type": "school",
+            "parent": { "sourcedId": "d" } });
+        create(&db, "orgs", school);
+    }
+    let user = |id: String, n: usize| {
+        let school = json!({ "sourcedId": format!("s-{}", n % schools) });
+        json!({ "sourcedId": id, "enabledUser": true, "givenName": "A", "familyName": "B",
+            "roles": [{ "roleType": "primary", "role": "student", "org": school }] })
+    };
+    for block in 0..blocks {
+        let users = (0..in_block).map(|n| user(format!("u-{block}-{n}"), n)).collect::<Vec<_>>();
+        put_all(&db, &USER, &users);
+        leave_gap(&db, "users", user(format!("gap-{block}"), 0), 65_536);
+    }
+    let last_of = |blocks: usize| blocks * in_block - 100;
+    let (first, shallow, deep) = (
+        page_at_ms(&db, 0, None),
+        page_at_ms(&db, last_of(1), None),
+        page_at_ms(&db, last_of(blocks), None),
+    );
+    let filtered = page_at_ms(&db, last_of(blocks), Some("enabledUser='true'"));
+    println!(
+        "of {} users: first page {first:.2} ms, page at offset {} {shallow:.2} ms, last page {deep:.2} ms; \
+         last page with a filter, which skips all users {filtered:.2} ms",
+        blocks * in_block,
+        last_of(1),
+    );
+    assert!(
+        deep < shallow * 3.0,
+        "offset {}: {shallow:.2} ms, last page: {deep:.2} ms",
+        last_of(1)
+    );
 }
 
 /// A school with a line item for each 25 users, and for each user demographics and a result of both kinds.

@@ -1,6 +1,6 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use lyceum_store::Db;
+use lyceum_store::{Db, LARGE_BLOCK_BITS};
 use proptest::prelude::*;
 
 use crate::{on_both, wait};
@@ -22,6 +22,7 @@ fn toggle(db: &Db, live: &mut BTreeSet<i64>, seqs: &[i64], commits: bool) {
     let written = wait(db.write(move |tx| {
         for &(seq, delta) in &deltas {
             tx.tally("things", seq, delta);
+            tx.tally_part(format!("things@{}", seq % 2), seq, delta);
             tx.tally("others", seq + 1, 1);
         }
         if commits { Ok(()) } else { Err(lyceum_core::Problem::not_found("thing", "x")) }
@@ -43,6 +44,14 @@ fn totals_and_places_are_those_of_a_plain_count() {
             }
             let total = wait(db.read(|tx| tx.tally_total("things"))).unwrap();
             prop_assert_eq!(total, i64::try_from(live.len()).unwrap());
+            for (name, parity) in [("things", None), ("things@0", Some(0)), ("things@1", Some(1))] {
+                let mut due = BTreeMap::new();
+                for seq in live.iter().filter(|&seq| parity.is_none_or(|it| seq % 2 == it)) {
+                    *due.entry(seq >> LARGE_BLOCK_BITS).or_insert(0) += 1;
+                }
+                let blocks = wait(db.read(move |tx| tx.tally_blocks(name))).unwrap();
+                prop_assert_eq!(blocks, due);
+            }
             let live: Vec<i64> = live.into_iter().collect();
             for offset in (0..live.len()).step_by(7).chain([live.len(), live.len() + 300]) {
                 let at = i64::try_from(offset).unwrap();
