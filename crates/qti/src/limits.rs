@@ -25,3 +25,6 @@ pub const QTI_RESPONSE_MAX_BYTES: usize = 1024 * 1024;
 pub const QTI_TRACE_MAX_ENTRIES: usize = 10_000;
 /// Times that template processing starts over for a constraint at most.
 pub const QTI_TEMPLATE_MAX_ATTEMPTS: usize = 100;
+/// Elements that a browser draws again in the drawings of one document at most, because a `use`, a pattern, a mask or a
+/// marker repeats them; further repetitions are left out.
+pub const DRAWING_REPEATED_MAX_COUNT: usize = 10_000;

@@ -262,11 +262,6 @@ pub(super) fn is_svg_element(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// Whether text directly inside the element of SVG is shown or read.
-pub(super) fn is_svg_text(name: &str) -> bool {
-    matches!(name, "desc" | "text" | "title" | "tspan")
-}
-
 /// The properties of SVG that are kept, as attributes or in `style`.
 pub(super) fn is_svg_property(name: &str) -> bool {
     const NAMES: [&str; 39] = [

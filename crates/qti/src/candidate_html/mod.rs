@@ -6,11 +6,10 @@ mod math;
 mod media;
 mod svg;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::model::InteractionKind;
 use crate::xml::{ChildNode, Document, Element, ElementNamespace};
-
-/// Put before each id, so that an item cannot take an id of the page.
-const ID_PREFIX: &str = "qti-";
 
 /// The parts of a document that are shown.
 const SHOWN: [&str; 4] =
@@ -32,6 +31,12 @@ pub(crate) struct HtmlWriter<'a> {
     /// Name, cardinality and base type of each response variable.
     responses: Vec<[&'a str; 3]>,
     is_stimulus: bool,
+    /// Put before each id, so that documents on one page do not take each other's ids, or an id of the page.
+    id_prefix: String,
+    /// The number of drawings so far.
+    drawings: usize,
+    /// The number of elements that are drawn again so far, because drawings refer to them.
+    repeated: usize,
     /// The address on the page's own server for the address of a file as the document has it.
     address_of: &'a dyn Fn(&str) -> Option<String>,
 }
@@ -47,6 +52,9 @@ pub(crate) fn html(document: &Document<'_>, address_of: &dyn Fn(&str) -> Option<
         out: String::new(),
         responses: declared.collect(),
         is_stimulus: root.is("qti-assessment-stimulus"),
+        id_prefix: id_prefix(root),
+        drawings: 0,
+        repeated: 0,
         address_of,
     };
     writer.out.push_str("<div class=\"qti-item\"");
@@ -164,9 +172,9 @@ impl HtmlWriter<'_> {
         for attribute in element.attributes() {
             let name = &*attribute.name;
             if name == "id" && element.name() != "qti-catalog" {
-                self.attribute("id", &prefixed(&attribute.value));
+                self.attribute("id", &self.prefixed(&attribute.value));
             } else if allowed::is_reference(name) {
-                self.attribute(name, &prefixed(&attribute.value));
+                self.attribute(name, &self.prefixed(&attribute.value));
             } else if allowed::is_common_attribute(name) {
                 self.attribute(name, &attribute.value);
             }
@@ -185,7 +193,7 @@ impl HtmlWriter<'_> {
         let href = element.attribute("href").unwrap_or_default().trim();
         if let Some(place) = href.strip_prefix('#') {
             self.out.push_str("<a");
-            self.attribute("href", &["#", ID_PREFIX, place].concat());
+            self.attribute("href", &["#", &self.prefixed(place)].concat());
         } else if is_secure(href) {
             self.out.push_str("<a");
             self.outside(href);
@@ -220,6 +228,13 @@ impl HtmlWriter<'_> {
         }
     }
 
+    /// Ids with the prefix of the document.
+    fn prefixed(&self, ids: &str) -> String {
+        let ids: Vec<String> =
+            ids.split_whitespace().map(|id| [self.id_prefix.as_str(), id].concat()).collect();
+        ids.join(" ")
+    }
+
     fn attribute(&mut self, name: &str, value: &str) {
         self.out.extend([" ", name, "=\""]);
         self.text(value);
@@ -242,10 +257,11 @@ impl HtmlWriter<'_> {
     }
 }
 
-/// Ids with [`ID_PREFIX`].
-fn prefixed(ids: &str) -> String {
-    let ids: Vec<String> = ids.split_whitespace().map(|id| [ID_PREFIX, id].concat()).collect();
-    ids.join(" ")
+/// The prefix of the ids of a document.
+fn id_prefix(root: Element<'_>) -> String {
+    let mut hash = DefaultHasher::new();
+    (root.name(), root.attribute("identifier")).hash(&mut hash);
+    format!("qti-{:08x}-", hash.finish() >> 32)
 }
 
 /// Whether an address leads to another page over an encrypted connection.

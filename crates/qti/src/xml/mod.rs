@@ -150,6 +150,11 @@ impl<'x> Document<'x> {
     }
 }
 
+/// Whether text inside the element of SVG is text that a reader sees or hears.
+pub(crate) fn is_svg_text(name: &str) -> bool {
+    matches!(name, "desc" | "text" | "title" | "tspan")
+}
+
 impl<'d> Element<'d> {
     fn node(self) -> &'d XmlNode<'d> {
         &self.document.nodes[self.index as usize]
@@ -286,9 +291,16 @@ impl<'d> Element<'d> {
     /// The text inside it at any depth, as a reader sees it.
     pub(crate) fn deep_text(self) -> String {
         fn collect(element: Element<'_>, text: &mut String) {
+            let is_drawing = element.space() == ElementNamespace::Svg;
             for child in element.children() {
                 match child {
+                    // A drawing also has styles, and data of the program that drew it.
+                    ChildNode::Text(..) if is_drawing && !is_svg_text(element.name()) => {}
                     ChildNode::Text(more, _) => text.push_str(more),
+                    ChildNode::Element(inner)
+                        if is_drawing
+                            && (inner.space() != ElementNamespace::Svg
+                                || inner.name() == "defs") => {}
                     // What says something of its own is read by itself; texts of nested ones
                     // would grow with their depth.
                     ChildNode::Element(inner) if inner.speaks_for_itself() => {}

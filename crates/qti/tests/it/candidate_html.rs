@@ -156,6 +156,106 @@ fn body(inside: &str) -> String {
     html(&format!("<qti-item-body>{inside}</qti-item-body>"))
 }
 
+/// HTML with ids that begin with `qti-`, without the part that each document has of its own.
+fn short_ids(html: &str) -> String {
+    let mut parts = html.split("qti-");
+    let mut short = parts.next().unwrap().to_owned();
+    for part in parts {
+        let is_own = part.as_bytes().get(8) == Some(&b'-')
+            && part.bytes().take(8).all(|byte| byte.is_ascii_hexdigit());
+        short.extend(["qti-", if is_own { &part[9..] } else { part }]);
+    }
+    short
+}
+
+/// The body of an item with a drawing, as HTML with short ids.
+fn drawing(inside: &str) -> String {
+    short_ids(&body(&format!("<svg xmlns=\"http://www.w3.org/2000/svg\">{inside}</svg>")))
+}
+
+#[test]
+fn drawings_on_one_page_do_not_take_each_others_ids() {
+    let drawn = "<svg xmlns=\"http://www.w3.org/2000/svg\"><g id=\"a\"/><use href=\"#a\"/></svg>";
+    let of = |identifier: &str| {
+        let parts = format!("<qti-item-body>{drawn}{drawn}</qti-item-body>");
+        let xml =
+            item_xml(&parts).replacen("identifier=\"", &format!("identifier=\"{identifier}"), 1);
+        candidate_html(&xml, CandidateSession::default(), &stored).unwrap()
+    };
+    let html = of("one") + &of("two");
+    let values = |name: &str| {
+        let all = tags(&html).into_iter().flat_map(|tag| tag.attributes);
+        let named = all.filter(|(own, _)| *own == name);
+        named.map(|(_, value)| value.trim_start_matches('#').to_owned()).collect::<Vec<_>>()
+    };
+    let ids = values("id");
+    assert_eq!(ids, values("href"), "each repeats the own part");
+    assert_eq!(ids.iter().collect::<std::collections::HashSet<_>>().len(), 4, "{html}");
+}
+
+#[test]
+fn a_style_of_a_drawing_counts_more_than_an_attribute() {
+    for (inside, expected) in [
+        ("<rect fill=\"red\" style=\"fill: blue !important\"/>", "<rect fill=\"blue\"></rect>"),
+        ("<rect style=\"fill: red; fill: blue\"/>", "<rect fill=\"blue\"></rect>"),
+        (
+            "<rect fill=\"red\" style=\"fill: url(https://a.example/b)\"/>",
+            "<rect fill=\"red\"></rect>",
+        ),
+        ("<rect fill=\"rgb(0 0 0 / 50%)\"/>", "<rect fill=\"rgb(0 0 0 / 50%)\"></rect>"),
+        (
+            "<text style=\"font-family: 'Varela', sans-serif\">a</text>",
+            "<text font-family=\"'Varela', sans-serif\">a</text>",
+        ),
+        (
+            "<linearGradient id=\"image-src\"/><rect fill=\"url(#image-src)\"/>",
+            "<linearGradient id=\"qti-1-image-src\"></linearGradient><rect fill=\"url(#qti-1-image-src)\"></rect>",
+        ),
+        ("<rect fill=\"image(a.png)\" stroke=\"red var(--a)\" d=\"src( b )\"/>", "<rect></rect>"),
+    ] {
+        let html = drawing(inside);
+        assert!(html.contains(&format!("<svg>{expected}</svg>")), "{inside}: {html}");
+    }
+}
+
+#[test]
+fn a_drawing_repeats_at_most_ten_thousand_elements() {
+    let most = lyceum_qti::limits::DRAWING_REPEATED_MAX_COUNT;
+    let part = |id: &str, count: usize, inside: &str| {
+        format!("<g id=\"{id}\">{}</g>", inside.repeat(count))
+    };
+    // Each use draws 100 elements.
+    let uses = |count: usize| part("a", 99, "<path/>") + &"<use href=\"#a\"/>".repeat(count);
+    assert_eq!(drawing(&uses(most / 100)).matches("<use").count(), most / 100);
+    assert_eq!(drawing(&uses(most / 100 + 1)).matches("<use").count(), most / 100);
+    let two =
+        format!("<g>{}</g></svg><svg xmlns=\"http://www.w3.org/2000/svg\">{}", uses(60), uses(60));
+    assert_eq!(drawing(&two).matches("<use").count(), most / 100, "all drawings together");
+
+    // Parts that repeat parts are counted with these.
+    let levels = |name: &str, attribute: &str| -> String {
+        let level = |n: usize| {
+            let inside = format!("<rect {attribute}=\"url(#m{})\"/>", n + 1).repeat(10);
+            format!("<{name} id=\"m{n}\">{inside}</{name}>")
+        };
+        (0..5).map(level).collect::<String>() + "<rect id=\"m5\"/>"
+    };
+    for (name, attribute) in
+        [("mask", "mask"), ("pattern", "fill"), ("marker", "marker-end"), ("clipPath", "clip-path")]
+    {
+        let html = drawing(&format!("<path {attribute}=\"url(#m0)\"/>{}", levels(name, attribute)));
+        assert!(html.contains("<path></path>"), "{name}: {html}");
+        let html = drawing(&format!("<path {attribute}=\"url(#m4)\"/>{}", levels(name, attribute)));
+        assert!(html.contains(&format!("<path {attribute}=\"url(#qti-1-m4)\">")), "{name}: {html}");
+    }
+    let line = |points: usize| {
+        let points = "0 0 ".repeat(points);
+        let marker = format!("<marker id=\"m\">{}</marker>", "<path/>".repeat(99));
+        drawing(&format!("{marker}<polyline points=\"{points}\" marker-mid=\"url(#m)\"/>"))
+    };
+    assert!(line(10).contains("marker-mid=") && !line(1000).contains("marker-mid="));
+}
+
 #[test]
 fn custom_interactions_show_what_they_contain_without_its_scripts() {
     let html = body(
@@ -256,11 +356,11 @@ fn nothing_that_runs_or_loads_gets_into_the_html() {
         ),
         (
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"90\"><title>A red wheel</title><defs><linearGradient id=\"g\"><stop offset=\"0\" style=\"stop-color: red; behavior: url(x)\"/></linearGradient></defs><circle id=\"c\" r=\"4\" fill=\"url(#g)\" stroke=\"url(https://example.org/#g)\" onclick=\"x\"/><use href=\"#c\" x=\"9\"/><use href=\"b.svg#c\"/><text>a &lt; b<tspan>c</tspan></text></svg>",
-            "<svg role=\"img\" width=\"90\"><title>A red wheel</title><defs><linearGradient id=\"qti-g\"><stop offset=\"0\" stop-color=\"red\"></stop></linearGradient></defs><circle r=\"4\" fill=\"url(#qti-g)\" id=\"qti-c\"></circle><use x=\"9\" href=\"#qti-c\"></use><text>a &lt; b<tspan>c</tspan></text></svg>",
+            "<svg role=\"img\" width=\"90\"><title>A red wheel</title><defs><linearGradient id=\"qti-1-g\"><stop offset=\"0\" stop-color=\"red\"></stop></linearGradient></defs><circle r=\"4\" fill=\"url(#qti-1-g)\" id=\"qti-1-c\"></circle><use x=\"9\" href=\"#qti-1-c\"></use><text>a &lt; b<tspan>c</tspan></text></svg>",
         ),
         (
             "<svg xmlns=\"http://www.w3.org/2000/svg\"><g id=\"a\"><use href=\"#b\"/></g><g id=\"b\"><use href=\"#a\"/></g></svg>",
-            "<svg><g id=\"qti-a\"></g><g id=\"qti-b\"></g></svg>",
+            "<svg><g id=\"qti-1-a\"></g><g id=\"qti-1-b\"></g></svg>",
         ),
         (
             "<math xmlns=\"http://www.w3.org/1998/Math/MathML\" href=\"x\" display=\"block\"><mtext>a<p xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\">b</p></mtext><annotation-xml><mi>c</mi></annotation-xml><mfenced><mi>x</mi><mn>2</mn></mfenced></math>",
@@ -275,7 +375,7 @@ fn nothing_that_runs_or_loads_gets_into_the_html() {
             "<h2>a</h2><table><tr><td rowspan=\"2\" class=\"qti-align-center\">b</td></tr></table>",
         ),
     ] {
-        let html = body(inside);
+        let html = short_ids(&body(inside));
         assert_eq!(
             html,
             format!("<div class=\"qti-item\"><qti-item-body>{expected}</qti-item-body></div>"),

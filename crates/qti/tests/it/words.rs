@@ -11,6 +11,8 @@ const ITEM: &str = r#"<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/i
   <qti-item-body>
     <p>Look at the
       <b>cake</b>.</p>
+    <p><svg xmlns="http://www.w3.org/2000/svg"><style>.a { fill: red }</style><metadata><about>a program</about></metadata>
+      <defs><text>hidden</text></defs>drawn<g>in parts<text>a <tspan>slice</tspan></text></g></svg></p>
     <qti-choice-interaction response-identifier="CHOICE" max-choices="2">
       <qti-prompt>Which are halves?</qti-prompt>
       <qti-simple-choice identifier="A">one of <i>two</i></qti-simple-choice>
@@ -32,7 +34,7 @@ const ITEM: &str = r#"<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/i
 #[test]
 fn questions_and_answers_are_plain_text() {
     let words = item_words(ITEM).unwrap();
-    assert_eq!(words.question, "Look at the cake. Name it: Which are halves?");
+    assert_eq!(words.question, "Look at the cake. a slice Name it: Which are halves?");
     let answer = |variable: &str, value| words.responses(&json!({ variable: value }));
     assert_eq!(answer("CHOICE", json!(["A", "B"])), "one of two, two of four");
     assert_eq!(answer("PAIRS", json!("half fifty")), "1/2 → 50 %");
