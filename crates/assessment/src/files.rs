@@ -60,8 +60,9 @@ fn media_of(path: &str) -> Option<(&'static str, &'static str)> {
 
 impl DocumentFile {
     pub(crate) fn of(path: String, sha256: String, size: i64, updated_at: String) -> Result<Self> {
-        let (_, media_type) =
-            media_of(&path).ok_or_else(|| Problem::internal(format!("the file '{path}'")))?;
+        let (_, media_type) = media_of(&path).ok_or_else(|| {
+            Problem::internal(format!("the stored file '{path}' has no known media type"))
+        })?;
         let size = u64::try_from(size).map_err(Problem::internal)?;
         Ok(Self { path, media_type, size, sha256, updated_at })
     }
@@ -88,10 +89,14 @@ pub struct NewFile {
 /// files of other types than pictures, sound, films and stylesheets.
 pub fn check_path(path: &str) -> Result<String> {
     let refuse = |message: String| Problem::invalid("path", message);
-    let checked = lyceum_qti::file_path(path).filter(|_| !path.contains(['?', '#', '%']));
-    let checked = checked
-        .filter(|path| !path.chars().any(char::is_control))
-        .ok_or_else(|| refuse("must be a relative path such as images/map.png".into()))?;
+    let is_refused = |c: char| c.is_control() || "?#%\\".contains(c);
+    if let Some(refused) = path.chars().find(|c| is_refused(*c)) {
+        let message = "must not contain ?, #, %, \\ or control characters";
+        return Err(refuse(format!("{message} (got {refused:?} in '{}')", path.escape_debug())));
+    }
+    let checked = lyceum_qti::file_path(path).ok_or_else(|| {
+        refuse(format!("must be a relative path such as images/map.png (got '{path}')"))
+    })?;
     if checked.len() > limits::ITEM_FILE_PATH_MAX_BYTES {
         return Err(refuse(too_long(limits::ITEM_FILE_PATH_MAX_BYTES)));
     }
@@ -106,7 +111,7 @@ pub fn check_path(path: &str) -> Result<String> {
 /// Stores a file of a document; it replaces a file with the same path.
 ///
 /// Errors: `NotFound` for an unknown document; `Conflict` if the document has
-/// [`limits::ITEM_FILES_MAX_COUNT`] other files.
+/// [`limits::ITEM_FILES_MAX_COUNT`] other files, and if the path of another file is a folder of this path or below it.
 pub fn put(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -115,33 +120,48 @@ pub fn put(
     file: &NewFile,
 ) -> Result<DocumentFile> {
     repository::found(tx, kind, identifier)?;
-    let others = list(tx, kind, identifier)?;
-    let others = others.iter().filter(|other| other.path != file.path).count();
-    if others >= limits::ITEM_FILES_MAX_COUNT {
+    repository::depend_on(tx, kind, identifier)?;
+    let mut others = list_stored(tx, kind, identifier)?;
+    others.retain(|other| other.path != file.path);
+    let conflict = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
+    if others.len() >= limits::ITEM_FILES_MAX_COUNT {
         let most = limits::ITEM_FILES_MAX_COUNT;
-        let message =
-            format!("the limit for files of a document is {most}; delete another file first");
-        return Err(Problem::new(ProblemKind::Conflict, message));
+        return conflict(format!(
+            "the limit for files of a document is {most}; delete another file first"
+        ));
+    }
+    // An export could not write both.
+    let is_below = |path: &str, folder: &str| {
+        path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let is_taken = |other: &&DocumentFile| {
+        is_below(&other.path, &file.path) || is_below(&file.path, &other.path)
+    };
+    if let Some(other) = others.iter().find(is_taken) {
+        let (path, other) = (&file.path, &other.path);
+        return conflict(format!(
+            "'{path}' and the file '{other}' cannot both exist, because one is a folder of the other; choose another path"
+        ));
     }
     sql::put(tx, now, kind, identifier, file)?;
     find(tx, kind, identifier, &file.path)
 }
 
 /// The files of a document, by path. Errors: `NotFound` for an unknown document.
-pub fn list_of(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Vec<DocumentFile>> {
+pub fn list(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Vec<DocumentFile>> {
     repository::found(tx, kind, identifier)?;
-    list(tx, kind, identifier)
+    list_stored(tx, kind, identifier)
 }
 
 /// The files stored for a document, by path; none for an unknown document.
-pub fn list(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Vec<DocumentFile>> {
+pub fn list_stored(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Vec<DocumentFile>> {
     let found = sql::of(tx, kind, &[identifier])?;
     Ok(found.into_iter().map(|(_, file)| file).collect())
 }
 
 /// The file of a document with that path. Errors: `NotFound`.
 pub fn find(tx: &mut Tx<'_>, kind: Kind, identifier: &str, path: &str) -> Result<DocumentFile> {
-    let found = list(tx, kind, identifier)?.into_iter().find(|file| file.path == path);
+    let found = list_stored(tx, kind, identifier)?.into_iter().find(|file| file.path == path);
     found.ok_or_else(|| {
         let message = format!("the {kind} '{identifier}' has no file '{path}'");
         Problem::new(ProblemKind::NotFound, message)
@@ -154,16 +174,16 @@ pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, path: &str) -> Resu
     sql::delete(tx, kind, identifier, path)
 }
 
-/// The SHA-256 of all files, for those who remove or copy blobs.
+/// The SHA-256 of all files, which sweeps and backups of blobs keep.
 pub fn digests(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     sql::digests(tx)
 }
 
 /// The names of the files of one document, by path, from which addresses are made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileNames(HashMap<String, String>);
+pub struct ContentNames(HashMap<String, String>);
 
-impl FileNames {
+impl ContentNames {
     /// The address of the file that a reference in the document names, below `base`; `None` if it is not stored.
     pub fn address(&self, base: &str, reference: &str) -> Option<String> {
         let name = self.0.get(&lyceum_qti::file_path(reference)?)?;
@@ -176,8 +196,8 @@ pub fn names(
     tx: &mut Tx<'_>,
     kind: Kind,
     identifiers: &[&str],
-) -> Result<HashMap<String, FileNames>> {
-    let mut names: HashMap<String, FileNames> = HashMap::new();
+) -> Result<HashMap<String, ContentNames>> {
+    let mut names: HashMap<String, ContentNames> = HashMap::new();
     if identifiers.is_empty() {
         return Ok(names);
     }
@@ -188,14 +208,23 @@ pub fn names(
     Ok(names)
 }
 
-/// The file with this [content name](DocumentFile::content_name) that an item has, or a stimulus of an item. `is_meant`
-/// says which items.
-pub fn of_items(
+/// The file with this [content name](DocumentFile::content_name) that one of the items has, or a stimulus to which the
+/// current version of such an item refers.
+pub fn find_by_content(
     tx: &mut Tx<'_>,
     content_name: &str,
-    is_meant: impl Fn(&str) -> bool,
+    items: &[&str],
 ) -> Result<Option<DocumentFile>> {
     let Some((sha256, _)) = content_name.split_once('.') else { return Ok(None) };
-    let files = sql::with_content(tx, sha256, is_meant)?;
+    let files = sql::with_content(tx, sha256, items)?;
     Ok(files.into_iter().find(|file| file.content_name() == content_name))
+}
+
+/// The files with this [content name](DocumentFile::content_name) that stimuli have, each with the identifier of its
+/// stimulus.
+pub fn find_in_stimuli(tx: &mut Tx<'_>, content_name: &str) -> Result<Vec<(String, DocumentFile)>> {
+    let Some((sha256, _)) = content_name.split_once('.') else { return Ok(Vec::new()) };
+    let mut files = sql::of_stimuli(tx, sha256)?;
+    files.retain(|(_, file)| file.content_name() == content_name);
+    Ok(files)
 }

@@ -10,7 +10,7 @@ use lyceum_qti::{CandidateSession, variant};
 use lyceum_store::Tx;
 
 use crate::body::Object;
-use crate::files::{self, FileNames};
+use crate::files::{self, ContentNames};
 use crate::scoring::{ScoredAnswer, score_answer};
 use crate::{Kind, Reference, Scored, StoredDocument, repository};
 
@@ -20,9 +20,9 @@ pub struct ItemPage {
     /// The item.
     pub item: StoredDocument,
     /// Its files.
-    pub files: FileNames,
+    pub files: ContentNames,
     /// The stimuli that it refers to, in its order, each with its files.
-    pub stimuli: Vec<(StoredDocument, FileNames)>,
+    pub stimuli: Vec<(StoredDocument, ContentNames)>,
 }
 
 /// Reads an item and its stimuli. Errors: `NotFound`.
@@ -33,8 +33,8 @@ pub fn item_page(tx: &mut Tx<'_>, identifier: &str) -> Result<ItemPage> {
     Ok(ItemPage { item, files: files.unwrap_or_default(), stimuli })
 }
 
-/// The stimuli that an item refers to, in its order, each with its files. Stimuli that are not stored are left out.
-pub fn stimuli(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<(StoredDocument, FileNames)>> {
+/// The identifiers of the stimuli that an item refers to, in its order.
+pub fn stimulus_identifiers(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<String>> {
     let references: Vec<Reference> = item
         .stimuli
         .iter()
@@ -47,9 +47,15 @@ pub fn stimuli(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<(StoredDocument, File
     if references.is_empty() {
         return Ok(Vec::new());
     }
-    let mut stimuli = Vec::with_capacity(references.len());
-    for (kind, identifier) in repository::resolved(tx, &references)? {
-        stimuli.extend(repository::find(tx, kind, &identifier)?);
+    let targets = repository::resolved(tx, &references)?;
+    Ok(targets.into_iter().map(|(_, identifier)| identifier).collect())
+}
+
+/// The stimuli that an item refers to, in its order, each with its files. Stimuli that are not stored are left out.
+pub fn stimuli(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<(StoredDocument, ContentNames)>> {
+    let mut stimuli = Vec::new();
+    for identifier in stimulus_identifiers(tx, item)? {
+        stimuli.extend(repository::find(tx, Kind::Stimulus, &identifier)?);
     }
     let identifiers: Vec<&str> = stimuli.iter().map(|found| found.identifier.as_str()).collect();
     let mut names = files::names(tx, Kind::Stimulus, &identifiers)?;

@@ -47,7 +47,9 @@ pub use body::{Object, parse, text};
 pub use change::DocumentChange;
 pub use delete::delete_any;
 pub use document::{CheckedDocument, Metadata, Reference};
-pub use html::{ItemPage, answered_html, candidate_html, item_page, stimuli, stimulus_html};
+pub use html::{
+    ItemPage, answered_html, candidate_html, item_page, stimuli, stimulus_html, stimulus_identifiers,
+};
 pub use kind::Kind;
 pub use query::{Page, Parameters, Query};
 pub use scoring::{

@@ -94,7 +94,7 @@ where
 fn too_large(max_bytes: usize) -> Problem {
     Problem::new(
         ProblemKind::TooLarge,
-        format!("the body is larger than {max_bytes} bytes; send it in parts"),
+        format!("the body is larger than the limit of {max_bytes} bytes"),
     )
 }
 

@@ -11,7 +11,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::etag;
-use crate::hosted::range::{FileRange, requested_range};
+use crate::hosted::range::{FileRange, range_of};
 
 /// Opened by itself, a file runs no scripts and loads nothing. SVG pictures contain their styles.
 const POLICY: HeaderValue =
@@ -32,7 +32,11 @@ pub(crate) async fn send_current(context: &Context, file: &DocumentFile) -> Resu
 
 async fn sent(context: &Context, file: &DocumentFile, caching: HeaderValue) -> Result<Answer> {
     let digest: Digest = file.sha256.parse()?;
-    let tag = format!("\"{}\"", &file.sha256[..32]);
+    let strong = format!("\"{}\"", &file.sha256[..32]);
+    let is_compressed = context.app.config.server.compression
+        && context.headers.contains_key(header::ACCEPT_ENCODING)
+        && !context.headers.contains_key(header::RANGE);
+    let tag = etag::of_content(&strong, is_compressed);
     let with_headers = |answer: Answer| {
         answer
             .header(header::ETAG, tag.as_str())
@@ -42,15 +46,16 @@ async fn sent(context: &Context, file: &DocumentFile, caching: HeaderValue) -> R
             .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
             .header(RESOURCE_POLICY, "same-origin")
     };
-    if context.header(header::IF_NONE_MATCH).is_some_and(|seen| etag::names(seen, &tag)) {
+    if context.header(header::IF_NONE_MATCH).is_some_and(|seen| etag::names(seen, &strong)) {
         return Ok(with_headers(Answer::empty(StatusCode::NOT_MODIFIED)));
     }
-    let (offset, length) = match requested_range(context.header(header::RANGE), file.size) {
+    let (offset, length) = match range_of(&context.headers, &strong, file.size) {
         FileRange::Whole => (0, file.size),
         FileRange::Part(offset, length) => (offset, length),
         FileRange::Unsatisfiable => {
             let answer = Answer::empty(StatusCode::RANGE_NOT_SATISFIABLE);
-            return Ok(answer.header(header::CONTENT_RANGE, format!("bytes */{}", file.size)));
+            let range = format!("bytes */{}", file.size);
+            return Ok(with_headers(answer).header(header::CONTENT_RANGE, range));
         }
     };
     let blobs = context.app.blobs.clone();

@@ -11,6 +11,11 @@ pub(crate) fn tag(version: i64) -> String {
     format!("\"v{version}\"")
 }
 
+/// The entity tag of a file. An answer that is compressed while it is sent has different bytes, so its tag must be weak.
+pub(crate) fn of_content(strong: &str, is_compressed: bool) -> String {
+    if is_compressed { format!("W/{strong}") } else { strong.to_owned() }
+}
+
 /// Whether a list of tags, as in `If-None-Match`, contains the tag.
 pub(crate) fn names(tags: &str, tag: &str) -> bool {
     tags.split(',')

@@ -59,8 +59,8 @@ pub struct LessonAnswer {
     pub lesson_title: String,
     /// The question and its answer.
     pub asked: ServedQuestion,
-    /// The question and its answer as text; `None` if the item was deleted, and for old questions of a student who was
-    /// asked very many.
+    /// The question and its answer as text; `None` for old questions of a student who was asked very many, and for an
+    /// item that cannot be read.
     pub words: Option<QuestionInWords>,
 }
 
@@ -151,7 +151,7 @@ pub struct LessonAttempt {
     pub lesson_title: String,
     /// The questions in the order in which they were asked.
     pub questions: Vec<ServedQuestion>,
-    /// Question and answers as text, for each entry; `None` if its item was deleted.
+    /// Question and answers as text, for each entry. Versions of deleted items stay readable.
     pub words: Vec<Option<QuestionInWords>>,
 }
 
@@ -188,7 +188,7 @@ pub fn attempt(
     Ok(LessonAttempt { student, lesson_title: lesson_title(&lessons, lesson), questions, words })
 }
 
-/// Questions that a student was asked, and their answers, in words. Runs three statements.
+/// Questions that a student was asked, and their answers, in words. Runs at most four statements.
 fn in_words(
     tx: &mut Tx<'_>,
     student: &str,

@@ -1,6 +1,6 @@
 //! A question as its student sees it in a browser.
 
-use lyceum_assessment::files::{self, FileNames};
+use lyceum_assessment::files::{self, ContentNames};
 use lyceum_assessment::{
     Kind, answered_html, candidate_html, repository as content, stimuli, stimulus_html,
 };
@@ -69,9 +69,9 @@ impl StudentResult {
 pub(super) struct QuestionText {
     question: StudentQuestion,
     xml: String,
-    files: FileNames,
+    files: ContentNames,
     /// The XML of its stimuli, each with its files.
-    stimuli: Vec<(String, FileNames)>,
+    stimuli: Vec<(String, ContentNames)>,
     /// The address below which the lesson's files are.
     file_base: String,
     seed: u64,

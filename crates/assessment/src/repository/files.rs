@@ -75,25 +75,27 @@ pub(crate) fn digests(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     Ok(digests)
 }
 
-/// The files with these bytes of items for which `is_meant` holds, and of stimuli to which such items refer.
+/// The files with these bytes of the items, and of stimuli to which the current versions of the items refer.
 pub(crate) fn with_content(
     tx: &mut Tx<'_>,
     sha256: &str,
-    is_meant: impl Fn(&str) -> bool,
+    items: &[&str],
 ) -> Result<Vec<DocumentFile>> {
+    let names = serde_json::to_string(items).expect("texts are JSON");
     let sql = format!(
-        "SELECT COALESCE(r.identifier, f.identifier), f.kind, r.identifier, {COLUMNS} FROM qti_file f \
-         LEFT JOIN qti_reference r \
-         ON r.target_kind = f.kind AND r.target = f.identifier AND r.kind = 'item' AND f.kind = 'stimulus' \
-         WHERE f.sha256 = $1"
+        "SELECT {COLUMNS} FROM qti_file f WHERE f.sha256 = $1 AND (f.kind = 'item' AND {} OR f.kind = 'stimulus' \
+         AND EXISTS (SELECT 1 FROM qti_reference r WHERE r.target_kind = f.kind AND r.target = f.identifier \
+         AND r.kind = 'item' AND {}))",
+        dialect::is_one_of(tx.dialect(), "f.identifier", "$2"),
+        dialect::is_one_of(tx.dialect(), "r.identifier", "$2")
     );
-    let mut files = Vec::new();
-    tx.query(&sql, &[sha256.into()], |row| {
-        let is_of_item = row.text(1)? == Kind::Item.name() || row.opt_text(2)?.is_some();
-        if is_of_item && is_meant(row.text(0)?) {
-            files.push(file(row, 3)?);
-        }
-        Ok(true)
-    })?;
-    Ok(files)
+    tx.all(&sql, &[sha256.into(), names.as_str().into()], |row| file(row, 0))
+}
+
+/// The files of stimuli with these bytes, each with the identifier of its stimulus.
+pub(crate) fn of_stimuli(tx: &mut Tx<'_>, sha256: &str) -> Result<Vec<(String, DocumentFile)>> {
+    let sql = format!(
+        "SELECT f.identifier, {COLUMNS} FROM qti_file f WHERE f.sha256 = $1 AND f.kind = 'stimulus'"
+    );
+    tx.all(&sql, &[sha256.into()], |row| Ok((row.string(0)?, file(row, 1)?)))
 }

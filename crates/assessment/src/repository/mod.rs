@@ -19,4 +19,5 @@ pub use read::{
 pub(crate) use read::{heads, parsed};
 pub(crate) use references::known;
 pub use references::{refer, referrers, resolved};
+pub(crate) use write::depend_on;
 pub use write::{create, delete, replace};

@@ -1,10 +1,9 @@
 //! Reads single documents and their versions.
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Row, Tx, dialect};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -73,7 +72,7 @@ pub fn json_of(
     let names = serde_json::to_string(identifiers).expect("texts are JSON");
     let sql = format!(
         "SELECT {COLUMNS} FROM qti_document t WHERE t.kind = $1 AND {}",
-        lyceum_store::dialect::is_one_of(tx.dialect(), "t.identifier", "$2")
+        dialect::is_one_of(tx.dialect(), "t.identifier", "$2")
     );
     tx.query(&sql, &[kind.name().into(), names.as_str().into()], |row| {
         each(stored(row)?)?;
@@ -125,7 +124,7 @@ pub(crate) fn heads(
     let names = serde_json::to_string(identifiers).expect("texts are JSON");
     let sql = format!(
         "SELECT identifier, version, title, metadata FROM qti_document WHERE kind = $1 AND {}",
-        lyceum_store::dialect::is_one_of(tx.dialect(), "identifier", "$2")
+        dialect::is_one_of(tx.dialect(), "identifier", "$2")
     );
     let mut heads = HashMap::new();
     tx.query(&sql, &[Kind::Item.name().into(), names.as_str().into()], |row| {
@@ -150,14 +149,14 @@ pub struct Text {
     pub xml: String,
 }
 
-/// The XML of the versions of items that exist. Runs one statement for all current versions, and one for each earlier
-/// version.
+/// The XML of versions of items. Runs one statement for all current versions, and one for all earlier ones. Errors:
+/// `NotFound` for a version that never existed.
 pub fn texts(tx: &mut Tx<'_>, wanted: &[(String, i64)]) -> Result<HashMap<(String, i64), Text>> {
     let names: Vec<&str> = wanted.iter().map(|(name, _)| name.as_str()).collect();
     let names = serde_json::to_string(&names).expect("texts are JSON");
     let sql = format!(
         "SELECT identifier, version, type, xml FROM qti_document WHERE kind = $1 AND {}",
-        lyceum_store::dialect::is_one_of(tx.dialect(), "identifier", "$2")
+        dialect::is_one_of(tx.dialect(), "identifier", "$2")
     );
     let mut texts = HashMap::new();
     tx.query(&sql, &[Kind::Item.name().into(), names.as_str().into()], |row| {
@@ -165,16 +164,39 @@ pub fn texts(tx: &mut Tx<'_>, wanted: &[(String, i64)]) -> Result<HashMap<(Strin
         texts.insert((row.text(0)?.to_owned(), row.int(1)?), text);
         Ok(true)
     })?;
-    for (name, number) in wanted {
-        if let Entry::Vacant(missing) = texts.entry((name.clone(), *number)) {
-            let stored = version(tx, Kind::Item, name, *number)?;
-            let json: serde_json::Value =
-                serde_json::from_str(&stored.json).map_err(Problem::internal)?;
-            let kind = json["type"].as_str().unwrap_or_default().to_owned();
-            missing.insert(Text { kind, xml: stored.xml });
-        }
+    let earlier: Vec<_> = wanted.iter().filter(|version| !texts.contains_key(*version)).collect();
+    if earlier.is_empty() {
+        return Ok(texts);
     }
-    Ok(texts)
+    let names: Vec<&str> = earlier.iter().map(|(name, _)| name.as_str()).collect();
+    let numbers: Vec<i64> = earlier.iter().map(|(_, number)| *number).collect();
+    let names = serde_json::to_string(&names).expect("texts are JSON");
+    let numbers = serde_json::to_string(&numbers).expect("numbers are JSON");
+    let sql = format!(
+        "SELECT identifier, version, json, xml FROM qti_version WHERE kind = $1 AND {} AND {}",
+        dialect::is_one_of(tx.dialect(), "identifier", "$2"),
+        dialect::is_one_of_numbers(tx.dialect(), "version", "$3")
+    );
+    let params = [Kind::Item.name().into(), names.as_str().into(), numbers.as_str().into()];
+    tx.query(&sql, &params, |row| {
+        let version = (row.text(0)?.to_owned(), row.int(1)?);
+        if earlier.contains(&&version) {
+            let json: serde_json::Value =
+                serde_json::from_str(row.text(2)?).map_err(Problem::internal)?;
+            let kind = json["type"].as_str().unwrap_or_default().to_owned();
+            texts.insert(version, Text { kind, xml: row.text(3)?.to_owned() });
+        }
+        Ok(true)
+    })?;
+    match earlier.into_iter().find(|version| !texts.contains_key(*version)) {
+        None => Ok(texts),
+        Some((name, number)) => Err(no_version(Kind::Item, name, *number)),
+    }
+}
+
+fn no_version(kind: Kind, identifier: &str, version: i64) -> Problem {
+    let message = format!("there is no version {version} of the {kind} '{identifier}'");
+    Problem::new(ProblemKind::NotFound, message)
 }
 
 /// Calls `each` with the row number, identifier and XML of each document of a kind, in order of creation.
@@ -294,6 +316,5 @@ pub fn version(
             return Ok(found);
         }
     }
-    let message = format!("there is no version {version} of the {kind} '{identifier}'");
-    Err(Problem::new(ProblemKind::NotFound, message))
+    Err(no_version(kind, identifier, version))
 }

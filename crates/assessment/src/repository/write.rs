@@ -186,6 +186,16 @@ fn expect(
     }
 }
 
+/// Makes a transaction that is not serializable, such as an import, depend on a document that it read: another
+/// transaction may be deleting it.
+pub(crate) fn depend_on(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<()> {
+    if tx.is_serializable() {
+        return Ok(());
+    }
+    let sql = "UPDATE qti_document SET version = version WHERE kind = $1 AND identifier = $2";
+    tx.send(sql, &[kind.name().into(), identifier.into()])
+}
+
 /// Copies the current version to the earlier ones.
 fn archive(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<()> {
     tx.send(

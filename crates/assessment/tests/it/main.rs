@@ -7,6 +7,7 @@
 
 mod answers;
 mod edits;
+mod files;
 mod html;
 
 use lyceum_assessment::banks::{self, BankInput};

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
+use lyceum_assessment::files::{self as stored, NewFile};
 use lyceum_assessment::{CheckedDocument, Kind, Object, repository};
+use lyceum_blob::Digest;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
@@ -265,4 +268,124 @@ fn files_beside_items_are_imported_exported_and_backed_up() {
         assert_eq!(back["items"], json!({"created": 0, "updated": 0, "unchanged": 2}));
         assert_eq!(back["files"], 2);
     }
+}
+
+#[test]
+fn an_import_reads_no_files_outside_of_the_named_folders() {
+    let place = Place::new();
+    let sources = ["../secret.png", "../../secret.png", "link.png", "own.png", "pipe.png"];
+    write_all(
+        &place,
+        &[
+            ("a/secret.png", "outside".to_owned()),
+            ("a/b/river.xml", with_pictures("river", &sources)),
+            ("a/b/c/lake.xml", with_pictures("lake", &["../../secret.png", "../own.png"])),
+            ("a/b/own.png", PIXELS.to_owned()),
+        ],
+    );
+    let inside = place.path().join("a/b");
+    std::os::unix::fs::symlink("../secret.png", inside.join("link.png")).unwrap();
+    let pipe = Command::new("mkfifo").arg(inside.join("pipe.png")).status();
+    assert!(pipe.unwrap().success());
+    std::os::unix::fs::symlink(".", place.path().join("a/b/same")).unwrap();
+    let import = |folder: &str, argument: &str| {
+        let mut command = place.command(&format!("qti import {argument} --json"));
+        let data = place.path().join("lyceum-data");
+        let done = command
+            .args(["--data".as_ref(), data.as_os_str()])
+            .current_dir(place.path().join(folder))
+            .output()
+            .unwrap();
+        let told = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.success(), "{folder} {argument}: {told}");
+        let answer: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        (answer["files"].as_u64().unwrap(), told)
+    };
+    for (folder, argument, files) in [
+        ("a/b", ".", 2),
+        ("a/b", "river.xml", 1),
+        ("a/b", "./river.xml", 1),
+        ("a/b", "same/river.xml", 1),
+        ("a/b/c", "..", 2),
+        ("a/b/c", "lake.xml", 0),
+        (".", "a/b", 2),
+    ] {
+        let (stored, told) = import(folder, argument);
+        assert_eq!(stored, files, "{folder} {argument}: {told}");
+        assert!(told.contains("secret.png' is not stored"), "{folder} {argument}: {told}");
+    }
+    let blobs = files(&place.path().join("lyceum-data/hosting/blobs"));
+    let is_stored = |text: &str| {
+        let digest = Digest::of(text.as_bytes()).to_string();
+        blobs.keys().any(|blob| blob.ends_with(&digest))
+    };
+    assert!(is_stored(PIXELS) && !is_stored("outside"));
+}
+
+#[test]
+fn files_that_a_document_cannot_have_do_not_stop_an_import() {
+    for place in places() {
+        let names: Vec<String> = (0..101).map(|number| format!("p{number}.png")).collect();
+        let sources: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut all = vec![
+            ("set/many.xml", with_pictures("many", &sources)),
+            ("set/other.xml", with_pictures("other", &["a.png", "../a.png"])),
+            ("set/a.png", PIXELS.to_owned()),
+            ("a.png", "another picture".to_owned()),
+        ];
+        let paths: Vec<String> = names.iter().map(|name| format!("set/{name}")).collect();
+        all.extend(paths.iter().map(|path| (path.as_str(), PIXELS.to_owned())));
+        write_all(&place, &all);
+        let (code, _, told) = place.run("qti import set");
+        assert_eq!(code, 0, "{told}");
+        let limit = "its file 'p100.png' is not stored: the limit for files of a document is 100";
+        assert!(told.contains(limit), "{told}");
+        assert!(told.contains("imported 2 documents with 101 files"), "{told}");
+        assert!(told.contains("its file 'a.png' is not stored: another reference"), "{told}");
+    }
+}
+
+#[test]
+fn one_document_does_not_stop_an_export() {
+    let place = Place::new();
+    let far = format!("{}far.png", "../".repeat(500));
+    write_all(
+        &place,
+        &[
+            ("set/1.xml", with_pictures("seen", &["own.png"])),
+            ("set/2.xml", with_pictures("seen.xml", &["own.png"])),
+            ("set/3.xml", with_pictures("far", &[&far])),
+            ("set/own.png", PIXELS.to_owned()),
+            ("lost/lost.xml", with_pictures("lost", &["lost.png"])),
+            ("lost/lost.png", "lost pixels".to_owned()),
+        ],
+    );
+    place.ok("qti import set lost");
+    let file = place.path().join("lyceum-data/lyceum.db");
+    let db = Db::open(&StoreLocation::Sqlite(file), &lyceum_server::migrations()).unwrap();
+    db.write_blocking(|tx| {
+        let file = stored::find(tx, Kind::Item, "seen", "own.png")?;
+        let far = NewFile { path: "far.png".into(), sha256: file.sha256, size: file.size };
+        stored::put(tx, Timestamp::from_milliseconds(0), Kind::Item, "far", &far)?;
+        let lost = stored::find(tx, Kind::Item, "lost", "lost.png")?;
+        let blobs = place.path().join("lyceum-data/hosting/blobs");
+        let lost = files(&blobs).into_keys().find(|blob| blob.ends_with(&lost.sha256)).unwrap();
+        fs::remove_file(blobs.join(lost)).unwrap();
+        Ok(())
+    })
+    .unwrap();
+    drop(db);
+    let (code, _, told) = place.run("qti export out");
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("lost.png' is not exported: its bytes are missing"), "{told}");
+    let out = files(&place.path().join("out"));
+    let names: Vec<&str> = out.keys().map(String::as_str).collect();
+    let second = names.iter().find(|name| name.starts_with("items/seen.xml~")).unwrap();
+    assert!(second.ends_with("/own.png"), "{names:?}");
+    for name in
+        ["items/far/far.png", "items/far/far.xml", "items/seen/seen.xml", "items/lost/lost.xml"]
+    {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+    assert_eq!(names.len(), 8 - 1, "{names:?}");
 }

@@ -106,13 +106,12 @@ fn accepts(parts: &Parts, encoding: &str) -> bool {
 
 async fn send(app: &App, found: FoundFile<'_>, parts: &Parts) -> Result<Answer> {
     let text = |name: HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok());
-    // An answer that is compressed while it is sent has different bytes, so its tag must be weak.
     let is_recoded = found.encoding.is_none()
         && app.config.server.compression
         && parts.headers.contains_key(header::ACCEPT_ENCODING)
         && !parts.headers.contains_key(header::RANGE);
     let strong = format!("\"{}\"", &found.file.sha256.to_string()[..32]);
-    let tag = if is_recoded { format!("W/{strong}") } else { strong.clone() };
+    let tag = etag::of_content(&strong, is_recoded);
     let with_headers = |answer: Answer| {
         let answer = answer
             .header(header::ETAG, tag.as_str())
@@ -130,9 +129,11 @@ async fn send(app: &App, found: FoundFile<'_>, parts: &Parts) -> Result<Answer> 
         return Ok(with_headers(Answer::empty(StatusCode::NOT_MODIFIED)));
     }
     let size = found.file.size;
-    let may_be_part = text(header::IF_RANGE).is_none_or(|tag| tag == strong);
-    let wanted = text(header::RANGE).filter(|_| may_be_part && found.status == StatusCode::OK);
-    let (offset, length, status) = match range::requested_range(wanted, size) {
+    let range = match found.status {
+        StatusCode::OK => range::range_of(&parts.headers, &strong, size),
+        _ => FileRange::Whole,
+    };
+    let (offset, length, status) = match range {
         FileRange::Whole => (0, size, found.status),
         FileRange::Part(offset, length) => (offset, length, StatusCode::PARTIAL_CONTENT),
         FileRange::Unsatisfiable => {

@@ -1,5 +1,7 @@
 //! Parts of a file (RFC 9110, 14).
 
+use axum::http::{HeaderMap, HeaderName, header};
+
 /// The requested part of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FileRange {
@@ -11,8 +13,16 @@ pub(crate) enum FileRange {
     Unsatisfiable,
 }
 
+/// The part of a file that a request asks for. If `If-Range` names another tag than this strong one, the file has changed
+/// since the client received its first part, and the result is the whole file.
+pub(crate) fn range_of(headers: &HeaderMap, tag: &str, size: u64) -> FileRange {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let is_same = text(header::IF_RANGE).is_none_or(|seen| seen == tag);
+    requested_range(text(header::RANGE).filter(|_| is_same), size)
+}
+
 /// Parses `FileRange`. If it is not valid or names several parts, the result is the whole file.
-pub(crate) fn requested_range(header: Option<&str>, size: u64) -> FileRange {
+fn requested_range(header: Option<&str>, size: u64) -> FileRange {
     let range = header.and_then(|header| header.trim().strip_prefix("bytes="));
     let Some((first, last)) = range.and_then(|range| range.trim().split_once('-')) else {
         return FileRange::Whole;

@@ -3,6 +3,9 @@
 use lyceum_access::{Role, Scope};
 use lyceum_assessment::limits;
 use lyceum_core::PayloadDialect;
+use lyceum_hosting::nodes::{self, Node, NodeSettings};
+use lyceum_server::backup::named_files;
+use lyceum_store::SqlDialect;
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::both;
 use serde_json::{Value, json};
@@ -104,6 +107,8 @@ fn files_that_cannot_be_shown_are_refused() {
             ("%2Fetc/a.png", "relative path"),
             ("https:%2F%2Fexample.org/a.png", "relative path"),
             ("..", "relative path"),
+            ("100%25.png", "(got '%' in '100%.png')"),
+            ("a%231.png", "(got '#' in 'a#1.png')"),
             (&format!("{}.png", "a".repeat(252)), "at most 255 bytes"),
         ] {
             let refused = put(&client, item, path, PNG, 422).to_string();
@@ -125,12 +130,87 @@ fn files_that_cannot_be_shown_are_refused() {
         let full = put(&client, item, "more.png", PNG, 409).to_string();
         assert!(full.contains("the limit for files of a document is 100"), "{full}");
         put(&client, item, "3.png", b"another", 200);
+        let stimulus = "/stimuli/text";
+        put(&client, stimulus, "a.png", PNG, 200);
+        let below = put(&client, stimulus, "a.png/b.png", PNG, 409).to_string();
+        assert!(below.contains("one is a folder of the other"), "{below}");
 
         let reader = server.client_with(&[Scope::QtiRead], PayloadDialect::Platform);
         reader.get(&format!("{item}/file?path=3.png")).expect(200);
+        // A program of a lesson does not get what an item hides.
+        let lessons = server.client_with(&[Scope::AdaptiveRead], PayloadDialect::Platform);
+        assert_eq!(lessons.get(&format!("{item}/file?path=3.png")).send().status, 403);
         let refused = reader.put(&format!("{item}/file?path=3.png")).body("image/png", PNG).send();
         assert_eq!(refused.status, 403);
         assert_eq!(server.anonymous().get(&format!("{item}/file?path=3.png")).send().status, 401);
+    });
+}
+
+#[test]
+fn a_download_continues_only_if_the_file_is_the_same() {
+    both(|server| {
+        let client = server.client();
+        item_with_pictures(&client);
+        let item = "/assessment-items/seen";
+        put(&client, item, "a.png", PNG, 200);
+        let path = format!("{item}/file?path=a.png");
+        let first = client.get(&path).header("range", "bytes=0-3").send();
+        assert_eq!((first.status, &first.body[..]), (206, &PNG[..4]));
+        let tag = first.header("etag").to_owned();
+        let rest = || client.get(&path).header("range", "bytes=4-").header("if-range", &tag).send();
+        assert_eq!((rest().status, &rest().body[..]), (206, &PNG[4..]));
+        put(&client, item, "a.png", b"another picture", 200);
+        assert_eq!((rest().status, &rest().body[..]), (200, &b"another picture"[..]));
+        let beyond = client.get(&path).header("range", "bytes=99-").send();
+        assert_eq!((beyond.status, beyond.header("content-range")), (416, "bytes */15"));
+        assert_eq!(beyond.header("x-content-type-options"), "nosniff");
+    });
+}
+
+#[test]
+fn a_node_may_lack_files_of_items_that_another_one_received() {
+    both(|server| {
+        let client = server.client();
+        item_with_pictures(&client);
+        let stored = put(&client, "/assessment-items/seen", "a.png", PNG, 200);
+        let digest = stored["sha256"].as_str().unwrap().parse().unwrap();
+        let settings = NodeSettings { name: "other", address: "", shares_blobs: false };
+        let own = server.setup().config.store.data.join("hosting");
+        let own = Node::look(&own, &settings).unwrap();
+        let is_needed = || {
+            let named = server.db().read_blocking(|tx| named_files(tx, &own)).unwrap();
+            assert_ne!(named.blobs.contains(&digest), named.others.contains(&digest));
+            named.blobs.contains(&digest)
+        };
+        assert!(is_needed());
+        let folder = tempfile::tempdir().unwrap();
+        let (other, _lock) = Node::of_folder(folder.path(), &settings).unwrap();
+        let now = server.setup().clock.now();
+        server.db().write_blocking(|tx| nodes::note(tx, now, &other)).unwrap();
+        // Several servers cannot share a SQLite database.
+        assert_eq!(is_needed(), server.db().dialect() == SqlDialect::Sqlite);
+    });
+}
+
+#[test]
+fn a_running_attempt_keeps_the_pictures_of_its_text() {
+    both(|server| {
+        let client = server.client();
+        course(&client);
+        item_with_pictures(&client);
+        put(&client, "/stimuli/text", "images/map.png", PNG, 200);
+        lesson(&client, "quiz", "quiz", &["seen"], 10.0);
+        let amy = Browser::of(server, "amy");
+        amy.act("quiz", "attempts", &json!({ "after": 0 }), 200);
+        let item = client.get("/assessment-items/seen").expect(200).json::<Value>();
+        let xml = item["rawXml"].as_str().unwrap();
+        let reference = r#"<qti-assessment-stimulus-ref identifier="text" href="text.xml"/>"#;
+        assert!(xml.contains(reference), "{xml}");
+        let body = json!({ "format": "xml", "xml": xml.replace(reference, "") });
+        client.put("/assessment-items/seen").json(&body).expect(200);
+        let quiz = amy.get("/api/learn/lessons/quiz").json::<Value>();
+        let pictures = sources(quiz["questions"][0]["texts"][0].as_str().unwrap());
+        assert_eq!(amy.get(&pictures[0]).status, 200);
     });
 }
 

@@ -6,13 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lyceum_assessment::{Kind, files, repository};
+use lyceum_assessment::{Kind, repository};
+use lyceum_blob::Blobs;
 use lyceum_core::Problem;
-use lyceum_core::config::Config;
 use lyceum_store::Tx;
 use serde_json::{Map, json};
 
-use super::beside::DocumentWithFiles;
+use super::document_files::DocumentWithFiles;
 use crate::failure::{Code, Failure, Result};
 use crate::interrupt;
 use crate::printer::Printer;
@@ -49,6 +49,8 @@ impl Export {
         }
         let bar = printer.progress("exporting", 0);
         interrupt::unfinished(Some(&part));
+        let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+        let warn = |text: &str| bar.suspend(|| printer.warn(text));
         let mut counts = Map::new();
         let done = db.read_blocking(|tx| {
             for (kind, folder) in
@@ -56,7 +58,7 @@ impl Export {
             {
                 let folder_path = part.join(folder);
                 fs::create_dir_all(&folder_path).map_err(|error| failed(&folder_path, &error))?;
-                let (mut names, mut count) = (FileNames::default(), 0_u64);
+                let (mut names, mut count) = (ExportNames::default(), 0_u64);
                 let mut written = Vec::new();
                 repository::each(tx, kind, |seq, identifier, xml| {
                     let name = names.of(identifier, seq);
@@ -68,7 +70,8 @@ impl Export {
                     Ok(())
                 })?;
                 for (identifier, name) in written {
-                    add_files(tx, &config, (kind, &identifier), &folder_path.join(name))?;
+                    let path = folder_path.join(name);
+                    add_files(tx, &blobs, (kind, identifier.as_str()), &path, warn)?;
                 }
                 counts.insert(folder.into(), json!(count));
             }
@@ -92,16 +95,14 @@ impl Export {
 /// Moves a document that has files into a folder of its own, with its files.
 fn add_files(
     tx: &mut Tx<'_>,
-    config: &Config,
-    (kind, identifier): (Kind, &str),
+    blobs: &Blobs,
+    document: (Kind, &str),
     path: &Path,
+    warn: impl Fn(&str),
 ) -> lyceum_core::Result<()> {
-    if files::list(tx, kind, identifier)?.is_empty() {
-        return Ok(());
-    }
-    let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
-    let document = DocumentWithFiles::of(tx, (kind, identifier, &text))?;
-    let folder = document.write(config, &path.with_extension(""))?;
+    let text = || fs::read_to_string(path).map_err(|error| failed(path, &error));
+    let Some(document) = DocumentWithFiles::find(tx, document, text)? else { return Ok(()) };
+    let folder = document.write(blobs, &path.with_extension(""), warn)?;
     let name = path.file_name().expect("a document has a name");
     fs::rename(path, folder.join(name)).map_err(|error| failed(path, &error))
 }
@@ -110,17 +111,17 @@ fn failed(path: &Path, error: &io::Error) -> Problem {
     Problem::internal(format!("'{}' cannot be written: {error}", path.display()))
 }
 
-/// The file names used in one folder.
+/// The names of files and folders used in one folder.
 #[derive(Default)]
-struct FileNames {
+struct ExportNames {
     /// In lower case, because some file systems ignore case.
-    given: HashSet<String>,
+    used: HashSet<String>,
 }
 
-impl FileNames {
+impl ExportNames {
     /// A file name for a document that cannot lead out of the folder: letters, digits, `.`, `-` and `_`
-    /// stay, and every other byte becomes `%` and two hex digits. A name that is too long or already used
-    /// ends with the document's row number.
+    /// stay, and every other byte becomes `%` and two hex digits. The document's own folder has the same name without
+    /// `.xml`. A name that is too long or already used ends with the document's row number.
     fn of(&mut self, identifier: &str, seq: i64) -> String {
         let byte = |(at, byte): (usize, u8)| match byte {
             b'.' if at > 0 => ".".to_owned(),
@@ -131,10 +132,12 @@ impl FileNames {
         };
         let whole: String = identifier.bytes().enumerate().map(byte).collect();
         let mut name = whole.get(..NAME_MAX_BYTES).unwrap_or(&whole).to_owned();
-        let cut = name.is_empty() || name.len() != whole.len();
-        if cut || !self.given.insert(name.to_ascii_lowercase()) {
+        let names = |name: &str| [name.to_ascii_lowercase(), name.to_ascii_lowercase() + ".xml"];
+        let is_cut = name.is_empty() || name.len() != whole.len();
+        if is_cut || names(&name).iter().any(|name| self.used.contains(name)) {
             name = format!("{name}~{seq}");
         }
+        self.used.extend(names(&name));
         name + ".xml"
     }
 }

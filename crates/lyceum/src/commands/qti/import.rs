@@ -1,17 +1,19 @@
 //! `lyceum qti import`
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use lyceum_assessment::files::NewFile;
 use lyceum_assessment::{CheckedDocument, DocumentChange, Kind, Object, repository};
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_core::{Problem, ProblemKind};
-use lyceum_qti::relinked;
+use lyceum_qti::{DocumentKind, relinked};
 use lyceum_store::{Db, Tx};
 use serde_json::json;
 
-use super::beside::FilesBeside;
 use super::check::Check;
+use super::document_files::{DocumentFileImport, add_files};
 use super::files;
 use super::library::Library;
 use crate::failure::{Failure, Result};
@@ -39,10 +41,10 @@ struct Count {
 }
 
 /// The kinds in the order in which they refer to each other, with their plurals.
-const ORDER: [(Kind, lyceum_qti::DocumentKind, &str); 3] = [
-    (Kind::Stimulus, lyceum_qti::DocumentKind::Stimulus, "stimuli"),
-    (Kind::Item, lyceum_qti::DocumentKind::Item, "items"),
-    (Kind::Test, lyceum_qti::DocumentKind::Test, "tests"),
+const ORDER: [(Kind, DocumentKind, &str); 3] = [
+    (Kind::Stimulus, DocumentKind::Stimulus, "stimuli"),
+    (Kind::Item, DocumentKind::Item, "items"),
+    (Kind::Test, DocumentKind::Test, "tests"),
 ];
 
 impl Import {
@@ -50,7 +52,7 @@ impl Import {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let sources = files::files(&self.paths)?;
         let (config, db) = self.data.open(Missing::Make)?;
-        let files = FilesBeside::new(&self.paths, &config);
+        let file_import = DocumentFileImport::new(&self.paths, &config)?;
         let bar = printer.progress("importing", 2 * sources.len() as u64);
         let mut check = Check::new(printer, &bar);
         for source in &sources {
@@ -61,7 +63,16 @@ impl Import {
         if check.errors > 0 && !self.keep_going {
             return Err(refused(&check.faults()));
         }
-        bar.set_length((sources.len() + check.good.len()) as u64);
+        bar.set_length((sources.len() + 2 * check.good.len()) as u64);
+        let warn = |text: &str| bar.suspend(|| printer.warn(text));
+        let mut files_by_document: HashMap<&Path, Vec<NewFile>> = HashMap::new();
+        for (kind, path) in &check.good {
+            if matches!(kind, DocumentKind::Item | DocumentKind::Stimulus) {
+                let text = files::text(path).map_err(|fault| Failure::failed(fault.to_string()))?;
+                files_by_document.insert(path, file_import.store_bytes(path, &text, warn)?);
+            }
+            bar.inc(1);
+        }
         let mut counts = [Count::default(); ORDER.len()];
         let mut stored_files = 0;
         let now = SystemClock.now();
@@ -71,13 +82,14 @@ impl Import {
                     match store(tx, now, *kind, path, &check.library, count) {
                         // A test is rejected before it is written if one of its items was rejected.
                         Err(problem) if self.keep_going && problem.kind == ProblemKind::Invalid => {
-                            bar.suspend(|| printer.warn(&problem.message));
+                            warn(&problem.message);
                         }
                         stored => {
-                            let (identifier, text) = stored?;
-                            let warn = |text: &str| bar.suspend(|| printer.warn(text));
-                            let document = (*kind, identifier.as_str(), text.as_str());
-                            stored_files += files.store(tx, now, path, document, warn)?;
+                            let identifier = stored?;
+                            let new = files_by_document.get(path.as_path());
+                            let new = new.map(Vec::as_slice).unwrap_or_default();
+                            stored_files +=
+                                add_files(tx, now, path, (*kind, identifier.as_str()), new, warn)?;
                         }
                     }
                     bar.inc(1);
@@ -86,8 +98,7 @@ impl Import {
             Ok(())
         })?;
         bar.finish_and_clear();
-        let sections =
-            check.good.iter().filter(|(is, _)| *is == lyceum_qti::DocumentKind::Section).count();
+        let sections = check.good.iter().filter(|(is, _)| *is == DocumentKind::Section).count();
         if sections > 0 {
             let sections = counted(sections, "section");
             printer.warn(&format!("{sections} left out: sections are stored only inside tests"));
@@ -125,7 +136,7 @@ fn missing(db: &Db, check: &mut Check<'_>) -> Result {
     Ok(())
 }
 
-/// Creates or replaces a file's document, and returns its identifier and text. Importing it again changes nothing.
+/// Creates or replaces a file's document, and returns its identifier. Importing it again changes nothing.
 /// References to other documents are replaced with the identifiers of these.
 fn store(
     tx: &mut Tx<'_>,
@@ -134,14 +145,14 @@ fn store(
     path: &Path,
     library: &Library,
     count: &mut Count,
-) -> lyceum_core::Result<(String, String)> {
+) -> lyceum_core::Result<String> {
     let named = |message: String| {
         Problem::new(ProblemKind::Invalid, format!("'{}': {message}", path.display()))
     };
     let text = files::text(path).map_err(|fault| named(fault.to_string()))?;
     let text = relinked(&text, |link| library.address(path, link))
         .map_err(|fault| named(fault.to_string()))?;
-    let draft = CheckedDocument::of(kind, text.clone(), &Object::new())
+    let draft = CheckedDocument::of(kind, text, &Object::new())
         .map_err(|problem| named(problem.message))?;
     let named = |problem: Problem| match problem.kind {
         ProblemKind::Invalid => named(problem.message),
@@ -151,7 +162,7 @@ fn store(
     let Some(before) = repository::find(tx, kind, &identifier)? else {
         repository::create(tx, now, &draft).map_err(named)?;
         count.created += 1;
-        return Ok((identifier, text));
+        return Ok(identifier);
     };
     let change = DocumentChange::Content(Box::new(draft));
     let after = repository::replace(tx, now, kind, &identifier, &change, None).map_err(named)?;
@@ -159,7 +170,7 @@ fn store(
         true => count.unchanged += 1,
         false => count.updated += 1,
     }
-    Ok((identifier, text))
+    Ok(identifier)
 }
 
 fn refused(faults: &str) -> Failure {

@@ -1,8 +1,8 @@
 //! `lyceum qti`
 
 mod answers;
-mod beside;
 mod check;
+mod document_files;
 mod explain;
 mod export;
 mod fault_report;

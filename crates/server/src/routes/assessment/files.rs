@@ -1,7 +1,7 @@
 //! Files of items and stimuli: pictures, sound, films and stylesheets.
 
 use axum::http::StatusCode;
-use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
+use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::files::{self, DocumentFile, NewFile};
 use lyceum_assessment::{Kind, limits};
 use lyceum_blob::Digest;
@@ -29,12 +29,9 @@ struct FileList {
     files: Vec<DocumentFile>,
 }
 
+/// The routes of items or stimuli.
 pub(super) fn routes(kind: Kind) -> Vec<Route> {
-    let name = match kind {
-        Kind::Item => "AssessmentItem",
-        Kind::Test => "AssessmentTest",
-        Kind::Stimulus => "Stimulus",
-    };
+    let name = if kind == Kind::Item { "AssessmentItem" } else { "Stimulus" };
     let bytes = json!({ "type": "string", "format": "binary" });
     let path = |route: Route| {
         let schema = json!({ "type": "string", "minLength": 1 });
@@ -46,7 +43,7 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
             .named(format!("list{name}Files"))
             .description("Lists the files of a document.")
             .answers::<FileList>(200, "The files."),
-        path(get("/{identifier}/file", [QtiRead, AdaptiveRead], move |context| read(context, kind)))
+        path(get("/{identifier}/file", QtiRead, move |context| read(context, kind)))
             .named(format!("get{name}File"))
             .description("Reads a file of a document.")
             .answers_as(200, "The file.", Some((SENT_TYPES[0], bytes))),
@@ -74,7 +71,7 @@ fn path(context: &Context) -> Result<String> {
 
 async fn list(context: Context, kind: Kind) -> Result<Answer> {
     let id = context.param("identifier").to_owned();
-    let files = context.app.db.read(move |tx| files::list_of(tx, kind, &id)).await?;
+    let files = context.app.db.read(move |tx| files::list(tx, kind, &id)).await?;
     Ok(Answer::of(&FileList { files }))
 }
 
@@ -90,7 +87,7 @@ async fn store(context: Context, kind: Kind) -> Result<Answer> {
         return Err(Problem::invalid("body", messages::required("the bytes of the file")));
     }
     let known = id.clone();
-    context.app.db.read(move |tx| files::list_of(tx, kind, &known)).await?;
+    context.app.db.read(move |tx| files::list(tx, kind, &known)).await?;
     let (blobs, body) = (context.app.blobs.clone(), context.body.clone());
     let (sha256, size) = apart(move || {
         let digest = Digest::of(&body);

@@ -1,7 +1,7 @@
 //! The preview of an item: what a student sees, and the result of an answer that is not stored.
 
 use axum::http::header;
-use lyceum_assessment::files::{self, FileNames};
+use lyceum_assessment::files::{self, ContentNames};
 use lyceum_assessment::{
     ItemAnswer, ItemPage, Scored, answered_html, candidate, candidate_html, item_page, parse,
     stimulus_html,
@@ -54,14 +54,14 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let seed = query(&context).own("seed").parse().unwrap_or(0);
     let read = context.app.db.read(move |tx| item_page(tx, &id));
     let ItemPage { item, files, stimuli } = read.await?;
-    let places = FilePlaces::of(&context, &item.identifier);
+    let addresses = FileAddresses::of(&context, &item.identifier);
     let xml = item.xml;
     let rendering = apart(move || {
-        let html = candidate_html(&xml, seed, &|file| places.address(&files, file))?;
+        let html = candidate_html(&xml, seed, &|file| addresses.address(&files, file))?;
         let stimuli: Result<Vec<_>> = stimuli
             .into_iter()
             .map(|(stimulus, files)| {
-                let html = stimulus_html(&stimulus.xml, &|file| places.address(&files, file))?;
+                let html = stimulus_html(&stimulus.xml, &|file| addresses.address(&files, file))?;
                 Ok((stimulus.title, html))
             })
             .collect();
@@ -82,11 +82,11 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
 async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
     let id = context.param("id").to_owned();
     let ItemPage { item, files, .. } = context.app.db.read(move |tx| item_page(tx, &id)).await?;
-    let (answer, places) =
-        (form.field("answer").to_owned(), FilePlaces::of(&context, &item.identifier));
+    let (answer, addresses) =
+        (form.field("answer").to_owned(), FileAddresses::of(&context, &item.identifier));
     let checking = apart(move || {
         let ItemAnswer(answer) = body::of(parse(answer.as_bytes())?.into())?;
-        answered_html(&item.xml, &answer, &|file| places.address(&files, file))
+        answered_html(&item.xml, &answer, &|file| addresses.address(&files, file))
     });
     match checking.await {
         Ok((scored, html)) => Ok(Answer::of(&CheckedAnswer { scored, html })),
@@ -102,26 +102,26 @@ async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
 async fn file(context: Context, _: Visitor) -> Result<Answer> {
     let (id, name) = (context.param("id").to_owned(), context.param("file").to_owned());
     let unknown = format!("the item '{id}' has no file '{name}'");
-    let find = context.app.db.read(move |tx| files::of_items(tx, &name, |item| item == id));
+    let find = context.app.db.read(move |tx| files::find_by_content(tx, &name, &[&id]));
     let file = find.await?.ok_or_else(|| Problem::new(ProblemKind::NotFound, unknown))?;
     document_files::send(&context, &file).await
 }
 
 /// Where the preview of an item finds files.
-struct FilePlaces {
+struct FileAddresses {
     /// The address below which the files of the item and its stimuli are.
     base: String,
     base_url: String,
 }
 
-impl FilePlaces {
+impl FileAddresses {
     fn of(context: &Context, item: &str) -> Self {
         let base = format!("/console/items/{}/files", segment(item));
         Self { base, base_url: context.base_url().to_owned() }
     }
 
     /// The address of a file that is stored with its document, or has an address on this server.
-    fn address(&self, files: &FileNames, reference: &str) -> Option<String> {
+    fn address(&self, files: &ContentNames, reference: &str) -> Option<String> {
         files.address(&self.base, reference).or_else(|| own_path(&self.base_url, reference))
     }
 }
