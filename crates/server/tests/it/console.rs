@@ -235,7 +235,7 @@ fn a_third_failed_attempt_puts_a_student_on_today() {
         let answers: Value = page(server, &guide, path).json();
         let log = get(&client, "/powerpath/getAttemptLog?student=amy&lesson=quiz");
         assert_eq!(answers.as_array().unwrap().len(), 3);
-        assert_eq!(answers[0]["question"], log["log"][0]["item"]);
+        assert_eq!(answers[0]["item"], log["log"][0]["item"]);
         assert_eq!(answers[0]["why"], "Question 1 in the lesson's order");
         assert_eq!((&answers[0]["outcome"], &answers[0]["attempt"]), (&json!("wrong"), &json!(3)));
     });

@@ -36,7 +36,8 @@ pub(super) fn answers(
             Cell::when(entry.served, calendar.moment(entry.served)),
             Cell::text(lesson_title),
             Cell::count(asked.attempt).to(&href),
-            question_text(asked, words.as_ref()),
+            item(asked),
+            question_text(words.as_ref()),
             given_answer(asked, words.as_ref()),
             outcome(asked),
             score.map_or_else(Cell::none, |score| Cell::count(score).to(&href)),
@@ -124,7 +125,8 @@ fn question(
     vec![
         Cell::count(number),
         Cell::when(entry.served, calendar.moment(entry.served)),
-        question_text(asked, words),
+        item(asked),
+        question_text(words),
         given_answer(asked, words),
         match words.filter(|words| !words.correct.is_empty()) {
             Some(words) => Cell::text(&words.correct),
@@ -137,10 +139,15 @@ fn question(
     ]
 }
 
-/// The text of a question; the id of its item if the text is not known.
-fn question_text(asked: &ServedQuestion, words: Option<&QuestionInWords>) -> Cell {
+/// The id of a question's item.
+fn item(asked: &ServedQuestion) -> Cell {
     let item = &asked.entry.item;
-    Cell::text(words.map_or(item, |words| &words.question)).to(links::item(item))
+    Cell::text(item).to(links::item(item))
+}
+
+/// The text of a question, if it is known.
+fn question_text(words: Option<&QuestionInWords>) -> Cell {
+    words.map_or_else(Cell::none, |words| Cell::text(&words.question))
 }
 
 /// The answer to a question as text; the responses as they were sent if the question's text is not known.

@@ -75,7 +75,7 @@ export class Interaction extends HTMLElement {
   nameGroup(role = "group", hint = "", otherwise = words.choices) {
     const { prompt } = this;
     this.setAttribute("role", role);
-    if (prompt?.textContent.trim() || prompt?.querySelector("img, math")) {
+    if (prompt?.textContent.trim() || prompt?.querySelector("img, math, svg")) {
       prompt.id ||= newId();
       this.setAttribute("aria-labelledby", prompt.id);
     } else {

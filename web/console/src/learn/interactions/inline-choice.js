@@ -11,7 +11,7 @@ export class InlineChoiceInteraction extends Interaction {
     const choices = [...this.querySelectorAll(":scope > qti-inline-choice")];
     for (const choice of choices) choice.remove();
     const prompt = this.getAttribute("data-prompt") || words.choose;
-    const isRich = choices.some((choice) => choice.querySelector("img, math"));
+    const isRich = choices.some((choice) => choice.querySelector("img, math, svg"));
     const control = isRich ? this.#buildList(choices, prompt) : this.#buildSelect(choices, prompt);
     if (label) {
       label.id ||= newId();

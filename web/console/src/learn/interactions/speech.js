@@ -5,6 +5,11 @@ import { mathSpeech } from "./math.js";
 const SILENT = "[hidden], [popover], [aria-hidden=true], qti-catalog-info, .qti-message, .qti-announcer, script, style";
 const BLOCKS = /^(P|DIV|LI|TD|TH|TR|H[1-6]|BR|SECTION|DT|DD|QTI-PROMPT|QTI-SIMPLE-CHOICE|QTI-CONTENT-BODY)$/;
 
+/** The name of a drawing as a screen reader has it; `null` if its texts are read instead. */
+function drawingName(svg) {
+  return svg.getAttribute("aria-label") ?? svg.querySelector(":scope > title")?.textContent ?? null;
+}
+
 function collect(node, parts) {
   if (node.nodeType === Node.TEXT_NODE) {
     parts.push(node.data);
@@ -16,6 +21,8 @@ function collect(node, parts) {
     parts.push(own);
   } else if (node.localName === "math") {
     parts.push(` ${mathSpeech(node)} `);
+  } else if (node.localName === "svg" && drawingName(node) !== null) {
+    parts.push(` ${drawingName(node)} `);
   } else if (node.localName === "input" || node.localName === "select" || node.localName === "textarea") {
     parts.push(" blank ");
   } else {

@@ -160,7 +160,13 @@ const TYPED = ["float", "identifier", "integer", "string"];
 /** An interaction of one vendor: its content is shown, and its response is typed as text. */
 export class CustomInteraction extends ExtendedTextInteraction {
   get isTyped() {
-    return TYPED.includes(this.getAttribute("base-type"));
+    const isOne = ["single", "record"].includes(this.getAttribute("cardinality"));
+    return isOne && TYPED.includes(this.getAttribute("base-type"));
+  }
+
+  /** A space around an identifier would make it another one. */
+  clean(text) {
+    return this.getAttribute("base-type") === "identifier" ? text.trim() : super.clean(text);
   }
 
   build() {
