@@ -48,7 +48,8 @@ pub use change::DocumentChange;
 pub use delete::delete_any;
 pub use document::{CheckedDocument, Metadata, Reference};
 pub use html::{
-    ItemPage, answered_html, candidate_html, item_page, stimuli, stimulus_html, stimulus_identifiers,
+    ItemPage, answered_html, candidate_html, item_page, stimuli, stimulus_html,
+    stimulus_identifiers,
 };
 pub use kind::Kind;
 pub use query::{Page, Parameters, Query};

@@ -67,10 +67,10 @@ fn the_pages_of_students_pass_their_tests() {
 #[test]
 fn a_class_loses_no_answer() {
     run(Part::Classroom);
-    if full_size() {
-        if let Store::Postgres(database) = Store::postgres() {
-            run_with(Part::Classroom, &[("LYCEUM_TEST_DATABASE", &database)]);
-        }
+    if full_size()
+        && let Store::Postgres(database) = Store::postgres()
+    {
+        run_with(Part::Classroom, &[("LYCEUM_TEST_DATABASE", &database)]);
     }
 }
 

@@ -194,8 +194,8 @@ const PIXELS: &str = "not really pixels";
 
 /// An item with pictures at these addresses.
 fn with_pictures(identifier: &str, sources: &[&str]) -> String {
-    let pictures: String =
-        sources.iter().map(|source| format!("<img src=\"{source}\" alt=\"\"/>")).collect();
+    let picture = |source: &&str| format!("<img src=\"{source}\" alt=\"\"/>");
+    let pictures = sources.iter().map(picture).collect::<Vec<_>>().concat();
     item(identifier, MAPPED)
         .replace("<qti-item-body>", &format!("<qti-item-body><p>{pictures}</p>"))
 }

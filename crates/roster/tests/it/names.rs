@@ -210,7 +210,7 @@ fn a_search_is_quick_in_a_large_network() {
         for first in (0..users).step_by(1000) {
             let user = |n: u64| {
                 let (given, family) = name(n);
-                let school = if n % 1000 == 0 { "small" } else { "large" };
+                let school = if n.is_multiple_of(1000) { "small" } else { "large" };
                 let user = user(&format!("u-{n}"), (&given, &family), "student", school);
                 Record::from_server(&USER, &object(user), rules().now)
             };
