@@ -67,8 +67,7 @@ export default async function search(t, kit) {
   await isRunning;
   assert.ok((await chosen(page).getAttribute("href")).startsWith("/console/students/"));
   await page.keyboard.press("Enter");
-  await page.waitForURL(/\/console\/(search\?q=fractions$|students\/)/);
-  assert.equal(new URL(page.url()).pathname, "/console/search");
+  await page.waitForURL("**/console/search?q=fractions");
   await answer().catch(() => "the browser has cancelled it");
   await page.unroute("**/console/search?q=fractions&part=1");
 
@@ -82,7 +81,7 @@ export default async function search(t, kit) {
   // Browsers that fill in a form send events without a key.
   const errors = [];
   page.on("pageerror", (error) => errors.push(error.message));
-  await page.evaluate(() => document.dispatchEvent(new Event("keydown")));
+  await field.evaluate((input) => input.dispatchEvent(new Event("keydown", { bubbles: true })));
   assert.deepEqual(errors, []);
 
   // On a Mac, Ctrl-K edits text, so Command-K opens the search.
