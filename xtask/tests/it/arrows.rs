@@ -118,6 +118,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "lyceum",
         &[
+            "lyceum-blob",
             "lyceum-erasure",
             "lyceum-deploy",
             "lyceum-dev",

@@ -17,6 +17,7 @@ mod candidate;
 mod candidate_html;
 mod corpus;
 mod documents;
+mod drawings;
 mod edit;
 mod expressions;
 mod faults;

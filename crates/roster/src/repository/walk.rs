@@ -125,7 +125,7 @@ impl OrganizationWalk {
         if collection.kind.organization == OrganizationPath::Roles {
             let mut sql = Sql::new(tx.dialect());
             sql.push("SELECT count(*)");
-            self.from_users_of_several(&mut sql, collection);
+            self.push_users_of_several(&mut sql, collection);
             total += tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0);
         }
         Ok(Some(total))
@@ -146,10 +146,10 @@ impl OrganizationWalk {
     ) -> Result<Option<(i64, u64)>> {
         let mut sql = Sql::new(tx.dialect());
         sql.push("SELECT block, CAST(SUM(live) AS BIGINT) FROM (SELECT n.block, n.live");
-        self.from_counts(&mut sql, collection.path);
+        self.push_counts(&mut sql, collection.path);
         if collection.kind.organization == OrganizationPath::Roles {
             sql.push(&format!(" UNION ALL SELECT t.seq >> {LARGE_BLOCK_BITS}, 1"));
-            self.from_users_of_several(&mut sql, collection);
+            self.push_users_of_several(&mut sql, collection);
         }
         sql.push(") counts GROUP BY block ORDER BY block");
         let offset = i64::try_from(offset).unwrap_or(i64::MAX);
@@ -161,12 +161,12 @@ impl OrganizationWalk {
     fn counted(&self, tx: &mut Tx<'_>, collection: &str) -> Result<i64> {
         let mut sql = Sql::new(tx.dialect());
         sql.push("SELECT CAST(COALESCE(SUM(n.live), 0) AS BIGINT)");
-        self.from_counts(&mut sql, collection);
+        self.push_counts(&mut sql, collection);
         Ok(tx.query_one(&sql.text, &sql.values(), |row| row.int(0))?.unwrap_or(0))
     }
 
     /// Appends the counts `n` of the organizations, in blocks, as the part of a statement from `FROM` on.
-    fn from_counts(&self, sql: &mut Sql, collection: &str) {
+    fn push_counts(&self, sql: &mut Sql, collection: &str) {
         let path = sql.placeholder(collection);
         let is_root = self.is_root(sql);
         sql.push(&format!(
@@ -177,7 +177,7 @@ impl OrganizationWalk {
 
     /// Appends the active users `t` with roles at several organizations, whom the counts leave out, as the part of a
     /// statement from `FROM` on.
-    fn from_users_of_several(&self, sql: &mut Sql, collection: Collection) {
+    fn push_users_of_several(&self, sql: &mut Sql, collection: Collection) {
         let several = format!(
             "SELECT l.owner FROM roster_org_below b CROSS JOIN roster_link l WHERE {} \
              AND l.field = '{SEVERAL_ORGS}' AND l.value = b.org",
