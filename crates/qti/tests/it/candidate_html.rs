@@ -12,7 +12,7 @@ use crate::standards::{documents, folder};
 /// The start of an element in HTML that was written with escaped texts.
 pub(crate) struct Tag<'h> {
     name: &'h str,
-    attributes: Vec<(&'h str, &'h str)>,
+    pub(crate) attributes: Vec<(&'h str, &'h str)>,
 }
 
 /// The tags of a text. Panics where the text has a `<` that begins no plain tag: elements and attributes could hide there.

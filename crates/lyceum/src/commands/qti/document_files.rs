@@ -88,7 +88,7 @@ impl DocumentFileImport {
         document: &Path,
         reference: &FileReference,
     ) -> Result<(String, Vec<u8>), String> {
-        let reason = |error: std::io::Error| io_reason(&error).to_string();
+        let reason = |error: std::io::Error| io_reason(&error);
         let path = files::check_path(&reference.path).map_err(|problem| problem.message)?;
         // Without links, which may lead out of the folder.
         let place = fs::canonicalize(place(folder_of(document), reference)).map_err(reason)?;
