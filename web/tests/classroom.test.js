@@ -153,7 +153,7 @@ test("a class learns while the server is killed and a network is cut", { skip, t
   await one.page.getByRole("button", { name: "Try again" }).click();
   await one.page.getByRole("textbox").fill("yes");
   const expected = Math.round(((LESSONS.length * Math.floor(QUESTIONS / 3) + 1) * 100) / (LESSONS.length * QUESTIONS + 1));
-  const row = today.locator(".list tbody tr", { hasText: `${one.name} ` }).locator("td:nth-child(5)", { hasText: `${expected} %` });
+  const row = today.locator(".list tbody tr", { hasText: `${one.name} ` }).locator("td:nth-child(5)", { hasText: `${expected}%` });
   assert.equal(await row.count(), 0);
   await Promise.all([one.page.waitForResponse("**/answers"), one.page.locator("button.main").click()]);
   const since = performance.now();

@@ -35,7 +35,7 @@ pub struct OpenClass {
     pub opened_by: String,
     /// When it was opened.
     pub opened: Timestamp,
-    /// When the code stops to work.
+    /// When the code stops working.
     pub closes: Timestamp,
 }
 

@@ -62,7 +62,7 @@ pub const ATTEMPT: &[Column] = &[
     Column::text("item", "Item"),
     Column::text("question", "Question"),
     Column::text("given", "Answer given"),
-    Column::text("correct", "Correct"),
+    Column::text("correct", "Correct answer"),
     Column::text("outcome", "Result"),
     Column::number("points", "Points"),
     Column::number("score", "Score so far"),

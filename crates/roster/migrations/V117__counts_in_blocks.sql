@@ -1,4 +1,6 @@
--- The counts of each organization's records in blocks of 65 536 numbers, in place of one total.
+-- The counts of each organization's records in blocks of 65 536 numbers, in place of one total. Transactions that run
+-- beside the migration write their counts last: they end before the lock, or count after it.
+POSTGRES LOCK TABLE tally IN SHARE ROW EXCLUSIVE MODE;
 
 DELETE FROM tally WHERE collection LIKE '%@%';
 INSERT INTO tally (collection, level, block, shard, live)

@@ -17,7 +17,7 @@ export default async function home(t, kit) {
     assert.equal(await first(name), totalCount, name);
   }
   // What came in: all of it, in this hour.
-  const bars = (await page.locator(".bars .bar title").allTextContents()).map((says) => Number(/: (\d+) events/.exec(says)[1]));
+  const bars = (await page.locator(".bars .bar title").allTextContents()).map((says) => numberOf(/: ([\d,]+) event/.exec(says)[1]));
   assert.equal(bars.reduce((sum, count) => sum + count, 0), events);
   const rate = await figure("Events per minute").locator("a").textContent();
   const lately = bars.slice(-5).reduce((sum, count) => sum + count, 0) / 5;
@@ -39,8 +39,8 @@ export default async function home(t, kit) {
   const drawn = await page.locator(".bars a").all();
   assert.equal(drawn.length, bars.filter((count) => count > 0).length);
   for (const link of drawn.slice(-2)) {
-    const [, count] = /: (\d+) events/.exec(await link.getAttribute("aria-label"));
-    await opened(link, Number(count));
+    const [, count] = /: ([\d,]+) event/.exec(await link.getAttribute("aria-label"));
+    await opened(link, numberOf(count));
   }
   const five = bars.slice(-5).reduce((sum, count) => sum + count, 0);
   if (five > 0) await opened(figure("Events per minute").locator("a"), five);

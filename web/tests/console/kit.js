@@ -245,7 +245,7 @@ async function areExported(page) {
       key: new URLSearchParams(head.querySelector("a")?.search).get("sort")?.replace("-", ""),
     }));
     const [, total] = list.querySelector(".pages span").textContent.split("of");
-    return { columns, rows, total: Number(total), file: list.querySelector(".exports a:last-child").href };
+    return { columns, rows, total: Number(total.replaceAll(",", "")), file: list.querySelector(".exports a:last-child").href };
   });
   if (shown.total > COMPARED_MAX_ROWS) return;
   const file = await (await page.request.get(shown.file)).json();

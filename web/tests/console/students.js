@@ -104,7 +104,7 @@ async function student(kit, { sourcedId: id, givenName, familyName }) {
     assert.equal(numberOf(await cells.nth(0).textContent()), sums.xp);
     assert.equal(numberOf(await cells.nth(1).textContent()), sums.questions);
     assert.equal(numberOf(await cells.nth(2).textContent()), sums.correct);
-    assert.equal(await cells.nth(3).textContent(), `${Math.round((sums.correct * 100) / sums.questions)} %`);
+    assert.equal(await cells.nth(3).textContent(), `${Math.round((sums.correct * 100) / sums.questions)}%`);
     const times = { active: 0, waste: 0, units: 0 };
     for (const { activityMetrics, timeSpentMetrics } of Object.values((await kit.activity(id, date(days - 1), date(0))).facts).flatMap((day) => Object.values(day))) {
       times.active += timeSpentMetrics.activeSeconds;

@@ -132,15 +132,15 @@ export default async function today(t, kit) {
     }
     assert.equal(numberOf(await row.locator("td:nth-child(3)").textContent()), sums.xp, id);
     const says = await row.locator("td:nth-child(2)").textContent();
-    assert.match(says, new RegExp(`${Math.round((sums.correct * 100) / sums.questions)} % of ${sums.questions} answers correct today`));
-    const wasted = /(\d+) % of (\d+) min wasted/.exec(says);
+    assert.match(says, new RegExp(`${Math.round((sums.correct * 100) / sums.questions)}% of ${sums.questions} answers correct today`));
+    const wasted = /(\d+)% of (\d+) min wasted/.exec(says);
     if (wasted) assert.deepEqual(wasted.slice(1).map(Number), [Math.round((time.waste * 100) / time.all), Math.round(time.all / 60)]);
   }
   const student = rows.first().locator("td:first-child a");
   const id = decodeURIComponent((await student.getAttribute("href")).split("/").pop());
   const sums = await answered(kit, id, day);
   const shares = rows.first().locator("td:nth-child(5)");
-  assert.equal(await shares.textContent(), sums.questions ? `${Math.round((sums.correct * 100) / sums.questions)} %` : "–");
+  assert.equal(await shares.textContent(), sums.questions ? `${Math.round((sums.correct * 100) / sums.questions)}%` : "–");
   const enrolled = await kit.api(`/bridge/enrollments/user/${id}`);
   const goals = JSON.stringify(enrolled).includes('"dailyXp":30') ? ["30"] : [];
   assert.deepEqual((await rows.first().locator("td:nth-child(4) a").allTextContents()), goals);

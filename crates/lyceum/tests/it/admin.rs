@@ -125,10 +125,12 @@ fn a_forced_restore_of_an_earlier_schema_leaves_no_later_table() {
         "DROP TABLE nodes, project_homes, deleted_projects, roster_org_below, outbox, outbox_topics, webhooks, \
              webhook_filters, webhook_sender, webhook_messages, webhook_deliveries, client_signing_secrets, \
              signed_request_nonces, erasures, erased_ids, class_sign_ins, class_secrets, lesson_answer_request, \
-             class_apps, school_hours; \
+             class_apps, school_hours, qti_file, extra_time, event_young_facts; \
          ALTER TABLE game_players DROP COLUMN highest_xp; \
          ALTER TABLE clients DROP COLUMN reach; \
-         ALTER TABLE people DROP COLUMN reach, DROP COLUMN roster_user; \
+         ALTER TABLE people DROP COLUMN reach, DROP COLUMN roster_user, DROP COLUMN language; \
+         ALTER TABLE lesson_attempt DROP COLUMN time_limit_ms, DROP COLUMN allows_late, DROP COLUMN clock_ms; \
+         DROP INDEX people_staff; \
          ALTER TABLE sessions DROP COLUMN class_id; \
          ALTER TABLE imports DROP COLUMN is_forgotten; \
          ALTER TABLE api_keys DROP COLUMN reach; \

@@ -137,7 +137,7 @@ struct LimitInput {
 struct PasswordLink {
     /// The address, which works once.
     link: String,
-    /// When it stops to work.
+    /// When it stops working.
     expires: Timestamp,
 }
 

@@ -24,34 +24,34 @@ pub(super) fn routes() -> Vec<Route> {
         get("/classes/{classId}/sign-in", BridgeWrite, read)
             .within_reach()
             .named("getClassSignIn")
-            .description("Reads the code with which the students of a class sign in now. People call it, and no clients.")
+            .description("Reads the code with which the students of a class sign in now. Only people may call this; clients get 403.")
             .answers::<ClassSignIn>(200, "The code; null while the class is closed."),
         post("/classes/{classId}/sign-in", BridgeWrite, open)
             .within_reach()
             .named("openClass")
-            .description("Opens a class for sign-in, or sets when the open class closes. Wrong answers of its students no longer count. People call it, and no clients.")
+            .description("Opens a class for sign-in, or sets when the open class closes. Wrong answers of its students no longer count. Only people may call this; clients get 403.")
             .reads::<ClassOpening>()
-            .answers::<ClassSignIn>(200, "The code, and when it stops to work."),
+            .answers::<ClassSignIn>(200, "The code, and when it stops working."),
         delete("/classes/{classId}/sign-in", BridgeWrite, close)
             .within_reach()
             .named("closeClass")
-            .description("Closes a class for sign-in: its code stops, and the sessions that began with it end. People call it, and no clients.")
+            .description("Closes a class for sign-in: its code stops, and the sessions that began with it end. Only people may call this; clients get 403.")
             .answers_empty(204, "The class is closed."),
         get("/classes/{classId}/cards", BridgeWrite, cards)
             .within_reach()
             .named("getClassCards")
-            .description("Lists the students of a class with their cards for sign-in in class. People call it, and no clients.")
+            .description("Lists the students of a class with their cards for sign-in in class. Only people may call this; clients get 403.")
             .answers::<ClassCards>(200, "The students, by name."),
         post("/classes/{classId}/cards", BridgeWrite, give)
             .within_reach()
             .named("createClassCards")
-            .description("Creates accounts and cards for the students of a class who have none. People call it, and no clients.")
+            .description("Creates accounts and cards for the students of a class who have none. Only people may call this; clients get 403.")
             .reads::<CardKind>()
             .answers::<ClassCards>(200, "The students, by name."),
         put("/classes/{classId}/cards/{studentId}", BridgeWrite, renew)
             .within_reach()
             .named("renewClassCard")
-            .description("Gives a student of a class a new card. The former card stops, and sessions that began with it end. People call it, and no clients.")
+            .description("Gives a student of a class a new card. The former card stops, and sessions that began with it end. Only people may call this; clients get 403.")
             .reads::<CardKind>()
             .answers::<ClassCards>(200, "The students, by name."),
     ]
@@ -64,7 +64,7 @@ pub(super) fn routes() -> Vec<Route> {
 struct ClassSignIn {
     /// The code; null while the class is closed.
     code: Option<String>,
-    /// When the code stops to work; null while the class is closed.
+    /// When the code stops working; null while the class is closed.
     closes: Option<Timestamp>,
 }
 
