@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { binary, folder } from "../server.js";
-import { STUDENTS, tabTo } from "./kit.js";
+import { STUDENTS, numberOf, tabTo } from "./kit.js";
 
 const ROSTERING = "/ims/oneroster/rostering/v1p2";
 const MANIFEST = "propertyName,value\nmanifest.version,1.0\noneroster.version,1.2\nfile.orgs,delta\n";
@@ -140,11 +140,11 @@ export default async function imports(t, kit) {
   await settled(page, "The file has no errors");
   const rows = (await kit.exported("/console/imports")).find(({ file }) => file === "network.zip");
   const shown = await page.locator("#files + .scroll tbody td:first-of-type").allTextContents();
-  assert.equal(rows.rows, shown.reduce((sum, text) => sum + Number(text), 0));
+  assert.equal(rows.rows, shown.reduce((sum, text) => sum + numberOf(text), 0));
   // Of a whole network, too.
-  const links = await page.locator("#files + .scroll tbody td a").evaluateAll((links) => links.map((link) => [link.getAttribute("href"), Number(link.textContent)]));
+  const links = await page.locator("#files + .scroll tbody td a").evaluateAll((links) => links.map((link) => [link.getAttribute("href"), link.textContent]));
   assert.ok(links.length > 10);
-  for (const [href, count] of links) assert.equal((await kit.exported(href)).length, count, href);
+  for (const [href, count] of links) assert.equal((await kit.exported(href)).length, numberOf(count), href);
   await kit.look("imports", "/console/imports");
 
   // Nobody but administrators, and nobody without the form's token.

@@ -22,7 +22,7 @@ export default async function teaching(t, kit) {
 
   // A lesson for everybody; a second time changes nothing.
   await section.locator("select[name=lesson]").selectOption(LESSON);
-  await section.locator("input[name=until]").fill("2099-12-31");
+  await section.locator("form:has(select[name=lesson]) input[name=until]").fill("2099-12-31");
   await press("Assign");
   await section.locator("select[name=lesson]").selectOption(LESSON);
   await press("Assign");
