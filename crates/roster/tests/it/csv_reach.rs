@@ -157,6 +157,9 @@ fn an_import_with_a_limit_names_the_rows_that_change_something_else() {
     });
 }
 
+/// When the rows of a delta were changed.
+const CHANGED: &str = "2026-08-01T00:00:00.000Z";
+
 #[test]
 fn imports_that_reach_the_same_organizations_wait_for_each_other() {
     both(|db| {
@@ -166,9 +169,12 @@ fn imports_that_reach_the_same_organizations_wait_for_each_other() {
             let school = 1 + number % 2;
             package.set(
                 "users",
-                &[&format!("u{number},,,true,u{number},,U,N,,,,,,,05,,,,,,s{school},")],
+                &[&format!(
+                    "u{number},active,{CHANGED},true,u{number},,U,N,,,,,,,05,,,,,,s{school},"
+                )],
             );
-            package.set("roles", &[&format!("r{number},,,u{number},primary,student,,,s{school},")]);
+            let role = format!("r{number},active,{CHANGED},u{number},primary,student,,,s{school},");
+            package.set("roles", &[&role]);
             let options = ImportOptions {
                 reach: Reach::organizations(["d1", "d2"]).unwrap(),
                 ..ImportOptions::default()

@@ -3,8 +3,8 @@
 
 use std::thread;
 
-use lyceum_core::Reach;
 use lyceum_core::random::RandomStream;
+use lyceum_core::{ProblemKind, Reach};
 use lyceum_roster::kinds::{CLASS, USER};
 use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::render::RecordView;
@@ -113,11 +113,16 @@ fn change(db: &Db, name: &str, random: &mut RandomStream) {
         if id.starts_with(name) && random.below(3) == 0 {
             record["status"] = "tobedeleted".into();
         }
-        let put = db.write_blocking(|tx| {
-            let record = object(record.clone());
-            write::put(tx, collection(path), &id, record, None, true, &rules()).map(drop)
-        });
-        put.unwrap();
+        let put = || {
+            db.write_blocking(|tx| {
+                let record = object(record.clone());
+                write::put(tx, collection(path), &id, record, None, true, &rules()).map(drop)
+            })
+        };
+        // The store gives up after some conflicts with the other threads, and a client tries again.
+        while let Err(problem) = put() {
+            assert_eq!(problem.kind, ProblemKind::Unavailable, "{problem:?}");
+        }
     }
     for kind in [&USER, &CLASS] {
         let later = rules().now.plus_seconds(1);

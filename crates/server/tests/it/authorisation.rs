@@ -69,6 +69,8 @@ fn only_these_routes_are_public() {
         "POST /api/games/{gameId}/demo",
         "POST /device",
         "POST /first",
+        // The choice of a language, before anybody has signed in.
+        "POST /language",
         "POST /learn/class",
         "POST /learn/class/leave",
         "POST /learn/class/{student}",
