@@ -42,7 +42,7 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
         let developer = visitor(server, Role::Developer);
         let reply = page(server, &developer, "/console/today");
         assert_eq!(reply.status, 403);
-        let told = "your role is &#39;developer&#39;";
+        let told = "your role is 'developer'";
         assert!(reply.text().contains(told), "{}", reply.text());
         let guide = visitor(server, Role::Guide);
         let reply = page(server, &guide, "/console/today");
@@ -112,7 +112,7 @@ fn the_progress_of_an_import_is_shown_by_every_server() {
         let path = format!("/console/imports/{}", id.unwrap());
         let shown = page(server, &administrator, &path).text();
         assert!(
-            shown.contains("users.csv, 4711 rows read") && shown.contains("value=\"42\""),
+            shown.contains("users.csv, 4,711 rows read") && shown.contains("value=\"42\""),
             "{shown}"
         );
         assert!(shown.contains("<h1>été.zip</h1>"), "{shown}");
