@@ -64,6 +64,14 @@ const MIXED = itemXml("mixed", {
     <qti-simple-choice identifier="A">yes</qti-simple-choice><qti-simple-choice identifier="B">no</qti-simple-choice></qti-choice-interaction>`,
 });
 
+/** A question that needs two choices. */
+const PAIR = {
+  cardinality: "multiple",
+  correct: ["A", "B"],
+  body: `<qti-choice-interaction response-identifier="RESPONSE" min-choices="2" max-choices="2">
+    <qti-simple-choice identifier="A">two</qti-simple-choice><qti-simple-choice identifier="B">four</qti-simple-choice></qti-choice-interaction>`,
+};
+
 async function begin(t) {
   const server = await Server.start(t);
   const course = await Course.create(server, "amy");
@@ -140,8 +148,9 @@ test("lessons with files, drawings and formulas", { skip, timeout: 240_000 }, as
 
 test("a lesson with a time limit ends when its time is over", { skip, timeout: 120_000 }, async (t) => {
   const { server, course, page, faults } = await begin(t);
-  const names = ["choice", "hottext"];
-  for (const name of names) await server.call("POST", "/assessment-items", { format: "xml", xml: itemXml(name, ITEMS[name]), metadata: { humanApproved: true } });
+  const items = { choice: ITEMS.choice, pair: PAIR };
+  const names = Object.keys(items);
+  for (const name of names) await server.call("POST", "/assessment-items", { format: "xml", xml: itemXml(name, items[name]), metadata: { humanApproved: true } });
   await course.questions("timed", "quiz", names, { timeLimit: 8 });
   await server.call("POST", "/adaptive/teaching", { student: "amy", action: { type: "extra-time", factor: 1.5 } });
   await page.goto("/learn/lessons/timed");
@@ -161,5 +170,31 @@ test("a lesson with a time limit ends when its time is over", { skip, timeout: 1
   assert.equal(await shown.isVisible(), false);
   const { score } = await server.call("GET", "/powerpath/getAssessmentProgress?student=amy&lesson=timed");
   assert.equal(score, 50);
+
+  // The page learns of time that a teacher gives during the test before it hands in.
+  const answered = async () => {
+    const { log } = await server.call("GET", "/powerpath/getAttemptLog?student=amy&lesson=timed");
+    return log.map(({ answered }) => answered).filter(Boolean);
+  };
+  const extra = (factor) => server.call("POST", "/adaptive/teaching", { student: "amy", action: { type: "extra-time", factor } });
+  await extra(1);
+  await page.reload();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "Question 1 of 2" }).waitFor();
+  await ITEMS.choice.byKeys(page);
+  await extra(2);
+  await page.getByText(/^Time left: 10 seconds$/).waitFor();
+  await page.getByRole("heading", { name: "Question 1 of 2" }).waitFor();
+  await until("the answer", async () => (await answered()).length === 1);
+  // An answer with too few choices is handed in too.
+  await page.getByRole("button", { name: "Next" }).click();
+  await page.locator("input[type=checkbox]").first().check();
+  await page.getByText("1 of 2 answers correct").waitFor();
+  assert.deepEqual((await answered()).map(({ responses }) => responses.RESPONSE), ["M", ["A"]]);
+
+  // The language can be changed on the page of a lesson.
+  await page.getByRole("button", { name: "Español" }).click();
+  await page.locator("html[lang=es]").waitFor();
+  assert.equal(new URL(page.url()).pathname, "/learn/lessons/timed");
   assert.deepEqual(faults, []);
 });

@@ -127,7 +127,7 @@ fn finished(tx: &mut Tx<'_>, desk: &LessonContext<'_>, attempt: &Attempt) -> Res
         place: entry.question as usize,
         seed: variant_seed(attempt, entry.number),
         answered: entry.answered.as_ref(),
-        is_told: true,
+        shows_result: true,
     };
     let last = drafts(tx, desk, attempt, &bank, &[wanted])?.pop();
     Ok(NextStep::Finished { outcome, last })
@@ -142,7 +142,8 @@ fn open_question(
     place: u32,
 ) -> Result<NextQuestion> {
     let seed = variant_seed(attempt, attempt.answered);
-    let wanted = [QuestionRequest { place: place as usize, seed, answered: None, is_told: false }];
+    let wanted =
+        [QuestionRequest { place: place as usize, seed, answered: None, shows_result: false }];
     let question = drafts(tx, desk, attempt, bank, &wanted)?.remove(0);
     Ok(NextQuestion { score: attempt.score, question, log: None })
 }

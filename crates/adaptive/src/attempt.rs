@@ -180,6 +180,11 @@ impl Attempt {
         self.pending > 0 && self.completed.is_some() && self.xp.is_none()
     }
 
+    /// Whether it has a time limit, and its student has not started the time of its round.
+    pub(crate) fn waits_for_start(&self) -> bool {
+        self.time_limit_ms.is_some() && self.clock.is_none()
+    }
+
     /// The counts of its answers.
     pub fn counts(&self) -> AnswerCounts {
         let Self { earned, correct, total, pending, .. } = *self;

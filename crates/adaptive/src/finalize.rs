@@ -96,7 +96,8 @@ pub fn finalize(
     }
     let last = latest(&entries);
     let time = AttemptTime::of(tx, &attempt)?;
-    if !time.is_some_and(|time| time.is_over(desk.now)) {
+    // A finished attempt stays finished if its student gets more time later.
+    if !was_pending && !time.is_some_and(|time| time.is_over(desk.now)) {
         all_answered(&bank, &last)?;
     }
     let answered = last.values().filter_map(|entry| entry.answered.as_ref());

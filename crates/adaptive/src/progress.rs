@@ -165,7 +165,7 @@ fn stepped(
             place: entry.question as usize,
             seed: variant_seed(attempt, entry.number),
             answered: entry.answered.as_ref(),
-            is_told: true,
+            shows_result: true,
         })
         .collect();
     let head = ProgressHead {
@@ -192,7 +192,7 @@ fn progress_of_whole(
             place,
             seed: variant_seed(attempt, i64::from(number)),
             answered: last.get(&number).and_then(|entry| entry.answered.as_ref()),
-            is_told: is_complete,
+            shows_result: is_complete,
         })
         .collect();
     let total = u32::try_from(bank.questions.questions.len()).map_err(Problem::internal)?;

@@ -126,7 +126,7 @@ pub(crate) struct QuestionRequest<'a> {
     /// The answer to it, if there is one.
     pub(crate) answered: Option<&'a AttemptLogAnswer>,
     /// Whether the result of the answer is shown.
-    pub(crate) is_told: bool,
+    pub(crate) shows_result: bool,
 }
 
 /// Prepares questions of an attempt. Errors: `TooLarge` if their items have more than [`QTI_PAGE_MAX_BYTES`]
@@ -172,7 +172,7 @@ pub(crate) fn drafts(
                 .ok_or_else(|| Problem::internal("an item of an attempt is missing"))?,
         };
         let question = &bank.questions.questions[wanted.place];
-        let told = wanted.answered.filter(|_| wanted.is_told);
+        let told = wanted.answered.filter(|_| wanted.shows_result);
         let id = segment(&question.id);
         Ok(QuestionDraft {
             question: LessonQuestion {

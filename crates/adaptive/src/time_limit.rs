@@ -43,14 +43,15 @@ const SECONDS_MAX: f64 = 366.0 * 86_400.0;
 /// More time for a student in all tests with a time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtraTime {
-    /// The time in percent of the limit: 150 for half as much again.
+    /// The time in percent of the limit: 150 for half as much time again.
     pub percent: i64,
     /// Minutes in addition.
     pub minutes: i64,
 }
 
 impl ExtraTime {
-    const NONE: Self = Self { percent: 100, minutes: 0 };
+    /// The time of the test.
+    pub const NONE: Self = Self { percent: 100, minutes: 0 };
 
     /// The time limit in milliseconds with the extra time.
     pub fn applied_to(self, limit_ms: i64) -> i64 {

@@ -29,8 +29,20 @@ pub struct TeachingForms {
     pub subjects: Vec<String>,
     /// The grades with tests to assign.
     pub grades: Vec<String>,
+    /// The extra time to set.
+    pub extra_time: ExtraTimeFields,
     /// What was done just now.
     pub done: Option<String>,
+}
+
+/// The fields of the form that sets extra time.
+pub struct ExtraTimeFields {
+    /// Whether the form shows the extra time that a student has. For a class, the guide must choose.
+    pub is_of_student: bool,
+    /// The factors to choose from: the value of the field, its text, and whether the student has it.
+    pub factors: Vec<(String, String, bool)>,
+    /// The minutes that the student has in addition; 0 for none.
+    pub minutes: i64,
 }
 
 impl HtmlSafe for TeachingForms {}

@@ -12,6 +12,17 @@ pub fn number(value: f64) -> String {
     grouped(tenths, usize::from(tenths.fract() != 0.0))
 }
 
+/// A percentage as a factor with at most two decimals: 125 is `1.25`.
+#[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+pub fn factor(percent: i64) -> String {
+    let decimals = match (percent % 100, percent % 10) {
+        (0, _) => 0,
+        (_, 0) => 1,
+        _ => 2,
+    };
+    grouped(percent as f64 / 100.0, decimals)
+}
+
 /// A number of thousandths in the format of [`number`].
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
 pub fn thousandths(value: i64) -> String {

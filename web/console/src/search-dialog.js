@@ -9,17 +9,16 @@ if (dialog) {
   const field = dialog.querySelector("input");
   const list = dialog.querySelector("[role=listbox]");
   const status = dialog.querySelector("[role=status]");
-  let waiting;
+  let timer;
   let isAsking = false;
-  /** The text that was asked for last. */
-  let asked;
   /** The text that the list belongs to. */
-  let shown;
+  let listedText;
 
   function open() {
     if (dialog.open) return;
     dialog.showModal();
     field.select();
+    listedText = undefined;
     refresh();
   }
 
@@ -46,23 +45,27 @@ if (dialog) {
   dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
 
   field.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(refresh, PAUSE_MS);
+    clearTimeout(timer);
+    timer = setTimeout(refresh, PAUSE_MS);
   });
 
-  /** Asks for the text in the field, one request at a time, until the list belongs to it. */
+  /** Asks for the text in the field, one request at a time, and again if the text changed meanwhile. */
   async function refresh() {
     if (isAsking) return;
     isAsking = true;
     try {
-      while (dialog.open && asked !== field.value.trim()) await ask(field.value.trim());
+      let text = listedText;
+      while (dialog.open && text !== field.value.trim()) {
+        text = field.value.trim();
+        await ask(text);
+      }
     } finally {
       isAsking = false;
     }
   }
 
   async function ask(text) {
-    asked = text;
+    listedText = undefined;
     let parts = [];
     let message = dialog.dataset.problem;
     try {
@@ -71,12 +74,12 @@ if (dialog) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         message = page.querySelector("[data-count]").textContent;
         parts = [...page.querySelectorAll("[role=group]")];
+        listedText = text;
       }
     } catch {
       // The network failed; the status says what to do.
     }
     list.replaceChildren(...parts);
-    shown = text;
     status.textContent = message;
     field.setAttribute("aria-expanded", String(parts.length > 0));
     choose(options()[0]);
@@ -101,7 +104,7 @@ if (dialog) {
       if (all.length > 0) choose(all.at((all.indexOf(chosen()) + step) % all.length));
     }
     // Enter before the results of the whole text arrived sends the form, which leads to the page of the search.
-    if (event.key === "Enter" && chosen() && shown === field.value.trim()) {
+    if (event.key === "Enter" && chosen() && listedText === field.value.trim()) {
       event.preventDefault();
       chosen().click();
     }

@@ -70,15 +70,20 @@ export default async function teaching(t, kit) {
   const [reset] = await kit.exported("/console/system/audit");
   assert.deepEqual([reset.what, reset.subject, reset.who], ["students.reset", one, "guide@example.org"]);
 
-  // More time in tests, which the page shows; and as the test says again.
+  // More time in tests, which the page and its form show; and no extra time again.
   const about = () => page.locator("main").textContent();
-  await section.locator("select[name=factor]").selectOption("1.5");
-  await section.locator("input[name=minutes]").fill("10");
+  const factor = section.locator("select[name=factor]");
+  const minutes = section.locator("input[name=minutes]");
+  assert.equal(await factor.inputValue(), "none");
+  await factor.selectOption("1.25");
+  await minutes.fill("10");
   await press("Set extra time");
-  assert.match(await about(), /1\.5 × the time and 10 minutes more in tests/);
-  await section.locator("select[name=factor]").selectOption("1");
+  assert.match(await about(), /1\.25 × the time and 10 minutes more in tests/);
+  assert.deepEqual([await factor.inputValue(), await minutes.inputValue()], ["1.25", "10"]);
+  await factor.selectOption("none");
   await press("Set extra time");
   assert.doesNotMatch(await about(), /the time and/);
+  assert.deepEqual([await factor.inputValue(), await minutes.inputValue()], ["none", ""]);
   const [change] = await kit.exported("/console/system/audit");
   assert.deepEqual([change.what, change.subject, change.who], ["students.extra-time", one, "guide@example.org"]);
 }

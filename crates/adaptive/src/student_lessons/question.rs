@@ -90,7 +90,7 @@ pub(super) struct ShownQuestion<'a> {
     /// The answer, if there is one.
     pub(super) answered: Option<&'a AttemptLogAnswer>,
     /// Whether result and feedback are shown.
-    pub(super) is_told: bool,
+    pub(super) shows_result: bool,
 }
 
 /// Loads the texts of a lesson's questions. Runs two statements, and more for items that were changed since or have
@@ -114,7 +114,7 @@ pub(super) fn load(
         let text = texts.get(key);
         let text = text.ok_or_else(|| Problem::internal("an item of an attempt is missing"))?;
         let item = desk.items.version(tx, &key.0, key.1)?;
-        let told = shown.answered.filter(|_| shown.is_told);
+        let told = shown.answered.filter(|_| shown.shows_result);
         questions.push(QuestionText {
             question: StudentQuestion {
                 id: key.0.clone(),

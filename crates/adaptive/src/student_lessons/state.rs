@@ -48,7 +48,8 @@ pub struct LessonView {
     pub time_limit_ms: Option<i64>,
     /// Whether the student says when the lesson is done.
     pub can_mark_done: bool,
-    /// The questions of a running attempt: the open one where the next question depends on the score, otherwise all.
+    /// The questions of a running attempt: the open one where the next question depends on the score, otherwise all. None
+    /// while the time of an attempt with a time limit has not begun.
     pub questions: Vec<StudentQuestion>,
 }
 
@@ -134,16 +135,16 @@ impl AttemptView {
             Some(_) => None,
         };
         let is_complete = attempt.completed.is_some();
-        let is_told = is_complete || attempt.lesson_type == LessonType::Powerpath100;
+        let shows_result = is_complete || attempt.lesson_type == LessonType::Powerpath100;
         Ok(Self {
             key: key(attempt),
             number: attempt.number,
-            score: is_told.then_some(attempt.score),
+            score: shows_result.then_some(attempt.score),
             is_complete,
             is_mastered: attempt.mastered,
             waiting_answers: attempt.pending,
-            correct_answers: is_told.then_some(attempt.correct),
-            scored_answers: is_told.then_some(attempt.total),
+            correct_answers: shows_result.then_some(attempt.correct),
+            scored_answers: shows_result.then_some(attempt.total),
             xp: attempt.xp,
             time,
         })
@@ -181,7 +182,9 @@ pub fn open(
     let found = find(tx, desk, student, id)?;
     let attempt = attempts::last(tx, student, id)?;
     let questions = match &attempt {
-        Some(attempt) if attempt.completed.is_none() => running(tx, desk, attempt)?,
+        Some(attempt) if attempt.completed.is_none() && !attempt.waits_for_start() => {
+            running(tx, desk, attempt)?
+        }
         _ => Vec::new(),
     };
     Ok(LessonDraft { view: view(tx, desk, (student, found), attempt.as_ref())?, questions })
@@ -280,7 +283,7 @@ fn running(
                     number: i64::from(number),
                     seed: variant_seed(attempt, i64::from(number)),
                     answered: last.get(&number).and_then(|entry| entry.answered.as_ref()),
-                    is_told: false,
+                    shows_result: false,
                 })
                 .collect();
             load(tx, desk, (&attempt.lesson, &bank), &shown)
@@ -288,11 +291,11 @@ fn running(
     }
 }
 
-/// A question of the log. `is_told` says whether the result of its answer is shown.
+/// A question of the log. `shows_result` says whether the result of its answer is shown.
 pub(super) fn shown<'a>(
     attempt: &Attempt,
     entry: &'a AttemptLogEntry,
-    is_told: bool,
+    shows_result: bool,
 ) -> ShownQuestion<'a> {
     let number = variant_number(attempt, entry);
     ShownQuestion {
@@ -300,7 +303,7 @@ pub(super) fn shown<'a>(
         number,
         seed: variant_seed(attempt, number),
         answered: entry.answered.as_ref(),
-        is_told,
+        shows_result,
     }
 }
 

@@ -30,7 +30,7 @@ fn halves(client: &TestClient, name: &str) {
 }
 
 /// An essay.
-fn essay(client: &TestClient, name: &str) {
+pub(crate) fn essay(client: &TestClient, name: &str) {
     let xml = format!(
         r#"<qti-assessment-item {ITEM} identifier="{name}" title="{name}" time-dependent="false">
   <qti-response-declaration identifier="RESPONSE" cardinality="single" base-type="string"/>

@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 
 use crate::enrolling::{get, post};
 use crate::lessons::{at, course, lesson, progress, stored_question};
+use crate::scoring::essay;
 use crate::student_lessons::{Browser, answer};
 
 const MINUTE_MS: i64 = 60_000;
+const RESULTS: &str = "/ims/oneroster/gradebook/v1p2/assessmentResults";
 
 /// A quiz of two questions with ten minutes, one with ten minutes that allows late answers, a practice with the same test, and
 /// Amy, who learns in their course.
@@ -140,6 +142,36 @@ fn late_answers_count_if_the_test_allows_it_and_a_practice_has_no_limit() {
 }
 
 #[test]
+fn extra_time_after_a_test_does_not_reopen_it_when_its_scores_arrive() {
+    on_a_clock(|server, clock| {
+        let client = server.client();
+        plant(&client);
+        essay(&client, "essay");
+        let test = get(&client, "/assessment-tests/t-timed")["rawXml"].as_str().unwrap().to_owned();
+        let body = json!({ "format": "xml", "xml": test.replace("q2", "essay") });
+        client.put("/assessment-tests/t-timed").json(&body).expect(200);
+        let amy = Browser::of(server, "amy");
+        let quiz = start(&amy, "timed", 0);
+        amy.act("timed", "answers", &answer("1", &quiz, &quiz["questions"][1], "A story"), 200);
+        clock.advance_milliseconds(11 * MINUTE_MS);
+        let key = json!({ "attempt": quiz["attempt"]["key"] });
+        let finished = amy.act("timed", "finish", &key, 200);
+        assert_eq!(finished["attempt"]["waitingAnswers"], 1);
+        give(&client, &json!({ "student": "amy" }), 1.5, 0, 200);
+
+        let essay = progress(&client, "timed")["questions"][1].clone();
+        let path = format!("{RESULTS}/{}", essay["resultId"].as_str().unwrap());
+        let mut result = get(&client, &path);
+        result["assessmentResult"]["score"] = json!(1.0);
+        result["assessmentResult"]["scoreStatus"] = "fully graded".into();
+        client.put(&path).json(&result).send();
+        let scored = at(&client, "finalStudentAssessmentResponse", "timed", 200);
+        assert_eq!((&scored["score"], scored.get("pendingQuestions")), (&json!(50.0), None));
+        assert_eq!(amy.lesson("timed", 200)["attempt"]["score"], 50.0);
+    });
+}
+
+#[test]
 fn extra_time_counts_at_once_and_for_every_test() {
     on_a_clock(|server, clock| {
         let client = server.client();
@@ -171,8 +203,10 @@ fn extra_time_counts_at_once_and_for_every_test() {
             (left(&again), &again["attempt"]["time"]["isRunning"]),
             (10 * MINUTE_MS, &json!(false))
         );
+        assert_eq!(again["questions"], json!([]), "they are read only while the time runs");
         let started = start(&amy, "timed", 0);
         assert_eq!(started["attempt"]["time"]["isRunning"], true);
+        assert_eq!(started["questions"].as_array().unwrap().len(), 2);
         clock.advance_milliseconds(4 * MINUTE_MS);
         assert_eq!(left(&amy.lesson("timed", 200)), 6 * MINUTE_MS);
 

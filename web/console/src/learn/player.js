@@ -5,7 +5,7 @@ import { showMaterial } from "./material.js";
 import { plural, t } from "../language.js";
 import { button, part } from "./part.js";
 import { Sender } from "./sender.js";
-import { answeredCard, questionCard } from "./question.js";
+import { answerTo, answeredCard, questionCard } from "./question.js";
 import { readingTools } from "./reading.js";
 import { TimeLeft, inWords } from "./time.js";
 import { outcome } from "./words.js";
@@ -14,7 +14,7 @@ const player = document.querySelector("[data-lesson]");
 const status = document.querySelector("[data-status]");
 const stage = document.querySelector("[data-stage]");
 const api = new LessonApi(player.dataset.lesson);
-const sender = new Sender(api, player.dataset.lesson, { waits, signedOut, refused: (error) => refused(error, t("This answer could not be saved. Change it and try again.")) });
+const sender = new Sender(api, player.dataset.lesson, { waits, signedOut, refused: answerRefused });
 
 const tools = part("div", { class: "tools", role: "group", "aria-label": t("Reading") });
 const reader = readingTools(tools, stage);
@@ -101,22 +101,37 @@ function signInLink() {
 
 /** The server refused something: reads the lesson again, and says the text if the lesson did not go on elsewhere. */
 async function refused({ status: code }, text) {
-  const isLate = timeLeft.isOver;
-  await open();
-  if (code === 409 && isLate) say(t("The time was over before your last answer arrived."));
+  if (!(await read())) return;
+  const time = lesson.attempt?.time;
+  const isLate = time && time.leftMs === 0 && !time.allowsLate;
+  await route();
+  if (code === 409 && isLate) sayTooLate();
   else if (code === 409) say(t("This lesson went on in another window. Here is where you are now."));
   else if (code !== 404) say(text, "bad");
 }
 
+/** The server refused an answer. If the answers are being handed in, the others still count. */
+async function answerRefused(error) {
+  if (!isHandingIn) return refused(error, t("This answer could not be saved. Change it and try again."));
+  isTooLate ||= error.status === 409;
+}
+
+const sayTooLate = () => say(t("The time was over before your last answer arrived."));
+
 async function open() {
+  if (await read()) await route();
+}
+
+/** Reads the lesson. If that is not possible, shows the reason and returns `undefined`. */
+async function read() {
   try {
     lesson = await withServer(() => api.open());
+    return lesson;
   } catch (error) {
     say("");
     const title = error.status === 404 ? t("This lesson is not here any more") : t("This lesson cannot be opened");
-    return show(part("h2", {}, title), part("p", { class: "actions" }, home()));
+    return void show(part("h2", {}, title), part("p", { class: "actions" }, home()));
   }
-  if (lesson) await route();
 }
 
 /** Shows what the student does now. */
@@ -219,7 +234,7 @@ let placeOf;
 function whole() {
   const { questions, attempt } = lesson;
   if (attempt.time) timeLeft.show(attempt.time);
-  if (timeLeft.isOver && !attempt.time.allowsLate) return handIn();
+  if (timeLeft.isOver && !attempt.time.allowsLate) return timeIsOver();
   if (placeOf !== attempt.key) {
     const open = questions.findIndex((one) => !isAnswered(one));
     place = open < 0 ? questions.length : open;
@@ -230,8 +245,10 @@ function whole() {
 
 const answered = (done, all) => t("{done} of {all} answered", { done, all });
 
-/** Whether a question has an answer. Responses without a value are none, and an unfinished answer is not sent. */
-const isAnswered = ({ responses, unfinished }) => !unfinished && Object.values(responses ?? {}).some((value) => value !== null);
+const hasValue = (responses) => Object.values(responses ?? {}).some((value) => value !== null);
+
+/** Whether a question has an answer. Responses without a value are none, and an unfinished answer is not sent yet. */
+const isAnswered = ({ responses, unfinished }) => !unfinished && hasValue(responses);
 
 function question(at) {
   const { questions, attempt } = lesson;
@@ -239,7 +256,7 @@ function question(at) {
   bar(answered(questions.filter(isAnswered).length, questions.length), questions.filter(isAnswered).length, questions.length);
   const shown = questions[at];
   const card = questionCard({ ...shown, responses: shown.unfinished ?? shown.responses }, { title: t("Question {n} of {all}", { n: at + 1, all: questions.length }) });
-  /** Sends the answer if it changed. An unfinished one only stays on this page; then the result is false. */
+  /** Sends the answer if it changed. An unfinished one stays on this page until the time is over; then the result is false. */
   const keep = () => {
     if (!card.hasChanged() && !shown.unfinished) return true;
     if (!card.isFinished()) {
@@ -249,7 +266,7 @@ function question(at) {
     shown.unfinished = undefined;
     shown.responses = card.responses();
     // The answer waits in the browser until the server has it; the next question need not wait for that.
-    void sender.send(card.answer(attempt.key));
+    void sendAnswer(card.answer(attempt.key));
     return true;
   };
   keepShown = keep;
@@ -269,20 +286,53 @@ function question(at) {
 /** Sends the answer to the question that is shown, if it changed and may be sent. */
 let keepShown = () => {};
 
-/** The time of the lesson is over. If late answers count, the student goes on. */
-async function timeIsOver() {
-  if (lesson.attempt.time.allowsLate) return;
-  keepShown();
-  await handIn();
+async function sendAnswer(answer) {
+  const reply = await sender.send(answer);
+  if (reply) takeTime(reply.attempt);
 }
 
-async function handIn() {
+/** Shows the time that the server says is left. A teacher may have given more. */
+function takeTime(attempt) {
+  if (isHandingIn || !attempt?.time || !lesson?.attempt?.time || attempt.key !== lesson.attempt.key) return;
+  lesson = { ...lesson, attempt };
+  timeLeft.show(attempt.time);
+}
+
+/** Whether the answers are being handed in because the time is over. */
+let isHandingIn = false;
+/** Whether an answer came too late for that. */
+let isTooLate = false;
+
+/** The time of the lesson is over. If late answers count, the student goes on. */
+async function timeIsOver() {
+  if (isHandingIn || lesson.attempt.time.allowsLate) return;
+  isHandingIn = true;
+  isTooLate = false;
+  keepShown();
+  keepShown = () => {};
   show(part("h2", {}, t("The time is over")), part("p", {}, t("Your answers are handed in now.")));
-  if (!(await sender.flush())) return;
-  const done = await change(() => api.finish(lesson.attempt.key), t("Your answers could not be handed in. Try again."));
-  if (!done) return;
-  lesson = done;
+  const opened = await change(handIn, t("Your answers could not be handed in. Try again.")).finally(() => (isHandingIn = false));
+  if (!opened) return;
+  lesson = opened;
   await route();
+  if (isTooLate) sayTooLate();
+}
+
+/** Hands in the answers, unless the server says that there is time left. Returns the lesson after that. */
+async function handIn() {
+  const { attempt, questions } = lesson;
+  const opened = await api.open();
+  if (opened.attempt?.key !== attempt.key || opened.attempt.isComplete) return opened;
+  // Answers that are on their way are only in the questions of this page.
+  if (opened.attempt.time.leftMs > 0) return { ...lesson, attempt: opened.attempt };
+  for (const question of questions) {
+    const { unfinished } = question;
+    question.unfinished = undefined;
+    if (hasValue(unfinished)) void sender.send(answerTo(question, unfinished, attempt.key));
+  }
+  // Refused answers no longer wait, so the second try fails only if the session has ended.
+  if (!(await sender.flush()) && !(await sender.flush())) return undefined;
+  return api.finish(attempt.key);
 }
 
 /** What was answered, before the student finishes. */
@@ -334,6 +384,14 @@ async function results() {
 }
 
 addEventListener("online", () => void sender.flush());
+document.addEventListener("visibilitychange", () => void readTime());
+
+/** Reads the time that is left when the page is seen again, because the clock of a page may stand still while the device sleeps. */
+async function readTime() {
+  if (document.visibilityState !== "visible" || !lesson?.attempt?.time || isHandingIn) return;
+  const opened = await change(() => api.open(), "");
+  if (opened) takeTime(opened.attempt);
+}
 
 async function begin() {
   const isOpen = await withServer(async () => (await sender.open(), true));

@@ -43,8 +43,7 @@ export function questionCard(question, { title }) {
       if (!isValid) (problems[0].element.querySelector("input, select, textarea, button, [tabindex]") ?? problems[0].element).focus();
       return isValid;
     },
-    /** The answer as the server takes it. Its id makes it count once. */
-    answer: (attempt) => ({ id: newId(), attempt, question: question.id, number: question.number, responses: parts.responses() }),
+    answer: (attempt) => answerTo(question, parts.responses(), attempt),
     onSubmit(work) {
       form.addEventListener("submit", (event) => {
         event.preventDefault();
@@ -53,6 +52,9 @@ export function questionCard(question, { title }) {
     },
   };
 }
+
+/** An answer as the server takes it. Its id makes it count once. */
+export const answerTo = (question, responses, attempt) => ({ id: newId(), attempt, question: question.id, number: question.number, responses });
 
 function newId() {
   return toHex(crypto.getRandomValues(new Uint8Array(16)));

@@ -8,7 +8,7 @@ const RETRY_MS = 2_000;
 export class Sender {
   #api;
   #lesson;
-  #told;
+  #listeners;
   #waiting;
   #sending;
   isWaiting = false;
@@ -16,13 +16,13 @@ export class Sender {
   /**
    * @param {LessonApi} api
    * @param {string} lesson
-   * @param {{ waits(count: number, areStored: boolean): void, signedOut(): unknown, refused(error: Refused): unknown }} told what the page does when
-   * answers wait, the session has ended, or the server refused an answer
+   * @param {{ waits(count: number, areStored: boolean): void, signedOut(): unknown, refused(error: Refused): unknown }} listeners
+   * what the page does when answers wait, the session has ended, or the server refused an answer
    */
-  constructor(api, lesson, told) {
+  constructor(api, lesson, listeners) {
     this.#api = api;
     this.#lesson = lesson;
-    this.#told = told;
+    this.#listeners = listeners;
   }
 
   async open() {
@@ -79,13 +79,14 @@ export class Sender {
       for (const { answer, reply } of sent) this.#replies.set(answer.id, reply);
       this.#wait(0);
       if (refused.length > 0) {
-        await this.#told.refused(refused.at(-1).error);
+        // Not awaited: the page may send more answers before it goes on.
+        void this.#listeners.refused(refused.at(-1).error);
         return undefined;
       }
       return this.#replies;
     } catch (error) {
       if (error instanceof SignedOut) {
-        await this.#told.signedOut();
+        await this.#listeners.signedOut();
         return undefined;
       }
       if (!(error instanceof Unreachable)) throw error;
@@ -95,7 +96,7 @@ export class Sender {
   }
 
   #wait(count) {
-    if (this.isWaiting || count > 0) this.#told.waits(count, this.#waiting.areStored);
+    if (this.isWaiting || count > 0) this.#listeners.waits(count, this.#waiting.areStored);
     this.isWaiting = count > 0;
   }
 }

@@ -22,7 +22,8 @@ export class TimeLeft {
   #limit = 0;
   #next = [];
 
-  /** @param {HTMLElement} before the element before which it is shown @param {() => void} over called once */
+  /** @param {HTMLElement} before the element before which it is shown @param {() => void} over called when the time that runs
+   * is over */
   constructor(before, over) {
     this.#over = over;
     before.before(this.#shown, this.#announced);
@@ -41,7 +42,7 @@ export class TimeLeft {
     }
     clearInterval(this.#timer);
     this.#timer = setInterval(() => this.#tick(), 500);
-    this.#tick();
+    this.#write();
   }
 
   hide() {
@@ -56,19 +57,23 @@ export class TimeLeft {
   }
 
   #tick() {
+    this.#write();
+    if (!this.isOver) return;
+    clearInterval(this.#timer);
+    this.#announce(t("The time is over."));
+    this.#over();
+  }
+
+  #write() {
     const left = this.#end - performance.now();
     // Seconds that change all the time would distract.
     const rounded = Math.min(Math.ceil(left / 10_000) * 10_000, this.#limit);
     const text = left > 0 ? t("Time left: {time}", { time: inWords(left > 2 * MINUTE_MS ? left : rounded) }) : t("The time is over.");
     if (this.#shown.textContent !== text) this.#shown.textContent = text;
-    if (left <= this.#next[0]) {
+    if (left > 0 && left <= this.#next[0]) {
       this.#announce(t("{time} left.", { time: inWords(left) }));
       this.#next = this.#next.filter((ms) => ms < left);
     }
-    if (left > 0) return;
-    clearInterval(this.#timer);
-    this.#announce(t("The time is over."));
-    this.#over();
   }
 
   #announce(text) {

@@ -24,6 +24,7 @@ export class WaitingAnswers {
   #name;
   /** Answers that the browser cannot store. They wait as long as the page is open. */
   #unsealed = [];
+  #lastWork = Promise.resolve();
 
   /**
    * Opens the store of a lesson, and removes what other sessions left.
@@ -47,9 +48,11 @@ export class WaitingAnswers {
     this.#name = name;
   }
 
-  /** Runs work while no other tab reads or changes these answers. */
+  /** Runs work while no other work, in this tab or another one, reads or changes these answers. */
   #alone(work) {
-    return this.#key ? navigator.locks.request(this.#name, work) : work();
+    if (this.#key) return navigator.locks.request(this.#name, work);
+    this.#lastWork = this.#lastWork.then(work);
+    return this.#lastWork;
   }
 
   async #read() {

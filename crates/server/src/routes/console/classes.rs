@@ -87,8 +87,8 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let (work, apps, courses, tests) = context.app.db.scan(deadline(), read).await?;
     let subject = query.own("subject").to_owned();
     let page = links::class(&work.class.id);
-    let teaching =
-        forms(&context, &visitor, (&page, t!("all students of this class")), courses, tests);
+    let whom = (page.as_str(), t!("all students of this class"));
+    let teaching = forms(&context, &visitor, whom, courses, tests, None);
     let view = ShownClass { work: &work, subject: &subject }.view(&visitor, query, apps);
     let view = ClassPage { teaching: Some(teaching), ..view };
     show_list("class", &view.list, &view)

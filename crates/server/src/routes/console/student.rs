@@ -47,7 +47,9 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let (student, courses, tests) = context.app.db.scan(deadline(), read).await?;
     let page = links::student(&id);
-    let teaching = forms(&context, &visitor, (&page, t!("this student")), courses, tests);
+    let extra_time = student.extra_time.unwrap_or(ExtraTime::NONE);
+    let whom = (page.as_str(), t!("this student"));
+    let teaching = forms(&context, &visitor, whom, courses, tests, Some(extra_time));
     let view = StudentPage { teaching: Some(teaching), ..view(&visitor, id, query, &student) };
     show_list("answers", &view.answers, &view)
 }
@@ -102,8 +104,7 @@ fn about(id: &str, student: &screen::StudentDetails) -> Vec<String> {
 
 /// Extra time in words, such as "1.5 × the time and 10 minutes in tests".
 fn describe_extra_time(ExtraTime { percent, minutes }: ExtraTime) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "it is small")]
-    let factor = words::number(percent as f64 / 100.0);
+    let factor = words::factor(percent);
     match (percent, minutes) {
         (_, 0) => t!("{n} × the time in tests", n = factor),
         (100, _) => plural!(minutes, "{n} minute more in tests", "{n} minutes more in tests"),

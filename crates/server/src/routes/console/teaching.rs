@@ -2,9 +2,9 @@
 
 use lyceum_adaptive::screens::teaching::{AssignableTests, CourseLessons};
 use lyceum_adaptive::teaching::{DAILY_XP_MAX, TeachingAction, TeachingRequest};
-use lyceum_adaptive::time_limit::ExtraTimeInput;
-use lyceum_console::teaching::{CourseChoice, TeachingForms};
-use lyceum_console::{links, screens, t};
+use lyceum_adaptive::time_limit::{ExtraTime, ExtraTimeInput};
+use lyceum_console::teaching::{CourseChoice, ExtraTimeFields, TeachingForms};
+use lyceum_console::{links, screens, t, words};
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, Result};
 
@@ -22,13 +22,20 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The forms for a student or a class. `page` is the page on which they are.
+/// The factors of extra time that the form offers, in percent.
+const FACTORS: [i64; 4] = [125, 150, 200, 300];
+/// The choice that removes extra time.
+const NO_EXTRA_TIME: &str = "none";
+
+/// The forms for a student or a class. `page` is the page on which they are, and `current` the extra time that a student
+/// has; `None` for a class.
 pub(super) fn forms(
     context: &Context,
     visitor: &Visitor,
     (page, whom): (&str, String),
     courses: Vec<CourseLessons>,
     tests: AssignableTests,
+    current: Option<ExtraTime>,
 ) -> TeachingForms {
     let done = query(context).own("done").to_owned();
     TeachingForms {
@@ -38,7 +45,31 @@ pub(super) fn forms(
         courses: courses.into_iter().map(course_choice).collect(),
         subjects: tests.subjects,
         grades: tests.grades,
+        extra_time: extra_time_fields(current),
         done: describe(&done),
+    }
+}
+
+fn extra_time_fields(current: Option<ExtraTime>) -> ExtraTimeFields {
+    let percent = current.map(|extra| extra.percent);
+    let mut factors = FACTORS.to_vec();
+    factors.extend(percent.filter(|percent| *percent > 100 && !FACTORS.contains(percent)));
+    factors.sort_unstable();
+    let no_extra_time = current == Some(ExtraTime::NONE);
+    let only_minutes = percent == Some(100) && !no_extra_time;
+    let mut choices = vec![
+        (NO_EXTRA_TIME.to_owned(), t!("No extra time"), no_extra_time),
+        ("1".to_owned(), t!("only more minutes"), only_minutes),
+    ];
+    choices.extend(factors.into_iter().map(|factor| {
+        #[expect(clippy::cast_precision_loss, reason = "it is small")]
+        let value = (factor as f64 / 100.0).to_string();
+        (value, t!("{n} ×", n = words::factor(factor)), percent == Some(factor))
+    }));
+    ExtraTimeFields {
+        is_of_student: current.is_some(),
+        factors: choices,
+        minutes: current.map_or(0, |extra| extra.minutes),
     }
 }
 
@@ -127,20 +158,7 @@ fn read_action(form: &Form, visitor: &Visitor) -> Result<TeachingAction> {
             };
             TeachingAction::Goal { course: form.field("course").to_owned(), daily_xp }
         }
-        "extra-time" => {
-            let number = |name: &str| form.field(name).trim().to_owned();
-            let minutes = match number("minutes").as_str() {
-                "" => 0,
-                text => text.parse().map_err(|_| {
-                    Problem::invalid("minutes", format!("must be a whole number: got '{text}'"))
-                })?,
-            };
-            let factor = number("factor");
-            let factor = factor.parse().map_err(|_| {
-                Problem::invalid("factor", format!("must be a number such as 1.5: got '{factor}'"))
-            })?;
-            TeachingAction::ExtraTime(ExtraTimeInput { factor, minutes })
-        }
+        "extra-time" => TeachingAction::ExtraTime(read_extra_time(form)?),
         other => {
             let message = format!(
                 "must be assign, assign-test, skip, unskip, reset, goal or extra-time: got '{other}'"
@@ -148,4 +166,21 @@ fn read_action(form: &Form, visitor: &Visitor) -> Result<TeachingAction> {
             return Err(Problem::invalid("action", message));
         }
     })
+}
+
+fn read_extra_time(form: &Form) -> Result<ExtraTimeInput> {
+    let factor = form.field("factor").trim();
+    if factor == NO_EXTRA_TIME {
+        return Ok(ExtraTimeInput { factor: 1.0, minutes: 0 });
+    }
+    let minutes = match form.field("minutes").trim() {
+        "" => 0,
+        text => text.parse().map_err(|_| {
+            Problem::invalid("minutes", format!("must be a whole number: got '{text}'"))
+        })?,
+    };
+    let factor = factor.parse().map_err(|_| {
+        Problem::invalid("factor", format!("must be a number such as 1.5: got '{factor}'"))
+    })?;
+    Ok(ExtraTimeInput { factor, minutes })
 }

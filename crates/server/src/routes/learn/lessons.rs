@@ -1,6 +1,5 @@
 //! Working through a lesson: its page, and what the page's script reads and changes.
 
-use axum::http::{HeaderValue, header};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::{StudentSession, session};
@@ -112,13 +111,10 @@ async fn show(context: Context) -> Result<Answer> {
         LessonKind::Material(_, address) => origin(address),
         _ => None,
     };
-    let mut answer = match origin {
-        Some(origin) => as_page_with_frame(html, &origin)?,
-        None => as_page(html),
-    };
-    let no_referrer = HeaderValue::from_static("no-referrer");
-    answer.headers.insert(header::REFERRER_POLICY, no_referrer);
-    Ok(answer)
+    match origin {
+        Some(origin) => as_page_with_frame(html, &origin),
+        None => Ok(as_page(html)),
+    }
 }
 
 /// The scheme, host and port of an address, if they can stand in a policy.
