@@ -20,6 +20,9 @@ use crate::event::{Event, hash};
 /// The topic of events in the outbox.
 const TOPIC: &str = "caliper.event";
 
+/// How often an event whose hash may be taken looks for the holder of the hash, or claims it.
+const CLAIM_ATTEMPTS: u32 = 3;
+
 /// The outcome of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Appended {
@@ -300,18 +303,32 @@ fn has_same_content(one: &Event, other: &Event) -> bool {
 
 /// Appends one event whose id or hash may be taken.
 fn version(tx: &mut Tx<'_>, now: Timestamp, item: EventToAppend<'_>) -> Result<Appended> {
-    let event = item.event;
     facts::wait_to_correct(tx)?;
-    let (hash, holder) = find(tx, &event.id)?;
-    let Some(holder) = holder else {
-        let seq = tx.take_numbers("event_log", "seq", 1)?[0];
-        if !ids::claim(tx, &mut [(hash, seq)], None)?.values().all(|holder| *holder == seq) {
-            return version(tx, now, item);
+    for _ in 0..CLAIM_ATTEMPTS {
+        let (hash, holder) = find(tx, &item.event.id)?;
+        if let Some(holder) = holder {
+            return version_of(tx, now, item, hash, holder);
         }
-        insert(tx, now, &[(item, seq)])?;
-        count(tx, &[(item, seq)], None)?;
-        return Ok(Appended::New { seq });
-    };
+        let seq = tx.take_numbers("event_log", "seq", 1)?[0];
+        if ids::claim(tx, &mut [(hash, seq)], None)?.values().all(|holder| *holder == seq) {
+            insert(tx, now, &[(item, seq)])?;
+            count(tx, &[(item, seq)], None)?;
+            return Ok(Appended::New { seq });
+        }
+        // Another transaction may have claimed the hash since it was looked for.
+    }
+    Err(ids::missing_event())
+}
+
+/// Appends one event whose id an event has, unless nothing changes.
+fn version_of(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    item: EventToAppend<'_>,
+    hash: i64,
+    holder: LoggedEvent,
+) -> Result<Appended> {
+    let event = item.event;
     if is_same(&holder, &item) {
         return Ok(Appended::Same { seq: holder.seq });
     }

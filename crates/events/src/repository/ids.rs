@@ -97,7 +97,7 @@ fn claim_as_rows(tx: &mut Tx<'_>, keys: &[(i64, i64)]) -> Result<BTreeMap<i64, i
     let mut taken = if all_were_free { BTreeMap::new() } else { young(tx, &hashes)? };
     let in_runs = latest_in_runs(tx, &hashes, RunListValidity::Claim)?;
     if !all_were_free && !hashes.iter().all(|h| taken.contains_key(h) || in_runs.contains_key(h)) {
-        return Err(Problem::internal("an id is taken, but its event is missing"));
+        return Err(missing_event());
     }
     let mut own = Vec::new();
     for (hash, seq) in in_runs {
@@ -155,6 +155,11 @@ fn latest_in_runs(
         }
     }
     Err(missing_run())
+}
+
+/// The error if a taken hash has no event.
+pub(super) fn missing_event() -> Problem {
+    Problem::internal("an id is taken, but its event is missing")
 }
 
 fn missing_run() -> Problem {
