@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::event::{id_of, local_id};
 use crate::limits::FACT_REBUILD_CHUNK_COUNT;
 use crate::repository;
-use crate::repository::facts::FactRows;
+use crate::repository::facts::{ContextRows, FactRows};
 use crate::tree::Tree;
 
 pub use crate::repository::facts::{
@@ -183,15 +183,17 @@ pub struct Rebuilt {
 pub fn rebuild(tx: &mut Tx<'_>, after: i64) -> Result<Option<Rebuilt>> {
     let actors = repository::actors_behind(tx, after, FACT_REBUILD_CHUNK_COUNT)?;
     let Some(&last) = actors.last() else { return Ok(None) };
-    let mut rows = FactRows::default();
+    let (mut contexts, mut rows) = (ContextRows::default(), FactRows::default());
     let mut events = 0;
     for &actor in &actors {
         repository::of_actor(tx, actor, i64::MIN..i64::MAX, |logged| {
             events += 1;
+            contexts.add(&logged.event.facts);
             rows.add(actor, logged.seq, &logged.event.facts);
             Ok(())
         })?;
     }
+    contexts.write(tx)?;
     repository::facts::clear(tx, after, last)?;
     rows.write(tx, None)?;
     Ok(Some(Rebuilt { last, actors: actors.len() as u64, events }))

@@ -47,26 +47,51 @@ const EVERYBODY: RangeInclusive<i64> = i64::MIN..=i64::MAX;
 /// All buckets.
 pub(super) const EVER: Range<i64> = i64::MIN..i64::MAX;
 
-/// Facts that are written together.
+/// The contexts of facts that are written together. They are written before the list of facts is held: a transaction
+/// that stores the same context waits for this one, and may wait for the list itself.
+#[derive(Default)]
+pub(crate) struct ContextRows(BTreeMap<i64, FactContext>);
+
+impl ContextRows {
+    /// Adds the context of an event's facts.
+    pub(crate) fn add(&mut self, facts: &Facts) {
+        if let Some((number, context)) = &facts.context
+            && !self.0.contains_key(number)
+        {
+            self.0.insert(*number, context.clone());
+        }
+    }
+
+    /// Writes the contexts that are not stored yet.
+    pub(crate) fn write(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let contexts: Vec<Value<'_>> = self
+            .0
+            .iter()
+            .flat_map(|(number, FactContext { course, subject, app })| {
+                [(*number).into(), course.into(), subject.into(), app.into()]
+            })
+            .collect();
+        let columns = ["id", "course", "subject", "app"];
+        tx.send_rows("event_contexts", &columns, &contexts, "ON CONFLICT DO NOTHING")
+    }
+}
+
+/// Facts that are written together, after their contexts ([`ContextRows`]).
 #[derive(Default)]
 pub(crate) struct FactRows {
     rows: Vec<Fact>,
-    contexts: BTreeMap<i64, FactContext>,
 }
 
 impl FactRows {
     /// Adds the facts of an event that counts.
     pub(crate) fn add(&mut self, actor: i64, seq: i64, facts: &Facts) {
-        if let Some((number, context)) = &facts.context {
+        if let Some((number, _)) = &facts.context {
             self.rows.extend(
                 facts.buckets.iter().map(|(bucket, sums)| Fact {
                     key: [actor, *bucket, seq, *number],
                     sums: *sums,
                 }),
             );
-            if !self.contexts.contains_key(number) {
-                self.contexts.insert(*number, context.clone());
-            }
         }
         if facts.buckets.iter().all(|(bucket, _)| *bucket != facts.own) {
             self.rows.push(Fact { key: [actor, facts.own, seq, 0], sums: MeasureSums::default() });
@@ -75,15 +100,6 @@ impl FactRows {
 
     /// Writes the facts. Many facts are packed: the only writer adds them to the runs, whose lists it may give.
     pub(crate) fn write(mut self, tx: &mut Tx<'_>, run_lists: Option<&mut RunLists>) -> Result<()> {
-        let contexts: Vec<Value<'_>> = self
-            .contexts
-            .iter()
-            .flat_map(|(number, FactContext { course, subject, app })| {
-                [(*number).into(), course.into(), subject.into(), app.into()]
-            })
-            .collect();
-        let columns = ["id", "course", "subject", "app"];
-        tx.send_rows("event_contexts", &columns, &contexts, "ON CONFLICT DO NOTHING")?;
         if self.rows.len() >= RUN_MIN_RECORDS {
             return match run_lists {
                 Some(run_lists) => run_lists.facts.add(tx, self.rows),
