@@ -4,19 +4,21 @@
 
 use lyceum_core::Result;
 use lyceum_store::Tx;
-use lyceum_store::log::is_only_writer;
+use lyceum_store::log::{RowLock, is_only_writer};
 
 use super::run_lists::RunLists;
 use super::runs::forget_all_but;
-use super::{GATHERED, GATHERED_ROWS, facts, ids};
+use super::{GATHERED, facts, ids};
 
 /// The result of [`gather`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GatherOutcome {
     /// The number of ids and facts that are in runs now.
     pub moved: usize,
-    /// Whether so many were young that some were left.
+    /// Whether so many were young that some may be left.
     pub has_more: bool,
+    /// Whether nothing was moved because another transaction held a list of runs.
+    pub is_skipped: bool,
 }
 
 /// The tables from which [`gather`] deletes rows.
@@ -32,18 +34,34 @@ pub fn is_gathering_due(tx: &mut Tx<'_>) -> Result<bool> {
 }
 
 /// Moves a limited number of young ids and facts into runs, in a transaction that sees the latest state
-/// (`log::write_latest`). Does nothing if another transaction is doing this or corrects an event.
+/// (`log::write_latest`). Skips this if another transaction is doing it, corrects an event, or sees one state and appends
+/// events.
 ///
 /// Claims go on meanwhile. An id is either in its row or in a run, and a claim looks into the rows first. Only the claim
 /// of an id whose row is being moved waits.
 pub fn gather(tx: &mut Tx<'_>) -> Result<GatherOutcome> {
+    move_young(tx, RowLock::AloneIfFree)
+}
+
+/// Like [`gather`], but waits for the transactions because of which that would skip. Errors: `Unavailable` if one of them
+/// takes too long.
+pub fn gather_after_waiting(tx: &mut Tx<'_>) -> Result<GatherOutcome> {
+    move_young(tx, RowLock::Alone)
+}
+
+fn move_young(tx: &mut Tx<'_>, how: RowLock) -> Result<GatherOutcome> {
     if is_only_writer(tx) {
         return Ok(GatherOutcome::default());
     }
-    let Some(mut lists) = RunLists::hold(tx)? else { return Ok(GatherOutcome::default()) };
-    let moved = [ids::gather(tx, &mut lists.ids)?, facts::gather(tx, &mut lists.facts)?];
-    let limit = usize::try_from(GATHERED_ROWS).expect("a number of rows fits into memory");
-    Ok(GatherOutcome { moved: moved.iter().sum(), has_more: moved.iter().any(|one| *one >= limit) })
+    let Some(mut lists) = RunLists::hold(tx, how)? else {
+        return Ok(GatherOutcome { is_skipped: true, ..GatherOutcome::default() });
+    };
+    let (ids, facts) = (ids::gather(tx, &mut lists.ids)?, facts::gather(tx, &mut lists.facts)?);
+    Ok(GatherOutcome {
+        moved: ids.moved + facts.moved,
+        has_more: ids.has_more || facts.has_more,
+        is_skipped: false,
+    })
 }
 
 /// Removes the heads of runs from the cache that are in no list any more, because another server merged their runs.

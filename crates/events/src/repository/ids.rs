@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value};
 
+use super::gather::GatherOutcome;
 use super::run_lists::RunLists;
 use super::runs::{PackedNumbers, RunListValidity, RunRecord, Runs, pack};
 use super::{GATHERED_ROWS, MARKS, lists};
@@ -194,8 +195,8 @@ fn young(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, i64>> {
     Ok(found)
 }
 
-/// Moves young rows into a run. Returns their number.
-pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<EventIdHash>) -> Result<usize> {
+/// Moves young rows into a run.
+pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<EventIdHash>) -> Result<GatherOutcome> {
     let sql = "SELECT hash FROM event_ids ORDER BY hash LIMIT 1 OFFSET $1";
     let last = tx.query_one(sql, &[(GATHERED_ROWS - 1).into()], |row| row.int(0))?;
     // In one statement, so that it removes no row that another transaction has just added.
@@ -203,7 +204,8 @@ pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<EventIdHash>) -> Result<us
     let ids = tx.all(sql, &[last.unwrap_or(i64::MAX).into()], |row| {
         Ok(EventIdHash { hash: row.int(0)?, seq: row.int(1)? })
     })?;
-    let moved = ids.len();
+    let outcome =
+        GatherOutcome { moved: ids.len(), has_more: last.is_some(), ..GatherOutcome::default() };
     runs.add(tx, ids)?;
-    Ok(moved)
+    Ok(outcome)
 }

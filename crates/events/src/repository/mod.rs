@@ -26,7 +26,10 @@ pub use erase::{
 };
 pub use flow::{Flow, Minute, flow};
 pub use follow::Follow;
-pub use gather::{GatherOutcome, YOUNG_TABLES, forget_unused_heads, gather, is_gathering_due};
+pub use gather::{
+    GatherOutcome, YOUNG_TABLES, forget_unused_heads, gather, gather_after_waiting,
+    is_gathering_due,
+};
 pub use list::{
     ArrivalRange, EventFilter, EventOrder, EventOrderKey, EventPage, list, newest,
     newest_of_sensors, numbers, of_numbers, read,

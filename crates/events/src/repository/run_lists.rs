@@ -17,11 +17,15 @@ pub(crate) struct RunLists {
 }
 
 impl RunLists {
-    /// Holds both lists, in a transaction that sees the latest state. `None` if another transaction holds one of them.
-    pub(super) fn hold(tx: &mut Tx<'_>) -> Result<Option<Self>> {
+    /// Holds both lists, in a transaction that sees the latest state. `None` if another transaction holds one of them and
+    /// this one does not wait ([`RowLock::AloneIfFree`]).
+    pub(super) fn hold(tx: &mut Tx<'_>, how: RowLock) -> Result<Option<Self>> {
         let names = [EventIdHash::LIST.into(), Fact::LIST.into()];
-        let if_free = lock(tx, RowLock::AloneIfFree);
-        let sql = format!("SELECT name FROM event_runs WHERE name IN ($1, $2) {if_free}");
+        // Ids first, as in transactions that claim ids and then correct an event. Otherwise each could wait for the other.
+        let sql = format!(
+            "SELECT name FROM event_runs WHERE name IN ($1, $2) ORDER BY name DESC {}",
+            lock(tx, how)
+        );
         let held = tx.all(&sql, &names, |row| row.string(0))?;
         if held.len() == names.len() { Self::read(tx).map(Some) } else { Ok(None) }
     }

@@ -8,12 +8,12 @@ use std::thread::{self, Scope};
 
 use lyceum_core::ProblemKind;
 use lyceum_core::random::RandomStream;
-use lyceum_events::repository::gather;
+use lyceum_events::repository::{gather, gather_after_waiting};
 use lyceum_events::{Appended, Event, append, facts, scan};
 use lyceum_store::log::write_latest;
 use lyceum_store::{Db, SqlDialect, Tx};
 
-use crate::log::{EARLY, LATE, NOW, event, send, wait};
+use crate::log::{EARLY, LATE, NOW, both, event, send, wait};
 use crate::migrations;
 use crate::open_writes::{KNOWN, OpenWrite, events, on_postgres, start_claim, wait_for_a_wait};
 use crate::runs::gather_all;
@@ -203,6 +203,62 @@ fn a_move_that_fails_changes_nothing() {
         assert_eq!(new_count(&send(db, "app", &events(0..450))), 100);
         let unplaced = db.read_blocking(|tx| facts::unplaced(tx, 0)).unwrap();
         assert_eq!(unplaced, Vec::<facts::EventPosition>::new());
+    });
+}
+
+/// A transaction that sees one state and appends events shares the list of ids until it ends.
+#[test]
+fn a_move_waits_for_a_held_list_after_it_was_skipped() {
+    on_postgres(|db| {
+        send(db, "app", &events(0..200));
+        thread::scope(|scope| {
+            let holder = OpenWrite::start(scope, db, |tx| {
+                let sql = "SELECT 1 FROM event_runs WHERE name = 'ids' FOR SHARE";
+                tx.rows::<(i64,)>(sql, &[]).map(drop)
+            });
+            holder.result();
+            let skipped = wait(write_latest(db, gather)).unwrap();
+            assert!(skipped.is_skipped && skipped.moved == 0, "{skipped:?}");
+            let later = scope.spawn(|| wait(write_latest(db, gather_after_waiting)));
+            wait_for_a_wait(db);
+            assert_eq!(new_count(&send(db, "app", &events(150..250))), 50, "claims go on");
+            holder.commit();
+            let moved = later.join().unwrap().unwrap();
+            assert!(!moved.is_skipped && moved.moved >= 200, "{moved:?}");
+        });
+        let idle = wait(write_latest(db, gather)).unwrap();
+        assert!(!idle.is_skipped, "nothing to do is not a skip");
+    });
+}
+
+/// Rows of packed facts can be many with few facts in each.
+#[test]
+fn a_move_that_took_as_many_packed_rows_as_it_may_has_more() {
+    on_postgres(|db| {
+        send(db, "app", &events(0..40));
+        let columns = "first_actor, last_actor, first_bucket, last_bucket, facts";
+        let copy = format!(
+            "INSERT INTO event_young_facts ({columns}) \
+             SELECT {columns} FROM event_young_facts, generate_series(1, 600)"
+        );
+        assert_eq!(db.write_blocking(|tx| tx.execute(&copy, &[])).unwrap(), 600);
+        assert!(wait(write_latest(db, gather)).unwrap().has_more);
+        assert!(!wait(write_latest(db, gather)).unwrap().has_more);
+        let left = "SELECT COUNT(*) FROM event_young_facts";
+        assert_eq!(db.read_blocking(|tx| tx.row::<(i64,)>(left, &[])).unwrap(), Some((0,)));
+    });
+}
+
+/// As in a damaged database.
+#[test]
+fn an_id_whose_event_is_missing_is_an_error() {
+    both(|db| {
+        // The later event keeps its number, so that the number of the removed one is not given again.
+        let seq = send(db, "app", &events(0..2))[0].seq();
+        let remove = "DELETE FROM event_log WHERE seq = $1";
+        assert_eq!(db.write_blocking(|tx| tx.execute(remove, &[seq.into()])).unwrap(), 1);
+        let refused = wait(write_latest(db, |tx| append(tx, NOW, "app", &events(0..1))));
+        assert_eq!(refused.unwrap_err().kind, ProblemKind::Internal);
     });
 }
 

@@ -104,10 +104,10 @@ fn events_in_runs_are_known_corrected_and_found() {
 
 /// Moves what is young into runs, as a server does beside its other work.
 pub(crate) fn gather_all(db: &Db) -> GatherOutcome {
-    let mut all = GatherOutcome { moved: 0, has_more: true };
+    let mut all = GatherOutcome { has_more: true, ..GatherOutcome::default() };
     while all.has_more {
         let done = wait(write_latest(db, gather)).unwrap();
-        all = GatherOutcome { moved: all.moved + done.moved, has_more: done.has_more };
+        all = GatherOutcome { moved: all.moved + done.moved, ..done };
     }
     all
 }

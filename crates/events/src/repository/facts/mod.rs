@@ -13,6 +13,7 @@ use lyceum_store::log::{RowLock, is_only_writer, lock};
 use lyceum_store::{Row, Tx, Value};
 
 pub(super) use self::fact::Fact;
+use super::gather::GatherOutcome;
 use super::names::{Actor, every_actor};
 use super::run_lists::RunLists;
 use super::runs::{RunListValidity, RunRecord as _, Runs};
@@ -124,18 +125,23 @@ fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
     tx.send_rows("event_facts", &COLUMNS, &values, conflict)
 }
 
-/// Moves young facts into a run: of the rows those of the first actors, completely. Returns their number.
-pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Fact>) -> Result<usize> {
+/// Moves young facts into a run: of the rows those of the first actors, completely.
+pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Fact>) -> Result<GatherOutcome> {
     let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
-    let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?.unwrap_or(i64::MAX);
+    let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?;
     // In one statement, so that no row is removed that was added since the read.
     let columns = COLUMNS.join(", ");
     let sql = format!("DELETE FROM event_facts WHERE actor <= $1 RETURNING {columns}");
-    let mut facts = tx.all(&sql, &[last.into()], fact)?;
-    facts.extend(young::take(tx, YOUNG_ROWS_GATHERED)?);
-    let moved = facts.len();
+    let mut facts = tx.all(&sql, &[last.unwrap_or(i64::MAX).into()], fact)?;
+    let (packed, has_more_packed) = young::take(tx, YOUNG_ROWS_GATHERED)?;
+    facts.extend(packed);
+    let outcome = GatherOutcome {
+        moved: facts.len(),
+        has_more: last.is_some() || has_more_packed,
+        ..GatherOutcome::default()
+    };
     runs.add(tx, facts)?;
-    Ok(moved)
+    Ok(outcome)
 }
 
 /// Waits until no other transaction corrects an event or moves facts, and none can before this one ends.

@@ -81,16 +81,18 @@ pub(super) fn remove(
     Ok(removed)
 }
 
-/// Takes all facts of the oldest rows, in a transaction that holds the list of runs.
-pub(super) fn take(tx: &mut Tx<'_>, rows: i64) -> Result<Vec<Fact>> {
+/// Takes all facts of the oldest rows, at most `limit` rows, in a transaction that holds the list of runs. Also returns
+/// whether there were as many rows.
+pub(super) fn take(tx: &mut Tx<'_>, limit: i64) -> Result<(Vec<Fact>, bool)> {
     let sql = "DELETE FROM event_young_facts WHERE id IN \
                (SELECT id FROM event_young_facts ORDER BY id LIMIT $1) RETURNING facts";
-    let mut facts = Vec::new();
-    tx.query(sql, &[rows.into()], |row| {
+    let (mut facts, mut rows) = (Vec::new(), 0);
+    tx.query(sql, &[limit.into()], |row| {
+        rows += 1;
         for fact in ChunkRecords::of(row.blob(0)?) {
             facts.push(fact?);
         }
         Ok(true)
     })?;
-    Ok(facts)
+    Ok((facts, rows == limit))
 }
