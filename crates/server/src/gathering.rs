@@ -1,25 +1,38 @@
 //! Moves ids and facts of new events into runs, while servers append more. Each server tries, and one at a time does it.
 //! SQLite needs none of this, because the transactions that append events do it themselves.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lyceum_core::Result;
-use lyceum_events::repository::{YOUNG_TABLES, forget_unused_heads, gather, is_gathering_due};
+use lyceum_events::repository::{
+    YOUNG_TABLES, forget_unused_heads, gather, gather_after_waiting, is_gathering_due,
+};
 use lyceum_store::{SqlDialect, log};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::apart::apart;
-use crate::limits::{EVENT_GATHER_PAUSE_MS, EVENT_HEADS_CHECK_EVERY_S, EVENT_ROWS_FREED_COUNT};
+use crate::limits::{
+    EVENT_GATHER_MAX_SKIPS, EVENT_GATHER_PAUSE_MS, EVENT_HEADS_CHECK_EVERY_S,
+    EVENT_ROWS_FREED_COUNT, EVENT_ROWS_FREED_EVERY_S,
+};
 use crate::state::App;
 
-/// Moves young ids and facts until the server stops.
+const PAUSE: Duration = Duration::from_millis(EVENT_GATHER_PAUSE_MS);
+
+/// Moves young ids and facts until the server stops, and lets PostgreSQL reuse the space of the deleted rows.
 pub(crate) async fn keep_gathered(app: App) {
     if app.db.dialect() == SqlDialect::Sqlite {
         return;
     }
-    let (mut deleted, mut checked) = (0, Instant::now());
+    let deleted = AtomicUsize::new(0);
+    tokio::join!(keep_moving(&app, &deleted), keep_freeing(&app, &deleted));
+}
+
+async fn keep_moving(app: &App, deleted: &AtomicUsize) {
+    let (mut skips, mut checked) = (0, Instant::now());
     loop {
-        if let Err(problem) = gather_all(&app, &mut deleted).await {
+        if let Err(problem) = gather_all(app, &mut skips, deleted).await {
             tracing::warn!(%problem, "ids of events were not moved into runs; trying again");
         }
         if checked.elapsed() >= Duration::from_secs(EVENT_HEADS_CHECK_EVERY_S) {
@@ -28,22 +41,46 @@ pub(crate) async fn keep_gathered(app: App) {
                 tracing::warn!(%problem, "the list of runs of events cannot be read");
             }
         }
-        sleep(Duration::from_millis(EVENT_GATHER_PAUSE_MS)).await;
+        sleep(PAUSE).await;
     }
 }
 
-/// Moves all that is young now. Counts the rows that this deletes, and lets PostgreSQL reuse their space from time to time.
-async fn gather_all(app: &App, deleted: &mut usize) -> Result<()> {
+/// Moves all that is young now. Counts the attempts in a row that were skipped, and the rows that this deletes.
+async fn gather_all(app: &App, skips: &mut u32, deleted: &AtomicUsize) -> Result<()> {
     let mut has_more = app.db.read(is_gathering_due).await?;
     while has_more {
-        let done = log::write_latest(&app.db, gather).await?;
-        *deleted += done.moved;
-        has_more = done.has_more;
-        if *deleted >= EVENT_ROWS_FREED_COUNT {
-            *deleted = 0;
-            let db = app.db.clone();
-            apart(move || db.free_rows(&YOUNG_TABLES)).await?;
-        }
+        let outcome = if *skips < EVENT_GATHER_MAX_SKIPS {
+            log::write_latest(&app.db, gather).await?
+        } else {
+            tracing::warn!(
+                skips,
+                "other transactions hold the lists of event ids and facts; waiting"
+            );
+            log::write_latest(&app.db, gather_after_waiting).await?
+        };
+        *skips = if outcome.is_skipped { *skips + 1 } else { 0 };
+        deleted.fetch_add(outcome.moved, Ordering::Relaxed);
+        has_more = outcome.has_more;
     }
     Ok(())
+}
+
+/// Runs beside the moves, because a long transaction elsewhere can make it slow and useless.
+async fn keep_freeing(app: &App, deleted: &AtomicUsize) {
+    loop {
+        sleep(PAUSE).await;
+        let count = deleted.load(Ordering::Relaxed);
+        if count < EVENT_ROWS_FREED_COUNT {
+            continue;
+        }
+        let next = Instant::now() + Duration::from_secs(EVENT_ROWS_FREED_EVERY_S);
+        let db = app.db.clone();
+        match apart(move || db.free_rows(&YOUNG_TABLES)).await {
+            Ok(()) => drop(deleted.fetch_sub(count, Ordering::Relaxed)),
+            Err(problem) => {
+                tracing::warn!(%problem, "the space of moved ids and facts was not freed; trying again");
+            }
+        }
+        sleep_until(next).await;
+    }
 }

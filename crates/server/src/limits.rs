@@ -59,8 +59,12 @@ pub const QTI_BODY_MAX_BYTES: usize = 16 * 1024 * 1024;
 pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
 /// Milliseconds between two looks for ids and facts of events that can be moved into runs.
 pub const EVENT_GATHER_PAUSE_MS: u64 = 1000;
+/// Attempts in a row to move ids and facts of events that other transactions prevent before a server waits for those.
+pub const EVENT_GATHER_MAX_SKIPS: u32 = 10;
 /// Rows of ids and facts of events that are moved before PostgreSQL is told to reuse their space.
 pub const EVENT_ROWS_FREED_COUNT: usize = 100_000;
+/// Seconds from the moment a server tells PostgreSQL to reuse the space of such rows until it does so again, at least.
+pub const EVENT_ROWS_FREED_EVERY_S: u64 = 30;
 /// Seconds between two removals of the heads of runs of events that are not used any more.
 pub const EVENT_HEADS_CHECK_EVERY_S: u64 = 60;
 /// Milliseconds between two reads of the log for a live stream.

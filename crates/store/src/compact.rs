@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use lyceum_core::{Problem, ProblemKind, Result};
 
-use crate::postgres::{FailedStatement, PostgresAddress, reach};
+use crate::limits::{POSTGRES_FREE_ROWS_MAX_MS, POSTGRES_SILENCE_MS};
+use crate::postgres::{Client, FailedStatement, PostgresAddress, reach};
 use crate::problem;
 use crate::sqlite::{ConnectionUse, SqliteFile};
 
@@ -35,22 +36,28 @@ pub(crate) fn sqlite(file: &SqliteFile) -> Result<()> {
 /// Frees deleted rows of the tables and computes their statistics again, beside readers and writers. PostgreSQL
 /// overwrites freed rows later; only `VACUUM FULL`, which locks a table, removes them from its pages at once.
 pub(crate) fn postgres(address: &PostgresAddress, tables: &[&str]) -> Result<()> {
-    vacuum(address, "ANALYZE", tables)
-}
-
-/// Frees deleted rows of the tables for new ones. Their files keep their size, because shrinking would need a lock.
-pub(crate) fn free_rows(address: &PostgresAddress, tables: &[&str]) -> Result<()> {
-    vacuum(address, "TRUNCATE FALSE", tables)
-}
-
-fn vacuum(address: &PostgresAddress, option: &str, tables: &[&str]) -> Result<()> {
     let mut client = reach(address)?;
     // A table with many rows takes long.
     client.set_patience(None);
-    for table in tables {
-        let sql = format!("VACUUM ({option}) {table}");
-        let done = client.wait(&sql, async |client| client.batch_execute(&sql).await);
-        done.map_err(FailedStatement::problem)?;
-    }
-    Ok(())
+    vacuum(&mut client, "ANALYZE", tables)
+}
+
+/// Frees deleted rows of the tables for new ones. Their files keep their size, because shrinking would need a lock.
+/// Errors: `Unavailable` if a table takes too long.
+pub(crate) fn free_rows(address: &PostgresAddress, tables: &[&str]) -> Result<()> {
+    let mut client = reach(address)?;
+    // The server ends the statement itself, so that it does not go on without a client.
+    let most = POSTGRES_FREE_ROWS_MAX_MS;
+    client.set_patience(Some(Duration::from_millis(most + POSTGRES_SILENCE_MS)));
+    execute(&mut client, &format!("SET statement_timeout = {most}"))?;
+    vacuum(&mut client, "TRUNCATE FALSE", tables)
+}
+
+fn vacuum(client: &mut Client, option: &str, tables: &[&str]) -> Result<()> {
+    tables.iter().try_for_each(|table| execute(client, &format!("VACUUM ({option}) {table}")))
+}
+
+fn execute(client: &mut Client, sql: &str) -> Result<()> {
+    let done = client.wait(sql, async |client| client.batch_execute(sql).await);
+    done.map_err(FailedStatement::problem)
 }

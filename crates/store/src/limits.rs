@@ -34,6 +34,8 @@ pub const POSTGRES_SCAN_CONNECTIONS: usize = 4;
 pub const POSTGRES_TURN_WAIT_MS: u64 = 1000;
 /// Milliseconds after which such a write is broken off, since all others wait until it has ended.
 pub const POSTGRES_TURN_MAX_MS: u64 = 10_000;
+/// Milliseconds that PostgreSQL may take to free the deleted rows of a table beside other work.
+pub const POSTGRES_FREE_ROWS_MAX_MS: u64 = 300_000;
 /// Seconds that a PostgreSQL host has for an open connection, unless its address says `connect_timeout`.
 pub const POSTGRES_CONNECT_WAIT_S: u64 = 5;
 /// Milliseconds for which no further connection is asked for after one was refused.
