@@ -9,7 +9,7 @@ use std::thread::{self, Scope};
 use lyceum_core::ProblemKind;
 use lyceum_core::random::RandomStream;
 use lyceum_events::repository::{gather, gather_after_waiting};
-use lyceum_events::{Appended, Event, append, facts, scan};
+use lyceum_events::{Appended, Event, append, facts, parse, scan};
 use lyceum_store::log::write_latest;
 use lyceum_store::{Db, SqlDialect, Tx};
 
@@ -17,6 +17,7 @@ use crate::log::{EARLY, LATE, NOW, both, event, send, wait};
 use crate::migrations;
 use crate::open_writes::{KNOWN, OpenWrite, events, on_postgres, start_claim, wait_for_a_wait};
 use crate::runs::gather_all;
+use crate::validation::good;
 
 /// Senders at once.
 const SENDERS: u64 = 4;
@@ -286,6 +287,33 @@ fn corrections_take_turns() {
         let total = db.read_blocking(|tx| tx.tally_total("events")).unwrap();
         let known = i64::try_from(KNOWN.len()).unwrap();
         assert_eq!(total, 40 + known, "one version counts");
+    });
+}
+
+/// Otherwise two transactions could wait for each other: one for the context, the other for the list.
+#[test]
+fn a_correction_that_waits_for_a_context_does_not_hold_the_list_of_facts() {
+    let activity = |number: u32, subject: &str, send_time: &str| {
+        let mut envelope = good();
+        envelope["sendTime"] = send_time.into();
+        envelope["data"][0]["id"] = event(number, "", EARLY).id.into();
+        envelope["data"][0]["object"]["subject"] = subject.into();
+        parse(&envelope.to_string()).unwrap().events.remove(0)
+    };
+    let [first, second] = [1, 2];
+    on_postgres(|db| {
+        send(db, "app", &[activity(first, "Math", EARLY)]);
+        thread::scope(|scope| {
+            let other = start_claim(scope, db, vec![activity(second, "Reading", EARLY)]);
+            other.result();
+            let correction = scope.spawn(|| send(db, "app", &[activity(first, "Reading", LATE)]));
+            wait_for_a_wait(db);
+            let gathered = wait(write_latest(db, gather)).unwrap();
+            assert!(!gathered.is_skipped, "the list is held");
+            other.commit();
+            let corrected = correction.join().unwrap();
+            assert!(matches!(corrected[..], [Appended::Correction { .. }]), "{corrected:?}");
+        });
     });
 }
 
