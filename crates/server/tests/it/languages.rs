@@ -1,6 +1,7 @@
 //! The language of pages: the account's, otherwise the browser's choice, otherwise the one that the browser prefers.
 
-use lyceum_access::Role;
+use lyceum_access::{Role, Scope};
+use lyceum_core::PayloadDialect;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
 
@@ -85,8 +86,8 @@ fn the_choice_of_an_account_comes_first() {
         let students = page(server, "/console/students", &session, "en");
         assert_eq!(language(&students), "es");
         assert!(students.contains("Estudiantes") && !students.contains("Students"), "{students}");
-        let accounts: Value =
-            server.anonymous().get("/api/people").header("cookie", &session).expect(200).json();
+        let manager = server.client_with(&[Scope::PeopleManage], PayloadDialect::Platform);
+        let accounts: Value = manager.get("/api/people").expect(200).json();
         assert_eq!(accounts["accounts"][0]["language"], "es");
         // Files are the same for everybody.
         let file = page(server, "/console/students?export=csv", &session, "es");

@@ -85,7 +85,7 @@ fn the_console_refuses_students_and_the_pages_of_students_refuse_everybody_else(
             person(server, &email, "Robin", role);
             let reply = page(server, &signed_in(server, &email), "/learn");
             assert_eq!(reply.status, 403, "{role}");
-            assert!(reply.text().contains("the role &#39;student&#39;"), "{}", reply.text());
+            assert!(reply.text().contains("the role 'student'"), "{}", reply.text());
         }
         // A token opens no page, whatever it allows.
         assert_eq!(server.client().get("/learn").send().status, 303);

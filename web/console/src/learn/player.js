@@ -157,7 +157,7 @@ function intro() {
   const { attempt } = lesson;
   const after = attempt ? attempt.number - 1 : 0;
   const limit = attempt?.time?.limitMs ?? lesson.timeLimitMs;
-  show(part("h2", {}, t("Ready?")), part("p", {}, about), limit && aboutTime(limit), part("p", { class: "actions" }, start("Start", after), home()));
+  show(part("h2", {}, t("Ready?")), part("p", {}, about), limit && aboutTime(limit), part("p", { class: "actions" }, start(t("Start"), after), home()));
 }
 
 const aboutTime = (limitMs) => part("p", {}, t("You have {time}. The time begins when you start.", { time: inWords(limitMs) }));
@@ -366,7 +366,7 @@ function finished() {
   const { title, sentences } = outcome(lesson);
   if (mode === "steps") scoreBar(attempt);
   keepShown = () => {};
-  const again = lesson.canStart && start("Try again", attempt.number);
+  const again = lesson.canStart && start(t("Try again"), attempt.number);
   const answers = mode !== "outside-test" && button(t("See my answers"), results);
   const home = part("a", { class: `button ${again && !attempt.isMastered ? "" : "main"}`, href: "/learn" }, t("Back to my lessons"));
   if (again && attempt.isMastered) again.className = "";
