@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::apart::apart;
 use crate::limits::{
-    EVENT_GATHER_MAX_SKIPS, EVENT_GATHER_PAUSE_MS, EVENT_HEADS_CHECK_EVERY_S,
+    EVENT_GATHER_PAUSE_MS, EVENT_GATHER_SKIPS_MAX_COUNT, EVENT_HEADS_CHECK_EVERY_S,
     EVENT_ROWS_FREED_COUNT, EVENT_ROWS_FREED_EVERY_S,
 };
 use crate::state::App;
@@ -49,7 +49,7 @@ async fn keep_moving(app: &App, deleted: &AtomicUsize) {
 async fn gather_all(app: &App, skips: &mut u32, deleted: &AtomicUsize) -> Result<()> {
     let mut has_more = app.db.read(is_gathering_due).await?;
     while has_more {
-        let outcome = if *skips < EVENT_GATHER_MAX_SKIPS {
+        let outcome = if *skips < EVENT_GATHER_SKIPS_MAX_COUNT {
             log::write_latest(&app.db, gather).await?
         } else {
             tracing::warn!(

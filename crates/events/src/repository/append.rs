@@ -145,7 +145,9 @@ pub fn append_all(
     let (new, open): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_new);
     // Those of corrections, too, before the first one holds the list of facts.
     let mut contexts = facts::ContextRows::default();
-    rows.iter().for_each(|(item, _)| contexts.add(&item.event.facts));
+    for (item, _) in &rows {
+        contexts.add(&item.event.facts);
+    }
     contexts.write(tx)?;
     count(tx, &new, run_lists.as_mut())?;
     if gathers && let Some(lists) = &mut run_lists {
