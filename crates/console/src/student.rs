@@ -59,7 +59,6 @@ pub const ANSWERS: &[Column] = &[
 pub const ATTEMPT: &[Column] = &[
     Column::number("number", "Number"),
     Column::text("when", "When"),
-    Column::text("item", "Item"),
     Column::text("question", "Question"),
     Column::text("given", "Answer given"),
     Column::text("correct", "Correct answer"),

@@ -86,7 +86,7 @@ async function chosen(t, kit, page) {
       const numbers = [];
       for (const at of [1, 2]) {
         await page.goto(`/console/events?sort=${sort}&page=${at}`);
-        numbers.push(...(await page.locator("tbody td:last-child").allTextContents()).map(Number));
+        numbers.push(...(await page.locator("tbody td:last-child").allTextContents()).map(numberOf));
       }
       return numbers;
     };

@@ -149,7 +149,7 @@ async function student(kit, { sourcedId: id, givenName, familyName }) {
   assert.deepEqual(answers.map(({ outcome }) => outcome).reverse(), ["right", "wrong", "not answered"]);
   for (const { why } of answers) assert.match(why, /^At score \d+, the next question is (easy|medium|hard)/);
   await page.goto(path);
-  assert.deepEqual(await page.locator(".list tbody td:nth-child(4)").allTextContents(), answers.map(({ question }) => question));
+  assert.deepEqual(await page.locator(".list tbody td:nth-child(5)").allTextContents(), answers.map(({ question }) => question));
 
   // A score leads to the attempt that it comes from: what was given, and what came of it.
   await page.locator('.list td[data-label="Lesson score"] a').first().click();

@@ -4,13 +4,13 @@
 use std::thread;
 
 use lyceum_core::random::RandomStream;
-use lyceum_core::{ProblemKind, Reach};
+use lyceum_core::{ProblemKind, Reach, Result};
 use lyceum_roster::kinds::{CLASS, USER};
 use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::render::RecordView;
 use lyceum_roster::repository::{self, RecordPage};
 use lyceum_roster::write;
-use lyceum_store::{Db, Migration, SqlDialect};
+use lyceum_store::{Db, Migration, SqlDialect, Tx};
 use lyceum_testkit::both_stores;
 use lyceum_testkit::naive_reach::WholeRoster;
 use lyceum_testkit::random_roster::{ORGS, move_organization, populate, reach};
@@ -113,20 +113,25 @@ fn change(db: &Db, name: &str, random: &mut RandomStream) {
         if id.starts_with(name) && random.below(3) == 0 {
             record["status"] = "tobedeleted".into();
         }
-        let put = || {
-            db.write_blocking(|tx| {
-                let record = object(record.clone());
-                write::put(tx, collection(path), &id, record, None, true, &rules()).map(drop)
-            })
-        };
-        // The store gives up after some conflicts with the other threads, and a client tries again.
-        while let Err(problem) = put() {
-            assert_eq!(problem.kind, ProblemKind::Unavailable, "{problem:?}");
-        }
+        write_until_it_succeeds(db, |tx| {
+            let record = object(record.clone());
+            write::put(tx, collection(path), &id, record, None, true, &rules()).map(drop)
+        });
     }
     for kind in [&USER, &CLASS] {
         let later = rules().now.plus_seconds(1);
-        db.write_blocking(|tx| repository::purge(tx, kind, later, i64::MIN, 3)).unwrap();
+        write_until_it_succeeds(db, |tx| repository::purge(tx, kind, later, i64::MIN, 3).map(drop));
+    }
+}
+
+/// PostgreSQL refuses a write that met others too often.
+fn write_until_it_succeeds(db: &Db, mut write: impl FnMut(&mut Tx<'_>) -> Result<()>) {
+    loop {
+        match db.write_blocking(&mut write) {
+            Ok(()) => return,
+            Err(problem) if problem.kind == ProblemKind::Unavailable => {}
+            Err(problem) => panic!("{problem:?}"),
+        }
     }
 }
 

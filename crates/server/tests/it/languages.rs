@@ -91,7 +91,7 @@ fn the_choice_of_an_account_comes_first() {
         assert_eq!(accounts["accounts"][0]["language"], "es");
         // Files are the same for everybody.
         let file = page(server, "/console/students?export=csv", &session, "es");
-        assert!(file.starts_with("student,grade,"), "{file}");
+        assert!(file.starts_with("name,grade,"), "{file}");
         assert_eq!(save("fr"), 422);
         assert_eq!(save(""), 303);
         assert_eq!(language(&page(server, "/console/students", &session, "en")), "en");

@@ -125,8 +125,10 @@ fn question(
     vec![
         Cell::count(number),
         Cell::when(entry.served, calendar.moment(entry.served)),
-        item(asked),
-        question_text(words),
+        words.map_or_else(
+            || item(asked),
+            |words| Cell::text(&words.question).to(links::item(&entry.item)),
+        ),
         given_answer(asked, words),
         match words.filter(|words| !words.correct.is_empty()) {
             Some(words) => Cell::text(&words.correct),
