@@ -58,7 +58,7 @@ pub(crate) fn best_fit<'t>(
 /// The problem of a subject and grade without a test.
 pub(crate) fn no_test(subject: &str, grade: &str) -> Problem {
     let message = format!(
-        "there is no test of the subject '{subject}' in grade {grade}; create one with createInternalTest"
+        "no test exists for the subject '{subject}' in grade {grade}; create one with createInternalTest"
     );
     Problem::new(ProblemKind::NotFound, message)
 }

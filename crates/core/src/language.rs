@@ -13,8 +13,8 @@ pub enum Language {
     English,
     /// Spanish.
     Spanish,
-    /// English with a mark around each text that the catalogue translates. Tests ask for it to find other texts. It has
-    /// the tag of pseudo-locales, and nobody can choose it for an account.
+    /// English with a mark around each translated text. Tests request it to find texts that are not translated. Its tag
+    /// is `en-XA`, and no account can have it.
     Marked,
 }
 

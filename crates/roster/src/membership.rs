@@ -10,7 +10,8 @@ use serde::Deserialize;
 use crate::fields;
 use crate::record::Object;
 
-/// The days of an enrollment. A missing day is no limit.
+/// The first and the last day of an enrollment. Without a first day it has always been valid; without a last day it
+/// does not end.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EnrollmentDays<'a> {

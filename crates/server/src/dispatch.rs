@@ -211,7 +211,7 @@ async fn finish(
 }
 
 fn unknown_page(path: &str) -> Problem {
-    let message = format!("there is no page at '{path}'; check the address, or follow a link");
+    let message = format!("no page has the address '{path}'; check it, or follow a link");
     Problem::new(ProblemKind::NotFound, message)
 }
 

@@ -195,7 +195,7 @@ pub fn texts(tx: &mut Tx<'_>, wanted: &[(String, i64)]) -> Result<HashMap<(Strin
 }
 
 fn no_version(kind: Kind, identifier: &str, version: i64) -> Problem {
-    let message = format!("there is no version {version} of the {kind} '{identifier}'");
+    let message = format!("the {kind} '{identifier}' has no version {version}");
     Problem::new(ProblemKind::NotFound, message)
 }
 

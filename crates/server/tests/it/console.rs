@@ -59,7 +59,10 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
         let reply = page(server, &guide, "/console/nowhere");
         assert_eq!((reply.status, reply.header("content-type")), (404, "text/html; charset=utf-8"));
         let alone = server.anonymous().get("/console/nowhere").expect(404).text();
-        assert!(alone.contains("There is no page at") && !alone.contains("navigation"), "{alone}");
+        assert!(
+            alone.contains("No page has the address") && !alone.contains("navigation"),
+            "{alone}"
+        );
         server.anonymous().get("/console/assets/docs.css").expect(404);
         assert_eq!(page(server, &guide, "/console/enter?link=x").status, 404);
     });

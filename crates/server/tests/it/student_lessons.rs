@@ -424,7 +424,7 @@ fn no_key_of_the_standards_items_reaches_a_student() {
             let id = format!("quiz-{number}");
             lesson(&client, &id, "quiz", items, 10.0);
             let quiz = amy.act(&id, "attempts", &json!({ "after": 0 }), 200);
-            // In no part of what the browser receives: the page, the lesson, what is to be answered.
+            // The browser receives the page, the lesson and the questions; none of them contains an answer key.
             let page = amy.get(&format!("/learn/lessons/{id}")).text();
             for received in [page, amy.lesson(&id, 200).to_string(), quiz.to_string()] {
                 for word in

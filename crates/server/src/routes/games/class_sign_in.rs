@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getClassCards")
             .description("Lists the students of a class with their cards for sign-in in class. Only people may call this; clients get 403.")
             .answers::<ClassCards>(200, "The students, by name."),
-        post("/classes/{classId}/cards", BridgeWrite, give)
+        post("/classes/{classId}/cards", BridgeWrite, create_cards)
             .within_reach()
             .named("createClassCards")
             .description("Creates accounts and cards for the students of a class who have none. Only people may call this; clients get 403.")
@@ -101,6 +101,12 @@ struct CardKind {
 #[schemars(inline)]
 struct ClassCards {
     students: Vec<ClassCard>,
+}
+
+impl ClassCards {
+    fn answer(students: Vec<StudentAccess>) -> Answer {
+        Answer::of(&Self { students: students.into_iter().map(ClassCard::of).collect() })
+    }
 }
 
 /// A student of a class with the card.
@@ -162,10 +168,16 @@ async fn close(context: Context) -> Result<Answer> {
 
 async fn cards(context: Context) -> Result<Answer> {
     caller(&context)?;
-    change_cards(&context, |_, _, _, _| Ok(())).await
+    let (class, reach) = (context.param("classId").to_owned(), context.reach());
+    let (keyring, now) = (context.app.gate.keyring(), context.app.clock.now());
+    let read = move |tx: &mut Tx<'_>| {
+        class_access::require(tx, &class, &reach)?;
+        class_access::students(tx, now, keyring.master(), &class, &reach)
+    };
+    Ok(ClassCards::answer(context.app.db.read(read).await?))
 }
 
-async fn give(context: Context) -> Result<Answer> {
+async fn create_cards(context: Context) -> Result<Answer> {
     let (CardKind { kind }, by) = (context.body_as()?, caller(&context)?);
     change_cards(&context, move |tx, now, master, (class, reach)| {
         let who = by.account_name();
@@ -196,9 +208,7 @@ async fn change_cards(
         change(tx, now, keyring.master(), (&class, &reach))?;
         class_access::students(tx, now, keyring.master(), &class, &reach)
     };
-    let students = context.app.db.write(write).await?;
-    let students = students.into_iter().map(ClassCard::of).collect();
-    Ok(Answer::of(&ClassCards { students }))
+    Ok(ClassCards::answer(context.app.db.write(write).await?))
 }
 
 /// The person who calls. Errors: `Forbidden` for clients and API keys, because cards open lessons in students' names.

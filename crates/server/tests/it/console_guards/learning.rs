@@ -67,7 +67,7 @@ pub(super) fn lesson(server: &TestServer, planted: &mut Planted) {
     let picture: Value = picture.expect(200).json();
     let name = format!("{}.png", picture["sha256"].as_str().unwrap());
     planted.params.insert("/items/{id}/files/{file}", name);
-    // It is no page, and the item's preview shows it.
+    // A file, not a page: the preview of the item shows it.
     planted.elsewhere.push("/items/{id}/files/{file}".into());
     planted.shown_on.extend(["/students/{id}/attempt", "/items/{id}/preview"]);
 }
