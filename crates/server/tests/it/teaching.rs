@@ -219,7 +219,7 @@ fn a_test_is_assigned_by_subject_and_grade() {
         }
         assert_eq!(assignments(&client, "cem"), Vec::<String>::new());
         let missing = teach(&tess, &own, &action("9"), 404).to_string();
-        assert!(missing.contains("no test of the subject 'math' in grade 9"), "{missing}");
+        assert!(missing.contains("no test exists for the subject 'math' in grade 9"), "{missing}");
         teach(&tess, &json!({ "class": "other" }), &action("3"), 404);
         teach(&tess, &own, &action("ninth"), 422);
 
