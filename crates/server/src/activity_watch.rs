@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lyceum_adaptive::live::LiveActivity;
 use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::watch;
 
 use crate::limits;
 use crate::state::App;
@@ -19,45 +20,79 @@ pub(crate) struct ActivityWatch(Mutex<Option<Viewers>>);
 
 type Viewers = HashMap<Reach, watch::Sender<()>>;
 
+impl ActivityWatch {
+    fn viewers(&self) -> MutexGuard<'_, Option<Viewers>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a page. `None` while no task looks.
+    fn join(&self, reach: &Reach) -> Option<watch::Receiver<()>> {
+        self.viewers().as_mut().map(|viewers| subscribe(viewers, reach))
+    }
+
+    /// Adds a page, and returns whether a task has to begin looking for it.
+    fn begin(&self, reach: &Reach) -> (watch::Receiver<()>, bool) {
+        let mut viewers = self.viewers();
+        let is_first = viewers.is_none();
+        (subscribe(viewers.get_or_insert_default(), reach), is_first)
+    }
+
+    /// What open pages reach, after pages that were closed are left out. `None` if no page is open; the task then ends.
+    fn reaches(&self) -> Option<Vec<Reach>> {
+        let mut guard = self.viewers();
+        let viewers = guard.as_mut()?;
+        viewers.retain(|_, sender| sender.receiver_count() > 0);
+        if viewers.is_empty() {
+            *guard = None;
+            return None;
+        }
+        Some(viewers.keys().cloned().collect())
+    }
+
+    /// Tells the pages of the reaches. Returns whether a page with another reach was opened meanwhile.
+    fn tell(&self, reaches: &[Reach], is_new: &[bool]) -> bool {
+        let guard = self.viewers();
+        let Some(viewers) = guard.as_ref() else { return false };
+        for (reach, _) in reaches.iter().zip(is_new).filter(|(_, is_new)| **is_new) {
+            if let Some(sender) = viewers.get(reach) {
+                sender.send_replace(());
+            }
+        }
+        viewers.len() > reaches.len()
+    }
+}
+
+fn subscribe(viewers: &mut Viewers, reach: &Reach) -> watch::Receiver<()> {
+    viewers.entry(reach.clone()).or_insert_with(|| watch::Sender::new(())).subscribe()
+}
+
 /// A receiver that changes whenever a student within the reach does something from now on. It is closed when the server
 /// stops or cannot read the store.
 pub(crate) async fn follow(app: &App, reach: Reach) -> Result<watch::Receiver<()>> {
-    let mut viewers = app.activity.0.lock().await;
-    if let Some(viewers) = viewers.as_mut() {
-        return Ok(viewers.entry(reach).or_insert_with(|| watch::Sender::new(())).subscribe());
+    if let Some(receiver) = app.activity.join(&reach) {
+        return Ok(receiver);
     }
     let now = app.clock.now();
     let activity = app.db.read(move |tx| LiveActivity::begin(tx, now)).await?;
-    let (sender, receiver) = watch::channel(());
-    *viewers = Some(HashMap::from([(reach, sender)]));
-    tokio::spawn(look_for_viewers(App::clone(app), activity));
+    let (receiver, is_first) = app.activity.begin(&reach);
+    if is_first {
+        tokio::spawn(look_for_viewers(App::clone(app), activity));
+    }
     Ok(receiver)
 }
 
 async fn look_for_viewers(app: App, mut activity: LiveActivity) {
     while !app.draining.load(Relaxed) {
         tokio::time::sleep(Duration::from_millis(limits::EVENT_STREAM_POLL_MS)).await;
-        // A page that opens meanwhile waits, so that it misses nothing.
-        let mut guard = app.activity.0.lock().await;
-        let Some(viewers) = guard.as_mut() else { return };
-        viewers.retain(|_, sender| sender.receiver_count() > 0);
-        if viewers.is_empty() {
-            *guard = None;
-            return;
-        }
-        let reaches: Vec<Reach> = viewers.keys().cloned().collect();
+        let Some(reaches) = app.activity.reaches() else { return };
         let (seen, now, looked) = (activity.clone(), app.clock.now(), reaches.clone());
         let look = move |tx: &mut Tx<'_>| seen.clone().look(tx, now, &looked);
-        let Ok((next, is_new)) = app.db.read(look).await else {
-            *guard = None;
-            return;
-        };
-        activity = next;
-        for (reach, _) in reaches.iter().zip(is_new).filter(|(_, is_new)| *is_new) {
-            if let Some(sender) = viewers.get(reach) {
-                sender.send_replace(());
-            }
+        let Ok((next, is_new)) = app.db.read(look).await else { break };
+        // A page that was opened during the look has to learn what the look found: the next look begins where this one
+        // did.
+        if !app.activity.tell(&reaches, &is_new) {
+            activity = next;
         }
     }
-    *app.activity.0.lock().await = None;
+    *app.activity.viewers() = None;
 }
