@@ -5,7 +5,6 @@ use lyceum_assessment::stimulus_identifiers;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
-use super::find;
 use crate::attempt::{LessonContext, bank_of};
 use crate::bank::QuestionSet;
 use crate::repository::attempts;
@@ -13,7 +12,7 @@ use crate::repository::attempts;
 /// The file with this content name, if an item of the student's last attempt at the lesson has it, or a stimulus of such an
 /// item.
 ///
-/// Errors: `NotFound` for a lesson that the student does not have, and for any other file, whether it exists or not.
+/// Errors: `NotFound` for a lesson that the student has not begun, and for any other file, whether it exists or not.
 pub fn file(
     tx: &mut Tx<'_>,
     desk: &LessonContext<'_>,
@@ -21,7 +20,6 @@ pub fn file(
     lesson: &str,
     content_name: &str,
 ) -> Result<DocumentFile> {
-    find(tx, desk, student, lesson)?;
     let found = match attempts::last(tx, student, lesson)? {
         Some(attempt) => {
             let bank = bank_of(tx, desk, &attempt)?;
