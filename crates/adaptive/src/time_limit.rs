@@ -55,7 +55,7 @@ impl ExtraTime {
 
     /// The time limit in milliseconds with the extra time.
     pub fn applied_to(self, limit_ms: i64) -> i64 {
-        limit_ms / 100 * self.percent + limit_ms % 100 * self.percent / 100 + self.minutes * 60_000
+        limit_ms * self.percent / 100 + self.minutes * 60_000
     }
 }
 
