@@ -160,8 +160,9 @@ impl SharedParts {
         if !parameters.is_empty() {
             operation["parameters"] = parameters.into();
         }
-        if !route.reads.media.is_empty() && !route.reads.schema.schema.is_null() {
-            let schema = self.schema(&route.reads.schema);
+        if let Some(schema) = route.reads.schema.as_ref().filter(|_| !route.reads.media.is_empty())
+        {
+            let schema = self.schema(schema());
             let content: Map<String, Value> = route
                 .reads
                 .media
@@ -200,16 +201,16 @@ impl SharedParts {
     }
 
     /// The schema of a type. Its definitions become components.
-    fn schema<'s>(&mut self, of: &'s TypeSchema) -> &'s Value {
-        for (name, definition) in &of.definitions {
-            let known = self.schemas.entry(name).or_insert_with(|| definition.clone());
+    fn schema(&mut self, of: TypeSchema) -> Value {
+        for (name, definition) in of.definitions {
+            let known = self.schemas.entry(name.clone()).or_insert_with(|| definition.clone());
             assert!(
-                known == definition,
+                *known == definition,
                 "two types are called {name}, or one that is read and answered in different forms: \
                  rename one\n{known:#}\n{definition:#}"
             );
         }
-        &of.schema
+        of.schema
     }
 
     fn parameters(&mut self, route: &Route) -> Vec<Value> {
@@ -235,7 +236,7 @@ impl SharedParts {
         for answer in &route.answers {
             let mut response = json!({ "description": answer.description });
             if let Some((media, schema)) = &answer.body {
-                response["content"] = json!({ *media: { "schema": self.schema(schema) } });
+                response["content"] = json!({ *media: { "schema": self.schema(schema()) } });
             }
             for header in answer.headers {
                 let schema = json!({ "type": header.ty });

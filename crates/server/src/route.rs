@@ -23,16 +23,19 @@ use crate::render::Rendering;
 /// The future of a handler's answer.
 pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 
+/// Generates the JSON Schema of a body for the OpenAPI document. Few servers ever show it, so it is not made before.
+pub type SchemaSource = Arc<dyn Fn() -> TypeSchema + Send + Sync>;
+
 /// The request body that a route reads.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RequestBody {
     /// The accepted media types; `image/*` accepts all types of the family. A body of another type is refused with 415.
     /// A body without a type counts as the first type. If the list is empty, the route ignores the body.
     pub media: &'static [&'static str],
     /// The most bytes; `None` for the limit from the settings. A longer body is refused with 413.
     pub max_bytes: Option<usize>,
-    /// The body's JSON Schema; null if it is not described.
-    pub schema: TypeSchema,
+    /// The body's JSON Schema; `None` if it is not described.
+    pub schema: Option<SchemaSource>,
     /// The type as which the handler parses the body; `None` if it parses it in another way.
     pub type_id: Option<TypeId>,
     /// Whether the handler itself refuses JSON objects with a repeated key. Otherwise, they are refused before the
@@ -67,14 +70,14 @@ pub struct Param {
 }
 
 /// One possible answer of a route, for the OpenAPI document.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RouteAnswer {
     /// The status code.
     pub status: StatusCode,
     /// Describes the answer.
     pub description: Cow<'static, str>,
     /// The media type and JSON Schema of the body; `None` for an empty body.
-    pub body: Option<(&'static str, TypeSchema)>,
+    pub body: Option<(&'static str, SchemaSource)>,
     /// Headers in addition to those of every answer.
     pub headers: &'static [AnswerHeader],
 }
@@ -120,6 +123,11 @@ pub struct Route {
     pub takes_version: bool,
 }
 
+/// The source of a schema that no type describes.
+fn given(schema: Value) -> SchemaSource {
+    Arc::new(move || schema.clone().into())
+}
+
 /// The body of a JSON route.
 pub const JSON: &[&str] = &["application/json"];
 
@@ -142,7 +150,7 @@ where
             // visitor.
             max_bytes: matches!(access, Access::Public | Access::Visitor(_))
                 .then_some(limits::PUBLIC_BODY_MAX_BYTES),
-            schema: Value::Null.into(),
+            schema: None,
             type_id: None,
             checks_keys: false,
         },
@@ -259,33 +267,45 @@ impl Route {
 
     /// Adds an answer with this type as JSON.
     #[must_use]
-    pub fn answers<T: JsonSchema + ?Sized>(
+    pub fn answers<T: JsonSchema + ?Sized + 'static>(
         self,
         status: u16,
         description: impl Into<Cow<'static, str>>,
     ) -> Self {
-        self.answer(status, description, Some(("application/json", TypeSchema::output::<T>())))
+        self.answer(
+            status,
+            description,
+            Some(("application/json", Arc::new(TypeSchema::output::<T>))),
+        )
     }
 
     /// Adds an answer with JSON whose schema was generated from the declaration of a kind of records.
     #[must_use]
-    pub fn answers_kind(
+    pub fn answers_kind<S: Into<TypeSchema>>(
         self,
         status: u16,
         description: impl Into<Cow<'static, str>>,
-        schema: impl Into<TypeSchema>,
+        schema: impl Fn() -> S + Send + Sync + 'static,
     ) -> Self {
-        self.answer(status, description, Some(("application/json", schema.into())))
+        self.answer(
+            status,
+            description,
+            Some(("application/json", Arc::new(move || schema().into()))),
+        )
     }
 
     /// Adds an answer with one JSON value of this type a line.
     #[must_use]
-    pub fn answers_lines<T: JsonSchema>(
+    pub fn answers_lines<T: JsonSchema + 'static>(
         self,
         status: u16,
         description: impl Into<Cow<'static, str>>,
     ) -> Self {
-        self.answer(status, description, Some(("application/x-ndjson", TypeSchema::output::<T>())))
+        self.answer(
+            status,
+            description,
+            Some(("application/x-ndjson", Arc::new(TypeSchema::output::<T>))),
+        )
     }
 
     /// Adds an answer without a body.
@@ -302,14 +322,14 @@ impl Route {
         description: impl Into<Cow<'static, str>>,
         body: Option<(&'static str, Value)>,
     ) -> Self {
-        self.answer(status, description, body.map(|(media, schema)| (media, schema.into())))
+        self.answer(status, description, body.map(|(media, schema)| (media, given(schema))))
     }
 
     fn answer(
         mut self,
         status: u16,
         description: impl Into<Cow<'static, str>>,
-        body: Option<(&'static str, TypeSchema)>,
+        body: Option<(&'static str, SchemaSource)>,
     ) -> Self {
         let status = StatusCode::from_u16(status).expect("a route documents real status codes");
         self.answers.push(RouteAnswer {
@@ -331,15 +351,18 @@ impl Route {
     /// Sets the type as which [`Context::body_as`] parses the body.
     #[must_use]
     pub fn reads<T: JsonSchema + 'static>(mut self) -> Self {
-        self.reads.schema = TypeSchema::input::<T>();
+        self.reads.schema = Some(Arc::new(TypeSchema::input::<T>));
         self.reads.type_id = Some(TypeId::of::<T>());
         self
     }
 
     /// Sets the JSON Schema of a body, which was generated from the declaration of a kind of records.
     #[must_use]
-    pub fn reads_kind(mut self, schema: impl Into<TypeSchema>) -> Self {
-        self.reads.schema = schema.into();
+    pub fn reads_kind<S: Into<TypeSchema>>(
+        mut self,
+        schema: impl Fn() -> S + Send + Sync + 'static,
+    ) -> Self {
+        self.reads.schema = Some(Arc::new(move || schema().into()));
         self
     }
 
@@ -347,9 +370,7 @@ impl Route {
     #[must_use]
     pub fn reads_as(mut self, media: &'static [&'static str]) -> Self {
         self.reads.media = media;
-        if self.reads.schema.schema.is_null() {
-            self.reads.schema = json!({}).into();
-        }
+        self.reads.schema.get_or_insert_with(|| given(json!({})));
         self
     }
 

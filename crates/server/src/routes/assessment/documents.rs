@@ -33,7 +33,7 @@ struct DeletedDocument {
 }
 
 /// The routes of a kind below its collection. The types describe a document of the kind in answers and requests.
-pub(super) fn routes<D: JsonSchema, I: JsonSchema + 'static>(kind: Kind) -> Vec<Route> {
+pub(super) fn routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(kind: Kind) -> Vec<Route> {
     let (one, many) = names(kind);
     // A stimulus contains no answer keys, and a student's player shows it beside the item.
     let reads: Access = match kind {

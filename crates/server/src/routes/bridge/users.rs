@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
             "Users with a role at one of these organizations. Repeat the parameter for each one.",
         )
         .repeating()
-        .answers_kind(200, "A page.", schema::collection(users));
+        .answers_kind(200, "A page.", move || schema::collection(users));
     vec![schema::list_parameters(route)]
 }
 

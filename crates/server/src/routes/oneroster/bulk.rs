@@ -50,7 +50,7 @@ pub(super) fn bulk(collection: Collection) -> Route {
     )
     .reads_as(NDJSON)
     .reads_up_to(limits::BULK_BODY_MAX_BYTES)
-    .reads_kind(schema::wrapped_input(collection))
+    .reads_kind(move || schema::wrapped_input(collection))
     .answers_lines::<BulkLineResult<'_>>(200, "One result a line.")
 }
 

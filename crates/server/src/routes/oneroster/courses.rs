@@ -32,7 +32,7 @@ pub(crate) fn syllabus() -> Route {
             json!({ "type": "string", "enum": ["active", "tobedeleted"], "default": "active" }),
             "The status of the records to show.",
         )
-        .answers_kind(200, "The course.", schema::syllabus())
+        .answers_kind(200, "The course.", schema::syllabus)
 }
 
 /// `POST /courses/structure`
@@ -42,9 +42,9 @@ pub(super) fn create_structure() -> Route {
         .named("createCourseStructure")
         .description("Creates a course with its components and resources, all or nothing. What a syllabus shows can be sent.")
         .reads_up_to(limits::BULK_BODY_MAX_BYTES)
-        .reads_kind(schema::course_structure_input())
-        .answers_kind(201, "Created.", schema::created_course_structure())
-        .answers_kind(200, "The course existed with the same content.", schema::created_course_structure())
+        .reads_kind(schema::course_structure_input)
+        .answers_kind(201, "Created.", schema::created_course_structure)
+        .answers_kind(200, "The course existed with the same content.", schema::created_course_structure)
 }
 
 async fn read_syllabus(context: Context) -> Result<Answer> {

@@ -44,7 +44,7 @@ pub(super) fn list(collection: Collection) -> Route {
     .within_reach()
     .named(operation("getAll", collection.path))
     .description(format!("Lists {}.", collection.path))
-    .answers_kind(200, "A page.", schema::collection(collection))
+    .answers_kind(200, "A page.", move || schema::collection(collection))
     .with_headers(PAGE_HEADERS);
     schema::list_parameters(route)
 }
@@ -64,7 +64,7 @@ pub(super) fn scoped(scoped: ScopedCollection, path: String) -> Route {
     .within_reach()
     .named(name)
     .description(format!("Lists {} of the record in the path.", scoped.of))
-    .answers_kind(200, "A page.", schema::collection(collection))
+    .answers_kind(200, "A page.", move || schema::collection(collection))
     .with_headers(PAGE_HEADERS);
     schema::list_parameters(route)
 }
@@ -85,7 +85,7 @@ pub(super) fn single(collection: Collection) -> Route {
         json!({ "type": "array", "items": { "type": "string" } }),
         "The fields to show, separated by commas.",
     )
-    .answers_kind(200, "The record.", schema::single(collection))
+    .answers_kind(200, "The record.", move || schema::single(collection))
 }
 
 async fn answer_list(

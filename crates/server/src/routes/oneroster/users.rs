@@ -61,7 +61,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("addAgent")
             .description("Adds an agent, such as a guardian, to a user.")
             .reads::<AgentInput>()
-            .answers_kind(201, "Added, or an agent already.", schema::single(super::collection(&USER))),
+            .answers_kind(201, "Added, or an agent already.", move || schema::single(super::collection(&USER))),
         delete(
             "/users/{userSourcedId}/agents/{agentSourcedId}",
             access(&USER, RouteEffect::Delete),
@@ -90,7 +90,7 @@ pub(super) fn routes() -> Vec<Route> {
             .within_reach()
             .named("getUserWithDemographics")
             .description("Reads a user together with the demographics.")
-            .answers_kind(200, "The user and the demographics.", schema::user_with_demographics()),
+            .answers_kind(200, "The user and the demographics.", schema::user_with_demographics),
     ]
 }
 

@@ -80,7 +80,7 @@ fn list_route(
         read::listing(context, collection, narrowing)
     })
     .within_reach()
-    .answers_kind(200, "A page.", wrapped(form, form.kind.many, true))
+    .answers_kind(200, "A page.", move || wrapped(form, form.kind.many, true))
     .with_headers(PAGE_HEADERS);
     schema::list_parameters(route)
 }
@@ -104,7 +104,7 @@ fn single(collection: Collection, form: &'static RecordForm) -> Route {
         json!({ "type": "array", "items": { "type": "string" } }),
         "The fields to show, separated by commas.",
     )
-    .answers_kind(200, "The record.", wrapped(form, form.kind.one, false))
+    .answers_kind(200, "The record.", move || wrapped(form, form.kind.one, false))
 }
 
 /// The scopes of version 1.1 for routes of this kind, and those that open the same records in version 1.2.

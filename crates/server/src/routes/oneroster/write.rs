@@ -59,13 +59,11 @@ pub(super) fn create(collection: Collection) -> Route {
         "Creates one of {}. Sending the same body again changes nothing.",
         collection.path
     ))
-    .reads_kind(schema::wrapped_input(collection))
-    .answers_kind(201, "It was created.", schema::created(collection))
-    .answers_kind(
-        200,
-        "The record existed with the same content.",
-        schema::created(collection),
-    )
+    .reads_kind(move || schema::wrapped_input(collection))
+    .answers_kind(201, "It was created.", move || schema::created(collection))
+    .answers_kind(200, "The record existed with the same content.", move || {
+        schema::created(collection)
+    })
 }
 
 /// `PUT /courses/{sourcedId}`
@@ -84,13 +82,13 @@ pub(super) fn put(collection: Collection) -> Route {
         if upserts { ", or creates it" } else { "" }
     ))
     .of_version()
-    .reads_kind(schema::wrapped_input(collection))
-    .answers_kind(200, "It was replaced.", schema::single(collection));
+    .reads_kind(move || schema::wrapped_input(collection))
+    .answers_kind(200, "It was replaced.", move || schema::single(collection));
     if upserts {
         route.answers_kind(
             201,
             "Created. In the standard dialect, replaced records have this status too.",
-            schema::single(collection),
+            move || schema::single(collection),
         )
     } else {
         route
@@ -110,7 +108,7 @@ pub(super) fn patch(collection: Collection) -> Route {
     .of_version()
     .reads_as(&["application/json", "application/merge-patch+json"])
     .reads::<Object>()
-    .answers_kind(200, "The record was changed.", schema::single(collection))
+    .answers_kind(200, "The record was changed.", move || schema::single(collection))
 }
 
 /// `DELETE /courses/{sourcedId}`
@@ -149,7 +147,7 @@ pub(super) fn into_scopes(service: Service) -> Vec<Route> {
             .within_reach()
             .named(operation("post", &into.path.replace(['{', '}'], "")))
             .description(format!("Creates {} in the record of the path.", into.of))
-            .reads_kind(schema::input_in(into, collection))
+            .reads_kind(move || schema::input_in(into, collection))
             .answers::<CreatedPairs>(201, "Created, with the ids.")
         })
         .collect()

@@ -74,7 +74,7 @@ fn list(version: CaseVersion, class: &'static Class, name: &str) -> Route {
         get(format!("/{}", class.list), access(), move |context| listed(context, version, class))
             .named(named(name, version))
             .description(format!("Lists {}, filtered and ordered.", class.list))
-            .answers_kind(200, "A page.", schema::list(class))
+            .answers_kind(200, "A page.", move || schema::list(class))
             .with_headers(PAGE_HEADERS);
     schema::list_parameters(route, class)
 }
@@ -88,7 +88,7 @@ fn one(version: CaseVersion, class: &'static Class, find: Find) -> Route {
     })
     .named(named(&format!("get{}", class.name), version))
     .description(format!("Reads one of the {}.", class.list))
-    .answers_kind(200, "The record.", schema::single(class))
+    .answers_kind(200, "The record.", move || schema::single(class))
 }
 
 /// `GET /CFConcepts/{sourcedId}`: a definition with its children.
@@ -104,11 +104,9 @@ fn set(version: CaseVersion, class: &'static Class) -> Route {
         "Reads one of the {} and its children, as the hierarchy codes say.",
         class.list
     ))
-    .answers_kind(
-        200,
-        "The record, first of the list, and its children.",
-        schema::list(class),
-    )
+    .answers_kind(200, "The record, first of the list, and its children.", move || {
+        schema::list(class)
+    })
 }
 
 fn item_associations(version: CaseVersion) -> Route {
@@ -120,7 +118,7 @@ fn item_associations(version: CaseVersion) -> Route {
     })
     .named(named("getCFItemAssociations", version))
     .description("Reads an item and every association that begins or ends at it.")
-    .answers_kind(200, "Item and associations.", schema::item_associations())
+    .answers_kind(200, "Item and associations.", schema::item_associations)
 }
 
 /// The time limit for reading a whole package.
@@ -143,7 +141,7 @@ fn package(version: CaseVersion) -> Route {
     })
     .named(named("getCFPackage", version))
     .description("Reads a framework with all its records.")
-    .answers_kind(200, "The package.", schema::package())
+    .answers_kind(200, "The package.", schema::package)
 }
 
 fn with_groups(version: CaseVersion) -> Route {
@@ -159,7 +157,7 @@ fn with_groups(version: CaseVersion) -> Route {
     })
     .named(named("getCFPackageWithGroups", version))
     .description("Reads a framework's items in their tree, children grouped by their type.")
-    .answers_kind(200, "The tree.", schema::groups())
+    .answers_kind(200, "The tree.", schema::groups)
 }
 
 async fn listed(context: Context, version: CaseVersion, class: &'static Class) -> Result<Answer> {

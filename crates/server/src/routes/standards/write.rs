@@ -52,14 +52,14 @@ pub(super) fn routes() -> Vec<Route> {
         post("/CFPackages", StandardsWrite, created)
             .named("createCFPackage")
             .description("Stores a framework with all its records. Sending the same body again changes nothing.")
-            .reads_kind(schema::package_input())
+            .reads_kind(schema::package_input)
             .reads_up_to(limits::CASE_PACKAGE_MAX_BYTES)
             .answers::<StoredPackage>(201, "Stored.")
             .answers::<StoredPackage>(200, "The framework existed with the same content."),
         put("/CFPackages/{sourcedId}", StandardsWrite, replaced)
             .named("putCFPackage")
             .description("Replaces a framework with all its records.")
-            .reads_kind(schema::package_input())
+            .reads_kind(schema::package_input)
             .reads_up_to(limits::CASE_PACKAGE_MAX_BYTES)
             .answers::<StoredPackage>(200, "Replaced."),
         put("/CFDocuments/{sourcedId}/public", StandardsWrite, |context| published(context, true))
@@ -105,21 +105,19 @@ fn of(class: &'static Class, add: Write, replace: Write, remove: Remove) -> [Rou
             "Stores one of the {}. Sending the same body again changes nothing.",
             class.list
         ))
-        .reads_kind(schema::input(class))
-        .answers_kind(201, "Stored.", schema::single(class))
-        .answers_kind(
-            200,
-            "The record existed with the same content.",
-            schema::single(class),
-        ),
+        .reads_kind(move || schema::input(class))
+        .answers_kind(201, "Stored.", move || schema::single(class))
+        .answers_kind(200, "The record existed with the same content.", move || {
+            schema::single(class)
+        }),
         put(at.clone(), StandardsWrite, move |context| async move {
             let named = identifier(context.param("sourcedId"))?;
             sent(context, class, replace, Some(named)).await
         })
         .named(format!("put{}", class.name))
         .description(format!("Replaces one of the {}.", class.list))
-        .reads_kind(schema::input(class))
-        .answers_kind(200, "Replaced.", schema::single(class)),
+        .reads_kind(move || schema::input(class))
+        .answers_kind(200, "Replaced.", move || schema::single(class)),
         delete(at, StandardsWrite, move |context| async move {
             let (id, now) = (identifier(context.param("sourcedId"))?, context.app.clock.now());
             context.app.db.write(move |tx| remove(tx, now, &id)).await?;
