@@ -49,7 +49,11 @@ export class InlineChoiceInteraction extends Interaction {
     this.append(button, list);
     this.#show = () => {
       const chosen = options.find((option) => option.dataset.identifier === this.#value);
-      for (const option of options) option.setAttribute("aria-selected", String(option === chosen));
+      for (const option of options) {
+        option.setAttribute("aria-selected", String(option === chosen));
+        // The list gives it the focus while it opens, so that no key is lost.
+        option.toggleAttribute("autofocus", option === (chosen ?? options[0]));
+      }
       button.replaceChildren(...(chosen ? [...chosen.childNodes].map((node) => node.cloneNode(true)) : [prompt]));
     };
     const pick = (option) => {
@@ -57,12 +61,10 @@ export class InlineChoiceInteraction extends Interaction {
       this.#choose(option.dataset.identifier);
       button.focus();
     };
-    list.addEventListener("toggle", ({ newState }) => {
+    list.addEventListener("beforetoggle", ({ newState }) => {
       button.setAttribute("aria-expanded", String(newState === "open"));
-      if (newState !== "open") return;
       const { left, bottom } = button.getBoundingClientRect();
       Object.assign(list.style, { left: `${left}px`, top: `${bottom + 4}px` });
-      (options.find((option) => option.getAttribute("aria-selected") === "true") ?? options[0]).focus();
     });
     list.addEventListener("click", ({ target }) => target.closest("[role=option]") && pick(target.closest("[role=option]")));
     list.addEventListener("keydown", (event) => {
