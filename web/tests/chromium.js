@@ -7,12 +7,13 @@ import { chromium } from "playwright-core";
 const PICTURES = process.env.LYCEUM_TEST_SCREENSHOTS;
 /** Pictures end there: what follows on longer pages looks the same. */
 const PICTURE_MAX_PX = 4000;
-const NAMES = ["chromium", "chromium-browser", "google-chrome"];
+/** The shell is Chromium without windows: pages are the same, and the processor is left to them. */
+const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
 /** Starts the system's Chromium, with further arguments, closed when the test ends. */
 export async function launch(t, further = []) {
   const folders = (process.env.PATH ?? "").split(":");
-  const executablePath = folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(existsSync);
+  const executablePath = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
   if (!executablePath) throw new Error("Chromium is not installed; `apt-get install chromium`");
   // Test machines often run as root, where Chromium's own sandbox does not start.
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", ...further] });

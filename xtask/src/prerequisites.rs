@@ -11,7 +11,7 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("make", "make"),
     ("xmllint", "libxml2-utils"),
     ("strace", "strace"),
-    ("chromium", "chromium"),
+    ("chromium-headless-shell", "chromium-headless-shell"),
     ("pgbouncer", "pgbouncer"),
     ("debootstrap", "debootstrap"),
     ("podman", "podman"),
