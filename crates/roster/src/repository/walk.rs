@@ -75,21 +75,20 @@ impl OrganizationWalk {
 
     /// The organizations `b` of the reach with the owners and another join, as the part of a statement from `FROM` on.
     fn from(&self, sql: &mut Sql, join_records: &str) -> String {
-        let (join, condition) = match self.owners {
-            None => (String::new(), ""),
-            Some(Owners::LineItems) => {
-                ("CROSS JOIN line_items i".to_owned(), " AND i.school_id = b.org")
-            }
-            Some(Owners::Users) => (
-                format!(
-                    "CROSS JOIN roster_link r {}",
-                    dialect::look_up(sql.dialect, "users", "u", "u.seq = r.owner")
-                ),
-                " AND r.field = 'user.roles.org' AND r.value = b.org",
-            ),
+        // A join by the value could read the links of all organizations.
+        let dialect = sql.dialect;
+        let look_up = |table, alias, condition| dialect::look_up(dialect, table, alias, condition);
+        let join = match self.owners {
+            None => String::new(),
+            Some(Owners::LineItems) => look_up("line_items", "i", "i.school_id = b.org"),
+            Some(Owners::Users) => [
+                look_up("roster_link", "r", "r.field = 'user.roles.org' AND r.value = b.org"),
+                look_up("users", "u", "u.seq = r.owner"),
+            ]
+            .join(" "),
         };
         let is_root = self.is_root(sql);
-        format!("FROM roster_org_below b {join} {join_records} WHERE {is_root}{condition}")
+        format!("FROM roster_org_below b {join} {join_records} WHERE {is_root}")
     }
 
     /// Appends the condition that the record of table `t` belongs to one of the organizations, with a number in the
