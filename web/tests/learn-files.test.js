@@ -33,7 +33,7 @@ function silence() {
 }
 
 async function putFile(server, document, path, bytes) {
-  const url = `${server.base}${document}/file?path=${encodeURIComponent(path)}`;
+  const url = `${server.base}${document}/files/${path}`;
   const headers = { authorization: `Bearer ${server.token}`, "content-type": "application/octet-stream" };
   const answer = await fetch(url, { method: "PUT", headers, body: bytes });
   assert.equal(answer.status, 200, await answer.text());

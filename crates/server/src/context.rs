@@ -133,7 +133,8 @@ impl Context {
     }
 }
 
-/// The names of a path's parameters, in order.
+/// The names of a path's parameters, in order. A last one such as `{*path}` takes the rest of the path.
 pub(crate) fn parameters(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+    let names = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+    names.map(|name| name.trim_start_matches('*'))
 }

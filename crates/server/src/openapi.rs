@@ -21,7 +21,8 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for area in &areas {
         for route in &area.routes {
-            let path = format!("{}{}", area.base, route.path);
+            // OpenAPI has no parameter that takes the rest of a path.
+            let path = format!("{}{}", area.base, route.path).replace("{*", "{");
             let methods = paths.entry(path).or_insert_with(|| json!({}));
             methods[route.method.as_str().to_lowercase()] = shared.operation(area, route);
         }

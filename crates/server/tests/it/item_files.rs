@@ -36,7 +36,7 @@ fn item_with_pictures(client: &TestClient) {
 }
 
 fn put(client: &TestClient, document: &str, path: &str, bytes: &[u8], status: u16) -> Value {
-    let call = client.put(&format!("{document}/file?path={path}"));
+    let call = client.put(&format!("{document}/files/{path}"));
     let reply = call.body("application/octet-stream", bytes).send();
     assert_eq!(reply.status, status, "{path}: {}", reply.text());
     reply.json()
@@ -70,12 +70,12 @@ fn files_are_stored_listed_replaced_and_deleted_with_their_document() {
         };
         assert_eq!(list(item), [json!("images/dog one.png"), json!("look.css")]);
         assert_eq!(list("/stimuli/text"), [json!("images/map.png")]);
-        let css = client.get(&format!("{item}/file?path=look.css")).expect(200);
+        let css = client.get(&format!("{item}/files/look.css")).expect(200);
         assert_eq!(
             (css.text().as_str(), css.header("content-type")),
             ("p { color: blue }", "text/css")
         );
-        let picture = || client.get(&format!("{item}/file?path=images/dog%20one.png"));
+        let picture = || client.get(&format!("{item}/files/images/dog%20one.png"));
         let whole = picture().expect(200);
         assert_eq!((&whole.body[..], whole.header("x-content-type-options")), (PNG, "nosniff"));
         let part = picture().header("range", "bytes=1-3").expect(206);
@@ -83,8 +83,8 @@ fn files_are_stored_listed_replaced_and_deleted_with_their_document() {
         picture().header("if-none-match", whole.header("etag")).expect(304);
         picture().header("range", "bytes=99-").expect(416);
 
-        client.delete(&format!("{item}/file?path=look.css")).expect(204);
-        client.delete(&format!("{item}/file?path=look.css")).expect(404);
+        client.delete(&format!("{item}/files/look.css")).expect(204);
+        client.delete(&format!("{item}/files/look.css")).expect(404);
         assert_eq!(list(item), [json!("images/dog one.png")]);
         client.delete(item).expect(204);
         assert_eq!(client.get(&format!("{item}/files")).send().status, 404);
@@ -120,9 +120,9 @@ fn files_that_cannot_be_shown_are_refused() {
         let most = vec![0; limits::ITEM_FILE_MAX_BYTES];
         put(&client, item, "largest.png", &most, 200);
         put(&client, item, "larger.png", &[&most[..], b"0"].concat(), 413);
-        let typed = client.put(&format!("{item}/file?path=a.png"));
+        let typed = client.put(&format!("{item}/files/a.png"));
         assert_eq!(typed.body("application/zip", PNG).send().status, 415);
-        let typed = client.put(&format!("{item}/file?path=a.png"));
+        let typed = client.put(&format!("{item}/files/a.png"));
         assert_eq!(typed.body("image/png", PNG).send().status, 200);
         for number in 3..limits::ITEM_FILES_MAX_COUNT {
             put(&client, item, &format!("{number}.png"), PNG, 200);
@@ -136,13 +136,13 @@ fn files_that_cannot_be_shown_are_refused() {
         assert!(below.contains("one is a folder of the other"), "{below}");
 
         let reader = server.client_with(&[Scope::QtiRead], PayloadDialect::Platform);
-        reader.get(&format!("{item}/file?path=3.png")).expect(200);
+        reader.get(&format!("{item}/files/3.png")).expect(200);
         // A program of a lesson does not get what an item hides.
         let lessons = server.client_with(&[Scope::AdaptiveRead], PayloadDialect::Platform);
-        assert_eq!(lessons.get(&format!("{item}/file?path=3.png")).send().status, 403);
-        let refused = reader.put(&format!("{item}/file?path=3.png")).body("image/png", PNG).send();
+        assert_eq!(lessons.get(&format!("{item}/files/3.png")).send().status, 403);
+        let refused = reader.put(&format!("{item}/files/3.png")).body("image/png", PNG).send();
         assert_eq!(refused.status, 403);
-        assert_eq!(server.anonymous().get(&format!("{item}/file?path=3.png")).send().status, 401);
+        assert_eq!(server.anonymous().get(&format!("{item}/files/3.png")).send().status, 401);
     });
 }
 
@@ -153,7 +153,7 @@ fn a_download_continues_only_if_the_file_is_the_same() {
         item_with_pictures(&client);
         let item = "/assessment-items/seen";
         put(&client, item, "a.png", PNG, 200);
-        let path = format!("{item}/file?path=a.png");
+        let path = format!("{item}/files/a.png");
         let first = client.get(&path).header("range", "bytes=0-3").send();
         assert_eq!((first.status, &first.body[..]), (206, &PNG[..4]));
         let tag = first.header("etag").to_owned();

@@ -61,7 +61,7 @@ fn essay(client: &TestClient) {
   <qti-item-body><p><img src="a.png" alt="a"/></p><qti-extended-text-interaction response-identifier="RESPONSE"/></qti-item-body>
 </qti-assessment-item>"#;
     client.post("/assessment-items").json(&json!({ "format": "xml", "xml": xml })).expect(201);
-    let picture = client.put("/assessment-items/essay/file?path=a.png");
+    let picture = client.put("/assessment-items/essay/files/a.png");
     picture.body("image/png", "pixels").expect(200);
     lesson(client, "quiz", "quiz", &["essay"], 10.0);
 }

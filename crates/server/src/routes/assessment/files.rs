@@ -14,7 +14,7 @@ use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
 use crate::document_files;
-use crate::route::ParamPlace::Query;
+use crate::route::ParamPlace::Path;
 use crate::route::{Route, delete, get, put};
 
 /// Any type is accepted, because the end of the path decides about it.
@@ -36,37 +36,33 @@ pub(super) fn routes(kind: Kind) -> Vec<Route> {
     let path = |route: Route| {
         let schema = json!({ "type": "string", "minLength": 1 });
         let description = "The file's path relative to the document, such as `images/map.png`.";
-        route.param(Query, "path", schema, description)
+        route.param(Path, "path", schema, description)
     };
     vec![
         get("/{identifier}/files", QtiRead, move |context| list(context, kind))
             .named(format!("list{name}Files"))
             .description("Lists the files of a document.")
             .answers::<FileList>(200, "The files."),
-        path(get("/{identifier}/file", QtiRead, move |context| read(context, kind)))
+        path(get("/{identifier}/files/{*path}", QtiRead, move |context| read(context, kind)))
             .named(format!("get{name}File"))
             .description("Reads a file of a document.")
             .answers_as(200, "The file.", Some((SENT_TYPES[0], bytes))),
-        path(put("/{identifier}/file", QtiWrite, move |context| store(context, kind)))
+        path(put("/{identifier}/files/{*path}", QtiWrite, move |context| store(context, kind)))
             .named(format!("put{name}File"))
             .description("Stores a picture, sound, film or stylesheet to which the document refers by this path. It replaces a file with the same path.")
             .reads_as(SENT_TYPES)
             .reads_up_to(limits::ITEM_FILE_MAX_BYTES)
             .answers::<DocumentFile>(200, "The file."),
-        path(delete("/{identifier}/file", QtiWrite, move |context| remove(context, kind)))
+        path(delete("/{identifier}/files/{*path}", QtiWrite, move |context| remove(context, kind)))
             .named(format!("delete{name}File"))
             .description("Deletes a file of a document.")
             .answers_empty(204, "Deleted."),
     ]
 }
 
-/// The path in the query. Errors: as of [`files::check_path`].
+/// The path of the file. Errors: as of [`files::check_path`].
 fn path(context: &Context) -> Result<String> {
-    let path = context.query_value("path");
-    let path = path.ok_or_else(|| {
-        Problem::invalid("path", messages::required("a path such as images/map.png"))
-    })?;
-    files::check_path(&path)
+    files::check_path(context.param("path"))
 }
 
 async fn list(context: Context, kind: Kind) -> Result<Answer> {

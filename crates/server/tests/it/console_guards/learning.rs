@@ -63,7 +63,7 @@ pub(super) fn lesson(server: &TestServer, planted: &mut Planted) {
     client.put("/powerpath/updateStudentQuestionResponse").json(&given).expect(200);
     planted.queries.insert("/students/{id}/attempt", vec!["lesson=evil&attempt=1".into()]);
     planted.params.insert("/items/{id}", "evil".into());
-    let picture = client.put("/assessment-items/evil/file?path=a.png").body("image/png", "pixels");
+    let picture = client.put("/assessment-items/evil/files/a.png").body("image/png", "pixels");
     let picture: Value = picture.expect(200).json();
     let name = format!("{}.png", picture["sha256"].as_str().unwrap());
     planted.params.insert("/items/{id}/files/{file}", name);
