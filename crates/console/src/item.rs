@@ -18,6 +18,8 @@ pub struct ItemPreviewPage {
     pub seed: u64,
     /// The address of the page with the next seed; `None` if every seed shows the same.
     pub next: Option<String>,
+    /// The references to files that students do not get, because they are not stored with the item or its stimuli.
+    pub missing_files: Vec<String>,
     /// The titles and the HTML of its stimuli, which is safe.
     pub stimuli: Vec<(String, String)>,
     /// The HTML of the item, which is safe.

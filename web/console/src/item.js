@@ -46,7 +46,7 @@ form.addEventListener("submit", async (event) => {
   check.disabled = true;
   try {
     const response = await fetch(location.pathname, { method: "POST", body: new URLSearchParams({ token, answer }) });
-    const { html, message, ...scored } = await response.json();
+    const { html, message, missingFiles, ...scored } = await response.json();
     if (!response.ok) {
       show(message, []);
       return;
@@ -58,7 +58,8 @@ form.addEventListener("submit", async (event) => {
     form.querySelector(".actions").classList.add("qti-checked");
     check.hidden = true;
     again.hidden = false;
-    show(describe(scored), (scored.faults ?? []).map(({ message }) => message), { responses, ...scored });
+    const missing = missingFiles.map((file) => t("Students do not get the file {file}.", { file }));
+    show(describe(scored), [...(scored.faults ?? []).map(({ message }) => message), ...missing], { responses, ...scored });
   } catch {
     show(t("The server did not answer. Check again in a moment."), []);
   } finally {

@@ -11,7 +11,7 @@ use lyceum_testkit::server::both;
 use serde_json::{Value, json};
 
 use crate::lessons::{course, lesson, stored_question};
-use crate::people::{person, signed_in};
+use crate::people::{form_token, person, signed_in};
 use crate::student_lessons::Browser;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and a few pixels";
@@ -303,5 +303,49 @@ fn a_student_sees_the_files_of_the_own_open_lesson_only() {
             assert_eq!(see(address).status, 200, "{address}");
             assert_ne!(amy.get(address).status, 200);
         }
+    });
+}
+
+#[test]
+fn the_preview_shows_the_files_that_students_get_and_names_the_missing_ones() {
+    both(|server| {
+        let client = server.client();
+        course(&client);
+        item_with_pictures(&client);
+        put(&client, "/assessment-items/seen", "shape.svg", SVG, 200);
+        let by_address = format!("{}/assessment-items/seen/files/shape.svg", server.address());
+        let item = client.get("/assessment-items/seen").expect(200).json::<Value>();
+        let xml = item["rawXml"].as_str().unwrap();
+        let xml = xml.replace("https://example.org/far.png", &by_address);
+        let body = json!({ "format": "xml", "xml": xml });
+        client.put("/assessment-items/seen").json(&body).expect(200);
+        lesson(&client, "quiz", "quiz", &["seen"], 10.0);
+        let amy = Browser::of(server, "amy");
+        let quiz = amy.act("quiz", "attempts", &json!({ "after": 0 }), 200);
+        let of_student = sources(quiz["questions"][0]["html"].as_str().unwrap());
+        assert_eq!(of_student.len(), 1, "{of_student:?}");
+
+        person(server, "gil@example.org", "Gil", Role::Guide);
+        let cookie = signed_in(server, "gil@example.org");
+        let path = "/console/items/seen/preview";
+        let page = server.anonymous().get(path).header("cookie", &cookie).send();
+        let html = page.text();
+        let mut of_guide = sources(&html);
+        of_guide.retain(|address| !address.contains("/assets/"));
+        let name = |address: &String| address.rsplit('/').next().unwrap().to_owned();
+        assert_eq!(of_guide.iter().map(name).collect::<Vec<_>>(), [name(&of_student[0])]);
+        let missing = ["../images/dog%20one.png", &by_address, "images/map.png", "lost.png"];
+        assert!(html.contains("4 files are missing"), "{html}");
+        for file in missing {
+            assert!(html.contains(&format!("<li><code>{file}</code></li>")), "{file}: {html}");
+        }
+        let answer = json!({ "responses": { "RESPONSE": "A" }, "seed": 0 }).to_string();
+        let fields = [("token", form_token(&page)), ("answer", answer)];
+        let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let checked = server.anonymous().post(path).header("cookie", &cookie).form(&fields).send();
+        let checked = checked.json::<Value>();
+        // The map belongs to the text, which the answer does not change.
+        let of_item = ["../images/dog%20one.png", &by_address, "lost.png"];
+        assert_eq!(checked["missingFiles"], json!(of_item), "{checked}");
     });
 }

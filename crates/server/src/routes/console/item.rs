@@ -1,5 +1,8 @@
 //! The preview of an item: what a student sees, and the result of an answer that is not stored.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use axum::http::header;
 use lyceum_assessment::files::{self, ContentNames};
 use lyceum_assessment::{
@@ -41,6 +44,9 @@ struct CheckedAnswer {
     scored: Scored,
     /// The item with the feedback that the answer selects.
     html: String,
+    /// The references to files that students do not get.
+    #[serde(rename = "missingFiles")]
+    missing_files: Vec<String>,
 }
 
 /// The reason why an answer was not scored, for the page's script.
@@ -54,26 +60,27 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let seed = query(&context).own("seed").parse().unwrap_or(0);
     let read = context.app.db.read(move |tx| item_page(tx, &id));
     let ItemPage { item, files, stimuli } = read.await?;
-    let addresses = FileAddresses::of(&context, &item.identifier);
+    let shown_files = PreviewFiles::of(&item.identifier);
     let xml = item.xml;
     let rendering = apart(move || {
-        let html = candidate_html(&xml, seed, &|file| addresses.address(&files, file))?;
+        let html = candidate_html(&xml, seed, &|file| shown_files.address(&files, file))?;
         let stimuli: Result<Vec<_>> = stimuli
             .into_iter()
             .map(|(stimulus, files)| {
-                let html = stimulus_html(&stimulus.xml, &|file| addresses.address(&files, file))?;
-                Ok((stimulus.title, html))
+                let address_of = |file: &str| shown_files.address(&files, file);
+                Ok((stimulus.title, stimulus_html(&stimulus.xml, &address_of)?))
             })
             .collect();
-        Ok((html, stimuli?, candidate(&xml, seed)?.varies))
+        Ok((html, stimuli?, candidate(&xml, seed)?.varies, shown_files.missing()))
     });
-    let (html, stimuli, varies) = rendering.await?;
+    let (html, stimuli, varies, missing_files) = rendering.await?;
     show_page(&ItemPreviewPage {
         frame: visitor.frame(item.title),
         next: varies.then(|| links::item_variant(&item.identifier, seed.wrapping_add(1))),
         identifier: item.identifier,
         version: item.version,
         seed,
+        missing_files,
         stimuli,
         html,
     })
@@ -82,14 +89,16 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
 async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
     let id = context.param("id").to_owned();
     let ItemPage { item, files, .. } = context.app.db.read(move |tx| item_page(tx, &id)).await?;
-    let (answer, addresses) =
-        (form.field("answer").to_owned(), FileAddresses::of(&context, &item.identifier));
+    let (answer, shown_files) =
+        (form.field("answer").to_owned(), PreviewFiles::of(&item.identifier));
     let checking = apart(move || {
         let ItemAnswer(answer) = body::of(parse(answer.as_bytes())?.into())?;
-        answered_html(&item.xml, &answer, &|file| addresses.address(&files, file))
+        let address_of = |file: &str| shown_files.address(&files, file);
+        let (scored, html) = answered_html(&item.xml, &answer, &address_of)?;
+        Ok(CheckedAnswer { scored, html, missing_files: shown_files.missing() })
     });
     match checking.await {
-        Ok((scored, html)) => Ok(Answer::of(&CheckedAnswer { scored, html })),
+        Ok(checked) => Ok(Answer::of(&checked)),
         Err(problem) if problem.cause.is_none() => {
             let refused = RefusedAnswer { message: render::sentence(&problem).to_string() };
             Ok(Answer::of(&refused).status(render::status(problem.kind)))
@@ -107,31 +116,30 @@ async fn file(context: Context, _: Visitor) -> Result<Answer> {
     document_files::send(&context, &file).await
 }
 
-/// Where the preview of an item finds files.
-struct FileAddresses {
+/// The files that the preview of an item shows: those that students get.
+struct PreviewFiles {
     /// The address below which the files of the item and its stimuli are.
     base: String,
-    base_url: String,
+    /// The references to files that are not stored with their document.
+    missing: RefCell<BTreeSet<String>>,
 }
 
-impl FileAddresses {
-    fn of(context: &Context, item: &str) -> Self {
+impl PreviewFiles {
+    fn of(item: &str) -> Self {
         let base = format!("/console/items/{}/files", segment(item));
-        Self { base, base_url: context.base_url().to_owned() }
+        Self { base, missing: RefCell::default() }
     }
 
-    /// The address of a file that is stored with its document, or has an address on this server.
+    /// The address of a file that is stored with its document. Any other file is noted as missing.
     fn address(&self, files: &ContentNames, reference: &str) -> Option<String> {
-        files.address(&self.base, reference).or_else(|| own_path(&self.base_url, reference))
+        let address = files.address(&self.base, reference);
+        if address.is_none() && !reference.is_empty() {
+            self.missing.borrow_mut().insert(reference.to_owned());
+        }
+        address
     }
-}
 
-/// The path of a file whose address is on this server.
-fn own_path(base_url: &str, address: &str) -> Option<String> {
-    let path = address.strip_prefix(base_url.trim_end_matches('/'))?;
-    // A browser takes `//host` and `/\host` for another server; it leaves out tabs and line breaks first.
-    let is_own = path.starts_with('/')
-        && !path.starts_with("//")
-        && !path.contains(['\\', '\t', '\n', '\r']);
-    is_own.then(|| path.to_owned())
+    fn missing(self) -> Vec<String> {
+        self.missing.into_inner().into_iter().collect()
+    }
 }
