@@ -40,5 +40,5 @@ pub const LATE_ANSWER_MAX_MS: i64 = 15_000;
 pub const EXTRA_TIME_MAX_PERCENT: i64 = 1000;
 /// Extra time of a student in minutes at most.
 pub const EXTRA_TIME_MAX_MINUTES: i64 = 600;
-/// Questions on a student's page whose text is shown at most, the newest; older ones show the id of their item.
+/// Answers of a student whose text is read at most to search, sort or export them, the newest. A page reads its own.
 pub const QUESTIONS_IN_WORDS_MAX_COUNT: usize = 500;

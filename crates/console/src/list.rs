@@ -1,6 +1,7 @@
 //! Lists: columns, rows and their display.
 
 use std::cmp::Ordering;
+use std::mem;
 
 use askama::Template;
 use askama::filters::{Html, HtmlSafe, Safe, escape};
@@ -240,15 +241,26 @@ impl List {
         query: ListQuery,
         mut rows: Vec<Row>,
     ) -> Self {
-        let (key, is_reversed) = query.order();
-        if let Some(at) = columns.iter().position(|column| column.key == key && column.sorts) {
-            rows = sorted_rows(rows, at, is_reversed);
-        }
         let total = rows.len();
-        if query.export.is_none() {
-            rows = rows.into_iter().skip(query.skipped()).take(CONSOLE_PAGE_ROWS_COUNT).collect();
-        }
+        let places = Self::places_of_page(columns, &query, &rows);
+        let rows = places.into_iter().map(|place| mem::take(&mut rows[place])).collect();
         Self::page(caption, columns, query, rows, total)
+    }
+
+    /// The places of the rows that the page of a list shows, in its order, among all rows that match the filter. A file
+    /// shows all of them.
+    pub fn places_of_page(columns: &[Column], query: &ListQuery, rows: &[Row]) -> Vec<usize> {
+        let (key, is_reversed) = query.order();
+        let column = columns.iter().position(|column| column.key == key && column.sorts);
+        let mut places = match column {
+            Some(at) => sorted_places(rows, at, is_reversed),
+            None => (0..rows.len()).collect(),
+        };
+        if query.export.is_none() {
+            places.drain(..query.skipped().min(places.len()));
+            places.truncate(CONSOLE_PAGE_ROWS_COUNT);
+        }
+        places
     }
 
     /// Makes a list from the rows of one page, or all rows for an export. `total` is the number of rows on all pages.
@@ -402,13 +414,14 @@ impl List {
     }
 }
 
-/// Sorts rows by a column: numbers by size, texts as people sort them. Missing values come last in both directions.
-fn sorted_rows(rows: Vec<Row>, at: usize, is_reversed: bool) -> Vec<Row> {
+/// The places of rows in the order of a column: numbers by size, texts as people sort them. Missing values come last in
+/// both directions.
+fn sorted_places(rows: &[Row], at: usize, is_reversed: bool) -> Vec<usize> {
     // The key of each row is computed once, because a list may have many thousand rows.
-    let mut keyed: Vec<(SortKey, Row)> =
-        rows.into_iter().map(|row| (SortKey::of(&row[at].value), row)).collect();
-    keyed.sort_by(|(a, _), (b, _)| a.compare(b, is_reversed));
-    keyed.into_iter().map(|(_, row)| row).collect()
+    let keys: Vec<SortKey> = rows.iter().map(|row| SortKey::of(&row[at].value)).collect();
+    let mut places: Vec<usize> = (0..rows.len()).collect();
+    places.sort_by(|a, b| keys[*a].compare(&keys[*b], is_reversed));
+    places
 }
 
 /// A value by which rows are sorted.

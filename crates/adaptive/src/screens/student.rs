@@ -18,7 +18,6 @@ use lyceum_store::Tx;
 use crate::answer::{variant_number, variant_seed};
 use crate::attempt::Attempt;
 use crate::bank::QuestionSet;
-use crate::limits::QUESTIONS_IN_WORDS_MAX_COUNT;
 use crate::repository::attempts;
 use crate::repository::log::{self, ServedQuestion};
 use crate::time_limit::{self, ExtraTime};
@@ -58,10 +57,7 @@ pub struct LessonAnswer {
     /// The title of the lesson; its sourcedId where it was purged.
     pub lesson_title: String,
     /// The question and its answer.
-    pub asked: ServedQuestion,
-    /// The question and its answer as text; `None` for old questions of a student who was asked very many, and for an
-    /// item that cannot be read.
-    pub words: Option<QuestionInWords>,
+    pub served: ServedQuestion,
 }
 
 /// Reads the page of a student, with what was done in that many days up to now, in the time zone of the student's
@@ -125,14 +121,11 @@ fn name_of(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<String> {
 fn answers(tx: &mut Tx<'_>, student: &str) -> Result<Vec<LessonAnswer>> {
     let mut all = log::served_questions(tx, student)?;
     all.reverse();
-    let ids = all.iter().map(|asked| asked.lesson.as_str());
+    let ids = all.iter().map(|served| served.lesson.as_str());
     let lessons = fields::of_all(tx, &COMPONENT_RESOURCE, ids)?;
-    let newest = &all[..all.len().min(QUESTIONS_IN_WORDS_MAX_COUNT)];
-    let mut words = in_words(tx, student, newest)?.into_iter();
-    let titled = |asked: ServedQuestion| LessonAnswer {
-        lesson_title: lesson_title(&lessons, &asked.lesson),
-        words: words.next().flatten(),
-        asked,
+    let titled = |served: ServedQuestion| LessonAnswer {
+        lesson_title: lesson_title(&lessons, &served.lesson),
+        served,
     };
     Ok(all.into_iter().map(titled).collect())
 }
@@ -176,7 +169,7 @@ pub fn attempt(
 ) -> Result<LessonAttempt> {
     let student = name_of(tx, id, reach)?;
     let mut questions = log::served_questions(tx, id)?;
-    questions.retain(|asked| asked.lesson == lesson && asked.attempt.to_string() == number);
+    questions.retain(|served| served.lesson == lesson && served.attempt.to_string() == number);
     if questions.is_empty() {
         let message = format!(
             "the student '{id}' has no questions in attempt '{number}' of the lesson '{lesson}'"
@@ -184,12 +177,13 @@ pub fn attempt(
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let lessons = fields::of_all(tx, &COMPONENT_RESOURCE, std::iter::once(lesson))?;
-    let words = in_words(tx, id, &questions)?;
+    let words = questions_in_words(tx, id, &questions)?;
     Ok(LessonAttempt { student, lesson_title: lesson_title(&lessons, lesson), questions, words })
 }
 
-/// Questions that a student was asked, and their answers, in words. Runs at most four statements.
-fn in_words(
+/// Questions that a student was asked, and their answers, as text; `None` for an item that cannot be read. Runs at most
+/// four statements.
+pub fn questions_in_words(
     tx: &mut Tx<'_>,
     student: &str,
     questions: &[ServedQuestion],
@@ -198,27 +192,27 @@ fn in_words(
     let attempts: HashMap<i64, Attempt> = attempts.map(|attempt| (attempt.id, attempt)).collect();
     let mut banks: Vec<&str> = questions
         .iter()
-        .filter_map(|asked| Some(attempts.get(&asked.attempt_id)?.bank.as_str()))
+        .filter_map(|served| Some(attempts.get(&served.attempt_id)?.bank.as_str()))
         .collect();
     banks.sort_unstable();
     banks.dedup();
     let banks = QuestionSet::find_all(tx, &banks)?;
-    let item = |asked: &ServedQuestion| {
-        let bank = banks.get(&attempts.get(&asked.attempt_id)?.bank)?;
-        let details = bank.items.get(asked.entry.question as usize)?;
-        Some(((asked.entry.item.clone(), details.version), details.title.clone()))
+    let item = |served: &ServedQuestion| {
+        let bank = banks.get(&attempts.get(&served.attempt_id)?.bank)?;
+        let details = bank.items.get(served.entry.question as usize)?;
+        Some(((served.entry.item.clone(), details.version), details.title.clone()))
     };
     let items: Vec<_> = questions.iter().map(item).collect();
     let mut known: Vec<_> = items.iter().flatten().map(|(key, _)| key.clone()).collect();
     known.sort();
     known.dedup();
     let texts = content::texts(tx, &known)?;
-    let in_words = |(asked, item): (&ServedQuestion, &Option<_>)| {
+    let in_words = |(served, item): (&ServedQuestion, &Option<_>)| {
         let (key, title): &((String, i64), String) = item.as_ref()?;
-        let attempt = attempts.get(&asked.attempt_id)?;
-        let seed = variant_seed(attempt, variant_number(attempt, &asked.entry));
+        let attempt = attempts.get(&served.attempt_id)?;
+        let seed = variant_seed(attempt, variant_number(attempt, &served.entry));
         let found = question_words(&texts.get(key)?.xml, seed).ok()?;
-        let answered = asked.entry.answered.as_ref();
+        let answered = served.entry.answered.as_ref();
         let question = Some(found.words.question.clone()).filter(|text| !text.is_empty());
         Some(QuestionInWords {
             question: question.unwrap_or_else(|| title.clone()),

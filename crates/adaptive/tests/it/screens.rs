@@ -175,8 +175,8 @@ fn a_student_has_sums_by_day_and_subject_and_every_answer() {
         assert_eq!(ben.subjects.into_iter().collect::<Vec<_>>(), [("Math".to_owned(), ben.total)]);
         assert_eq!(ben.today[0].subject, "Math");
         let ann = read("ann");
-        let asked = |answer: &student::LessonAnswer| answer.asked.entry.item.clone();
-        assert_eq!(ann.answers.iter().map(asked).collect::<Vec<_>>(), ["q3", "q2", "q1"]);
+        let item = |answer: &student::LessonAnswer| answer.served.entry.item.clone();
+        assert_eq!(ann.answers.iter().map(item).collect::<Vec<_>>(), ["q3", "q2", "q1"]);
         assert_eq!(ann.answers[0].lesson_title, "quiz", "a lesson without a record");
         assert_eq!(ann.reasons[0].rule.id, "failures");
         let missing =

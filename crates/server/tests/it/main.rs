@@ -64,6 +64,7 @@ mod shutdown;
 mod signed_requests;
 mod stream_rights;
 mod student_isolation;
+mod student_answers;
 mod student_lessons;
 mod subject_tracks;
 mod teaching;

@@ -1,6 +1,9 @@
 //! A student's answers: why each question was asked, and the attempt to which it belongs.
 
+use std::collections::HashMap;
+
 use lyceum_adaptive::engine::QuestionReason;
+use lyceum_adaptive::limits::QUESTIONS_IN_WORDS_MAX_COUNT;
 use lyceum_adaptive::repository::log::ServedQuestion;
 use lyceum_adaptive::screens::student::{self as screen, LessonAnswer, QuestionInWords};
 use lyceum_console::language::translated;
@@ -21,38 +24,79 @@ pub(super) fn routes() -> Vec<Route> {
     vec![page("/students/{id}/attempt", &screens::STUDENTS, attempt).within_reach()]
 }
 
+/// The text of answers, by their place in the list of all answers.
+pub(super) type WordsByPlace = HashMap<usize, QuestionInWords>;
+
 /// All answers of a student, newest first.
 pub(super) fn answers(
     id: &str,
     query: ListQuery,
     answers: &[LessonAnswer],
+    words: &WordsByPlace,
     calendar: &Calendar,
 ) -> List {
-    let row = |LessonAnswer { lesson_title, asked, words }: &LessonAnswer| -> Row {
-        let entry = &asked.entry;
-        let href = links::attempt(id, &asked.lesson, asked.attempt);
-        let score = entry.answered.as_ref().map(|answered| answered.points);
-        vec![
-            Cell::when(entry.served, calendar.moment(entry.served)),
-            Cell::text(lesson_title),
-            Cell::count(asked.attempt).to(&href),
-            item(asked),
-            question_text(words.as_ref()),
-            given_answer(asked, words.as_ref()),
-            outcome(asked),
-            score.map_or_else(Cell::none, |score| Cell::count(score).to(&href)),
-            Cell::text(describe_reason(&entry.reason)),
-        ]
-    };
-    List::new("Answers", ANSWERS, query, answers.iter().map(row).collect()).or_else(
+    let rows = rows(id, answers, words, calendar);
+    List::new("Answers", ANSWERS, query, rows).or_else(
         "No lesson of this server has asked this student a question yet. The totals above include activity reported by apps.",
     )
 }
 
+/// The text of the answers that the page of the list shows. A search, an order by the text and a file need the text of all
+/// answers; only that of the newest is read.
+pub(super) async fn words_of_page(
+    context: &Context,
+    id: &str,
+    query: &ListQuery,
+    answers: &[LessonAnswer],
+    calendar: &Calendar,
+) -> Result<WordsByPlace> {
+    let needs_all = !query.filter.is_empty()
+        || query.export.is_some()
+        || ["question", "given"].contains(&query.order().0);
+    let places: Vec<usize> = match needs_all {
+        true => (0..answers.len().min(QUESTIONS_IN_WORDS_MAX_COUNT)).collect(),
+        false => {
+            let rows = rows(id, answers, &WordsByPlace::new(), calendar);
+            List::places_of_page(ANSWERS, query, &rows)
+        }
+    };
+    let served: Vec<ServedQuestion> =
+        places.iter().map(|place| answers[*place].served.clone()).collect();
+    let id = id.to_owned();
+    let read = move |tx: &mut Tx<'_>| screen::questions_in_words(tx, &id, &served);
+    let words = context.app.db.scan(deadline(), read).await?;
+    Ok(places.into_iter().zip(words).filter_map(|(place, words)| Some((place, words?))).collect())
+}
+
+fn rows(
+    id: &str,
+    answers: &[LessonAnswer],
+    words: &WordsByPlace,
+    calendar: &Calendar,
+) -> Vec<Row> {
+    let row = |(place, LessonAnswer { lesson_title, served }): (usize, &LessonAnswer)| -> Row {
+        let (entry, words) = (&served.entry, words.get(&place));
+        let href = links::attempt(id, &served.lesson, served.attempt);
+        let score = entry.answered.as_ref().map(|answered| answered.points);
+        vec![
+            Cell::when(entry.served, calendar.moment(entry.served)),
+            Cell::text(lesson_title),
+            Cell::count(served.attempt).to(&href),
+            item(served),
+            question_text(words),
+            given_answer(served, words),
+            outcome(served),
+            score.map_or_else(Cell::none, |score| Cell::count(score).to(&href)),
+            Cell::text(describe_reason(&entry.reason)),
+        ]
+    };
+    answers.iter().enumerate().map(row).collect()
+}
+
 /// The outcome of a question.
-fn outcome(asked: &ServedQuestion) -> Cell {
-    let (outcome, tone) = match &asked.entry.answered {
-        _ if asked.is_set_back => (t!("reset"), ""),
+fn outcome(served: &ServedQuestion) -> Cell {
+    let (outcome, tone) = match &served.entry.answered {
+        _ if served.is_set_back => (t!("reset"), ""),
         None => (t!("not answered"), ""),
         Some(answered) if answered.correct => (t!("right"), "good"),
         Some(answered) if answered.pending => (t!("to be scored by a person"), ""),
@@ -101,7 +145,7 @@ async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.scan(deadline(), read).await?;
     let questions = found.questions.iter().zip(&found.words).zip(1..);
     let rows = questions
-        .map(|((asked, words), number)| question(asked, words.as_ref(), number, &visitor.calendar))
+        .map(|((served, words), number)| question(served, words.as_ref(), number, &visitor.calendar))
         .collect();
     let view = AttemptPage {
         frame: visitor.frame(t!("Attempt {n}: {lesson}", n = number, lesson = found.lesson_title)),
@@ -112,12 +156,12 @@ async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
 }
 
 fn question(
-    asked: &ServedQuestion,
+    served: &ServedQuestion,
     words: Option<&QuestionInWords>,
     number: i64,
     calendar: &Calendar,
 ) -> Row {
-    let entry = &asked.entry;
+    let entry = &served.entry;
     let (points, score) = match &entry.answered {
         None => (Cell::none(), Cell::none()),
         Some(answered) => (Cell::count(answered.score), Cell::count(answered.points)),
@@ -126,15 +170,15 @@ fn question(
         Cell::count(number),
         Cell::when(entry.served, calendar.moment(entry.served)),
         words.map_or_else(
-            || item(asked),
+            || item(served),
             |words| Cell::text(&words.question).to(links::item(&entry.item)),
         ),
-        given_answer(asked, words),
+        given_answer(served, words),
         match words.filter(|words| !words.correct.is_empty()) {
             Some(words) => Cell::text(&words.correct),
             None => Cell::none(),
         },
-        outcome(asked),
+        outcome(served),
         points,
         score,
         Cell::text(describe_reason(&entry.reason)),
@@ -142,8 +186,8 @@ fn question(
 }
 
 /// The id of a question's item.
-fn item(asked: &ServedQuestion) -> Cell {
-    let item = &asked.entry.item;
+fn item(served: &ServedQuestion) -> Cell {
+    let item = &served.entry.item;
     Cell::text(item).to(links::item(item))
 }
 
@@ -153,8 +197,8 @@ fn question_text(words: Option<&QuestionInWords>) -> Cell {
 }
 
 /// The answer to a question as text; the responses as they were sent if the question's text is not known.
-fn given_answer(asked: &ServedQuestion, words: Option<&QuestionInWords>) -> Cell {
-    let Some(answered) = &asked.entry.answered else { return Cell::none() };
+fn given_answer(served: &ServedQuestion, words: Option<&QuestionInWords>) -> Cell {
+    let Some(answered) = &served.entry.answered else { return Cell::none() };
     Cell::text(
         words.map_or_else(|| describe_responses(&answered.responses), |words| words.chosen.clone()),
     )

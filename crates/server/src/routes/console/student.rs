@@ -14,7 +14,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
 
-use super::answers::answers;
+use super::answers::{WordsByPlace, answers, words_of_page};
 use super::teaching::forms;
 use super::today::label;
 use super::visitor::{moment, query};
@@ -46,11 +46,12 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         Ok((student, courses, AssignableTests::read(tx, &reach)?))
     };
     let (student, courses, tests) = context.app.db.scan(deadline(), read).await?;
+    let words = words_of_page(&context, &id, &query, &student.answers, &visitor.calendar).await?;
     let page = links::student(&id);
     let extra_time = student.extra_time.unwrap_or(ExtraTime::NONE);
     let whom = (page.as_str(), t!("this student"));
     let teaching = forms(&context, &visitor, whom, courses, tests, Some(extra_time));
-    let view = StudentPage { teaching: Some(teaching), ..view(&visitor, id, query, &student) };
+    let view = StudentPage { teaching: Some(teaching), ..view(&visitor, id, query, &student, &words) };
     show_list("answers", &view.answers, &view)
 }
 
@@ -59,6 +60,7 @@ fn view(
     id: String,
     query: ListQuery,
     student: &screen::StudentDetails,
+    words: &WordsByPlace,
 ) -> StudentPage {
     let day_count = student.days.len();
     let ranges = [7, 30, 90].map(|count| {
@@ -87,7 +89,7 @@ fn view(
         time: chart::bars(&minutes, &t!("Active minutes by day"), &min, None),
         totals: totals(&id, student),
         person: links::person(&id),
-        answers: answers(&id, query, &student.answers, &visitor.calendar),
+        answers: answers(&id, query, &student.answers, words, &visitor.calendar),
         teaching: None,
         id,
     }
