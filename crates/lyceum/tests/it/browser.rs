@@ -36,9 +36,10 @@ fn part_of(file: &str) -> Part {
         "tests/console.test.js" => Part::FirstScreens,
         "tests/console-more.test.js" => Part::OtherScreens,
         "tests/newcomer.test.js" | "tests/templates.test.js" => Part::Apps,
-        "tests/learn.test.js" | "tests/learn-files.test.js" | "tests/lesson-types.test.js" => {
-            Part::Students
-        }
+        "tests/learn.test.js"
+        | "tests/learn-files.test.js"
+        | "tests/learn-tabs.test.js"
+        | "tests/lesson-types.test.js" => Part::Students,
         "tests/classroom.test.js" => Part::Classroom,
         _ => Part::Packages,
     }

@@ -7,6 +7,7 @@ import { button, part } from "./part.js";
 import { Sender } from "./sender.js";
 import { answerTo, answeredCard, questionCard } from "./question.js";
 import { readingTools } from "./reading.js";
+import { LessonTabs } from "./tabs.js";
 import { TimeLeft, inWords } from "./time.js";
 import { outcome } from "./words.js";
 
@@ -20,8 +21,9 @@ const tools = part("div", { class: "tools", role: "group", "aria-label": t("Read
 const reader = readingTools(tools, stage);
 player.prepend(tools);
 const timeLeft = new TimeLeft(stage, () => void timeIsOver());
+const tabs = new LessonTabs(player.dataset.lesson, { store: storeShown, finished: () => void finishedElsewhere() });
 
-/** The lesson as the server told it last. */
+/** The lesson as the server described it last. */
 let lesson;
 
 /** Does work that changes the lesson. If the server refuses it, reads the lesson again and says the text. */
@@ -90,6 +92,8 @@ function waits(count, areStored) {
 
 async function signedOut() {
   const count = await sender.countWaiting();
+  timeLeft.hide();
+  document.querySelector("[data-bar]")?.remove();
   const saved = count > 0 ? plural(count, "{n} answer did not arrive and must be given again.", "{n} answers did not arrive and must be given again.") : t("Everything that you sent is saved.");
   say("");
   show(part("h2", {}, t("You are signed out")), part("p", {}, `${t("Sign in to go on.")} ${saved}`), signInLink());
@@ -138,6 +142,7 @@ async function read() {
 async function route() {
   const { mode, attempt } = lesson;
   document.querySelector("[data-bar]")?.remove();
+  keepShown = () => {};
   if (!attempt?.time?.isRunning) timeLeft.hide();
   if (mode === "outside-test" && attempt?.isComplete) return finished();
   if (mode === "material" || mode === "outside-test" || mode === "app") return showMaterial(lesson, { show, home, markDone });
@@ -265,6 +270,7 @@ function question(at) {
     }
     shown.unfinished = undefined;
     shown.responses = card.responses();
+    card.markSent();
     // The answer waits in the browser until the server has it; the next question need not wait for that.
     void sendAnswer(card.answer(attempt.key));
     return true;
@@ -320,19 +326,45 @@ async function timeIsOver() {
 
 /** Hands in the answers, unless the server says that there is time left. Returns the lesson after that. */
 async function handIn() {
-  const { attempt, questions } = lesson;
+  const { attempt } = lesson;
   const opened = await api.open();
   if (opened.attempt?.key !== attempt.key || opened.attempt.isComplete) return opened;
   // Answers that are on their way are only in the questions of this page.
   if (opened.attempt.time.leftMs > 0) return { ...lesson, attempt: opened.attempt };
+  sendUnfinished();
+  await tabs.collect(true);
+  // Refused answers no longer wait, so the second try fails only if the session has ended.
+  if (!(await sender.flush()) && !(await sender.flush())) return undefined;
+  return finish(attempt);
+}
+
+/** Sends the answers that this page still has because something is missing in them. */
+function sendUnfinished() {
+  const { attempt, questions } = lesson;
   for (const question of questions) {
     const { unfinished } = question;
     question.unfinished = undefined;
     if (hasValue(unfinished)) void sender.send(answerTo(question, unfinished, attempt.key));
   }
-  // Refused answers no longer wait, so the second try fails only if the session has ended.
-  if (!(await sender.flush()) && !(await sender.flush())) return undefined;
-  return api.finish(attempt.key);
+}
+
+async function finish({ key }) {
+  const opened = await api.finish(key);
+  tabs.announceFinished();
+  return opened;
+}
+
+/** Another tab hands in the answers: what this tab shows goes with them. */
+async function storeShown(isTimeOver) {
+  if (lesson?.mode !== "whole" || !lesson.attempt) return;
+  keepShown();
+  if (isTimeOver) sendUnfinished();
+  await sender.countWaiting();
+}
+
+/** Another tab has handed in the answers of this attempt. */
+async function finishedElsewhere() {
+  if (!isHandingIn && lesson?.attempt?.isComplete === false) await open();
 }
 
 /** What was answered, before the student finishes. */
@@ -346,15 +378,16 @@ function review() {
     const state = part("span", { class: `pill ${isAnswered(one) ? "good" : "warn"}` }, isAnswered(one) ? t("answered") : t("not answered"));
     return part("li", {}, button(t("Question {n}", { n: at + 1 }), () => question(at), { class: "quiet" }), state);
   };
-  const finish = button(t("Finish"), async () => {
+  const handInAll = button(t("Finish"), async () => {
+    await tabs.collect(false);
     // Every answer must arrive before the lesson is scored.
     if (!(await sender.flush())) return;
-    const done = await change(() => api.finish(attempt.key), t("Your answers could not be handed in. Try again."));
+    const done = await change(() => finish(attempt), t("Your answers could not be handed in. Try again."));
     if (!done) return;
     lesson = done;
     await route();
   }, { class: "main" });
-  const action = open === 0 ? finish : button(t("Answer the next question"), () => question(questions.findIndex((one) => !isAnswered(one))), { class: "main" });
+  const action = open === 0 ? handInAll : button(t("Answer the next question"), () => question(questions.findIndex((one) => !isAnswered(one))), { class: "main" });
   const text = open === 0 ? t("You answered everything. You can still change answers. Then finish.") : plural(open, "{n} question has no answer yet.", "{n} questions have no answer yet.");
   show(part("h2", {}, t("Your answers")), part("p", {}, text), part("ol", { class: "overview" }, ...questions.map(row)), part("p", { class: "actions" }, action));
 }
@@ -365,7 +398,6 @@ function finished() {
   const { attempt, mode } = lesson;
   const { title, sentences } = outcome(lesson);
   if (mode === "steps") scoreBar(attempt);
-  keepShown = () => {};
   const again = lesson.canStart && start(t("Try again"), attempt.number);
   const answers = mode !== "outside-test" && button(t("See my answers"), results);
   const home = part("a", { class: `button ${again && !attempt.isMastered ? "" : "main"}`, href: "/learn" }, t("Back to my lessons"));
@@ -383,19 +415,27 @@ async function results() {
   show(part("h2", {}, t("Your answers")), ...cards, part("p", { class: "actions" }, home()));
 }
 
-addEventListener("online", () => void sender.flush());
-document.addEventListener("visibilitychange", () => void readTime());
-
-/** Reads the time that is left when the page is seen again, because the clock of a page may stand still while the device sleeps. */
-async function readTime() {
-  if (document.visibilityState !== "visible" || !lesson?.attempt?.time || isHandingIn) return;
+/** The page is seen again, perhaps after the device slept: its time may be over, and another device may have handed in. */
+async function wake() {
+  timeLeft.check();
+  void sender.flush();
+  if (!lesson?.attempt?.time || isHandingIn) return;
+  const { key } = lesson.attempt;
   const opened = await change(() => api.open(), "");
-  if (opened) takeTime(opened.attempt);
+  if (!opened || isHandingIn || lesson.attempt.key !== key) return;
+  if (opened.attempt?.key === key && !opened.attempt.isComplete) return takeTime(opened.attempt);
+  lesson = opened;
+  await route();
 }
 
 async function begin() {
   const isOpen = await withServer(async () => (await sender.open(), true));
+  if (!isOpen) return;
+  addEventListener("online", () => void sender.flush());
+  document.addEventListener("resume", () => void wake());
+  // A page that is hidden may never be shown again.
+  document.addEventListener("visibilitychange", () => (document.visibilityState === "visible" ? void wake() : keepShown()));
   // What waited from before a reload arrives first, so the state that is read then has it.
-  if (isOpen && (await sender.flush())) await open();
+  if (await sender.flush()) await open();
 }
 void begin();

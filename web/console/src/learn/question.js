@@ -34,6 +34,8 @@ export function questionCard(question, { title }) {
     responses: () => parts.responses(),
     disable: () => parts.disable(),
     hasChanged: () => hasChanged,
+    /** The answer as it is now was sent. */
+    markSent: () => (hasChanged = false),
     /** Whether the answer may be sent. */
     isFinished: () => parts.validity().isValid,
     /** Whether the answer may be sent; shows what is missing otherwise. */

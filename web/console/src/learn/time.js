@@ -18,7 +18,9 @@ export class TimeLeft {
   #shown = part("p", { class: "time-left", role: "timer" });
   #announced = part("p", { class: "visually-hidden", role: "status" });
   #timer;
-  #end = 0;
+  #isTicking = false;
+  /** When the time is over, by the two clocks of a page: one may stand still while the device sleeps, and people set the other. */
+  #end = { steady: 0, set: 0 };
   #limit = 0;
   #next = [];
 
@@ -33,7 +35,7 @@ export class TimeLeft {
   /** Shows the time of an attempt, as the server told it. */
   show(time) {
     const isSame = this.#timer !== undefined && this.#limit === time.limitMs;
-    this.#end = performance.now() + time.leftMs;
+    this.#end = { steady: performance.now() + time.leftMs, set: Date.now() + time.leftMs };
     this.#limit = time.limitMs;
     this.#shown.hidden = false;
     if (!isSame) {
@@ -41,31 +43,40 @@ export class TimeLeft {
       this.#announce(t("You have {time}.", { time: inWords(time.leftMs) }));
     }
     clearInterval(this.#timer);
-    this.#timer = setInterval(() => this.#tick(), 500);
+    this.#timer = setInterval(() => this.check(), 500);
+    this.#isTicking = true;
     this.#write();
   }
 
   hide() {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#isTicking = false;
     this.#shown.hidden = true;
     this.#announced.textContent = "";
   }
 
   get isOver() {
-    return this.#timer !== undefined && performance.now() >= this.#end;
+    return this.#timer !== undefined && this.#leftMs <= 0;
   }
 
-  #tick() {
+  get #leftMs() {
+    return Math.min(this.#end.steady - performance.now(), this.#end.set - Date.now());
+  }
+
+  /** Shows the time that is left now. */
+  check() {
+    if (!this.#isTicking) return;
     this.#write();
     if (!this.isOver) return;
     clearInterval(this.#timer);
+    this.#isTicking = false;
     this.#announce(t("The time is over."));
     this.#over();
   }
 
   #write() {
-    const left = this.#end - performance.now();
+    const left = this.#leftMs;
     // Seconds that change all the time would distract.
     const rounded = Math.min(Math.ceil(left / 10_000) * 10_000, this.#limit);
     const text = left > 0 ? t("Time left: {time}", { time: inWords(left > 2 * MINUTE_MS ? left : rounded) }) : t("The time is over.");
