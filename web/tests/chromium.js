@@ -10,13 +10,13 @@ const PICTURE_MAX_PX = 4000;
 /** The shell is Chromium without windows: pages are the same, and the processor is left to them. */
 const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
-/** Starts the system's Chromium, with further arguments, closed when the test ends. */
-export async function launch(t, further = []) {
+/** Starts the system's Chromium, with further arguments and without some of Playwright's, closed when the test ends. */
+export async function launch(t, further = [], ignoreDefaultArgs = []) {
   const folders = (process.env.PATH ?? "").split(":");
   const executablePath = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
   if (!executablePath) throw new Error("Chromium is not installed; `apt-get install chromium`");
   // Test machines often run as root, where Chromium's own sandbox does not start.
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", ...further] });
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", ...further], ignoreDefaultArgs });
   t.after(() => browser.close());
   return browser;
 }

@@ -42,3 +42,8 @@ pub struct StudentProblemPage<'a> {
 pub(crate) fn style() -> Option<String> {
     assets::address("learn.css")
 }
+
+/// The address of the script of all pages of signed-in students.
+pub(crate) fn script() -> Option<String> {
+    assets::address("learn.js")
+}

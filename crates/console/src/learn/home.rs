@@ -3,7 +3,6 @@
 use askama::Template;
 
 use super::StudentFrame;
-use crate::assets;
 use crate::chart::Svg;
 
 /// A lesson in a list.
@@ -110,10 +109,4 @@ pub struct StudentHomePage {
     pub courses: Vec<CourseLines>,
     /// The badges.
     pub badges: Vec<BadgeLine>,
-}
-
-impl StudentHomePage {
-    fn script() -> Option<String> {
-        assets::address("learn.js")
-    }
 }

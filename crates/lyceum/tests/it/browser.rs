@@ -39,7 +39,8 @@ fn part_of(file: &str) -> Part {
         "tests/learn.test.js"
         | "tests/learn-files.test.js"
         | "tests/learn-tabs.test.js"
-        | "tests/lesson-types.test.js" => Part::Students,
+        | "tests/lesson-types.test.js"
+        | "tests/shared-device.test.js" => Part::Students,
         "tests/classroom.test.js" => Part::Classroom,
         _ => Part::Packages,
     }

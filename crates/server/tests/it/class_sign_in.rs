@@ -157,6 +157,9 @@ fn students_sign_in_one_after_the_other_on_a_shared_device_until_the_class_close
         assert_eq!(device.get("/learn").status, 303, "ann is signed out");
         let next = choose(&device, &bob, right(&of_bob));
         assert_eq!(next.header("location"), "/learn", "no code is asked for again");
+        let without_sign_out = choose(&device, &ann, right(&of_ann));
+        assert_eq!(without_sign_out.header("clear-site-data"), "\"cache\", \"storage\"");
+        choose(&device, &bob, right(&of_bob));
         let cookies = device.cookies.borrow().clone();
         twin.restart();
         let device = Browser { server: &twin, cookies: RefCell::new(cookies) };

@@ -4,10 +4,12 @@ use lyceum_access::student::{self, NewStudent};
 use lyceum_access::{Role, password};
 use lyceum_testkit::client::Reply;
 use lyceum_testkit::server::{TestServer, both};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::enrolling::{schools, user};
+use crate::lessons::{course, lesson, stored_question};
 use crate::people::{PASSWORD, form_token, person, signed_in};
+use crate::student_lessons::Browser;
 
 /// A student of the school 's' in the roster, with an account.
 pub(crate) fn student(server: &TestServer, id: &str, email: Option<&str>) {
@@ -64,6 +66,40 @@ fn a_student_signs_in_lands_on_the_own_page_and_signs_out() {
         assert_eq!(out.status, 303);
         let again = page(server, &cookie, "/learn");
         assert_eq!((again.status, again.header("location")), (303, "/sign-in?next=%2Flearn"));
+        assert_eq!(again.header("clear-site-data"), "\"cache\", \"storage\"");
+        let first = server.anonymous().get("/learn").expect(303);
+        assert_eq!(first.header("clear-site-data"), "", "a browser without a session");
+    });
+}
+
+#[test]
+fn a_page_of_an_earlier_session_reads_and_changes_nothing() {
+    both(|server| {
+        let client = server.client();
+        course(&client);
+        stored_question(&client, "q1");
+        lesson(&client, "quiz", "quiz", &["q1"], 10.0);
+        let (bob, amy) = (Browser::of(server, "bob"), Browser::of(server, "amy"));
+        let client = server.anonymous();
+        let call = |path: &str, page: &Browser<'_>| {
+            let token = form_token(&page.get("/learn"));
+            let call = client.get(&format!("/api/learn{path}"));
+            call.header("cookie", amy.cookie()).header("page-token", &token).send()
+        };
+        for path in ["/key", "/lessons/quiz"] {
+            let own = call(path, &amy);
+            assert_eq!((own.status, own.header("cache-control")), (200, "no-store"), "{path}");
+            assert_eq!(call(path, &bob).status, 401, "{path}");
+        }
+        let start = |page: &Browser<'_>| {
+            let token = form_token(&page.get("/learn"));
+            let call = client.post("/api/learn/lessons/quiz/attempts");
+            let call = call.header("cookie", amy.cookie()).header("page-token", &token);
+            call.json(&json!({ "after": 0 })).send().status
+        };
+        assert_eq!(start(&bob), 401);
+        assert_eq!(amy.lesson("quiz", 200)["attempt"], Value::Null);
+        assert_eq!(start(&amy), 200);
     });
 }
 

@@ -17,10 +17,13 @@ const REQUEST_MAX_MS = 20_000;
 /** An answer may carry a file, and the connection may be slow. */
 const ANSWER_MAX_MS = 120_000;
 
+/** The token of the page's forms. With it, the server refuses a page of an earlier session in this browser. */
+const pageToken = document.querySelector("form[action='/sign-out'] [name=token]").value;
+
 async function call(method, path, body, maxMs = REQUEST_MAX_MS) {
   const answer = await fetch(`/api/learn${path}`, {
     method,
-    headers: body === undefined ? {} : { "content-type": "application/json" },
+    headers: { "page-token": pageToken, ...(body !== undefined && { "content-type": "application/json" }) },
     body: body === undefined ? undefined : JSON.stringify(body),
     credentials: "same-origin",
     cache: "no-store",

@@ -1,5 +1,4 @@
 // The page on which a student works through a lesson.
-import "./sign-out.js";
 import { LessonApi, Refused, SignedOut, Unreachable } from "./api.js";
 import { showMaterial } from "./material.js";
 import { plural, t } from "../language.js";
@@ -92,6 +91,8 @@ function waits(count, areStored) {
 
 async function signedOut() {
   const count = await sender.countWaiting();
+  // They are sealed for a session that has ended.
+  await sender.forget();
   timeLeft.hide();
   document.querySelector("[data-bar]")?.remove();
   const saved = count > 0 ? plural(count, "{n} answer did not arrive and must be given again.", "{n} answers did not arrive and must be given again.") : t("Everything that you sent is saved.");

@@ -35,6 +35,11 @@ export class Sender {
     return this.#waiting ? (await this.#waiting.all()).length : 0;
   }
 
+  /** Removes the answers that wait. */
+  async forget() {
+    await this.#waiting?.removeOwn();
+  }
+
   /** Sends an answer; resolves with the server's reply, which may take until the connection is back. `undefined` if the
    * server refused the answer or the session has ended. */
   async send(answer) {
@@ -53,7 +58,12 @@ export class Sender {
 
   async #again(answer) {
     if (this.#replies.has(answer.id)) return this.#replies.get(answer.id);
-    return this.#api.answer(answer).catch(() => undefined);
+    try {
+      return await this.#api.answer(answer);
+    } catch (error) {
+      if (error instanceof SignedOut) await this.#listeners.signedOut();
+      return undefined;
+    }
   }
 
   /** Sends all answers that wait, as soon as the server can be reached. False if it refused one or the session ended. */

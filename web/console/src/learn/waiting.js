@@ -111,6 +111,11 @@ export class WaitingAnswers {
     return this.#alone(async () => this.#write([...(await this.#read()), answer]));
   }
 
+  /** Removes the answers of this session. */
+  removeOwn() {
+    return this.#alone(() => this.#write([]));
+  }
+
   /**
    * Sends the answers in their order, and removes each one that the server has taken or refused. Other answers can be
    * added meanwhile. Another tab may send the same ones: their ids make them count once.

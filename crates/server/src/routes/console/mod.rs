@@ -60,7 +60,7 @@ const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       media-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; \
                       form-action 'self'; frame-ancestors 'none'";
-const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
 /// The routes of all screens.

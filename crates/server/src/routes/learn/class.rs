@@ -21,7 +21,7 @@ use crate::limits;
 use crate::render::{self, sentence};
 use crate::route::{Access, Route, get, post};
 use crate::routes::console::{as_page, on_to};
-use crate::routes::sign_in::{Form, FormGuard};
+use crate::routes::sign_in::{Form, FormGuard, clear_stored_data};
 
 /// The first of these pages.
 pub(crate) const CLASS_PAGE: &str = "/learn/class";
@@ -116,6 +116,7 @@ async fn answer(context: Context) -> Result<Answer> {
     let (app, address) = (&context.app, context.address);
     let (now, environment) = (app.clock.now(), app.config.server.env);
     let former = people::session(app, &context.headers).map(str::to_owned);
+    let had_session = former.is_some();
     let (code, keyring, wanted) = (code(&context), app.gate.keyring(), student.clone());
     let signed_in = app.db.write(move |tx| {
         let master = keyring.master();
@@ -133,7 +134,8 @@ async fn answer(context: Context) -> Result<Answer> {
     match signed_in.await {
         Ok(Some(Some(session))) => {
             let cookie = SessionCookies::Session.set(app, &session, CLASS_SESSION_LIFETIME_S);
-            Ok(on_to("/learn").header(header::SET_COOKIE, cookie))
+            let answer = on_to("/learn").header(header::SET_COOKIE, cookie);
+            Ok(if had_session { clear_stored_data(answer) } else { answer })
         }
         Ok(Some(None)) => {
             let message = "that was not right; try again, or ask your teacher";

@@ -1,5 +1,6 @@
 //! Working through a lesson: its page, and what the page's script reads and changes.
 
+use axum::http::header;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::{StudentSession, session};
@@ -15,15 +16,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{frame, of_student, page};
+use super::{check_page_token, frame, of_student, page};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::auth::people;
 use crate::context::Context;
 use crate::document_files;
 use crate::limits;
+use crate::route::ParamPlace::Header;
 use crate::route::{Access, Route, get, post};
-use crate::routes::console::{as_page, as_page_with_frame};
+use crate::routes::console::{NO_STORE, as_page, as_page_with_frame};
 use crate::routes::games::catalogue::GameToken;
 use crate::routes::play::token_of_student;
 
@@ -33,7 +35,11 @@ pub(super) fn pages() -> Vec<Route> {
 
 pub(super) fn data() -> Vec<Route> {
     let access = Access::Student(StudentSession::Class);
-    vec![
+    let page_token = |route: Route| {
+        let description = "The token of the forms of the page that sends the request. The answer is 401 if the browser has another session by now.";
+        route.param(Header, "Page-Token", json!({ "type": "string" }), description)
+    };
+    let routes = vec![
         get("/key", access, key)
             .named("getStudentKey")
             .description("Reads the key with which this session's pages seal answers that wait in the browser. Every session has another one.")
@@ -76,12 +82,13 @@ pub(super) fn data() -> Vec<Route> {
             .description("Records that the student is done with a video, a text, another page or an app. It earns no XP. A repeated request changes nothing.")
             .reads::<Nothing>()
             .answers::<LessonView>(200, "The lesson."),
-        post("/apps/{slug}/token", access, token_of_student)
-            .reads_as(&[])
-            .named("createStudentPlayToken")
-            .description("A token of the student for an app that is approved for a class or part of a course, for ten minutes: the page of the app asks for it again and again.")
-            .answers::<GameToken>(200, "The token."),
-    ]
+    ];
+    let of_apps = post("/apps/{slug}/token", access, token_of_student)
+        .reads_as(&[])
+        .named("createStudentPlayToken")
+        .description("A token of the student for an app that is approved for a class or part of a course, for ten minutes: the page of the app asks for it again and again.")
+        .answers::<GameToken>(200, "The token.");
+    routes.into_iter().map(page_token).chain([of_apps]).collect()
 }
 
 /// A request without members.
@@ -126,10 +133,11 @@ fn origin(address: &str) -> Option<String> {
 }
 
 async fn key(context: Context) -> Result<Answer> {
+    check_page_token(&context)?;
     // It follows from the session's secret, so it lives as long as the session and is stored nowhere.
     let secret = people::session(&context.app, &context.headers);
     let secret = secret.ok_or_else(|| Problem::internal("a student has no session"))?;
-    Ok(Answer::of(&StudentKey { key: BASE64_STANDARD.encode(session::sealing_key(secret)) }))
+    Ok(answer_of(&StudentKey { key: BASE64_STANDARD.encode(session::sealing_key(secret)) }))
 }
 
 async fn open(context: Context) -> Result<Answer> {
@@ -173,7 +181,7 @@ async fn change(
 }
 
 async fn rendered(lesson: LessonDraft) -> Result<Answer> {
-    Ok(Answer::of(&apart(move || lesson.render()).await?))
+    Ok(answer_of(&apart(move || lesson.render()).await?))
 }
 
 async fn start(context: Context) -> Result<Answer> {
@@ -210,5 +218,10 @@ async fn answer(context: Context) -> Result<Answer> {
     })?;
     let taken = context.app.db.write(write).await?;
     let reply: StudentAnswerReply = apart(move || taken.render()).await?;
-    Ok(Answer::of(&reply))
+    Ok(answer_of(&reply))
+}
+
+/// JSON about the student, which no cache of a shared device stores.
+fn answer_of(value: &impl Serialize) -> Answer {
+    Answer::of(value).header(header::CACHE_CONTROL, NO_STORE)
 }

@@ -8,11 +8,11 @@ mod class;
 mod home;
 mod lessons;
 
-use axum::http::HeaderMap;
-use lyceum_access::{AccessDenial, Student, StudentSession};
+use axum::http::{HeaderMap, HeaderName};
+use lyceum_access::{AccessDenial, Student, StudentSession, session};
 use lyceum_adaptive::attempt::LessonContext;
 use lyceum_console::learn::{StudentFrame, StudentProblemPage};
-use lyceum_core::{Problem, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -20,10 +20,10 @@ pub(crate) use class::CLASS_PAGE;
 
 use super::adaptive;
 use super::console::{as_page, on_to};
-use super::sign_in::FormGuard;
+use super::sign_in::{FormGuard, clear_browser};
 use crate::answer::Answer;
 use crate::auth;
-use crate::auth::people::SessionCookies;
+use crate::auth::people::{self, SessionCookies};
 use crate::context::Context;
 use crate::limits;
 use crate::render::{self, Rendering};
@@ -80,8 +80,24 @@ fn of_student<T>(
     context: &Context,
     mut work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>, &str) -> Result<T> + Send + 'static,
 ) -> Result<impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static> {
+    check_page_token(context)?;
     let student = context.student()?;
     Ok(adaptive::within(context, Reach::Everything, move |tx, desk| work(tx, desk, &student)))
+}
+
+/// The header in which the script of a page repeats the token of the page's forms.
+const PAGE_TOKEN: HeaderName = HeaderName::from_static("page-token");
+
+/// Refuses requests of a page that an earlier session in the same browser opened: another student may have signed in since.
+/// Errors: `Unauthorized`.
+fn check_page_token(context: &Context) -> Result<()> {
+    let Some(token) = context.header(PAGE_TOKEN) else { return Ok(()) };
+    let secret = people::session(&context.app, &context.headers).unwrap_or_default();
+    if session::is_form_token(secret, token) {
+        return Ok(());
+    }
+    let message = "this page was opened in an earlier session; load it again";
+    Err(Problem::new(ProblemKind::Unauthorized, message))
 }
 
 /// The frame of a student's page with this title.
@@ -120,15 +136,22 @@ pub(crate) fn refused(
 }
 
 /// Answers a browser that has no access to a page of students. Without a session, it is redirected to the sign-in page
-/// and comes back, or to the class whose code it has. Errors: `Forbidden` for everybody else.
+/// and comes back, or to the class whose code it has. A session that has ended leaves nothing in it. Errors: `Forbidden` for
+/// everybody else.
 pub(crate) fn turn_away(context: &Context, denied: &AccessDenial) -> Result<Answer> {
     if *denied != AccessDenial::SignedOut {
         return Err(auth::refusal(denied).problem);
     }
-    if SessionCookies::Class.read(&context.app, &context.headers).is_some() {
-        return Ok(on_to(CLASS_PAGE));
-    }
-    let here = context.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-    let next = if context.method == "POST" { "/learn" } else { &here };
-    Ok(on_to(&format!("/sign-in?next={}", utf8_percent_encode(next, NON_ALPHANUMERIC))))
+    let redirect = match SessionCookies::Class.read(&context.app, &context.headers) {
+        Some(_) => on_to(CLASS_PAGE),
+        None => {
+            let here = context.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+            let next = if context.method == "POST" { "/learn" } else { &here };
+            on_to(&format!("/sign-in?next={}", utf8_percent_encode(next, NON_ALPHANUMERIC)))
+        }
+    };
+    Ok(match people::session(&context.app, &context.headers) {
+        Some(_) => clear_browser(context, redirect),
+        None => redirect,
+    })
 }

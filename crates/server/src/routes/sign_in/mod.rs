@@ -193,13 +193,16 @@ async fn page(
     guard.keep(show_page(&page)?)
 }
 
-/// Redirects to the next page and sets the session cookie. Students go to their own pages only.
+/// Redirects to the next page and sets the session cookie. Students go to their own pages only, and find nothing of a former
+/// session.
 fn onward(context: &Context, person: &Person, next: &str, session: &str) -> Answer {
     let cookie = SessionCookies::Session.set(&context.app, session, PAGE_SESSION_LIFETIME_S);
     let home = home(person.role);
     let is_elsewhere = person.role == Role::Student && !next.starts_with(home);
     let next = if next.is_empty() || is_elsewhere { home } else { next };
-    elsewhere(next).header(header::SET_COOKIE, cookie)
+    let answer = elsewhere(next).header(header::SET_COOKIE, cookie);
+    let had_session = people::session(&context.app, &context.headers).is_some();
+    if had_session && person.role == Role::Student { clear_stored_data(answer) } else { answer }
 }
 
 /// The first page of a role.
@@ -219,11 +222,19 @@ async fn end(context: Context) -> Result<Answer> {
     if let Some(text) = people::session(&context.app, &context.headers).map(str::to_owned) {
         context.app.db.write(move |tx| session::end(tx, &text)).await?;
     }
-    let gone = SessionCookies::Session.set(&context.app, "", 0);
-    // Nothing of the person stays on a device that somebody else uses next.
-    Ok(elsewhere(next)
-        .header(header::SET_COOKIE, gone)
-        .header(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\", \"storage\"")))
+    Ok(clear_browser(&context, elsewhere(next)))
+}
+
+/// Lets the browser remove its session and all that pages stored: nothing of a person stays on a device that somebody else
+/// uses next.
+pub(crate) fn clear_browser(context: &Context, answer: Answer) -> Answer {
+    let no_session = SessionCookies::Session.set(&context.app, "", 0);
+    clear_stored_data(answer.header(header::SET_COOKIE, no_session))
+}
+
+/// Lets the browser remove all that pages stored, but not its cookies.
+pub(crate) fn clear_stored_data(answer: Answer) -> Answer {
+    answer.header(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\", \"storage\""))
 }
 
 fn elsewhere(path: &str) -> Answer {
