@@ -152,9 +152,6 @@ impl InstantRange {
 
 fn instant(path: &str, text: &str) -> Result<Timestamp> {
     text.parse().map_err(|fault| {
-        Problem::invalid(
-            path,
-            format!("'{text}' is {fault}; a day such as 2026-01-15 is also accepted"),
-        )
+        Problem::invalid(path, format!("{fault}, or a day such as 2026-01-15 (got '{text}')"))
     })
 }

@@ -75,28 +75,25 @@ impl CredentialDate {
 
 /// The day of an instant in UTC: 15 January 2026.
 fn long_day(at: Timestamp) -> String {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
     let text = at.to_string();
     let mut parts = text.split(['-', 'T']);
-    let mut number = || parts.next().and_then(|part| part.parse::<usize>().ok());
-    match (number(), number(), number()) {
-        (Some(year), Some(month @ 1..=12), Some(day)) => {
-            format!("{day} {} {year}", MONTHS[month - 1])
-        }
-        _ => text,
+    let (Some(year), Some(month), Some(day)) = (parts.next(), parts.next(), parts.next()) else {
+        return text;
+    };
+    let day = day.trim_start_matches('0');
+    match month {
+        "01" => t!("{day} January {year}", day = day, year = year),
+        "02" => t!("{day} February {year}", day = day, year = year),
+        "03" => t!("{day} March {year}", day = day, year = year),
+        "04" => t!("{day} April {year}", day = day, year = year),
+        "05" => t!("{day} May {year}", day = day, year = year),
+        "06" => t!("{day} June {year}", day = day, year = year),
+        "07" => t!("{day} July {year}", day = day, year = year),
+        "08" => t!("{day} August {year}", day = day, year = year),
+        "09" => t!("{day} September {year}", day = day, year = year),
+        "10" => t!("{day} October {year}", day = day, year = year),
+        "11" => t!("{day} November {year}", day = day, year = year),
+        _ => t!("{day} December {year}", day = day, year = year),
     }
 }
 

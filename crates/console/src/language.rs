@@ -141,6 +141,11 @@ pub fn translated(english: &str) -> String {
     text(english, &[])
 }
 
+/// A message that the API answers, too, in the reader's language: the reason of a check, of a refusal or of a failure.
+pub fn message(english: &str) -> String {
+    catalogue::message(reader(), english).unwrap_or_else(|| english.to_owned())
+}
+
 /// What [`t!`](crate::t) expands to.
 pub fn text(english: &str, values: &[(&str, String)]) -> String {
     marked(filled(catalogue::text(reader(), english), values))

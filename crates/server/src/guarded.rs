@@ -60,12 +60,22 @@ impl GuardedClient {
 fn fetch(agent: &ureq::Agent, address: &str) -> Result<Vec<u8>, String> {
     let failed = |error: ureq::Error| match error {
         ureq::Error::RequireHttpsOnly(_) => format!("'{address}' is not https"),
-        ureq::Error::Io(error) => format!("'{address}' cannot be read: {}", io_reason(&error)),
-        other => format!("'{address}' cannot be read: {other}"),
+        other => format!("'{address}' cannot be read: {}", reason(other)),
     };
     let mut answer = agent.get(address).call().map_err(failed)?;
     let body = answer.body_mut().with_config().limit(limits::FETCH_MAX_BYTES).read_to_vec();
     body.map_err(failed)
+}
+
+/// Why a connection failed, in common words.
+fn reason(error: ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(error) => io_reason(&error),
+        ureq::Error::HostNotFound => "no computer has this name".to_owned(),
+        ureq::Error::Timeout(_) => "no answer in time".to_owned(),
+        ureq::Error::ConnectionFailed => "the connection failed".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// The guarded HTTP client that sends messages to the targets of webhooks. Cheap to clone.
@@ -125,10 +135,7 @@ impl WebhookClient {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let mut answer = request.send(body).map_err(|error| match error {
-            ureq::Error::Io(error) => io_reason(&error),
-            other => other.to_string(),
-        })?;
+        let mut answer = request.send(body).map_err(reason)?;
         // The connection can be used again only if the body was read. Its content does not matter.
         let most = limits::WEBHOOK_ANSWER_MAX_BYTES;
         let _ = answer.body_mut().with_config().limit(most).read_to_vec();

@@ -65,6 +65,6 @@ pub fn text(value: &Value) -> String {
 /// What a credential is called.
 pub fn title(credential: &Value) -> String {
     let achievement = &credential["credentialSubject"]["achievement"]["name"];
-    let titles = [text(&credential["name"]), text(achievement), "Credential".to_owned()];
+    let titles = [text(&credential["name"]), text(achievement)];
     titles.into_iter().find(|title| !title.is_empty()).unwrap_or_default()
 }

@@ -45,8 +45,7 @@ pub fn read(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<LearnerRecord>> {
 }
 
 fn title(record: &Object) -> String {
-    let name = record.get("name").map(text).filter(|name| !name.is_empty());
-    name.unwrap_or_else(|| "Learner record".to_owned())
+    record.get("name").map(text).unwrap_or_default()
 }
 
 /// An achievement of a learner record.

@@ -6,7 +6,7 @@ use std::path::Path;
 use lyceum_access::audit::AuditChange;
 use lyceum_access::{MasterKey, Person};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_games::games;
 use lyceum_project::State;
 use lyceum_store::Tx;
@@ -144,9 +144,9 @@ fn parts(
         )
     });
     let uses = [
-        (version.uses.database, "uses a database"),
-        (version.uses.kv, "uses KV"),
-        (version.uses.bucket, "uses a bucket"),
+        (version.uses.database, phrase!("uses a database")),
+        (version.uses.kv, phrase!("uses KV")),
+        (version.uses.bucket, phrase!("uses a bucket")),
     ];
     let uses = uses.into_iter().filter(|(is_used, _)| *is_used);
     let uses =

@@ -1,5 +1,6 @@
 //! Every text that a page shows goes through the catalogue, and the catalogue has exactly these texts.
 
+mod messages;
 mod source;
 mod template;
 
@@ -36,8 +37,8 @@ const FUNCTIONS: &[(&str, &[usize])] = &[
     ("screen", &[0, 2]),
 ];
 
-/// Calls whose texts no page shows as they are: those of developers, and messages of problems, which are translated by
-/// their own part of the catalogue.
+/// Calls whose texts no page shows as they are: those of developers, and messages, which are translated by their own part
+/// of the catalogue.
 const OTHER_READERS: &[&str] = &[
     "Area",
     "AuditChange",
@@ -51,6 +52,7 @@ const OTHER_READERS: &[&str] = &[
     "assets::address",
     "expect",
     "include_str!",
+    "message",
     "of_list",
     "panic!",
     "refused",
@@ -98,10 +100,9 @@ const PAGES: &[&str] = &[
     "server/src/routes/play.rs",
     "server/src/routes/sign_in/",
 ];
-/// The documentation and the public page of a credential are in English; `links` and `assets` make addresses.
+/// The documentation is in English; `links` and `assets` make addresses.
 const NOT_PAGES: &[&str] = &[
     "console/src/assets.rs",
-    "console/src/credential.rs",
     "console/src/docs/",
     "console/src/language.rs",
     "console/src/links.rs",
@@ -241,7 +242,7 @@ fn scripts(folder: &Path, found: &mut Vec<String>) {
 
 #[test]
 fn translations_have_the_same_parameters() {
-    for part in ["texts", "problems"] {
+    for part in ["texts", "messages"] {
         for (english, spanish) in catalogue(part) {
             assert_eq!(parameters(&english), parameters(&spanish), "{english}: {spanish}");
             assert!(!spanish.trim().is_empty(), "{english}");
@@ -250,36 +251,9 @@ fn translations_have_the_same_parameters() {
 }
 
 #[test]
-fn the_catalogue_has_only_problems_that_the_server_reports() {
-    let without_names = |text: &str| {
-        let mut plain = String::new();
-        for (at, part) in text.split('{').enumerate() {
-            plain.push_str(if at == 0 {
-                part
-            } else {
-                part.split_once('}').map_or(part, |(_, rest)| rest)
-            });
-            plain.push('§');
-        }
-        plain
-    };
-    let messages: BTreeSet<String> = sources()
-        .values()
-        .flat_map(|text| literals(text))
-        .map(|one| without_names(&one.text))
-        .collect();
-    for key in catalogue("problems").keys() {
-        // A problem with a value of a form has its path first.
-        let rest = key.split_once(": ").map_or(key.as_str(), |(_, rest)| rest);
-        let is_reported = [key, rest].iter().any(|text| messages.contains(&without_names(text)));
-        assert!(is_reported, "no problem has the message '{key}'");
-    }
-}
-
-#[test]
 fn templates_have_no_text_outside_of_the_catalogue() {
-    // Documentation, the public page of a credential and the file in an export are in English.
-    let others = ["docs_", "api.html", "credential.html", "person_export.html"];
+    // Documentation and the file in an export are in English.
+    let others = ["docs_", "api.html", "person_export.html"];
     let mut breaches = Vec::new();
     for (path, text) in templates() {
         let name = path.trim_start_matches("console/templates/");

@@ -1,7 +1,7 @@
 //! Finds the texts of templates: those that a template writes itself, and its expressions.
 
 /// Words that are the same in every language.
-const NAMES: &[&str] = &["Lyceum", "CSV", "JSON"];
+const NAMES: &[&str] = &["Lyceum", "CSV", "JSON", "JWT"];
 
 /// Attributes that people read or hear.
 const READ: &[&str] = &["alt", "aria-label", "data-label", "placeholder", "title"];

@@ -6,7 +6,7 @@ use lyceum_console::badges::{
     ACHIEVEMENTS, BadgeLearner, BadgePage, BadgesPage, BadgesTab, CredentialCheck, DEFINITIONS,
     ISSUED, IssuePage, LearnerRecordPage, RECORDS, VerificationResult, VerifyPage,
 };
-use lyceum_console::language::ProblemText;
+use lyceum_console::language::{ProblemText, message};
 use lyceum_console::{Cell, FactList, List, ListFilter, Row, links, screens, t, words};
 use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_credentials::award::AwardRequest;
@@ -75,7 +75,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
 fn row(badge: &badges::Badge, visitor: &Visitor) -> Row {
     let public = format!("/credentials/{}", badge.id);
     vec![
-        Cell::text(&badge.title).to(links::badge(&badge.id)),
+        Cell::text(named(&badge.title, t!("Credential"))).to(links::badge(&badge.id)),
         badge.learner.as_ref().map_or_else(|| Cell::missing(&t!("issued elsewhere")), learner),
         Cell::text(&badge.issuer),
         visitor.time(badge.valid_from),
@@ -121,7 +121,7 @@ async fn all_records(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = found.iter().map(|record| {
         let to = links::learner_record(&record.id);
         vec![
-            Cell::text(&record.title).to(&to),
+            Cell::text(named(&record.title, t!("Learner record"))).to(&to),
             record.learner.as_ref().map_or_else(Cell::none, learner),
             Cell::count(record.achievement_count).to(&to),
             visitor.time(record.valid_from),
@@ -137,6 +137,11 @@ async fn all_records(context: Context, visitor: Visitor) -> Result<Answer> {
         list,
     };
     show_list("records", &view.list, &view)
+}
+
+/// The name of a credential, or the word for a credential without a name.
+fn named(name: &str, otherwise: String) -> String {
+    if name.is_empty() { otherwise } else { name.to_owned() }
 }
 
 async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -160,7 +165,8 @@ async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Achievements", ACHIEVEMENTS, query(&context), rows.collect())
         .or_else("This record has no achievements.");
     let body = serde_json::to_string_pretty(&found.body).map_err(Problem::internal)?;
-    let (frame, facts) = (visitor.frame(found.title), FactList::new(facts));
+    let (frame, facts) =
+        (visitor.frame(named(&found.title, t!("Learner record"))), FactList::new(facts));
     let view = LearnerRecordPage { frame, facts, list, body };
     show_list("achievements", &view.list, &view)
 }
@@ -221,7 +227,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         _ => String::new(),
     };
     show_page(&BadgePage {
-        frame: visitor.frame(title),
+        frame: visitor.frame(named(&title, t!("Credential"))),
         learner: learner.map(|learner| (learner.name, links::student(&learner.id))),
         verified: verified(&report),
         revoked: issued
@@ -277,10 +283,10 @@ async fn verified_file(context: Context, visitor: Visitor, _: Form) -> Result<An
 fn verified(report: &Report) -> VerificationResult {
     let credential = &report.credential;
     let (subject, issuer) = (&credential["credentialSubject"], &credential["issuer"]);
-    let named = [text(&issuer["name"]), text(&issuer["id"])].join(" ").trim().to_owned();
+    let issuer_name = [text(&issuer["name"]), text(&issuer["id"])].join(" ").trim().to_owned();
     let mut description = vec![
-        (t!("Name"), screen::title(credential)),
-        (t!("Issuer"), if named.is_empty() { text(issuer) } else { named }),
+        (t!("Name"), named(&screen::title(credential), t!("Credential"))),
+        (t!("Issuer"), named(&issuer_name, text(issuer))),
         (t!("Criteria"), text(&subject["achievement"]["criteria"]["narrative"])),
         (t!("About the learner"), text(&subject["narrative"])),
         (t!("Valid from"), text(&credential["validFrom"])),
@@ -288,9 +294,9 @@ fn verified(report: &Report) -> VerificationResult {
     ];
     description.retain(|(_, text)| !text.is_empty() && !credential.is_null());
     let check = |check: &lyceum_credentials::verify::Check| CredentialCheck {
-        name: check.name.to_owned(),
+        name: message(check.name),
         outcome: check.outcome.name(),
-        message: check.message.clone(),
+        message: message(&check.message),
     };
     VerificationResult {
         is_verified: report.is_verified(),

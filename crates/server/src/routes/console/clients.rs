@@ -3,7 +3,7 @@
 
 use lyceum_access::screens::clients::{self as screen, ClientWithUse};
 use lyceum_access::{Client, ClientSecrets, NewClient, Scope, Scopes};
-use lyceum_console::language::Shown;
+use lyceum_console::language::{Shown, message};
 use lyceum_console::{Cell, Column, FactList, List, Row, keys as view, links, screens, t};
 use lyceum_core::{Problem, Result, phrase};
 use lyceum_roster::reach as roster_reach;
@@ -127,7 +127,7 @@ async fn new_client(_: Context, visitor: Visitor) -> Result<Answer> {
 
 fn client_form(visitor: &Visitor, name: &str, problem: Option<&Problem>) -> Result<Answer> {
     let choice = |scope: Scope| {
-        (scope.name().to_owned(), format!("{}: {}", scope.name(), scope.description()))
+        (scope.name().to_owned(), format!("{}: {}", scope.name(), message(scope.description())))
     };
     show_page(&view::NewKeyPage {
         frame: visitor.frame(t!("New client")),

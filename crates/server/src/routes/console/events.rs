@@ -2,6 +2,7 @@
 
 use lyceum_access::audit::AuditChange;
 use lyceum_bridge::reach::actors_within;
+use lyceum_console::language::message;
 use lyceum_console::limits::CONSOLE_PAGE_ROWS_COUNT;
 use lyceum_console::{
     Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, Tabs, events as view,
@@ -285,7 +286,7 @@ fn rejected_row(visitor: &Visitor, envelope: &StoredRejection) -> Row {
         Cell::count(envelope.id).to(&to),
         visitor.time_of_text(&envelope.received),
         Cell::text(&envelope.client),
-        Cell::text(&envelope.message).to(&to),
+        Cell::text(message(&envelope.message)).to(&to),
         replayed(visitor, envelope),
     ]
 }
@@ -311,8 +312,8 @@ async fn rejected_one(context: Context, visitor: Visitor) -> Result<Answer> {
         id,
         facts,
         is_replayed: envelope.replayed.is_some(),
-        message: envelope.message,
-        errors: found.errors,
+        message: message(&envelope.message),
+        errors: found.errors.into_iter().map(|(path, error)| (path, message(&error))).collect(),
         body: indented(&found.body),
     })
 }

@@ -11,7 +11,7 @@ use lyceum_console::home::{
     EventFlow, Figure, Health, HomePage, MyClass, MyClasses, MyProject, SetupStep, UNKNOWN,
     UnknownActorsPage,
 };
-use lyceum_console::language::Shown;
+use lyceum_console::language::{Shown, message};
 use lyceum_console::{Cell, List, links, plural, screens, t, words};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result, phrase};
@@ -135,7 +135,7 @@ async fn my_projects(context: &Context, visitor: &Visitor) -> Result<Vec<MyProje
         let log = context.app.hosted.logs(&project.slug);
         let deployed = version.as_ref().map(|version| {
             let at = visitor.calendar.moment(version.made_at);
-            let by = version.made_by_name.as_deref().unwrap_or(&version.made_by);
+            let by = message(version.made_by_name.as_deref().unwrap_or(&version.made_by));
             t!("Version {n} on {day} by {name}", n = version.version, day = at, name = by)
         });
         MyProject {

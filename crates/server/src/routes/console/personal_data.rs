@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_console::language::ProblemText;
+use lyceum_console::language::{ProblemText, message};
 use lyceum_console::person::{ErasurePage, PersonPage};
 use lyceum_console::{Cell, Column, FactList, List, links, plural, screens, t};
 use lyceum_core::{Problem, ProblemKind, Result, phrase};
@@ -55,7 +55,7 @@ async fn person_page(
 }
 
 fn rows(context: &Context, title: &'static str, counts: &BTreeMap<String, u64>) -> List {
-    let row = |(name, count): (&String, &u64)| vec![Cell::text(name), Cell::count(*count)];
+    let row = |(name, count): (&String, &u64)| vec![Cell::text(message(name)), Cell::count(*count)];
     List::new(title, ROWS, query(context), counts.iter().map(row).collect()).or_else("Nothing yet.")
 }
 

@@ -1,10 +1,10 @@
 //! The visitor of a console page.
 
 use axum::http::{HeaderMap, StatusCode, header};
-use lyceum_access::{AccessDenial, Person, TokenHolder};
+use lyceum_access::{AccessDenial, Person, Role, TokenHolder};
 use lyceum_bridge::today::Moment;
 use lyceum_bridge::zone::{InstantRange, Zone};
-use lyceum_console::{Cell, Frame, FramedProblemPage, ListQuery, Screen, words};
+use lyceum_console::{Cell, Frame, FramedProblemPage, ListQuery, Screen, t, words};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -142,9 +142,15 @@ pub(crate) fn turn_away(
         return Ok(on_to(&format!("/sign-in?next={next}")));
     };
     let visitor = Visitor::of(context, screen)?;
+    let roles: Vec<String> = Role::ALL
+        .into_iter()
+        .filter(|role| roles.contain(*role))
+        .map(|role| format!("'{}'", words::role(role.name())))
+        .collect();
     let message = format!(
-        "'{}' is for {roles}; your role is '{}', and an administrator can change it",
+        "'{}' is for {}; your role is '{}', and an administrator can change it",
         screen.title(),
+        roles.join(&t!(" or ")),
         words::role(visitor.person.role.name()),
     );
     visitor.refused(&Problem::new(ProblemKind::Forbidden, message))

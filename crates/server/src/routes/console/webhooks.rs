@@ -1,6 +1,6 @@
 //! Webhooks: their state, and the delivery log, from which deliveries are replayed.
 
-use lyceum_console::language::translated;
+use lyceum_console::language::{message, translated};
 use lyceum_console::webhooks::{COLUMNS, DELIVERIES, DeliveryPage, WebhookPage, WebhooksPage};
 use lyceum_console::{Button, Cell, FactList, List, ListFilter, Row, links, screens, t};
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -106,8 +106,8 @@ fn sentence(filter: &Filter) -> String {
 
 fn last_answer(delivery: &Delivery) -> Cell {
     Cell::text(match (&delivery.error, delivery.status) {
-        (Some(error), _) => error.clone(),
-        (None, Some(status)) => t!("the target answered {status}", status = status.to_string()),
+        (Some(error), _) => message(error),
+        (None, Some(status)) => message(&format!("the target answered {status}")),
         (None, None) => "–".to_owned(),
     })
 }

@@ -6,7 +6,8 @@ use axum::http::{HeaderName, HeaderValue, header};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_console::credential::{CredentialCheck, CredentialDate, CredentialPage, Party, STYLE};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_console::t;
+use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::OWN_IMAGES;
 use lyceum_credentials::issued::{self, CredentialForm, Issued};
@@ -54,6 +55,10 @@ async fn style(_: Context) -> Result<Answer> {
         .header(SNIFF, HeaderValue::from_static("nosniff")))
 }
 
+/// The page is in the language that the browser prefers, or that its cookie chooses.
+const VARY: HeaderValue =
+    HeaderValue::from_static("Accept, Accept-Encoding, Accept-Language, Cookie");
+
 const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
 async fn shown(context: Context) -> Result<Answer> {
@@ -86,7 +91,7 @@ async fn shown(context: Context) -> Result<Answer> {
     let max_age = format!("public, max-age={}", limits::STATUS_LIST_MAX_AGE_S);
     Ok(answer
         .header(header::CACHE_CONTROL, max_age)
-        .header(header::VARY, HeaderValue::from_static("Accept, Accept-Encoding"))
+        .header(header::VARY, VARY)
         .header(SNIFF, HeaderValue::from_static("nosniff")))
 }
 
@@ -116,7 +121,7 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
             Some(_) => "png",
             None => "svg",
         },
-        name: name.into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| "Credential".into()),
+        name: name.into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| t!("Credential")),
         description: words(&achievement["description"]),
         learner,
         narrative: words(&subject["narrative"]),
@@ -128,9 +133,9 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
         criteria: party(&achievement["criteria"], "narrative"),
         evidence: listed(&credential, "evidence").map(|one| party(&one, "narrative")).collect(),
         dates: [
-            ("Awarded", "awardedDate"),
-            ("Valid from", "validFrom"),
-            ("Valid until", "validUntil"),
+            (phrase!("Awarded"), "awardedDate"),
+            (phrase!("Valid from"), "validFrom"),
+            (phrase!("Valid until"), "validUntil"),
         ]
         .into_iter()
         .map(|(label, member)| (label, words(&credential[member])))
@@ -172,13 +177,16 @@ async fn learner(context: &Context, issued: &Issued) -> Result<Option<String>> {
 
 /// The ids of the recipient in the credential. Hashed identities stay hashed.
 fn recipient(subject: &Value) -> Vec<(&'static str, String)> {
-    let mut shown = vec![("Recipient's id", words(&subject["id"]))];
+    let mut shown = vec![(phrase!("Recipient's id"), words(&subject["id"]))];
     let identities = subject.as_object().into_iter().flat_map(|s| body::objects(s, "identifier"));
     for identity in identities {
         let hash = identity.get("identityHash").map(words).unwrap_or_default();
         let kind = identity.get("identityType").map(words).unwrap_or_default();
         let is_hashed = identity.get("hashed").and_then(Value::as_bool).unwrap_or_default();
-        let label = if is_hashed { "Hashed identity" } else { "Identity" };
+        let label = match is_hashed {
+            true => phrase!("Hashed identity"),
+            false => phrase!("Identity"),
+        };
         shown.push((label, format!("{kind}: {hash}")));
     }
     shown.retain(|(_, text)| !text.is_empty());

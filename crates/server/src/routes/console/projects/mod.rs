@@ -8,6 +8,7 @@ mod promote;
 use std::sync::Arc;
 
 use lyceum_access::{AccessDenial, Role, TokenHolder};
+use lyceum_console::language::{message, translated};
 use lyceum_console::{
     Button, Cell, Column, FactList, List, Row, links, plural, projects as view, screens, t,
 };
@@ -218,7 +219,7 @@ fn version(visitor: &Visitor, project: &Project, version: &Deployment) -> Row {
     vec![
         Cell::count(number).to(format!("{to}/diff?to={number}")),
         visitor.time(version.made_at),
-        Cell::text(version.made_by_name.as_deref().unwrap_or_default()),
+        Cell::text(message(version.made_by_name.as_deref().unwrap_or_default())),
         Cell::text(parts(version)),
         if is_served { Cell::text(t!("served")).toned("good") } else { Cell::text(t!("stored")) },
         if is_served { Cell::default() } else { Cell::button(button) },
@@ -299,6 +300,8 @@ async fn diff(context: Context, visitor: Visitor) -> Result<Answer> {
 }
 
 fn difference((name, difference): (String, Difference)) -> view::VersionDifference {
+    // The name of a file, or words for what a version uses.
+    let name = translated(&name);
     match difference {
         Difference::Added(size) => (t!("added"), "good", name, bytes(size)),
         Difference::Removed(size) => (t!("removed"), "bad", name, bytes(size)),
@@ -333,7 +336,7 @@ async fn changes(context: Context, visitor: Visitor) -> Result<Answer> {
         vec![
             Cell::count(entry.id),
             visitor.exact_time(entry.at),
-            Cell::text(&entry.who),
+            Cell::text(message(&entry.who)),
             Cell::text(&entry.what),
             Cell::text(entry.details.to_string()),
         ]
