@@ -5,7 +5,7 @@ const CONTEXT = "http://purl.imsglobal.org/ctx/caliper/v1p2";
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ENVELOPE_EVENTS = 500;
 /** Students who work on most days; the others of the network do nothing. At full size that is everybody. */
-const WORKING = process.env.LYCEUM_TEST_SIZE === "full" ? 2000 : 30;
+const WORKING = process.env.LYCEUM_TEST_SIZE === "full" ? 2000 : 15;
 const DAYS = 90;
 const SUBJECTS = ["Math", "Reading", "Science"];
 export const COURSE = "console-fractions";

@@ -34,7 +34,7 @@ pub(crate) fn complete(db: &Db, event: Event) -> Vec<Appended> {
 
 #[test]
 fn ids_count_once_under_concurrent_writes() {
-    let sends = if lyceum_testkit::full_size() { 400 } else { 40 };
+    let sends = if lyceum_testkit::full_size() { 400 } else { 20 };
     lyceum_testkit::both_stores(&migrations(), |target| {
         let db = &Db::open(target, &migrations()).unwrap();
         // A second server. SQLite serves one.

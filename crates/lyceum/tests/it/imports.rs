@@ -28,7 +28,7 @@ const MEMORY_MAX_KIB: u64 = 300 * 1024;
 fn network() -> &'static Path {
     static NETWORK: OnceLock<PathBuf> = OnceLock::new();
     NETWORK.get_or_init(|| {
-        let students = if full_size() { 100_000 } else { 600 };
+        let students = if full_size() { 100_000 } else { 300 };
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let path = folder.join(format!("network-{students}.zip"));
         let place = Place::new().running(binary());
