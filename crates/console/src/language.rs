@@ -146,6 +146,11 @@ pub fn message(english: &str) -> String {
     catalogue::message(reader(), english).unwrap_or_else(|| english.to_owned())
 }
 
+/// The same message as a sentence, with a capital letter and a full stop.
+pub fn sentence(english: &str) -> String {
+    catalogue::sentence(&message(english))
+}
+
 /// What [`t!`](crate::t) expands to.
 pub fn text(english: &str, values: &[(&str, String)]) -> String {
     marked(filled(catalogue::text(reader(), english), values))

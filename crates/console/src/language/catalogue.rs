@@ -147,7 +147,7 @@ fn values<'p>(pattern: &'p str, message: &str) -> Option<Vec<(&'p str, String)>>
 }
 
 /// The text with a capital letter and a full stop.
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string());
     let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };

@@ -10,6 +10,7 @@ use lyceum_assessment::{
     stimulus_html,
 };
 use lyceum_console::item::ItemPreviewPage;
+use lyceum_console::language::sentence;
 use lyceum_console::{links, screens};
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, body};
@@ -100,7 +101,7 @@ async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
     match checking.await {
         Ok(checked) => Ok(Answer::of(&checked)),
         Err(problem) if problem.cause.is_none() => {
-            let refused = RefusedAnswer { message: render::sentence(&problem).to_string() };
+            let refused = RefusedAnswer { message: sentence(&problem.message) };
             Ok(Answer::of(&refused).status(render::status(problem.kind)))
         }
         Err(problem) => Err(problem),

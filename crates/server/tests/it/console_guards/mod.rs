@@ -6,6 +6,7 @@ mod actions;
 mod learning;
 mod marked;
 mod planted;
+mod spanish;
 
 use lyceum_access::{Role, audit, session};
 use lyceum_console::Screen;
