@@ -68,12 +68,7 @@ pub(super) async fn words_of_page(
     Ok(places.into_iter().zip(words).filter_map(|(place, words)| Some((place, words?))).collect())
 }
 
-fn rows(
-    id: &str,
-    answers: &[LessonAnswer],
-    words: &WordsByPlace,
-    calendar: &Calendar,
-) -> Vec<Row> {
+fn rows(id: &str, answers: &[LessonAnswer], words: &WordsByPlace, calendar: &Calendar) -> Vec<Row> {
     let row = |(place, LessonAnswer { lesson_title, served }): (usize, &LessonAnswer)| -> Row {
         let (entry, words) = (&served.entry, words.get(&place));
         let href = links::attempt(id, &served.lesson, served.attempt);
@@ -145,7 +140,9 @@ async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.scan(deadline(), read).await?;
     let questions = found.questions.iter().zip(&found.words).zip(1..);
     let rows = questions
-        .map(|((served, words), number)| question(served, words.as_ref(), number, &visitor.calendar))
+        .map(|((served, words), number)| {
+            question(served, words.as_ref(), number, &visitor.calendar)
+        })
         .collect();
     let view = AttemptPage {
         frame: visitor.frame(t!("Attempt {n}: {lesson}", n = number, lesson = found.lesson_title)),

@@ -51,7 +51,8 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let extra_time = student.extra_time.unwrap_or(ExtraTime::NONE);
     let whom = (page.as_str(), t!("this student"));
     let teaching = forms(&context, &visitor, whom, courses, tests, Some(extra_time));
-    let view = StudentPage { teaching: Some(teaching), ..view(&visitor, id, query, &student, &words) };
+    let view =
+        StudentPage { teaching: Some(teaching), ..view(&visitor, id, query, &student, &words) };
     show_list("answers", &view.answers, &view)
 }
 
