@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use lyceum_bridge::need::{self, Need, RULES};
 use lyceum_bridge::today::{self, Moment, StudentDay, SubjectDay};
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
@@ -15,11 +16,18 @@ use crate::repository::attempts::{self, RunningAnswer};
 
 /// The work of each active student within the reach on the day of `now`, including failed and running lessons.
 pub fn students(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<StudentDay>> {
-    let mut days = today::of_all(tx, moment, reach)?;
-    for instants in today::different_days(&days) {
-        add_lessons(tx, instants, &mut days)?;
-    }
+    let mut days = today::students(tx, moment, reach)?;
+    add_work(tx, moment.now, &mut days)?;
     Ok(days)
+}
+
+/// Adds goals and work to the days of students, including failed and running lessons.
+pub(crate) fn add_work(tx: &mut Tx<'_>, now: Timestamp, days: &mut [StudentDay]) -> Result<()> {
+    today::add_work(tx, now, days)?;
+    for instants in today::different_days(days) {
+        add_lessons(tx, instants, days)?;
+    }
+    Ok(())
 }
 
 /// Adds the failed and running lessons between these instants to the students whose day they are.

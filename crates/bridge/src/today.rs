@@ -10,7 +10,7 @@ use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ORG, USER};
 use lyceum_roster::membership;
 use lyceum_roster::record::{Object, members};
-use lyceum_roster::repository::{self, ListedStudent};
+use lyceum_roster::repository::{self, ListedStudent, OwnGoal};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -131,10 +131,9 @@ fn range(now: Timestamp, zone: &Zone) -> Range<i64> {
     zone.start_of(day).milliseconds()..zone.start_of(behind).milliseconds()
 }
 
-/// All active students within the reach with their work on the day of `now` in the time zones of their schools, in the
-/// order of their creation. Events belong to students by the rules of [`crate::analytics::activity`]. The number of
-/// statements grows with the number of different days, not with the number of schools or students.
-pub fn of_all(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<StudentDay>> {
+/// All active students within the reach with the day of `now` in the time zones of their schools, but without goals and
+/// work, in the order of their creation.
+pub fn students(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<StudentDay>> {
     let now = moment.now;
     let learners = repository::learners(tx, reach)?;
     let orgs = learners.iter().map(|learner| learner.org.as_str());
@@ -150,14 +149,23 @@ pub fn of_all(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<Stu
         let day = days_by_org.get(&learner.org).cloned().unwrap_or_default();
         StudentDay { school: name(&learner).unwrap_or_default().to_owned(), learner, ..day }
     };
-    let mut days: Vec<StudentDay> = learners.into_iter().map(day).collect();
+    Ok(learners.into_iter().map(day).collect())
+}
+
+/// The most students whose work is looked up. With more, it is faster to read the work of everybody.
+const LOOKED_UP_MAX_COUNT: usize = 500;
+
+/// Adds goals and work to the days of students. Events belong to students by the rules of
+/// [`crate::analytics::activity`]. The number of statements grows with the number of different days, not with the number
+/// of schools or students.
+pub fn add_work(tx: &mut Tx<'_>, now: Timestamp, days: &mut [StudentDay]) -> Result<()> {
     let at: HashMap<String, usize> =
         days.iter().enumerate().map(|(at, day)| (day.learner.id.clone(), at)).collect();
-    learn(tx, now, &at, &mut days)?;
-    for instants in different_days(&days) {
-        add_work(tx, instants, &at, &mut days)?;
+    add_goals(tx, now, &at, days)?;
+    for instants in different_days(days) {
+        add_events(tx, instants, &at, days)?;
     }
-    Ok(days)
+    Ok(())
 }
 
 /// The different days of the students, as instants.
@@ -167,15 +175,23 @@ pub fn different_days(days: &[StudentDay]) -> Vec<Range<i64>> {
     bounds.into_iter().map(|(start, end)| start..end).collect()
 }
 
-/// Adds the work between these instants to the students whose day they are.
-fn add_work(
+/// Adds the events between these instants to the students whose day they are.
+fn add_events(
     tx: &mut Tx<'_>,
     instants: Range<i64>,
     at: &HashMap<String, usize>,
     days: &mut [StudentDay],
 ) -> Result<()> {
-    let last = facts::last_of_all(tx, instants.clone())?;
-    let did = facts::of_all(tx, instants.clone())?;
+    let actors = match days.len() <= LOOKED_UP_MAX_COUNT {
+        true => {
+            let learners = || days.iter().map(|day| &day.learner);
+            let ids: Vec<&str> = learners().map(|learner| learner.id.as_str()).collect();
+            let emails: Vec<&str> = learners().map(|learner| learner.email.as_str()).collect();
+            Some(lyceum_events::actors_called(tx, &ids, &emails)?)
+        }
+        false => None,
+    };
+    let did = facts::sums_by_actor(tx, actors, instants.clone())?;
     let by_email = by_email(tx, &did, at)?;
     for did in did {
         let by_email = || at.get(by_email.get(&did.email)?);
@@ -183,8 +199,7 @@ fn add_work(
         let day = &mut days[*at];
         if day.instants == instants {
             day.sums.add(&did.sums, 1);
-            let last = last.get(&did.actor).map(|last| Timestamp::from_milliseconds(*last));
-            day.last = day.last.max(last);
+            day.last = day.last.max(did.last_ms.map(Timestamp::from_milliseconds));
         }
     }
     Ok(())
@@ -265,7 +280,7 @@ fn subjects(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone, user: &str) -> Result<
     Ok(subjects)
 }
 
-/// One student's day like in [`of_all`], without the fields from the roster. Errors: `NotFound`.
+/// One student's day like in [`students`], without the fields from the roster. Errors: `NotFound`.
 pub fn of_one(
     tx: &mut Tx<'_>,
     moment: &Moment,
@@ -309,39 +324,40 @@ fn by_email(
 }
 
 /// Adds the goals of the enrollments that count today.
-fn learn(
+fn add_goals(
     tx: &mut Tx<'_>,
     now: Timestamp,
     at: &HashMap<String, usize>,
     days: &mut [StudentDay],
 ) -> Result<()> {
-    // Most enrollments use the goal of their course. They are added up without parsing the whole record.
-    let mut usual: HashMap<String, Vec<usize>> = HashMap::new();
-    let mut own = Vec::new();
-    repository::each_learning(tx, now, |user, course, body| {
-        let Some(at) = at.get(user) else { return Ok(()) };
+    let students: Option<Vec<&str>> =
+        (at.len() <= LOOKED_UP_MAX_COUNT).then(|| at.keys().map(String::as_str).collect());
+    let mut students_by_course: HashMap<String, Vec<usize>> = HashMap::new();
+    repository::each_learning(tx, now, students.as_deref(), |user, course| {
+        let Some(at) = at.get(user) else { return };
         days[*at].is_enrolled = true;
-        if body.contains("\"dailyXp\"") {
-            own.push((*at, course.to_owned(), members(body, None)?));
-        } else if let Some(students) = usual.get_mut(course) {
+        if let Some(students) = students_by_course.get_mut(course) {
             students.push(*at);
         } else {
-            usual.insert(course.to_owned(), vec![*at]);
+            students_by_course.insert(course.to_owned(), vec![*at]);
         }
-        Ok(())
     })?;
-    let ids = usual.keys().chain(own.iter().map(|(_, course, _)| course)).map(String::as_str);
-    let courses = fields::of_all(tx, &COURSE, ids)?;
-    let metadata = |course: &str| courses.get(course).map(fields::metadata).unwrap_or_default();
-    for (course, students) in usual {
-        let goal = goals::daily_xp(Object::new(), &metadata(&course)).unwrap_or_default();
+    let courses = fields::of_all(tx, &COURSE, students_by_course.keys().map(String::as_str))?;
+    let goal = |own: Object, course: &str| {
+        let of_course = courses.get(course).map(fields::metadata).unwrap_or_default();
+        goals::daily_xp(own, &of_course).unwrap_or_default()
+    };
+    for (course, students) in &students_by_course {
+        let usual = goal(Object::new(), course);
         for at in students {
-            days[at].goal_xp += goal;
+            days[*at].goal_xp += usual;
         }
     }
-    for (at, course, enrollment) in own {
-        let goal = goals::daily_xp(fields::metadata(&enrollment), &metadata(&course));
-        days[at].goal_xp += goal.unwrap_or_default();
+    // Few enrollments replace the goal of their course.
+    for OwnGoal { student, course, body } in repository::own_goals(tx, now, students.as_deref())? {
+        let Some(at) = at.get(&student) else { continue };
+        let own = fields::metadata(&members(&body, None)?);
+        days[*at].goal_xp += goal(own, &course) - goal(Object::new(), &course);
     }
     Ok(())
 }

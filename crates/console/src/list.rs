@@ -233,6 +233,22 @@ impl List {
         Self::found(caption, columns, query, rows)
     }
 
+    /// Makes a list from items in their usual order. `row` makes the rows of one page, or all rows if they are filtered,
+    /// sorted or exported: a network has many thousand of them.
+    pub fn of_items<T>(
+        caption: &'static str,
+        columns: &'static [Column],
+        query: ListQuery,
+        items: &[T],
+        row: impl Fn(&T) -> Row,
+    ) -> Self {
+        let Some(places) = query.places() else {
+            return Self::new(caption, columns, query, items.iter().map(row).collect());
+        };
+        let rows = items.iter().skip(places.start).take(places.len()).map(row).collect();
+        Self::page(caption, columns, query, rows, items.len())
+    }
+
     /// Makes a list from rows that already match the filter. It shows them in the requested order or otherwise in the
     /// given order.
     pub fn found(

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use form_urlencoded::Serializer;
 use lyceum_core::text::folded;
@@ -67,6 +68,14 @@ impl ListQuery {
     /// The number of rows on the pages before this one.
     pub fn skipped(&self) -> usize {
         (self.page - 1).saturating_mul(CONSOLE_PAGE_ROWS_COUNT)
+    }
+
+    /// The places of the rows on the page among all rows in their usual order. `None` if all rows are needed, because the
+    /// list is filtered, sorted or exported.
+    pub fn places(&self) -> Option<Range<usize>> {
+        let is_usual = self.filter.is_empty() && self.sort.is_empty() && self.export.is_none();
+        let first = self.skipped();
+        is_usual.then(|| first..first.saturating_add(CONSOLE_PAGE_ROWS_COUNT))
     }
 
     /// The key of the column to sort by, and whether the order is descending.

@@ -107,4 +107,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "counts_in_blocks",
         sql: include_str!("../migrations/V117__counts_in_blocks.sql"),
     },
+    Migration {
+        version: 121,
+        name: "days_of_enrollments",
+        sql: include_str!("../migrations/V121__days_of_enrollments.sql"),
+    },
 ];

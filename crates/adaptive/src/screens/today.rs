@@ -1,13 +1,14 @@
 //! Today: the students who need attention now and why, and who works, is idle or absent.
 
 use lyceum_bridge::need::{self, Need, RULES};
-use lyceum_bridge::today::{Moment, Presence, StudentDay};
+use lyceum_bridge::today::{self, Moment, Presence, StudentDay};
 use lyceum_core::text::{distinct, folded};
 use lyceum_core::{Reach, Result};
 use lyceum_roster::screens::classes::ListedClass;
 use lyceum_store::Tx;
 
 use super::chosen_class::ChosenClass;
+use crate::today::add_work;
 
 /// The students to list. An empty field admits everybody.
 #[derive(Clone, Debug, Default)]
@@ -95,8 +96,9 @@ pub fn read(
     filter: &TodayFilter,
     reach: &Reach,
 ) -> Result<TodayList> {
-    let mut days = crate::today::students(tx, moment, reach)?;
+    let mut days = today::students(tx, moment, reach)?;
     let classes = filter.class.keep(tx, moment.now, reach, &mut days)?;
+    add_work(tx, moment.now, &mut days)?;
     let counts = StudentCounts::of(days.iter(), moment);
     let mut needs = match filter.presence {
         None => {

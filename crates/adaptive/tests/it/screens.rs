@@ -144,7 +144,7 @@ fn students_are_sorted_by_name_and_filtered_by_school_and_grade() {
                 grade: grade.to_owned(),
                 ..students::StudentFilter::default()
             };
-            db.read_blocking(|tx| students::read(tx, &moment(), &filter, &Reach::Everything))
+            db.read_blocking(|tx| students::read(tx, &moment(), &filter, None, &Reach::Everything))
                 .unwrap()
         };
         let all = read("", "");
@@ -298,7 +298,7 @@ fn today_groups_students_by_what_they_do_and_home_shows_the_classes_of_a_teacher
         let class = ChosenClass { viewer: String::new(), class: "own".into() };
         let filter = students::StudentFilter { class, ..students::StudentFilter::default() };
         let list = db
-            .read_blocking(|tx| students::read(tx, &tuesday(), &filter, &Reach::Everything))
+            .read_blocking(|tx| students::read(tx, &tuesday(), &filter, None, &Reach::Everything))
             .unwrap();
         assert_eq!(ids(&list.days), ["ann", "ben"]);
         let north = Reach::organizations(["north"]).unwrap();

@@ -9,7 +9,7 @@ use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::Reach;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::Measure;
-use lyceum_store::Db;
+use lyceum_store::{Db, Tx};
 use serde_json::{Value, json};
 
 use crate::kit::{SENT, Said, both, course, create, enroll, school, send, student};
@@ -48,8 +48,18 @@ fn moment() -> Moment {
     Moment { now: noon(), usual_hours: hours() }
 }
 
+/// The days of all students with their work.
+pub(crate) fn days_at(db: &Db, moment: &Moment) -> Vec<StudentDay> {
+    let read = |tx: &mut Tx<'_>| {
+        let mut days = today::students(tx, moment, &Reach::Everything)?;
+        today::add_work(tx, moment.now, &mut days)?;
+        Ok(days)
+    };
+    db.read_blocking(read).unwrap()
+}
+
 fn days(db: &Db) -> Vec<StudentDay> {
-    db.read_blocking(|tx| today::of_all(tx, &moment(), &Reach::Everything)).unwrap()
+    days_at(db, &moment())
 }
 
 /// The students who need attention, each with the rules that apply.

@@ -12,6 +12,7 @@ use lyceum_store::Db;
 use serde_json::json;
 
 use crate::kit::{SENT, Said, both, course, create, enroll, school, send, student};
+use crate::need::days_at;
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -164,8 +165,7 @@ fn students_work_are_idle_absent_or_off() {
         );
         let presence = |now: &str| -> Vec<Presence> {
             let moment = Moment { now: at(now), usual_hours: usual() };
-            let days =
-                db.read_blocking(|tx| today::of_all(tx, &moment, &Reach::Everything)).unwrap();
+            let days = days_at(db, &moment);
             days.iter().map(|day| day.presence(moment.now)).collect()
         };
         assert_eq!(presence("2026-03-10T11:00:00Z"), [Working, Idle, Absent, Off]);
@@ -205,7 +205,7 @@ fn each_student_has_the_day_of_the_own_school() {
             }
         }
         send(db, &events);
-        let days = db.read_blocking(|tx| today::of_all(tx, &moment, &Reach::Everything)).unwrap();
+        let days = days_at(db, &moment);
         let found: Vec<(&str, i64)> =
             days.iter().map(|day| (day.learner.id.as_str(), day.xp())).collect();
         // Auckland's day began at 11:00 UTC, Honolulu's at 10:00 UTC.
@@ -240,7 +240,7 @@ fn only_members_of_today_are_enrolled_and_have_goals() {
             create(db, "enrollments", enrollment);
         }
         let moment = Moment { now: at("2026-03-10T11:00:00Z"), usual_hours: usual() };
-        let days = db.read_blocking(|tx| today::of_all(tx, &moment, &Reach::Everything)).unwrap();
+        let days = days_at(db, &moment);
         for day in &days {
             let id = day.learner.id.as_str();
             let goal = if id == "began" { 70 } else { 0 };

@@ -17,7 +17,7 @@ use crate::repository::facts::{ContextRows, FactRows};
 use crate::tree::Tree;
 
 pub use crate::repository::facts::{
-    ActorFacts, EventPosition, apps_of, last_of_all, of_all, place, read, unplaced, users_of_app,
+    ActorFacts, EventPosition, apps_of, place, read, sums_by_actor, unplaced, users_of_app,
 };
 pub use piece::{FactPieces, Metric, REACH_MS};
 

@@ -24,8 +24,8 @@ pub const ENROLLMENT: RecordKind = RecordKind {
             .column()
             .doc("The role of the user in the class."),
         flag("primary").doc("Whether the user is the main teacher of the class."),
-        field("beginDate", FieldType::Date).doc("The first day of the enrollment."),
-        field("endDate", FieldType::Date).doc("The day on which the enrollment ends."),
+        field("beginDate", FieldType::Date).column().doc("The first day of the enrollment."),
+        field("endDate", FieldType::Date).column().doc("The day on which the enrollment ends."),
         reference("course", "course")
             .platform()
             .in_use()

@@ -22,24 +22,19 @@ pub struct MemberCounts {
 
 /// Appends the condition that the enrollment `alias` makes its user a member of the class now: it is active, has begun and
 /// has not ended ([`membership::EnrollmentDays::is_current`]).
-pub(super) fn is_member(sql: &mut Sql, alias: &str, now: Timestamp) -> Result<()> {
-    let dialect = sql.dialect;
-    let day = |name| dialect::json_text(dialect, &format!("{alias}.body"), &[name]);
-    let (begin, end) = (day("beginDate")?, day("endDate")?);
+pub(super) fn is_member(sql: &mut Sql, alias: &str, now: Timestamp) {
     let today = sql.placeholder(membership::day(now).as_str());
     sql.push(&format!(
-        "({alias}.status = 'active' AND COALESCE({begin} <= {today}, TRUE) \
-         AND COALESCE({end} >= {today}, TRUE))"
+        "({alias}.status = 'active' AND COALESCE({alias}.begin_date <= {today}, TRUE) \
+         AND COALESCE({alias}.end_date >= {today}, TRUE))"
     ));
-    Ok(())
 }
 
-/// The numbers of active users within the reach who are members of each of the classes that has any, or of each of all
-/// classes, by its sourcedId.
+/// The numbers of active users within the reach who are members of each of the classes that has any, by its sourcedId.
 pub fn class_sizes(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    classes: Option<&[&str]>,
+    classes: &[&str],
     reach: &Reach,
 ) -> Result<HashMap<String, MemberCounts>> {
     let mut sql = Sql::new(tx.dialect());
@@ -48,12 +43,10 @@ pub fn class_sizes(
          JOIN users u ON u.sourced_id = e.user_id \
          WHERE u.status = 'active' AND e.role IN ('student', 'teacher') AND ",
     );
-    is_member(&mut sql, "e", now)?;
-    let ids = classes.map(serde_json::to_string).transpose().map_err(Problem::internal)?;
-    if let Some(ids) = &ids {
-        let placeholder = sql.placeholder(ids.as_str());
-        sql.push(" AND ").push(&dialect::is_one_of(tx.dialect(), "e.class_id", &placeholder));
-    }
+    is_member(&mut sql, "e", now);
+    let ids = serde_json::to_string(classes).map_err(Problem::internal)?;
+    let placeholder = sql.placeholder(ids.as_str());
+    sql.push(" AND ").push(&dialect::is_one_of(tx.dialect(), "e.class_id", &placeholder));
     sql.push(" AND ");
     reach::condition(&mut sql, (&USER, "u"), reach, RecordUse::See)?;
     sql.push(" GROUP BY e.class_id, e.role");
@@ -116,7 +109,7 @@ pub fn in_class(
     );
     sql.bind(class).push(" AND e.role = ").bind(role);
     sql.push(" AND u.status = 'active' AND ");
-    is_member(&mut sql, "e", now)?;
+    is_member(&mut sql, "e", now);
     sql.push(" AND ");
     reach::condition(&mut sql, (&USER, "u"), reach, RecordUse::See)?;
     let mut found = Vec::new();
@@ -142,7 +135,7 @@ pub fn classes_of_member(
     let mut sql = Sql::new(tx.dialect());
     sql.push("SELECT DISTINCT e.class_id FROM enrollments e WHERE e.user_id = ").bind(user);
     sql.push(" AND e.role = ").bind(role).push(" AND ");
-    is_member(&mut sql, "e", now)?;
+    is_member(&mut sql, "e", now);
     tx.rows(&sql.text, &sql.values())
 }
 
@@ -158,7 +151,7 @@ pub fn students_by_class(
     let is_one = dialect::is_one_of(sql.dialect, "e.class_id", &placeholder);
     sql.push("SELECT DISTINCT e.class_id, e.user_id FROM enrollments e WHERE ");
     sql.push(&is_one).push(" AND e.role = 'student' AND ");
-    is_member(&mut sql, "e", now)?;
+    is_member(&mut sql, "e", now);
     let mut members: HashMap<String, Vec<String>> = HashMap::new();
     for (class, user) in tx.rows::<(String, String)>(&sql.text, &sql.values())? {
         members.entry(class).or_default().push(user);

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
-use lyceum_store::{Sql, Tx, dialect};
+use lyceum_store::{Sql, Tx, columns, dialect};
 
 use super::classes::{ClassMember, is_member};
 use super::reach::{self, RecordUse};
+use super::walk::OrganizationWalk;
 use crate::kinds::USER;
 
 /// A user with the role of a student.
@@ -38,31 +39,42 @@ impl ListedStudent {
 /// Every active user within the reach with the role of a student, in the order of their creation.
 pub fn learners(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<ListedStudent>> {
     let grades = first_links(tx, "user.grades")?;
-    let orgs = first_links(tx, "user.roles.org")?;
     let mut sql = Sql::new(tx.dialect());
-    sql.push(
+    sql.push(&format!(
         "SELECT t.seq, t.sourced_id, t.given_name, t.family_name, t.email, t.primary_org_id \
-         FROM roster_link r CROSS JOIN users t WHERE r.field = 'user.roles.role' \
-         AND r.value = 'student' AND t.seq = r.owner AND t.status = 'active' AND ",
-    );
-    reach::condition(&mut sql, (&USER, "t"), reach, RecordUse::See)?;
+         FROM roster_link r {} WHERE r.field = 'user.roles.role' AND r.value = 'student' \
+         AND t.status = 'active' AND ",
+        dialect::look_up(sql.dialect, "users", "t", "t.seq = r.owner")
+    ));
+    match OrganizationWalk::of(&USER, reach)? {
+        Some(walk) => walk.within(&mut sql, None),
+        None => reach::condition(&mut sql, (&USER, "t"), reach, RecordUse::See)?,
+    }
     sql.push(" ORDER BY r.owner");
-    let mut learners = Vec::new();
+    let (mut learners, mut without_primary_org) = (Vec::new(), Vec::new());
     tx.query(&sql.text, &sql.values(), |row| {
         let seq = row.int(0)?;
         let text = |column| Ok(row.opt_text(column)?.unwrap_or_default().to_owned());
-        let of_link = |links: &HashMap<i64, String>| links.get(&seq).cloned().unwrap_or_default();
-        let primary: String = text(5)?;
-        learners.push(ListedStudent {
+        let learner = ListedStudent {
             id: text(1)?,
             given_name: text(2)?,
             family_name: text(3)?,
             email: text(4)?,
-            org: if primary.is_empty() { of_link(&orgs) } else { primary },
-            grade: of_link(&grades),
-        });
+            org: text(5)?,
+            grade: grades.get(&seq).cloned().unwrap_or_default(),
+        };
+        if learner.org.is_empty() {
+            without_primary_org.push((learners.len(), seq));
+        }
+        learners.push(learner);
         Ok::<_, Problem>(true)
     })?;
+    if !without_primary_org.is_empty() {
+        let mut orgs = first_links(tx, "user.roles.org")?;
+        for (at, seq) in without_primary_org {
+            learners[at].org = orgs.remove(&seq).unwrap_or_default();
+        }
+    }
     Ok(learners)
 }
 
@@ -112,26 +124,72 @@ fn first_links(tx: &mut Tx<'_>, field: &str) -> Result<HashMap<i64, String>> {
     Ok(found)
 }
 
-/// Hands every enrollment with which a student is a member of a class now, and whose course is in use, to `each`, in the
-/// order of their creation: user, course, canonical JSON.
+/// Hands every enrollment with which one of the students, or any student, is a member of a class now, and whose course is
+/// in use, to `each`: user and course.
 pub fn each_learning(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    mut each: impl FnMut(&str, &str, &str) -> Result<()>,
+    students: Option<&[&str]>,
+    mut each: impl FnMut(&str, &str),
 ) -> Result<()> {
+    // Looking up the class of each enrollment would cost more than reading all classes once.
+    let sql = "SELECT c.sourced_id, c.course_id FROM classes c \
+               JOIN courses k ON k.sourced_id = c.course_id AND k.status = 'active'";
+    let courses: HashMap<String, String> = tx.rows(sql, &[])?.into_iter().collect();
     let mut sql = Sql::new(tx.dialect());
-    sql.push(
-        "SELECT e.user_id, c.course_id, e.body FROM enrollments e \
-         JOIN classes c ON c.sourced_id = e.class_id \
-         JOIN courses k ON k.sourced_id = c.course_id AND k.status = 'active' \
-         WHERE e.role = 'student' AND ",
-    );
-    is_member(&mut sql, "e", now)?;
-    sql.push(" ORDER BY e.seq");
+    sql.push("SELECT e.user_id, e.class_id FROM enrollments e WHERE ");
+    is_learning(&mut sql, now, students)?;
     tx.query(&sql.text, &sql.values(), |row| {
-        each(row.text(0)?, row.text(1)?, row.text(2)?)?;
+        let course = row.opt_text(1)?.and_then(|class| courses.get(class));
+        if let (Some(user), Some(course)) = (row.opt_text(0)?, course) {
+            each(user, course);
+        }
         Ok(true)
     })
+}
+
+/// An enrollment that sets a daily goal of its own.
+#[derive(Debug)]
+pub struct OwnGoal {
+    /// The sourcedId of the student.
+    pub student: String,
+    /// The sourcedId of the course.
+    pub course: String,
+    /// The canonical JSON of the enrollment.
+    pub body: String,
+}
+
+columns!(OwnGoal { student: "e.user_id", course: "c.course_id", body: "e.body" });
+
+/// Those of the enrollments of [`each_learning`] that may set a daily goal of their own.
+pub fn own_goals(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    students: Option<&[&str]>,
+) -> Result<Vec<OwnGoal>> {
+    let mut sql = Sql::new(tx.dialect());
+    // An index has the enrollments with this text.
+    sql.push(&format!(
+        "SELECT {} FROM enrollments e JOIN classes c ON c.sourced_id = e.class_id \
+         JOIN courses k ON k.sourced_id = c.course_id AND k.status = 'active' \
+         WHERE e.body LIKE '%\"dailyXp\"%' AND ",
+        OwnGoal::COLUMNS
+    ));
+    is_learning(&mut sql, now, students)?;
+    tx.rows(&sql.text, &sql.values())
+}
+
+/// Appends the condition that the enrollment `e` makes one of the students, or any student, a member of a class now.
+fn is_learning(sql: &mut Sql, now: Timestamp, students: Option<&[&str]>) -> Result<()> {
+    sql.push("e.role = 'student' AND ");
+    is_member(sql, "e", now);
+    if let Some(students) = students {
+        let ids = serde_json::to_string(students).map_err(Problem::internal)?;
+        let placeholder = sql.placeholder(ids.as_str());
+        let is_one = dialect::is_one_of(sql.dialect, "e.user_id", &placeholder);
+        sql.push(" AND ").push(&is_one);
+    }
+    Ok(())
 }
 
 /// The sourcedIds of the active users with these e-mail addresses, which are in lower case; of several

@@ -42,8 +42,8 @@ pub use credentials::{Credential, add_credential, credential};
 pub use delete::delete;
 pub use erase::{RedactedRecords, erase_references, erase_user, redact_records};
 pub use learners::{
-    ListedStudent, each_learning, has_student_with_email, learners, student, users_with_emails,
-    users_with_username,
+    ListedStudent, OwnGoal, each_learning, has_student_with_email, learners, own_goals, student,
+    users_with_emails, users_with_username,
 };
 pub use list::{ListQuery, RecordPage, list};
 pub use names::{NameSearch, add_name_words, named};

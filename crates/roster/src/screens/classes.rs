@@ -1,6 +1,7 @@
 //! Classes: all of them, those of a course, one.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use lyceum_core::text::{distinct, folded};
 use lyceum_core::time::Timestamp;
@@ -11,6 +12,7 @@ use crate::fields;
 use crate::kinds::{CLASS, COURSE, ORG};
 use crate::record::{Object, members};
 use crate::repository::{self, MemberCounts, RecordUse};
+use crate::screens::at_places;
 
 /// The classes to list. An empty field admits all.
 #[derive(Clone, Debug, Default)]
@@ -62,27 +64,33 @@ pub struct ListedClass {
     pub members: MemberCounts,
 }
 
-/// Reads the list of the classes within the reach.
+/// Reads the list of the classes within the reach. Only the classes at these places of the list have the numbers of their
+/// members; without places, all classes do.
 pub fn read(
     tx: &mut Tx<'_>,
     now: Timestamp,
     filter: &ClassFilter,
+    places: Option<Range<usize>>,
     reach: &Reach,
 ) -> Result<ClassList> {
     let mut records = Vec::new();
-    repository::each(tx, &CLASS, |body, extra| {
+    repository::each_within(tx, &CLASS, reach, |body, extra| {
         let record = members(body, extra)?;
         if fields::text(&record, "status") == "active" {
             records.push(record);
         }
         Ok(())
     })?;
-    retain_within(tx, &mut records, reach)?;
-    let sizes = repository::class_sizes(tx, now, None, reach)?;
-    let mut classes = names_by_id(tx, &records, &sizes, reach)?;
+    let mut classes = names_by_id(tx, &records, &HashMap::new(), reach)?;
     let schools = distinct(classes.iter().map(|class| &class.school));
     let subjects = distinct(classes.iter().flat_map(|class| &class.subjects));
     classes.retain(|class| filter.admits(class));
+    let counted = at_places(&mut classes, places);
+    let ids: Vec<&str> = counted.iter().map(|class| class.id.as_str()).collect();
+    let sizes = repository::class_sizes(tx, now, &ids, reach)?;
+    for class in counted {
+        class.members = sizes.get(&class.id).copied().unwrap_or_default();
+    }
     Ok(ClassList { schools, subjects, classes })
 }
 
@@ -136,7 +144,7 @@ fn some(
     reach: &Reach,
 ) -> Result<Vec<ListedClass>> {
     let ids: Vec<&str> = records.iter().map(|record| fields::text(record, "sourcedId")).collect();
-    let sizes = repository::class_sizes(tx, now, Some(&ids), reach)?;
+    let sizes = repository::class_sizes(tx, now, &ids, reach)?;
     names_by_id(tx, records, &sizes, reach)
 }
 

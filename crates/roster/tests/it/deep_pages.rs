@@ -16,7 +16,7 @@ use lyceum_testkit::naive_reach::WholeRoster;
 use lyceum_testkit::random_roster::{ORGS, move_organization, populate, reach};
 use serde_json::{Value, json};
 
-use crate::kit::{BASE, both, collection, create, ids, object, rules};
+use crate::kit::{BASE, both, collection, create, ids, object, rules, with_columns_of_days};
 use crate::migrations;
 use crate::reach::{is_consistent, listed};
 
@@ -191,6 +191,27 @@ fn pages_at_any_offset_agree_with_the_naive_rule_while_records_change() {
     });
 }
 
+/// Writes the counts of organizations as earlier versions did, with one row for each part and shard, which do not fit any
+/// more.
+fn count_as_earlier_versions(db: &Db) {
+    let written = db.write_blocking(|tx| {
+        for path in COUNTED {
+            for part in tx.tally_parts(path)? {
+                let total = tx.tally_total(&part)?;
+                tx.send("DELETE FROM tally WHERE collection = $1", &[(&part).into()])?;
+                let insert = "INSERT INTO tally (collection, level, block, shard, live) VALUES ($1, 1, 0, $2, $3)";
+                tx.send(insert, &[(&part).into(), 0_i64.into(), (total + 2).into()])?;
+                tx.send(insert, &[(&part).into(), 1_i64.into(), (-2_i64).into()])?;
+            }
+        }
+        Ok(())
+    });
+    written.unwrap();
+    let report = db.read_blocking(|tx| repository::check(tx, |_, _| {})).unwrap();
+    let is_found = |fault: &String| fault.starts_with("the counter of users@o-");
+    assert!(report.faults.iter().any(is_found), "{:?}", report.faults);
+}
+
 #[test]
 fn counts_of_earlier_versions_are_computed_again() {
     let all = migrations();
@@ -198,27 +219,13 @@ fn counts_of_earlier_versions_are_computed_again() {
     both_stores(&earlier, |target| {
         let mut random = RandomStream::seeded(5);
         let db = Db::open(target, &earlier).unwrap();
-        populate(&db, &mut random);
-        for round in 0..3 {
-            add_behind_gaps(&db, round, &mut random);
-        }
-        // Earlier versions had one row for each part and shard.
-        let written = db.write_blocking(|tx| {
-            for path in COUNTED {
-                for part in tx.tally_parts(path)? {
-                    let total = tx.tally_total(&part)?;
-                    tx.send("DELETE FROM tally WHERE collection = $1", &[(&part).into()])?;
-                    let insert = "INSERT INTO tally (collection, level, block, shard, live) VALUES ($1, 1, 0, $2, $3)";
-                    tx.send(insert, &[(&part).into(), 0_i64.into(), (total + 2).into()])?;
-                    tx.send(insert, &[(&part).into(), 1_i64.into(), (-2_i64).into()])?;
-                }
+        with_columns_of_days(&db, || {
+            populate(&db, &mut random);
+            for round in 0..3 {
+                add_behind_gaps(&db, round, &mut random);
             }
-            Ok(())
+            count_as_earlier_versions(&db);
         });
-        written.unwrap();
-        let report = db.read_blocking(|tx| repository::check(tx, |_, _| {})).unwrap();
-        let is_found = |fault: &String| fault.starts_with("the counter of users@o-");
-        assert!(report.faults.iter().any(is_found), "{:?}", report.faults);
         drop(db);
         let db = Db::open(target, &all).unwrap();
         is_consistent(&db);

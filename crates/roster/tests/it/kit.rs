@@ -68,3 +68,17 @@ pub(crate) fn records(listed: &RecordPage) -> Vec<Value> {
 pub(crate) fn ids(listed: &RecordPage) -> Vec<String> {
     records(listed).iter().map(|r| r["sourcedId"].as_str().unwrap().to_owned()).collect()
 }
+
+/// Fills a database that has no columns for the days of enrollments yet. They are there while it is filled, because today's
+/// program writes them.
+pub(crate) fn with_columns_of_days(db: &Db, fill: impl FnOnce()) {
+    let alter = |change: &str| {
+        let sql = format!("ALTER TABLE enrollments {change}");
+        db.write_blocking(|tx| tx.execute(&sql, &[])).unwrap();
+    };
+    alter("ADD COLUMN begin_date TEXT");
+    alter("ADD COLUMN end_date TEXT");
+    fill();
+    alter("DROP COLUMN begin_date");
+    alter("DROP COLUMN end_date");
+}

@@ -22,6 +22,7 @@ mod csv_strict;
 mod csv_zips;
 mod deep_pages;
 mod demo;
+mod enrollment_days;
 mod filters;
 mod fuzz;
 mod kit;

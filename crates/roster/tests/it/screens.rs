@@ -33,7 +33,8 @@ fn classes_stand_by_school_with_their_members_and_can_be_chosen() {
         records::enroll(db, "ann", "k-north", "north", "student");
         let read = |school: &str, subject: &str| {
             let filter = ClassFilter { school: school.to_owned(), subject: subject.to_owned() };
-            db.read_blocking(|tx| classes::read(tx, now(), &filter, &Reach::Everything)).unwrap()
+            db.read_blocking(|tx| classes::read(tx, now(), &filter, None, &Reach::Everything))
+                .unwrap()
         };
         let all = read("", "");
         assert_eq!(titles(&all), ["Class k-east", "Class a-north", "Class k-north"]);
@@ -41,6 +42,10 @@ fn classes_stand_by_school_with_their_members_and_can_be_chosen() {
         assert_eq!(all.subjects, ["Math", "Reading"]);
         assert_eq!(all.classes[2].members, MemberCounts { students: 1, teachers: 0 });
         assert_eq!(all.classes[2].course_title, "Course c-north");
+        let third = db.read_blocking(|tx| {
+            classes::read(tx, now(), &ClassFilter::default(), Some(2..50), &Reach::Everything)
+        });
+        assert_eq!(third.unwrap().classes[2].members.students, 1);
         let math = read("", "Math");
         assert_eq!((titles(&math), math.subjects.len()), (vec!["Class k-east"], 2));
         assert_eq!(titles(&read("School north", "Math")), [""; 0]);
@@ -74,7 +79,7 @@ fn members_of_a_class_have_an_enrollment_that_counts_today() {
         let now: Timestamp = "2026-01-15T23:59:59Z".parse().unwrap();
         let everything = &Reach::Everything;
         db.read_blocking(|tx| {
-            let sizes = repository::class_sizes(tx, now, None, everything)?;
+            let sizes = repository::class_sizes(tx, now, &["k"], everything)?;
             assert_eq!(sizes["k"], MemberCounts { students: 3, teachers: 3 });
             let mut members: Vec<String> =
                 repository::in_class(tx, now, "k", "student", everything)?

@@ -34,6 +34,7 @@ mod item_files;
 mod keys;
 mod kv;
 mod languages;
+mod large_network;
 mod learn;
 mod lesson_plans;
 mod lesson_rules;

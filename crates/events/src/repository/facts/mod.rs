@@ -17,7 +17,7 @@ use super::gather::GatherOutcome;
 use super::names::{Actor, every_actor};
 use super::run_lists::RunLists;
 use super::runs::{RunListValidity, RunRecord as _, Runs};
-use super::{GATHERED_ROWS, MARKS, RUN_MIN_RECORDS, lists};
+use super::{GATHERED_ROWS, RUN_MIN_RECORDS};
 use crate::facts::{BUCKET_MS, FactContext, Facts, MeasureSums};
 use crate::limits::FACT_LOCATE_CHUNK_COUNT;
 
@@ -309,57 +309,82 @@ pub(super) fn seqs(tx: &mut Tx<'_>, actors: &[i64], buckets: &Range<i64>) -> Res
 /// The sums of an actor during some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActorFacts {
-    /// The actor's number.
-    pub actor: i64,
     /// The sourcedId in the actor's IRI, or the whole IRI if it contains none.
     pub person: String,
     /// The email address in lower case; empty if there is none.
     pub email: String,
     /// The sums of all events.
     pub sums: MeasureSums,
+    /// The time of the last event, in milliseconds.
+    pub last_ms: Option<i64>,
 }
 
-/// The sums of every actor with events in whole buckets between the instants, by actor. Reads each fact of that time
-/// once.
-pub fn of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<Vec<ActorFacts>> {
-    let mut sums: HashMap<i64, MeasureSums> = HashMap::new();
-    of_everybody(tx, &buckets(&instants), |fact| {
-        sums.entry(fact.actor()).or_default().add(&fact.sums, 1);
-    })?;
-    let mut all = Vec::with_capacity(sums.len());
-    every_actor(tx, |Actor { number, person, email }| {
-        if let Some(sums) = sums.remove(&number) {
-            all.push(ActorFacts { actor: number, person, email, sums });
+/// The sums of the actors, or of every actor, with events in whole buckets between the instants. Reads each fact of that
+/// time once.
+pub fn sums_by_actor(
+    tx: &mut Tx<'_>,
+    actors: Option<Vec<Actor>>,
+    instants: Range<i64>,
+) -> Result<Vec<ActorFacts>> {
+    let mut work: HashMap<i64, ActorWork> = HashMap::new();
+    let add = |fact: Fact| work.entry(fact.actor()).or_default().add(&fact);
+    match &actors {
+        Some(actors) => {
+            let mut numbers: Vec<i64> = actors.iter().map(|actor| actor.number).collect();
+            numbers.sort_unstable();
+            of_actors(tx, &numbers, &buckets(&instants), add)?;
         }
-    })?;
-    Ok(all)
-}
-
-/// The time of each actor's last event in whole buckets between the instants, in milliseconds.
-pub fn last_of_all(tx: &mut Tx<'_>, instants: Range<i64>) -> Result<HashMap<i64, i64>> {
-    let mut last: HashMap<i64, (i64, Vec<i64>)> = HashMap::new();
-    of_everybody(tx, &buckets(&instants), |fact| {
-        let (bucket, seqs) = last.entry(fact.actor()).or_insert((i64::MIN, Vec::new()));
-        if fact.bucket() > *bucket {
-            (*bucket, *seqs) = (fact.bucket(), Vec::new());
-        }
-        if fact.bucket() == *bucket {
-            seqs.push(fact.seq());
-        }
-    })?;
-    let mut seqs: Vec<i64> = last.into_values().flat_map(|(_, seqs)| seqs).collect();
-    seqs.sort_unstable();
-    let sql = format!("SELECT actor, event_ms FROM event_log WHERE seq IN ({})", *MARKS);
-    let mut all: HashMap<i64, i64> = HashMap::new();
-    for list in lists(&seqs) {
-        let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
-        tx.query(&sql, &values, |row| {
-            let last = all.entry(row.int(0)?).or_insert(i64::MIN);
-            *last = row.int(1)?.max(*last);
-            Ok(true)
-        })?;
+        None => of_everybody(tx, &buckets(&instants), add)?,
     }
-    Ok(all)
+    let last_ms = last_of(tx, &work)?;
+    let mut found = Vec::with_capacity(work.len());
+    let each = |Actor { number, person, email }| {
+        if let Some(ActorWork { sums, .. }) = work.remove(&number) {
+            found.push(ActorFacts { person, email, sums, last_ms: last_ms.get(&number).copied() });
+        }
+    };
+    match actors {
+        Some(actors) => actors.into_iter().for_each(each),
+        None => every_actor(tx, each)?,
+    }
+    Ok(found)
+}
+
+/// The facts of an actor, added up.
+#[derive(Default)]
+struct ActorWork {
+    sums: MeasureSums,
+    /// The last bucket, and the numbers of its events.
+    last: Option<(i64, Vec<i64>)>,
+}
+
+impl ActorWork {
+    fn add(&mut self, fact: &Fact) {
+        self.sums.add(&fact.sums, 1);
+        match &mut self.last {
+            Some((bucket, _)) if *bucket > fact.bucket() => {}
+            Some((bucket, seqs)) if *bucket == fact.bucket() => seqs.push(fact.seq()),
+            last => *last = Some((fact.bucket(), vec![fact.seq()])),
+        }
+    }
+}
+
+/// The time of the last event of each actor, in milliseconds.
+fn last_of(tx: &mut Tx<'_>, work: &HashMap<i64, ActorWork>) -> Result<HashMap<i64, i64>> {
+    let seqs = work.values().filter_map(|work| work.last.as_ref()).flat_map(|(_, seqs)| seqs);
+    let mut seqs: Vec<i64> = seqs.copied().collect();
+    seqs.sort_unstable();
+    let sql = format!(
+        "SELECT actor, event_ms FROM event_log WHERE {}",
+        is_one_of_numbers(tx.dialect(), "seq", "$1")
+    );
+    let mut last_ms: HashMap<i64, i64> = HashMap::new();
+    tx.query(&sql, &[json(&seqs)?.as_str().into()], |row| {
+        let last = last_ms.entry(row.int(0)?).or_insert(i64::MIN);
+        *last = row.int(1)?.max(*last);
+        Ok(true)
+    })?;
+    Ok(last_ms)
 }
 
 fn buckets(instants: &Range<i64>) -> Range<i64> {

@@ -45,10 +45,10 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
         subject: query.own("subject").to_owned(),
     };
     let (reach, now) = (context.reach(), context.app.clock.now());
-    let read = move |tx: &mut Tx<'_>| classes::read(tx, now, &filter, &reach);
+    let places = query.places();
+    let read = move |tx: &mut Tx<'_>| classes::read(tx, now, &filter, places.clone(), &reach);
     let found = context.app.db.scan(deadline(), read).await?;
-    let rows = found.classes.iter().map(row).collect();
-    let list = List::new("Classes", COLUMNS, query, rows)
+    let list = List::of_items("Classes", COLUMNS, query, &found.classes, row)
         .or_else("There are no classes yet. Import a roster, or create classes over the API.")
         .choice(ListFilter::of("school", "School", found.schools.iter().map(|name| (name, name))))
         .choice(ListFilter::of(

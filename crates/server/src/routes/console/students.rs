@@ -29,12 +29,12 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         class: chosen_class(&visitor, &query),
     };
     let reach = context.reach();
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, &moment, &filter, &reach);
+    let places = query.places();
+    let read = move |tx: &mut Tx<'_>| screen::read(tx, &moment, &filter, places.clone(), &reach);
     let students = context.app.db.scan(deadline(), read).await?;
     let today = visitor.zone().day_of(now);
-    let rows = students.days.iter().map(|student| row(student, now)).collect();
     let classes = class_filter(&students.classes, query.own("class"));
-    let list = List::new("Students", COLUMNS, query, rows)
+    let list = List::of_items("Students", COLUMNS, query, &students.days, |day| row(day, now))
         .or_else("There are no students yet. Import a roster, or create users over the API.")
         .choices(classes)
         .choice(ListFilter::of(

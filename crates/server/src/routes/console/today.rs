@@ -71,21 +71,25 @@ fn view(
     today: &screen::TodayList,
 ) -> TodayPage {
     let now = moment.now;
-    let rows = today.needs.iter().map(|need| row(need, now)).collect();
     let class = query.own("class").to_owned();
     let classes = class_filter(&today.classes, &class);
-    let list = List::new("Students today", COLUMNS, query, rows)
-        .or_else(match presence {
-            None => phrase!("No student needs attention right now."),
-            Some(_) => phrase!("No student is in this group right now."),
-        })
-        .choices(classes)
-        .choice(ListFilter::of(
-            "rule",
-            "Reason",
-            RULES.iter().map(|rule| (rule.id, translated(rule.title))),
-        ))
-        .choice(ListFilter::of("school", "School", today.schools.iter().map(|name| (name, name))));
+    let list =
+        List::of_items("Students today", COLUMNS, query, &today.needs, |need| row(need, now))
+            .or_else(match presence {
+                None => phrase!("No student needs attention right now."),
+                Some(_) => phrase!("No student is in this group right now."),
+            })
+            .choices(classes)
+            .choice(ListFilter::of(
+                "rule",
+                "Reason",
+                RULES.iter().map(|rule| (rule.id, translated(rule.title))),
+            ))
+            .choice(ListFilter::of(
+                "school",
+                "School",
+                today.schools.iter().map(|name| (name, name)),
+            ));
     TodayPage {
         frame: visitor.frame(t!("Today")),
         now: visitor.calendar.moment(now),
