@@ -125,6 +125,7 @@ test("items in a browser", { skip, concurrency: WORKERS }, async (t) => {
   const kit = await begin(t);
   await t.test("each interaction is answered, scored and shown again", { concurrency: WORKERS }, (t) => answerItems(t, kit));
   await t.test("help, formulas, limits and reading aloud", () => readItem(kit));
+  await t.test("reading aloud in the language of the item, otherwise of the page", () => readInLanguages(kit));
   await t.test("items of the standard are shown without errors", (t) => showExamples(t, kit));
 });
 
@@ -163,18 +164,55 @@ async function answerItems(t, kit) {
   });
 }
 
-async function readItem({ server, open }) {
-  await server.call("POST", "/assessment-items", { format: "xml", xml: READING });
-  const { page, faults } = await open();
-  // Test machines have no voices.
+/** Collects what a page speaks. Test machines have no voices. */
+async function listen(page) {
   await page.addInitScript(() => {
     window.spoken = [];
+    window.languages = [];
     const speak = (utterance) => {
       window.spoken.push(utterance.text);
+      window.languages.push(utterance.lang);
       setTimeout(() => utterance.dispatchEvent(new Event("end")));
     };
     Object.defineProperty(window, "speechSynthesis", { value: { speak, cancel() {} } });
   });
+}
+
+async function readInLanguages({ server, open }) {
+  const formula = `<math xmlns="http://www.w3.org/1998/Math/MathML"><mfrac><mn>3</mn><mn>4</mn></mfrac><mo>+</mo><msup><mi>x</mi><mn>2</mn></msup></math>`;
+  const body = `<p>${formula} = <qti-text-entry-interaction response-identifier="RESPONSE"/></p>`;
+  const english = itemXml("spoken-en", { baseType: "string", body });
+  const items = {
+    "spoken-en": english,
+    "spoken-es": english.replaceAll("spoken-en", "spoken-es").replace('xml:lang="en"', 'xml:lang="es-MX"'),
+    "spoken-none": english.replaceAll("spoken-en", "spoken-none").replace('xml:lang="en"', ""),
+  };
+  for (const xml of Object.values(items)) await server.call("POST", "/assessment-items", { format: "xml", xml });
+  const inEnglish = "3 quarters plus x squared = blank";
+  const inSpanish = "3 cuartos más x al cuadrado = espacio en blanco";
+  const { page, faults } = await open();
+  await listen(page);
+  for (const [language, item, text, spokenIn] of [
+    ["en", "spoken-en", inEnglish, "en"],
+    ["en", "spoken-es", inSpanish, "es-MX"],
+    ["en", "spoken-none", inEnglish, "en"],
+    ["es", "spoken-en", inEnglish, "en"],
+    ["es", "spoken-none", inSpanish, "es"],
+  ]) {
+    await page.setExtraHTTPHeaders({ "accept-language": language });
+    await page.goto(`/console/items/${item}/preview`);
+    await page.getByRole("button", { name: language === "es" ? "Leer en voz alta" : "Read aloud" }).click();
+    await page.waitForFunction(() => window.spoken.length > 0);
+    assert.deepEqual(await page.evaluate(() => [window.spoken[0], window.languages[0]]), [text, spokenIn], `${item} on a page in ${language}`);
+    assert.equal(await page.locator("math").getAttribute("aria-label"), text.split(" = ")[0]);
+  }
+  assert.deepEqual(faults, []);
+}
+
+async function readItem({ server, open }) {
+  await server.call("POST", "/assessment-items", { format: "xml", xml: READING });
+  const { page, faults } = await open();
+  await listen(page);
   await page.goto("/console/items/reading/preview");
   const nodes = (await accessible(page)).map(({ role, name }) => `${role} ${name}`);
   for (const node of ["MathMLMath 3 quarters plus x squared", "link Open the picture"]) assert.ok(nodes.includes(node), `no ${node} among ${nodes.join("; ")}`);

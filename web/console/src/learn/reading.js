@@ -2,7 +2,7 @@
 import { create } from "./interactions/base.js";
 import { spokenFile } from "./interactions/catalog.js";
 import { speechOf } from "./interactions/speech.js";
-import { t } from "../language.js";
+import { languageOf, t } from "../language.js";
 
 /** The elements that are read as one piece. */
 const PIECES = "qti-prompt, p, li, h2, h3, h4, h5, h6, dt, dd, caption, th, td, label, .qti-token, blockquote, pre";
@@ -46,7 +46,7 @@ export function readAloud(container, onChange = () => {}) {
         return;
       }
       const utterance = new SpeechSynthesisUtterance(speechOf(piece));
-      utterance.lang = piece.closest("[lang]")?.lang ?? "";
+      utterance.lang = languageOf(piece);
       utterance.addEventListener("end", resolve);
       utterance.addEventListener("error", resolve);
       end = () => (speechSynthesis.cancel(), resolve());

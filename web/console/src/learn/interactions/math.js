@@ -1,93 +1,117 @@
-// Formulas in words, for names and for reading aloud. Screen readers that know MathML read the formula itself.
+// Formulas in words, for names and for reading aloud. Screen readers that know MathML read the formula itself. The words are
+// in the language of the formula.
+import { textsOf } from "../../language.js";
 
-const OPERATORS = {
-  "+": "plus",
-  "-": "minus",
-  "−": "minus",
-  "±": "plus or minus",
-  "×": "times",
-  "⋅": "times",
-  "·": "times",
-  "*": "times",
-  "÷": "divided by",
-  "/": "over",
-  "=": "equals",
-  "≠": "is not equal to",
-  "<": "is less than",
-  ">": "is greater than",
-  "≤": "is at most",
-  "≥": "is at least",
-  "≈": "is about",
-  "→": "to",
-  "∞": "infinity",
-  "%": "percent",
-  "°": "degrees",
-  "∑": "the sum",
-  "∫": "the integral",
-  "√": "the square root of",
-  "π": "pi",
-  "(": "open bracket",
-  ")": "close bracket",
-  "\u2061": "of",
+const operators = (t) => ({
+  "+": t("plus"),
+  "-": t("minus"),
+  "−": t("minus"),
+  "±": t("plus or minus"),
+  "×": t("times"),
+  "⋅": t("times"),
+  "·": t("times"),
+  "*": t("times"),
+  "÷": t("divided by"),
+  "/": t("over"),
+  "=": t("equals"),
+  "≠": t("is not equal to"),
+  "<": t("is less than"),
+  ">": t("is greater than"),
+  "≤": t("is at most"),
+  "≥": t("is at least"),
+  "≈": t("is about"),
+  "→": t("to"),
+  "∞": t("infinity"),
+  "%": t("percent"),
+  "°": t("degrees"),
+  "∑": t("the sum"),
+  "∫": t("the integral"),
+  "√": t("the square root of"),
+  "π": t("pi"),
+  "(": t("open bracket"),
+  ")": t("close bracket"),
+  "\u2061": t("of"),
   "\u2062": "",
   "\u2063": ",",
-  "\u2064": "and",
-};
-const POWERS = { 2: "squared", 3: "cubed" };
-/** Halves to tenths. */
-const PARTS = { 2: "half", 3: "third", 4: "quarter", 5: "fifth", 6: "sixth", 7: "seventh", 8: "eighth", 9: "ninth", 10: "tenth" };
+  "\u2064": t("and"),
+});
+
+/** Halves to tenths: one of them, and several. */
+const fractionNames = (t, n) => ({
+  2: [t("one half"), t("{n} halves", { n })],
+  3: [t("one third"), t("{n} thirds", { n })],
+  4: [t("one quarter"), t("{n} quarters", { n })],
+  5: [t("one fifth"), t("{n} fifths", { n })],
+  6: [t("one sixth"), t("{n} sixths", { n })],
+  7: [t("one seventh"), t("{n} sevenths", { n })],
+  8: [t("one eighth"), t("{n} eighths", { n })],
+  9: [t("one ninth"), t("{n} ninths", { n })],
+  10: [t("one tenth"), t("{n} tenths", { n })],
+});
 
 const isShort = (text) => !text.includes(" ");
-const grouped = (text) => (isShort(text) ? text : `the quantity ${text}`);
+const grouped = (t, text) => (isShort(text) ? text : t("the quantity {text}", { text }));
 
-function fraction(above, below) {
-  const part = PARTS[below];
-  if (part && /^\d+$/.test(above)) {
-    if (above === "1") return `one ${part}`;
-    return `${above} ${part === "half" ? "halves" : `${part}s`}`;
+function fraction(t, above, below) {
+  const part = fractionNames(t, above)[below];
+  if (part && /^\d+$/.test(above)) return part[above === "1" ? 0 : 1];
+  return isShort(above) && isShort(below)
+    ? t("{above} over {below}", { above, below })
+    : t("the fraction {above} over {below}, end fraction", { above, below });
+}
+
+function power(t, base, exponent) {
+  const whole = grouped(t, base);
+  switch (exponent) {
+    case "′":
+    case "'":
+      return t("{base} prime", { base });
+    case "°":
+    case t("degrees"):
+      return t("{base} degrees", { base });
+    case "2":
+      return t("{base} squared", { base: whole });
+    case "3":
+      return t("{base} cubed", { base: whole });
+    default:
+      return t("{base} to the power of {exponent}", { base: whole, exponent });
   }
-  return isShort(above) && isShort(below) ? `${above} over ${below}` : `the fraction ${above} over ${below}, end fraction`;
 }
 
-function power(base, exponent) {
-  if (exponent === "′" || exponent === "'") return `${base} prime`;
-  if (exponent === "degrees" || exponent === "°") return `${base} degrees`;
-  return POWERS[exponent] ? `${grouped(base)} ${POWERS[exponent]}` : `${grouped(base)} to the power of ${exponent}`;
-}
-
-function spoken(element) {
-  const parts = [...element.children].map(spoken);
+function spoken(t, element) {
+  const parts = [...element.children].map((child) => spoken(t, child));
   const [first = "", second = "", third = ""] = parts;
+  const subscript = () => t("{base} sub {index}", { base: first, index: second });
   switch (element.localName) {
     case "mo":
     case "mi": {
       const text = element.textContent.trim();
-      return OPERATORS[text] ?? text;
+      return operators(t)[text] ?? text;
     }
     case "mn":
     case "mtext":
     case "ms":
       return element.textContent.trim();
     case "mfrac":
-      return fraction(first, second);
+      return fraction(t, first, second);
     case "msqrt":
-      return `the square root of ${grouped(parts.join(" "))}`;
+      return t("the square root of {text}", { text: grouped(t, parts.join(" ")) });
     case "mroot":
-      return `the root of order ${second} of ${grouped(first)}`;
+      return t("the root of order {order} of {text}", { order: second, text: grouped(t, first) });
     case "msup":
-      return power(first, second);
+      return power(t, first, second);
     case "msub":
-      return `${first} sub ${second}`;
+      return subscript();
     case "msubsup":
-      return power(`${first} sub ${second}`, third);
+      return power(t, subscript(), third);
     case "munder":
-      return `${first} with ${second} below`;
+      return t("{base} with {text} below", { base: first, text: second });
     case "mover":
-      return `${first} with ${second} above`;
+      return t("{base} with {text} above", { base: first, text: second });
     case "munderover":
-      return `${first} from ${second} to ${third}`;
+      return t("{base} from {low} to {high}", { base: first, low: second, high: third });
     case "mtable":
-      return parts.map((row, at) => `row ${at + 1}: ${row}`).join("; ");
+      return parts.map((row, at) => t("row {n}: {row}", { n: at + 1, row })).join("; ");
     case "mtr":
       return parts.join(", ");
     case "semantics":
@@ -102,7 +126,8 @@ function spoken(element) {
 
 /** A `math` element in words: its own text, or one made from its structure. */
 export function mathSpeech(math) {
-  return math.getAttribute("alttext") || math.getAttribute("aria-label") || spoken(math).replace(/\s+/g, " ").trim();
+  const own = math.getAttribute("alttext") || math.getAttribute("aria-label");
+  return own || spoken(textsOf(math), math).replace(/\s+/g, " ").trim();
 }
 
 /** Gives each formula without a text of its own one, for screen readers without MathML. */

@@ -1,6 +1,7 @@
 // The text of a part as it is spoken: by a screen reader as a name, or by the browser's voice.
 import { spokenText } from "./catalog.js";
 import { mathSpeech } from "./math.js";
+import { textsOf } from "../../language.js";
 
 const SILENT = "[hidden], [popover], [aria-hidden=true], qti-catalog-info, .qti-message, .qti-announcer, script, style";
 const BLOCKS = /^(P|DIV|LI|TD|TH|TR|H[1-6]|BR|SECTION|DT|DD|QTI-PROMPT|QTI-SIMPLE-CHOICE|QTI-CONTENT-BODY)$/;
@@ -24,7 +25,8 @@ function collect(node, parts) {
   } else if (node.localName === "svg" && drawingName(node) !== null) {
     parts.push(` ${drawingName(node)} `);
   } else if (node.localName === "input" || node.localName === "select" || node.localName === "textarea") {
-    parts.push(" blank ");
+    const t = textsOf(node);
+    parts.push(` ${t("blank")} `);
   } else {
     for (const child of node.childNodes) collect(child, parts);
     if (BLOCKS.test(node.tagName)) parts.push(" ");
