@@ -83,13 +83,15 @@ fn the_routes_that_name_api_keys_are_those_that_a_key_opens() {
     let column = |name: &str| columns.iter().position(|column| *column == name).unwrap();
     // Administrators have the same access by a token as by a key.
     let (nobody, keys) = (column("nobody"), [column("admin"), column("devkey")]);
+    // OpenAPI has no parameter that takes the rest of a path.
+    let matrix = MATRIX.replace("{*", "{");
     let document = document();
     assert_eq!(document["components"]["securitySchemes"]["key"]["scheme"], "bearer");
     let (mut open, mut closed) = (0, 0);
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let method = method.to_uppercase();
-            let rows = MATRIX.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+            let rows = matrix.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
             let rows = rows.filter(|row| row.starts_with(&[&method, path]));
             let rows: Vec<Vec<&str>> = rows.collect();
             assert!(!rows.is_empty(), "{method} {path} is not in the table");
