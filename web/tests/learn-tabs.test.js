@@ -112,6 +112,28 @@ test("a test that is open in two tabs ends in both", { skip, timeout: 120_000 },
     for (const page of [one, other]) await page.close();
   });
 
+  await t.test("with answers from both", async () => {
+    await course.questions("shared", "quiz", NAMES);
+    const one = await open(context, "shared");
+    await start(one);
+    await heading(one, 1).waitFor();
+    const other = await open(context, "shared");
+    await heading(other, 1).waitFor();
+    await choose(one, "A");
+    await one.getByRole("button", { name: "Check my answers" }).click();
+    await one.getByText("1 question has no answer yet.").waitFor();
+    await other.getByRole("button", { name: "Next" }).click();
+    await heading(other, 2).waitFor();
+    await choose(other, "A");
+    await other.locator("button.main").click();
+    await until("both answers", async () => (await answered(server, "shared")).length === 2);
+    await turn(one, "visible");
+    await one.getByRole("button", { name: "Finish" }).click();
+    await allShow([one, other], "2 of 2 answers correct");
+    assert.equal((await answered(server, "shared")).length, 2);
+    for (const page of [one, other]) await page.close();
+  });
+
   await t.test("when the time is over", async () => {
     await course.questions("timed", "quiz", NAMES, { timeLimit: 8 });
     const one = await open(context, "timed");

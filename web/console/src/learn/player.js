@@ -416,17 +416,27 @@ async function results() {
   show(part("h2", {}, t("Your answers")), ...cards, part("p", { class: "actions" }, home()));
 }
 
-/** The page is seen again, perhaps after the device slept: its time may be over, and another device may have handed in. */
+/** The page is seen again, perhaps after the device slept: its time may be over, and another tab or device may have sent answers. */
 async function wake() {
   timeLeft.check();
   void sender.flush();
-  if (!lesson?.attempt?.time || isHandingIn) return;
+  if (lesson?.mode !== "whole" || lesson.attempt?.isComplete !== false || isHandingIn) return;
   const { key } = lesson.attempt;
   const opened = await change(() => api.open(), "");
   if (!opened || isHandingIn || lesson.attempt.key !== key) return;
-  if (opened.attempt?.key === key && !opened.attempt.isComplete) return takeTime(opened.attempt);
+  if (opened.attempt?.key === key && !opened.attempt.isComplete) {
+    takeTime(opened.attempt);
+    return takeAnswers(opened.questions);
+  }
   lesson = opened;
   await route();
+}
+
+/** Takes answers from elsewhere to questions that have none here. */
+function takeAnswers(questions) {
+  const open = lesson.questions.filter((own) => !own.unfinished && !hasValue(own.responses));
+  for (const own of open) own.responses = questions.find(({ id }) => id === own.id)?.responses;
+  if (place >= lesson.questions.length && open.some(isAnswered)) review();
 }
 
 async function begin() {
