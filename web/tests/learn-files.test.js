@@ -115,6 +115,10 @@ test("lessons with files, drawings and formulas", { skip, timeout: 240_000 }, as
     }
     await page.getByRole("button", { name: "Finish" }).click();
     await page.getByText(`${GRAPHIC.length} of ${GRAPHIC.length} answers correct`).waitFor();
+    await page.getByRole("button", { name: "See my answers" }).click();
+    const tokens = page.locator(".card.question .qti-token");
+    await tokens.first().waitFor();
+    assert.deepEqual([...new Set(await tokens.evaluateAll((all) => all.map((one) => getComputedStyle(one).opacity)))], ["1"], "answers stay easy to read");
     assert.deepEqual(faults, []);
   });
 
