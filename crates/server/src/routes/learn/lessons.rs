@@ -36,8 +36,7 @@ pub(super) fn pages() -> Vec<Route> {
 pub(super) fn data() -> Vec<Route> {
     let access = Access::Student(StudentSession::Class);
     let page_token = |route: Route| {
-        let description = "The token of the forms of the page that sends the request. The answer is 401 if the browser has another session by now.";
-        route.param(Header, "Page-Token", json!({ "type": "string" }), description)
+        route.param(Header, "Page-Token", json!({ "type": "string" }), "The token of the forms of the page that sends the request. The answer is 401 if the browser has another session by now.")
     };
     let routes = vec![
         get("/key", access, key)
