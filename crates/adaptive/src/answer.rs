@@ -27,7 +27,7 @@ use crate::{LessonType, Policy, credit, gradebook};
 #[derive(Clone, Debug)]
 pub enum NextStep {
     /// A question.
-    Asked(NextQuestion),
+    Question(NextQuestion),
     /// Nothing, because the attempt is complete.
     Finished {
         /// The result of the attempt.
@@ -45,7 +45,7 @@ pub struct NextQuestion {
     pub score: f64,
     /// The question.
     pub question: QuestionDraft,
-    /// The log from which it was chosen, for [`crate::LessonCaches::keep`] after the commit.
+    /// The log from which it was chosen, for [`crate::LessonCaches::store_log`] after the commit.
     pub log: Option<ReadLog>,
 }
 
@@ -57,7 +57,7 @@ pub struct AcceptedAnswer {
     pub(crate) answered: AttemptLogAnswer,
     /// The assessment results of question and attempt, if answers are scored at once.
     pub(crate) results: Option<[Option<Object>; 2]>,
-    /// The log from which the next question was chosen, for [`crate::LessonCaches::keep`] after the commit.
+    /// The log from which the next question was chosen, for [`crate::LessonCaches::store_log`] after the commit.
     pub log: Option<ReadLog>,
 }
 
@@ -72,17 +72,17 @@ pub fn served(
     lesson: &str,
 ) -> Result<Option<NextStep>> {
     let lesson = attempt::lesson_for(tx, desk, student, lesson)?;
-    let Some((attempt, open)) = repository::sitting(tx, student, &lesson.id)? else {
+    let Some((attempt, open)) = repository::last_with_question(tx, student, &lesson.id)? else {
         return Ok(None);
     };
-    by_steps(attempt.lesson_type)?;
+    require_steps(attempt.lesson_type)?;
     if attempt.completed.is_some() {
         return finished(tx, desk, &attempt).map(Some);
     }
     let Some(open) = open else { return Ok(None) };
     let bank = bank_of(tx, desk, &attempt)?;
-    let asked = open_question(tx, desk, &attempt, &bank, open.question)?;
-    Ok(Some(NextStep::Asked(asked)))
+    let question = open_question(tx, desk, &attempt, &bank, open.question)?;
+    Ok(Some(NextStep::Question(question)))
 }
 
 /// The student's open question. If there is none, the engine chooses one, which counts as served. Begins the first
@@ -96,14 +96,14 @@ pub fn next(
     lesson: &str,
 ) -> Result<NextStep> {
     let lesson = attempt::lesson_for(tx, desk, student, lesson)?;
-    let (attempt, open) = sitting(tx, desk, student, &lesson)?;
-    by_steps(attempt.lesson_type)?;
+    let (attempt, open) = attempt_with_question(tx, desk, student, &lesson)?;
+    require_steps(attempt.lesson_type)?;
     if attempt.completed.is_some() {
         return finished(tx, desk, &attempt);
     }
     let bank = bank_of(tx, desk, &attempt)?;
     if let Some(open) = open {
-        return open_question(tx, desk, &attempt, &bank, open.question).map(NextStep::Asked);
+        return open_question(tx, desk, &attempt, &bank, open.question).map(NextStep::Question);
     }
     let log = desk.memory.logs.get(tx, &attempt, &bank)?;
     let Some(choice) = choose(&attempt.policy(tx)?, &attempt, &bank, &log) else {
@@ -112,8 +112,8 @@ pub fn next(
     };
     let place = choice.question;
     serve(tx, desk, &attempt, &bank, choice)?;
-    let asked = open_question(tx, desk, &attempt, &bank, place)?;
-    Ok(NextStep::Asked(NextQuestion { log: Some(log), ..asked }))
+    let question = open_question(tx, desk, &attempt, &bank, place)?;
+    Ok(NextStep::Question(NextQuestion { log: Some(log), ..question }))
 }
 
 /// The answer of a complete attempt to a request for the next question.
@@ -148,19 +148,19 @@ fn open_question(
     Ok(NextQuestion { score: attempt.score, question, log: None })
 }
 
-fn sitting(
+fn attempt_with_question(
     tx: &mut Tx<'_>,
     desk: &LessonContext<'_>,
     student: &str,
     lesson: &Lesson,
 ) -> Result<(Attempt, Option<OpenQuestion>)> {
-    match repository::sitting(tx, student, &lesson.id)? {
-        Some(sitting) => Ok(sitting),
-        None => Ok((attempt::at(tx, desk, student, lesson)?, None)),
+    match repository::last_with_question(tx, student, &lesson.id)? {
+        Some(found) => Ok(found),
+        None => Ok((attempt::current_of(tx, desk, student, lesson)?, None)),
     }
 }
 
-fn by_steps(lesson_type: LessonType) -> Result<()> {
+fn require_steps(lesson_type: LessonType) -> Result<()> {
     match lesson_type {
         LessonType::Powerpath100 => Ok(()),
         other => {
@@ -299,7 +299,7 @@ pub fn answer(
     let AnswerRequest { student, question, lesson, body } = given;
     let lesson = &*attempt::lesson_for(tx, desk, student, lesson)?;
     desk.check_changes(student)?;
-    let (attempt, open) = sitting(tx, desk, student, lesson)?;
+    let (attempt, open) = attempt_with_question(tx, desk, student, lesson)?;
     let bank = bank_of(tx, desk, &attempt)?;
     if let Some(tool) = lesson.tool_provider() {
         let message = format!("the lesson is taken at '{tool}'; send its answers there");
@@ -314,13 +314,13 @@ pub fn answer(
     };
     match attempt.lesson_type {
         LessonType::Powerpath100 => {
-            stepped(tx, desk, lesson, (attempt, open), (&bank, place), body)
+            answer_step(tx, desk, lesson, (attempt, open), (&bank, place), body)
         }
         _ => answer_whole(tx, desk, attempt, (&bank, place), body),
     }
 }
 
-fn stepped(
+fn answer_step(
     tx: &mut Tx<'_>,
     desk: &LessonContext<'_>,
     lesson: &Lesson,
@@ -371,8 +371,8 @@ fn stepped(
         serve_ahead(tx, desk, &policy, (&attempt, bank), &log)?;
     }
     repository::update(tx, &attempt, desk.now)?;
-    let asked = (question.as_str(), bank.items[place].title.as_str());
-    let results = gradebook::write_step(tx, desk, lesson, &attempt, asked, &answered)?.map(Some);
+    let named = (question.as_str(), bank.items[place].title.as_str());
+    let results = gradebook::write_step(tx, desk, lesson, &attempt, named, &answered)?.map(Some);
     let (question, results, log) = (question.clone(), Some(results), Some(log));
     Ok(AcceptedAnswer { attempt, question, answered, results, log })
 }

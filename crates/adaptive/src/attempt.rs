@@ -306,12 +306,12 @@ pub fn current(
     lesson: &str,
 ) -> Result<(Arc<Lesson>, Attempt)> {
     let lesson = lesson_for(tx, desk, student, lesson)?;
-    let attempt = at(tx, desk, student, &lesson)?;
+    let attempt = current_of(tx, desk, student, &lesson)?;
     Ok((lesson, attempt))
 }
 
 /// The student's current attempt, which is the last one. Begins the first attempt if there is none.
-pub(crate) fn at(
+pub(crate) fn current_of(
     tx: &mut Tx<'_>,
     desk: &LessonContext<'_>,
     student: &str,
@@ -443,11 +443,11 @@ pub fn reset(tx: &mut Tx<'_>, desk: &LessonContext<'_>, student: &str, lesson: &
     credit::take_back(tx, desk, &former)?;
     if lesson.tool_provider().is_some() {
         // Otherwise, the tool's old result would finish the new round at once.
-        external::forget(tx, student, &lesson.id)?;
+        external::delete(tx, student, &lesson.id)?;
         gradebook::take_back_results(tx, desk, &former)?;
     }
     repository::begin_anew(tx, &former)?;
-    let attempt = at(tx, desk, student, &lesson)?;
+    let attempt = current_of(tx, desk, student, &lesson)?;
     gradebook::write(tx, desk, &lesson, &attempt, &[], &[])
 }
 
@@ -465,7 +465,7 @@ pub fn reset_course(
         lesson::student_to_change(tx, student, desk.reach)?;
     }
     for attempt in repository::of(tx, student, ("course", course))? {
-        external::forget(tx, student, &attempt.lesson)?;
+        external::delete(tx, student, &attempt.lesson)?;
         credit::take_back(tx, desk, &attempt)?;
     }
     repository::retire(tx, student, ("course", course))?;

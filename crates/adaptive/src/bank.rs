@@ -249,7 +249,7 @@ impl TestCache {
         let bytes = names.map(|name| name.identifier.len() + name.href.len()).sum();
         let time_limit = TestTimeLimit::of(&read);
         let names = Arc::new(QuestionNames { state, of, varies, validated, time_limit });
-        self.0.keep(test, Arc::clone(&names), bytes);
+        self.0.store(test, Arc::clone(&names), bytes);
         Ok(names)
     }
 }
@@ -272,7 +272,7 @@ impl QuestionSetCache {
         }
         let body = repository::get(tx, id)?;
         let bank = Arc::new(QuestionSet::parse(id, &body)?);
-        self.0.keep(id.clone(), Arc::clone(&bank), body.len());
+        self.0.store(id.clone(), Arc::clone(&bank), body.len());
         Ok(bank)
     }
 }

@@ -28,8 +28,8 @@ pub struct LessonCaches {
 
 impl LessonCaches {
     /// Caches a log after its transaction was committed.
-    pub fn keep(&self, log: logs::ReadLog) {
-        self.logs.keep(log);
+    pub fn store_log(&self, log: logs::ReadLog) {
+        self.logs.store(log);
     }
 }
 
@@ -51,8 +51,8 @@ impl<T> Clone for CachedValue<T> {
 struct WeighByBytes;
 
 impl<K, T> Weighter<K, CachedValue<T>> for WeighByBytes {
-    fn weight(&self, _: &K, kept: &CachedValue<T>) -> u64 {
-        kept.bytes.max(1)
+    fn weight(&self, _: &K, value: &CachedValue<T>) -> u64 {
+        value.bytes.max(1)
     }
 }
 
@@ -64,10 +64,10 @@ impl<K: Eq + Hash, T> SizedCache<K, T> {
     }
 
     pub(crate) fn get(&self, key: &K) -> Option<Arc<T>> {
-        self.0.get(key).map(|kept| kept.what)
+        self.0.get(key).map(|value| value.what)
     }
 
-    pub(crate) fn keep(&self, key: K, what: Arc<T>, bytes: usize) {
+    pub(crate) fn store(&self, key: K, what: Arc<T>, bytes: usize) {
         self.0.insert(key, CachedValue { what, bytes: bytes as u64 });
     }
 }

@@ -114,16 +114,16 @@ pub struct ExternalTestRequest {
 pub fn make(
     tx: &mut Tx<'_>,
     desk: &LessonContext<'_>,
-    asked: &ExternalTestRequest,
+    request: &ExternalTestRequest,
 ) -> Result<ExternalTestAssignment> {
     let terms = ExternalTestTerms {
-        application: asked.application_name.clone(),
-        test_id: asked.test_id.clone(),
-        skip_enrollment: asked.skip_course_enrollment.unwrap_or_default(),
+        application: request.application_name.clone(),
+        test_id: request.test_id.clone(),
+        skip_enrollment: request.skip_course_enrollment.unwrap_or_default(),
     };
-    let lesson = outside_lesson(tx, desk, &asked.student, &asked.lesson)?;
-    desk.check_changes(&asked.student)?;
-    let assigned = assign(tx, desk.now, &asked.student, &lesson, &terms)?;
+    let lesson = outside_lesson(tx, desk, &request.student, &request.lesson)?;
+    desk.check_changes(&request.student)?;
+    let assigned = assign(tx, desk.now, &request.student, &lesson, &terms)?;
     to_assignment(tx, &lesson, &assigned)
 }
 
@@ -134,9 +134,9 @@ pub fn make(
 pub fn import(
     tx: &mut Tx<'_>,
     desk: &LessonContext<'_>,
-    asked: &StudentAndLesson,
+    request: &StudentAndLesson,
 ) -> Result<ExternalTestAssignment> {
-    let StudentAndLesson { student, lesson } = asked;
+    let StudentAndLesson { student, lesson } = request;
     let lesson = outside_lesson(tx, desk, student, lesson)?;
     desk.check_changes(student)?;
     let Some(mut assigned) = last(tx, student, &lesson.id)? else {

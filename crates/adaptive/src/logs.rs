@@ -88,9 +88,9 @@ impl AnswerLogCache {
         Some(ReadLog { key: (attempt.id, attempt.round), log })
     }
 
-    pub(crate) fn keep(&self, read: ReadLog) {
+    pub(crate) fn store(&self, read: ReadLog) {
         let AnswerLog { earlier, answers } = &*read.log;
         let bytes = size_of_val(&earlier[..]) + answers.capacity() * size_of::<Answer>();
-        self.0.keep(read.key, read.log, bytes);
+        self.0.store(read.key, read.log, bytes);
     }
 }

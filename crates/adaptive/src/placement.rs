@@ -141,16 +141,20 @@ impl PlacementOutcome {
 /// Errors: `NotFound` for the student, and for a subject without placement tests.
 pub fn next(
     tx: &mut Tx<'_>,
-    asked: &StudentAndSubject,
+    request: &StudentAndSubject,
     reach: &Reach,
 ) -> Result<PlacementStanding> {
-    let tests = tests(tx, asked, reach)?;
-    standing_in(tx, &asked.student, &tests)
+    let tests = tests(tx, request, reach)?;
+    standing_in(tx, &request.student, &tests)
 }
 
 /// The grade of a student in a subject. Errors: as [`next`].
-pub fn level(tx: &mut Tx<'_>, asked: &StudentAndSubject, reach: &Reach) -> Result<PlacementLevel> {
-    let PlacementStanding { reached, onboarded, available_tests, .. } = next(tx, asked, reach)?;
+pub fn level(
+    tx: &mut Tx<'_>,
+    request: &StudentAndSubject,
+    reach: &Reach,
+) -> Result<PlacementLevel> {
+    let PlacementStanding { reached, onboarded, available_tests, .. } = next(tx, request, reach)?;
     Ok(PlacementLevel { grade_level: reached, onboarded, available_tests })
 }
 
@@ -175,13 +179,13 @@ pub fn of_student(tx: &mut Tx<'_>, student: &str, reach: &Reach) -> Result<Place
 /// The tests of a subject with the student's results in them. Errors: as [`next`].
 pub fn all(
     tx: &mut Tx<'_>,
-    asked: &StudentAndSubject,
+    request: &StudentAndSubject,
     view: &RecordView<'_>,
     reach: &Reach,
 ) -> Result<Vec<PlacementTest>> {
-    let tests = tests(tx, asked, reach)?;
+    let tests = tests(tx, request, reach)?;
     let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
-    let marks = LessonResults::of(tx, &asked.student, &ids)?;
+    let marks = LessonResults::of(tx, &request.student, &ids)?;
     let entries = tests.iter().map(|test| {
         let resource = render_record(&test.records.resource, view)?;
         let item = marks.items.get(&test.id).and_then(|items| items.first());
@@ -203,14 +207,14 @@ pub fn all(
 pub fn reset(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    asked: &StudentAndSubject,
+    request: &StudentAndSubject,
     reach: &Reach,
 ) -> Result<PlacementReset> {
-    let tests = tests(tx, asked, reach)?;
-    check_changes(&USER, &asked.student, reach)?;
-    let was_over = standing_in(tx, &asked.student, &tests)?.onboarded;
+    let tests = tests(tx, request, reach)?;
+    check_changes(&USER, &request.student, reach)?;
+    let was_over = standing_in(tx, &request.student, &tests)?.onboarded;
     let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
-    let marks = LessonResults::of(tx, &asked.student, &ids)?;
+    let marks = LessonResults::of(tx, &request.student, &ids)?;
     let results = at(ASSESSMENT_RESULT.path).expect("every kind has a collection");
     let mut deleted = 0;
     for mark in marks.results.values().flatten() {
@@ -219,8 +223,8 @@ pub fn reset(
         deleted += 1;
     }
     for lesson in ids {
-        attempts::retire(tx, &asked.student, ("lesson", lesson))?;
-        external::forget(tx, &asked.student, lesson)?;
+        attempts::retire(tx, &request.student, ("lesson", lesson))?;
+        external::delete(tx, &request.student, lesson)?;
     }
     Ok(PlacementReset {
         success: true,
@@ -264,14 +268,14 @@ fn pass_mark(tx: &mut Tx<'_>) -> Result<f64> {
     Ok(f64::from(policies::current(tx, LessonType::Placement)?.policy.mastery))
 }
 
-fn tests(tx: &mut Tx<'_>, asked: &StudentAndSubject, reach: &Reach) -> Result<Vec<ListedLesson>> {
-    lesson::student(tx, &asked.student, reach)?;
+fn tests(tx: &mut Tx<'_>, request: &StudentAndSubject, reach: &Reach) -> Result<Vec<ListedLesson>> {
+    lesson::student(tx, &request.student, reach)?;
     let mut tests = of_type(tx, LessonType::Placement)?;
-    tests.retain(|test| test.subject.eq_ignore_ascii_case(&asked.subject));
+    tests.retain(|test| test.subject.eq_ignore_ascii_case(&request.subject));
     if tests.is_empty() {
         let message = format!(
             "the subject '{}' has no placement tests; create one with createInternalTest",
-            asked.subject
+            request.subject
         );
         return Err(Problem::new(ProblemKind::NotFound, message));
     }

@@ -125,7 +125,7 @@ fn of(
     };
     let entries = log::entries(tx, &attempt)?;
     match attempt.lesson_type {
-        LessonType::Powerpath100 => stepped(tx, desk, &attempt, &entries),
+        LessonType::Powerpath100 => progress_by_steps(tx, desk, &attempt, &entries),
         _ => progress_of_whole(tx, desk, lesson, &attempt, &entries),
     }
 }
@@ -150,7 +150,7 @@ fn head(attempt: &Attempt) -> ProgressHead {
     }
 }
 
-fn stepped(
+fn progress_by_steps(
     tx: &mut Tx<'_>,
     desk: &LessonContext<'_>,
     attempt: &Attempt,

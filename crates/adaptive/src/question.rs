@@ -101,7 +101,7 @@ impl QuestionDraft {
             if !seen.varies {
                 let (key, content) = ((question.id.clone(), version), question.content.clone());
                 let bytes = content.raw_xml.len();
-                memory.views.0.keep(key, Arc::new(content), bytes);
+                memory.views.0.store(key, Arc::new(content), bytes);
             }
         }
         Ok(question)

@@ -129,7 +129,7 @@ pub fn session(tx: &mut Tx<'_>, user: &str, reach: &Reach) -> Result<Option<Scre
 pub fn reset(tx: &mut Tx<'_>, user: &str, reach: &Reach) -> Result<bool> {
     fields::in_use_within(tx, &USER, user, reach)?;
     check_changes(&USER, user, reach)?;
-    repository::forget(tx, user)
+    repository::delete(tx, user)
 }
 
 /// Assigns a test, in the screening under way or in a new one; the same test again stays as it is.

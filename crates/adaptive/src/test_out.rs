@@ -189,7 +189,7 @@ pub(crate) fn skip(
     student: &str,
 ) -> Result<u32> {
     let course = test_out.course.id.as_str();
-    let mut covered = covered(tx, test_out)?;
+    let mut covered = covered_lessons(tx, test_out)?;
     covered.retain(|(lesson, _)| *lesson != test_out.id);
     let ids: Vec<&str> = covered.iter().map(|(lesson, _)| lesson.as_str()).collect();
     let exempt = gradebook::exempt(tx, student, &ids)?;
@@ -206,7 +206,7 @@ pub(crate) fn skip(
 }
 
 /// The component resources that a test-out covers, with their titles.
-fn covered(tx: &mut Tx<'_>, test_out: &Lesson) -> Result<Vec<(String, String)>> {
+fn covered_lessons(tx: &mut Tx<'_>, test_out: &Lesson) -> Result<Vec<(String, String)>> {
     let named = |record: &Object| {
         let text = |name: &str| fields::text(record, name).to_owned();
         (text("sourcedId"), text("title"))

@@ -1,12 +1,12 @@
 //! Cells for kinds of values that appear in several lists.
 
-use crate::language::Shown;
+use crate::language::ValueInText;
 use crate::{Cell, words};
 
 impl Cell {
     /// A whole number.
-    pub fn count<N: Into<serde_json::Value> + Shown>(count: N) -> Self {
-        let shown = count.shown();
+    pub fn count<N: Into<serde_json::Value> + ValueInText>(count: N) -> Self {
+        let shown = count.text();
         Self::of(count, shown)
     }
 

@@ -49,33 +49,33 @@ pub(crate) fn others() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// A value in a text.
-pub trait Shown {
+pub trait ValueInText {
     /// The value in the reader's language.
-    fn shown(&self) -> String;
+    fn text(&self) -> String;
 }
 
-impl Shown for str {
-    fn shown(&self) -> String {
+impl ValueInText for str {
+    fn text(&self) -> String {
         self.to_owned()
     }
 }
 
-impl Shown for String {
-    fn shown(&self) -> String {
+impl ValueInText for String {
+    fn text(&self) -> String {
         self.clone()
     }
 }
 
-impl<T: Shown + ?Sized> Shown for &T {
-    fn shown(&self) -> String {
-        (**self).shown()
+impl<T: ValueInText + ?Sized> ValueInText for &T {
+    fn text(&self) -> String {
+        (**self).text()
     }
 }
 
 macro_rules! whole_numbers_are_shown {
     ($($number:ty)*) => {$(
-        impl Shown for $number {
-            fn shown(&self) -> String {
+        impl ValueInText for $number {
+            fn text(&self) -> String {
                 words::count(i64::try_from(*self).unwrap_or(i64::MAX))
             }
         }
@@ -84,8 +84,8 @@ macro_rules! whole_numbers_are_shown {
 
 whole_numbers_are_shown!(i8 i16 i32 i64 u8 u16 u32 u64 usize);
 
-impl Shown for f64 {
-    fn shown(&self) -> String {
+impl ValueInText for f64 {
+    fn text(&self) -> String {
         words::number(*self)
     }
 }
@@ -96,7 +96,7 @@ macro_rules! t {
     ($english:literal $(, $name:ident = $value:expr)* $(,)?) => {
         $crate::language::text(
             $english,
-            &[$((stringify!($name), $crate::language::Shown::shown(&$value))),*],
+            &[$((stringify!($name), $crate::language::ValueInText::text(&$value))),*],
         )
     };
 }
@@ -105,10 +105,10 @@ macro_rules! t {
 #[macro_export]
 macro_rules! plural {
     ($count:expr, $one:literal, $other:literal $(, $name:ident = $value:expr)* $(,)?) => {{
-        let n = $crate::language::Shown::shown(&$count);
+        let n = $crate::language::ValueInText::text(&$count);
         $crate::language::text(
             $crate::language::form(n == "1", ($one, $other)),
-            &[("n", n), $((stringify!($name), $crate::language::Shown::shown(&$value))),*],
+            &[("n", n), $((stringify!($name), $crate::language::ValueInText::text(&$value))),*],
         )
     }};
 }
@@ -119,7 +119,7 @@ macro_rules! rich {
     ($english:literal $(, $name:ident = $value:expr)* $(,)?) => {
         $crate::language::html(
             $english,
-            &[$((stringify!($name), $crate::language::Shown::shown(&$value))),*],
+            &[$((stringify!($name), $crate::language::ValueInText::text(&$value))),*],
         )
     };
 }
@@ -128,10 +128,10 @@ macro_rules! rich {
 #[macro_export]
 macro_rules! rich_plural {
     ($count:expr, $one:literal, $other:literal $(, $name:ident = $value:expr)* $(,)?) => {{
-        let n = $crate::language::Shown::shown(&$count);
+        let n = $crate::language::ValueInText::text(&$count);
         $crate::language::html(
             $crate::language::form(n == "1", ($one, $other)),
-            &[("n", n), $((stringify!($name), $crate::language::Shown::shown(&$value))),*],
+            &[("n", n), $((stringify!($name), $crate::language::ValueInText::text(&$value))),*],
         )
     }};
 }

@@ -230,7 +230,7 @@ impl List {
                 query.finds(&shown)
             });
         }
-        Self::found(caption, columns, query, rows)
+        Self::of_matching(caption, columns, query, rows)
     }
 
     /// Makes a list from items in their usual order. `row` makes the rows of one page, or all rows if they are filtered,
@@ -251,7 +251,7 @@ impl List {
 
     /// Makes a list from rows that already match the filter. It shows them in the requested order or otherwise in the
     /// given order.
-    pub fn found(
+    pub fn of_matching(
         caption: &'static str,
         columns: &'static [Column],
         query: ListQuery,

@@ -53,7 +53,7 @@ impl ListQuery {
     }
 
     /// A parameter of the screen; empty if it was not sent.
-    pub fn own(&self, name: &str) -> &str {
+    pub fn parameter(&self, name: &str) -> &str {
         let found = self.own.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.as_str())
     }

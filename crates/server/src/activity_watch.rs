@@ -50,7 +50,7 @@ impl ActivityWatch {
     }
 
     /// Tells the pages of the reaches. Returns whether a page with another reach was opened meanwhile.
-    fn tell(&self, reaches: &[Reach], is_new: &[bool]) -> bool {
+    fn notify(&self, reaches: &[Reach], is_new: &[bool]) -> bool {
         let guard = self.viewers();
         let Some(viewers) = guard.as_ref() else { return false };
         for (reach, _) in reaches.iter().zip(is_new).filter(|(_, is_new)| **is_new) {
@@ -90,7 +90,7 @@ async fn look_for_viewers(app: App, mut activity: LiveActivity) {
         let Ok((next, is_new)) = app.db.read(look).await else { break };
         // A page that was opened during the look has to learn what the look found: the next look begins where this one
         // did.
-        if !app.activity.tell(&reaches, &is_new) {
+        if !app.activity.notify(&reaches, &is_new) {
             activity = next;
         }
     }

@@ -292,10 +292,10 @@ impl Call<'_> {
             self.leaves_body = true;
             return match (route.screen, route.access, rendering) {
                 (Some(screen), ..) => Ok(within(self.language, || {
-                    routes::console::turn_away(&context, screen, &denied)
+                    routes::console::redirect_or_refuse(&context, screen, &denied)
                 })?),
                 (None, Access::Student(_), Rendering::Page) => {
-                    Ok(routes::learn::turn_away(&context, &denied)?)
+                    Ok(routes::learn::redirect_or_refuse(&context, &denied)?)
                 }
                 (None, Access::Student(_), _) if denied == AccessDenial::SignedOut => {
                     let message = "this needs the session of a student; sign in at /sign-in in the same browser";

@@ -21,15 +21,15 @@ use crate::state::App;
 const PAUSE: Duration = Duration::from_millis(EVENT_GATHER_PAUSE_MS);
 
 /// Moves young ids and facts until the server stops, and lets PostgreSQL reuse the space of the deleted rows.
-pub(crate) async fn keep_gathered(app: App) {
+pub(crate) async fn gather_periodically(app: App) {
     if app.db.dialect() == SqlDialect::Sqlite {
         return;
     }
     let deleted = AtomicUsize::new(0);
-    tokio::join!(keep_moving(&app, &deleted), keep_freeing(&app, &deleted));
+    tokio::join!(move_periodically(&app, &deleted), free_periodically(&app, &deleted));
 }
 
-async fn keep_moving(app: &App, deleted: &AtomicUsize) {
+async fn move_periodically(app: &App, deleted: &AtomicUsize) {
     let (mut skips, mut checked) = (0, Instant::now());
     loop {
         if let Err(problem) = gather_all(app, &mut skips, deleted).await {
@@ -66,7 +66,7 @@ async fn gather_all(app: &App, skips: &mut u32, deleted: &AtomicUsize) -> Result
 }
 
 /// Runs beside the moves, because a long transaction elsewhere can make it slow and useless.
-async fn keep_freeing(app: &App, deleted: &AtomicUsize) {
+async fn free_periodically(app: &App, deleted: &AtomicUsize) {
     loop {
         sleep(PAUSE).await;
         let count = deleted.load(Ordering::Relaxed);

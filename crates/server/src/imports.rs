@@ -40,16 +40,16 @@ impl RunningImport {
 
     /// The progress of an import; `None` if this server is not running it.
     pub(crate) fn progress(&self, id: i64) -> Option<ImportProgress> {
-        self.known().get(&id).cloned()
+        self.progress_by_import().get(&id).cloned()
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<i64, ImportProgress>> {
+    fn progress_by_import(&self) -> std::sync::MutexGuard<'_, HashMap<i64, ImportProgress>> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Stores a file for an import. Blocks.
-pub(crate) fn keep(blobs: &Blobs, bytes: &[u8]) -> Result<Digest> {
+pub(crate) fn store_file(blobs: &Blobs, bytes: &[u8]) -> Result<Digest> {
     let digest = Digest::of(bytes);
     blobs.put(&digest, bytes)?;
     Ok(digest)
@@ -87,7 +87,7 @@ async fn next(app: &App) -> Result<bool> {
         }
     }
     keeping.abort();
-    app.imports.known().remove(&import.id);
+    app.imports.progress_by_import().remove(&import.id);
     let now = app.clock.now();
     let unneeded = match done {
         Ok(ImportReport { report, rejects, noted }) => {
@@ -161,7 +161,7 @@ async fn read(app: &App, import: &Import) -> Result<ImportReport> {
             let percent = progress.bytes.saturating_mul(100) / progress.total_bytes.max(1);
             let file = progress.file.to_owned();
             let progress = ImportProgress { file, rows: progress.rows, percent };
-            app.imports.known().insert(import.id, progress);
+            app.imports.progress_by_import().insert(import.id, progress);
         };
         let erased = crate::erasure::key(&app).erased_users();
         run((&app.db, &app.blobs), erased, &import, now, told)
@@ -203,7 +203,7 @@ fn run(
         Problem { message, ..problem }
     };
     let mut report = csv::import(db, &path, &options, now, &mut told).map_err(by_name)?;
-    let kept = |path| keep(blobs, &std::fs::read(path).map_err(Problem::internal)?);
-    let rejects = report.rejects.take().map(kept).transpose()?;
-    Ok(ImportReport { report, rejects, noted: kept(notes)? })
+    let store = |path| store_file(blobs, &std::fs::read(path).map_err(Problem::internal)?);
+    let rejects = report.rejects.take().map(store).transpose()?;
+    Ok(ImportReport { report, rejects, noted: store(notes)? })
 }

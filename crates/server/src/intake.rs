@@ -31,7 +31,7 @@ pub(crate) struct Intake {
 struct EnvelopeQueue {
     waiting: VecDeque<WaitingEnvelope>,
     /// Whether a write was requested that will take all waiting envelopes when it runs.
-    is_asked: bool,
+    is_write_requested: bool,
     /// The number of requested writes that are not durable yet.
     writes: usize,
     /// The number of envelopes in those writes.
@@ -92,7 +92,7 @@ struct EnvelopeGroup {
 /// Stores an envelope durably.
 pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Result<EnvelopeReceipt> {
     let (reply, answer) = oneshot::channel();
-    let asks = {
+    let requests_write = {
         let mut queue = lock(&app.intake.queue);
         if queue.waiting.len() >= STORE_QUEUE_MAX_ENTRIES {
             return Err(Problem {
@@ -106,34 +106,34 @@ pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Resul
         queue
             .waiting
             .push_back(WaitingEnvelope { received: ReceivedEnvelope { client, envelope }, reply });
-        queue.asks(app.db.dialect())
+        queue.requests_write(app.db.dialect())
     };
-    if asks {
+    if requests_write {
         // Use a separate task, so that a sender who disconnects does not cancel the write of other envelopes.
-        tokio::spawn(keep_groups(Arc::clone(app)));
+        tokio::spawn(write_groups(Arc::clone(app)));
     }
     let stopped = |_| Problem::new(ProblemKind::Unavailable, "the server is stopping; try again");
     answer.await.map_err(stopped)?
 }
 
 /// Writes groups until no envelope is waiting.
-async fn keep_groups(app: App) {
+async fn write_groups(app: App) {
     let mut goes_on = true;
     while goes_on {
-        let kept = keep_group(&app).await;
+        let kept = write_group(&app).await;
         let mut queue = lock(&app.intake.queue);
         queue.writes -= 1;
         queue.under_way -= kept;
-        goes_on = queue.asks(app.db.dialect());
+        goes_on = queue.requests_write(app.db.dialect());
     }
 }
 
 /// Writes the envelopes that are waiting when the transaction runs. Returns how many it still had at the end.
-async fn keep_group(app: &App) -> usize {
+async fn write_group(app: &App) -> usize {
     let formed = Arc::new(OnceLock::new());
     let (group, its_app) = (Arc::clone(&formed), Arc::clone(app));
     let written = log::write_latest(&app.db, move |tx| {
-        keep(tx, &its_app, &group.get_or_init(|| its_app.intake.form()).received)
+        write_envelopes(tx, &its_app, &group.get_or_init(|| its_app.intake.form()).received)
     })
     .await;
     let group = formed.get_or_init(|| app.intake.form());
@@ -150,7 +150,7 @@ async fn keep_group(app: &App) -> usize {
             // From here on, only one envelope at a time is being written, and another write may start.
             lock(&app.intake.queue).under_way -= group.received.len() - 1;
             for (at, reply) in replies.into_iter().enumerate() {
-                let _ = reply.send(keep_one(app, &formed, at).await);
+                let _ = reply.send(write_one(app, &formed, at).await);
             }
             return 1;
         }
@@ -163,7 +163,7 @@ async fn keep_group(app: &App) -> usize {
     group.received.len()
 }
 
-async fn keep_one(
+async fn write_one(
     app: &App,
     formed: &Arc<OnceLock<EnvelopeGroup>>,
     at: usize,
@@ -171,7 +171,7 @@ async fn keep_one(
     let (group, its_app) = (Arc::clone(formed), Arc::clone(app));
     let write = move |tx: &mut Tx<'_>| {
         let group = group.get().expect("a group that was written once is formed");
-        keep(tx, &its_app, &group.received[at..=at])
+        write_envelopes(tx, &its_app, &group.received[at..=at])
     };
     let (kept, learned) = log::write_latest(&app.db, write).await?;
     app.intake.known.learn(learned);
@@ -179,7 +179,7 @@ async fn keep_one(
 }
 
 /// Writes envelopes. Returns the result of each, and the new names.
-fn keep(
+fn write_envelopes(
     tx: &mut Tx<'_>,
     app: &App,
     received: &[ReceivedEnvelope],
@@ -213,7 +213,7 @@ impl Intake {
     /// A group of the waiting envelopes whose senders are still connected.
     fn form(&self) -> EnvelopeGroup {
         let mut queue = lock(&self.queue);
-        queue.is_asked = false;
+        queue.is_write_requested = false;
         let (mut group, mut events) = (Vec::new(), 0);
         while events < EVENT_GROUP_MAX_RECORDS
             && let Some(waiting) = queue.waiting.pop_front()
@@ -236,15 +236,15 @@ impl EnvelopeQueue {
     /// Whether to request a write. On SQLite, a write may run while others are synced. On PostgreSQL, it may run beside
     /// another one. It begins when as many envelopes wait as that one has, so that both are large,
     /// because a transaction with few events costs nearly as much as one with many.
-    fn asks(&mut self, dialect: SqlDialect) -> bool {
+    fn requests_write(&mut self, dialect: SqlDialect) -> bool {
         let beside = self.writes < AT_ONCE && self.waiting.len() >= self.under_way;
         let may = dialect == SqlDialect::Sqlite || self.writes == 0 || beside;
-        let asks = may && !self.is_asked && !self.waiting.is_empty();
-        if asks {
-            self.is_asked = true;
+        let requests_write = may && !self.is_write_requested && !self.waiting.is_empty();
+        if requests_write {
+            self.is_write_requested = true;
             self.writes += 1;
         }
-        asks
+        requests_write
     }
 }
 
@@ -271,19 +271,19 @@ mod tests {
             reply: oneshot::channel().0,
         };
         let waiting = (0..waiting).map(waits).collect();
-        EnvelopeQueue { waiting, is_asked: false, writes, under_way }
+        EnvelopeQueue { waiting, is_write_requested: false, writes, under_way }
     }
 
     #[test]
     fn groups_beside_each_other_are_of_one_size() {
-        let asks = |mut queue: EnvelopeQueue| queue.asks(SqlDialect::Postgres);
-        assert!(asks(queue(0, 0, 1)), "alone one envelope is enough");
-        assert!(!asks(queue(1, 3, 2)), "fewer than are under way");
-        assert!(asks(queue(1, 3, 3)));
-        assert!(!asks(queue(2, 6, 9)), "two are under way");
-        assert!(!asks(queue(0, 0, 0)), "no envelope waits");
+        let requests_write = |mut queue: EnvelopeQueue| queue.requests_write(SqlDialect::Postgres);
+        assert!(requests_write(queue(0, 0, 1)), "alone one envelope is enough");
+        assert!(!requests_write(queue(1, 3, 2)), "fewer than are under way");
+        assert!(requests_write(queue(1, 3, 3)));
+        assert!(!requests_write(queue(2, 6, 9)), "two are under way");
+        assert!(!requests_write(queue(0, 0, 0)), "no envelope waits");
         assert!(
-            queue(1, 3, 1).asks(SqlDialect::Sqlite),
+            queue(1, 3, 1).requests_write(SqlDialect::Sqlite),
             "commits of SQLite share what a write costs"
         );
     }

@@ -18,7 +18,7 @@ use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
 use crate::fixed::FixedAnswers;
 use crate::guarded::GuardedClient;
-use crate::hosted::{self, Hosted};
+use crate::hosted::{self, ProjectHosting};
 use crate::imports::{self, RunningImport};
 use crate::intake::Intake;
 use crate::learning::Learning;
@@ -74,7 +74,7 @@ impl Server {
             base_url: config.public_url(),
             blobs,
             node,
-            hosted: Hosted::default(),
+            hosted: ProjectHosting::default(),
             intake: Intake::default(),
             activity: ActivityWatch::default(),
             items: lyceum_assessment::Items::default(),
@@ -164,16 +164,16 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Self { listener, app, tls, areas } = self;
         let mut background = tokio::task::JoinSet::new();
-        background.spawn(Gate::keep_fresh(Arc::clone(&app)));
-        background.spawn(routes::bridge::keep_settled(Arc::clone(&app)));
+        background.spawn(Gate::refresh_periodically(Arc::clone(&app)));
+        background.spawn(routes::bridge::settle_periodically(Arc::clone(&app)));
         background.spawn(imports::work(Arc::clone(&app)));
         background.spawn(erasure::work(Arc::clone(&app)));
         background.spawn(name_words::work(Arc::clone(&app)));
-        background.spawn(hosted::keep_swept(Arc::clone(&app)));
-        background.spawn(gathering::keep_gathered(Arc::clone(&app)));
+        background.spawn(hosted::sweep_periodically(Arc::clone(&app)));
+        background.spawn(gathering::gather_periodically(Arc::clone(&app)));
         background.spawn(webhooks::send(Arc::clone(&app)));
-        background.spawn(webhooks::keep_forgetting(Arc::clone(&app)));
-        background.spawn(routes::games::demo::keep_purged(Arc::clone(&app)));
+        background.spawn(webhooks::delete_old_periodically(Arc::clone(&app)));
+        background.spawn(routes::games::demo::purge_periodically(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
         }

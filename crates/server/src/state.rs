@@ -14,7 +14,7 @@ use crate::admission::Admission;
 use crate::auth::{Gate, ProviderCache, SandboxGrants};
 use crate::fixed::FixedAnswers;
 use crate::guarded::GuardedClient;
-use crate::hosted::Hosted;
+use crate::hosted::ProjectHosting;
 use crate::imports::RunningImport;
 use crate::intake::Intake;
 use crate::metrics::Metrics;
@@ -41,7 +41,7 @@ pub struct State {
     /// The files of hosted projects.
     pub(crate) blobs: Blobs,
     /// Caches for hosted projects, and the engine of their backends.
-    pub(crate) hosted: Hosted,
+    pub(crate) hosted: ProjectHosting,
     /// Envelopes that wait to be stored.
     pub(crate) intake: Intake,
     /// Tells open pages what students do.

@@ -86,7 +86,7 @@ pub(crate) async fn release(app: &App) {
 }
 
 /// Removes old entries of the delivery log until the server stops.
-pub(crate) async fn keep_forgetting(app: App) {
+pub(crate) async fn delete_old_periodically(app: App) {
     loop {
         sleep(Duration::from_secs(limits::WEBHOOK_FORGET_EVERY_S)).await;
         loop {

@@ -288,7 +288,7 @@ pub fn sync_course(tx: &mut Tx<'_>, course: &str, reach: &Reach) -> Result<Vec<S
 
 /// The plan to change, locked against other changes until this transaction ends.
 fn find_by_id(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<StoredLessonPlan> {
-    repository::hold(tx, id)?;
+    repository::lock(tx, id)?;
     let plan = get(tx, id, reach)?;
     check_changes(&USER, &plan.user, reach)?;
     Ok(plan)

@@ -43,7 +43,7 @@ columns!(OpenQuestion { question: "q.question", item: "q.item" });
 named_column!(LessonType, LessonType::from_name);
 
 /// A student's last attempt, and its open question.
-pub(crate) fn sitting(
+pub(crate) fn last_with_question(
     tx: &mut Tx<'_>,
     student: &str,
     lesson: &str,
@@ -60,7 +60,7 @@ pub(crate) fn sitting(
 
 /// A student's last attempt.
 pub(crate) fn last(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<Option<Attempt>> {
-    Ok(sitting(tx, student, lesson)?.map(|(attempt, _)| attempt))
+    Ok(last_with_question(tx, student, lesson)?.map(|(attempt, _)| attempt))
 }
 
 /// A student's attempts that count, in order: at all lessons of a course, or at one lesson.

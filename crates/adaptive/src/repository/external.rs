@@ -65,7 +65,7 @@ pub(crate) fn finalize(tx: &mut Tx<'_>, assignment: &StoredExternalTest) -> Resu
 }
 
 /// Deletes a student's assignments of a lesson.
-pub(crate) fn forget(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<()> {
+pub(crate) fn delete(tx: &mut Tx<'_>, student: &str, lesson: &str) -> Result<()> {
     let sql = "DELETE FROM external_assignment WHERE student_id = $1 AND lesson_id = $2";
     tx.send(sql, &[student.into(), lesson.into()])?;
     Ok(())

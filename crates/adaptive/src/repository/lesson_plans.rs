@@ -69,7 +69,7 @@ fn is_of_course(sql: &mut Sql, course: &str, reach: &Reach) -> Result<()> {
 }
 
 /// Locks a plan until the transaction ends, so that other changes of it wait.
-pub(crate) fn hold(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+pub(crate) fn lock(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     tx.send("UPDATE lesson_plan SET synced = synced WHERE id = $1", &[id.into()])?;
     Ok(())
 }

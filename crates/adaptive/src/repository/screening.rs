@@ -32,7 +32,7 @@ pub(crate) fn assign(tx: &mut Tx<'_>, user: &str, subject: &str, now: &str) -> R
 }
 
 /// Deletes the student's screening; returns `false` if there is none.
-pub(crate) fn forget(tx: &mut Tx<'_>, user: &str) -> Result<bool> {
+pub(crate) fn delete(tx: &mut Tx<'_>, user: &str) -> Result<bool> {
     tx.send("DELETE FROM screening_test WHERE user_id = $1", &[user.into()])?;
     Ok(tx.execute("DELETE FROM screening_session WHERE user_id = $1", &[user.into()])? > 0)
 }

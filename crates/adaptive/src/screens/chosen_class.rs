@@ -27,7 +27,7 @@ pub struct ChosenClass {
 impl ChosenClass {
     /// Keeps the days of the students of the class, and answers the classes from which the viewer chooses: the own ones.
     /// Errors: `NotFound` for a class that does not lie within the reach.
-    pub(super) fn keep(
+    pub(super) fn limit_days(
         &self,
         tx: &mut Tx<'_>,
         now: Timestamp,

@@ -53,7 +53,7 @@ pub fn read(
     reach: &Reach,
 ) -> Result<StudentList> {
     let mut days = today::students(tx, moment, reach)?;
-    let classes = filter.class.keep(tx, moment.now, reach, &mut days)?;
+    let classes = filter.class.limit_days(tx, moment.now, reach, &mut days)?;
     let schools = distinct(days.iter().map(|day| &day.school));
     let grades = distinct(days.iter().map(|day| &day.learner.grade));
     days.retain(|day| filter.admits(day));

@@ -97,7 +97,7 @@ pub fn read(
     reach: &Reach,
 ) -> Result<TodayList> {
     let mut days = today::students(tx, moment, reach)?;
-    let classes = filter.class.keep(tx, moment.now, reach, &mut days)?;
+    let classes = filter.class.limit_days(tx, moment.now, reach, &mut days)?;
     add_work(tx, moment.now, &mut days)?;
     let counts = StudentCounts::of(days.iter(), moment);
     let mut needs = match filter.presence {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::question::{QuestionText, StudentQuestion, StudentResult, load};
-use super::state::{NOT_STARTED, key, shown};
+use super::state::{NOT_STARTED, key, shown_question};
 use super::{AttemptView, LessonKind, find};
 use crate::answer::AnswerRequest;
 use crate::attempt::{Attempt, LessonContext, bank_of};
@@ -117,7 +117,7 @@ fn answer_step(
         let message = "the question was already answered; read the lesson again";
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    take(tx, desk, attempt, given)?;
+    store_answer(tx, desk, attempt, given)?;
     Ok(given.number)
 }
 
@@ -128,13 +128,13 @@ fn answer_whole(
     attempt: &Attempt,
     given: &StudentAnswer,
 ) -> Result<i64> {
-    take(tx, desk, attempt, given)?;
+    store_answer(tx, desk, attempt, given)?;
     let entry = log::last_of(tx, attempt, &given.question)?;
     let entry = entry.ok_or_else(|| Problem::internal("an answer was not logged"))?;
     Ok(entry.number)
 }
 
-fn take(
+fn store_answer(
     tx: &mut Tx<'_>,
     desk: &LessonContext<'_>,
     attempt: &Attempt,
@@ -173,7 +173,8 @@ fn reply(
     let entry = log::entry(tx, attempt, number)?;
     let entry = entry.ok_or_else(|| Problem::internal("an answer was not logged"))?;
     let bank = bank_of(tx, desk, attempt)?;
-    let question = load(tx, desk, (&attempt.lesson, &bank), &[shown(attempt, &entry, true)])?.pop();
+    let question =
+        load(tx, desk, (&attempt.lesson, &bank), &[shown_question(attempt, &entry, true)])?.pop();
     Ok(AnswerReplyDraft { attempt: view, question })
 }
 

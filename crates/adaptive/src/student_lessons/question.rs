@@ -114,7 +114,7 @@ pub(super) fn load(
         let text = texts.get(key);
         let text = text.ok_or_else(|| Problem::internal("an item of an attempt is missing"))?;
         let item = desk.items.version(tx, &key.0, key.1)?;
-        let told = shown.answered.filter(|_| shown.shows_result);
+        let answer_with_result = shown.answered.filter(|_| shown.shows_result);
         questions.push(QuestionText {
             question: StudentQuestion {
                 id: key.0.clone(),
@@ -123,7 +123,7 @@ pub(super) fn load(
                 texts: Vec::new(),
                 html: String::new(),
                 responses: shown.answered.map(|answered| answered.responses.clone()),
-                result: told.map(StudentResult::of),
+                result: answer_with_result.map(StudentResult::of),
             },
             xml: text.xml.clone(),
             files: files.get(&key.0).cloned().unwrap_or_default(),
@@ -133,7 +133,7 @@ pub(super) fn load(
                 .collect(),
             file_base: file_base.clone(),
             seed: shown.seed,
-            answer: told.and_then(|answered| answered.responses.as_object().cloned()),
+            answer: answer_with_result.and_then(|answered| answered.responses.as_object().cloned()),
         });
     }
     Ok(questions)

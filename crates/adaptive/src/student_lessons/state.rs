@@ -270,7 +270,7 @@ fn running(
     match attempt.lesson_type {
         LessonType::Powerpath100 => {
             let open = log::entry(tx, attempt, attempt.answered)?;
-            let shown = open.as_ref().map(|entry| shown(attempt, entry, false));
+            let shown = open.as_ref().map(|entry| shown_question(attempt, entry, false));
             load(tx, desk, (&attempt.lesson, &bank), shown.as_slice())
         }
         _ => {
@@ -292,7 +292,7 @@ fn running(
 }
 
 /// A question of the log. `shows_result` says whether the result of its answer is shown.
-pub(super) fn shown<'a>(
+pub(super) fn shown_question<'a>(
     attempt: &Attempt,
     entry: &'a AttemptLogEntry,
     shows_result: bool,
@@ -331,7 +331,8 @@ pub fn review(
     if attempt.lesson_type == LessonType::Powerpath100 {
         answered.sort_by_key(|entry| entry.number);
     }
-    let shown: Vec<_> = answered.into_iter().map(|entry| shown(&attempt, entry, true)).collect();
+    let shown: Vec<_> =
+        answered.into_iter().map(|entry| shown_question(&attempt, entry, true)).collect();
     let questions = load(tx, desk, (id, &bank), &shown)?;
     Ok(LessonDraft { view: view(tx, desk, (student, found), Some(&attempt))?, questions })
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 /// A rendered page.
-pub(super) struct Rendered {
+pub(super) struct RenderedPage {
     pub(super) title: String,
     /// The text of the first paragraph.
     pub(super) about: String,
@@ -25,7 +25,7 @@ pub(super) struct Section {
 }
 
 /// Parses and renders a page.
-pub(super) fn render(text: &str) -> Rendered {
+pub(super) fn render(text: &str) -> RenderedPage {
     let events: Vec<Event<'_>> = Parser::new_ext(text, Options::ENABLE_TABLES).collect();
     let (sections, about) = sections(&events);
     let mut headings = sections.iter();
@@ -44,7 +44,7 @@ pub(super) fn render(text: &str) -> Rendered {
         )
         .replace("</table>", "</table></div>");
     let title = sections.first().map(|first| first.title.clone()).unwrap_or_default();
-    Rendered { title, about, html, sections }
+    RenderedPage { title, about, html, sections }
 }
 
 /// Adapts a Markdown event to our pages.

@@ -15,7 +15,7 @@ use rust_embed::RustEmbed;
 pub use search::FoundSection;
 pub use view::{DocumentPage, ExplorerPage, SearchFragment, SearchPage};
 
-use markdown::Rendered;
+use markdown::RenderedPage;
 use search::SearchIndex;
 
 /// Markdown files that the table of contents lists, in this order.
@@ -53,7 +53,7 @@ pub struct DocsPage {
     pub text: String,
     /// The first heading.
     pub title: String,
-    rendered: Rendered,
+    rendered: RenderedPage,
 }
 
 /// All pages and their search index.

@@ -177,7 +177,7 @@ impl Gate {
     }
 
     /// Refreshes periodically until the server ends.
-    pub(crate) async fn keep_fresh(app: App) {
+    pub(crate) async fn refresh_periodically(app: App) {
         let mut tick = tokio::time::interval(Duration::from_millis(limits::CLIENTS_REFRESH_MS));
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {

@@ -49,7 +49,7 @@ pub(crate) use node::begin;
 use preview::PreviewRequest;
 
 /// Caches and processes for serving projects.
-pub(crate) struct Hosted {
+pub(crate) struct ProjectHosting {
     /// Created when the first backend is needed.
     engine: Mutex<Option<Arc<Engine>>>,
     /// Held while a version is installed.
@@ -62,7 +62,7 @@ pub(crate) struct Hosted {
     dispatch: OnceLock<Weak<Dispatch>>,
 }
 
-impl Default for Hosted {
+impl Default for ProjectHosting {
     fn default() -> Self {
         let manifests = Cache::new(limits::FRONTEND_CACHE_ENTRIES);
         let versions = Cache::new(limits::DEPLOYMENT_CACHE_ENTRIES);
@@ -72,7 +72,7 @@ impl Default for Hosted {
     }
 }
 
-impl Hosted {
+impl ProjectHosting {
     /// Sets the API that backends call.
     pub(crate) fn lead_to(&self, dispatch: &Arc<Dispatch>) {
         let _ = self.dispatch.set(Arc::downgrade(dispatch));
@@ -158,12 +158,12 @@ async fn respond(
 ) -> Result<Response> {
     let (parts, body) = request.into_parts();
     let kept = match preview::preview_request(app, &mut address, &parts)? {
-        PreviewRequest::Turned(answer) => return Ok(answer.into()),
-        PreviewRequest::Kept(version) => cached_version(app, &address.slug, version).await?,
-        PreviewRequest::Remembered(version) => {
+        PreviewRequest::Redirect(answer) => return Ok(answer.into()),
+        PreviewRequest::Version(version) => cached_version(app, &address.slug, version).await?,
+        PreviewRequest::VersionOfCookie(version) => {
             cached_version(app, &address.slug, version).await.ok().flatten()
         }
-        PreviewRequest::Served => None,
+        PreviewRequest::Current => None,
     };
     let (deployment, key) = match kept {
         Some(deployment) => {
@@ -213,7 +213,7 @@ async fn find(app: &App, slug: &str, version: i64) -> Result<Arc<Deployment>> {
 }
 
 /// Removes unused files periodically.
-pub(crate) async fn keep_swept(app: App) {
+pub(crate) async fn sweep_periodically(app: App) {
     loop {
         tokio::time::sleep(Duration::from_secs(limits::BLOB_SWEEP_EVERY_S)).await;
         match swept(&app, Duration::from_secs(limits::BLOB_SPARED_S)).await {

@@ -18,13 +18,13 @@ const COOKIE: &str = "lyceum-version";
 /// The version that a request names.
 pub(super) enum PreviewRequest {
     /// The served version.
-    Served,
+    Current,
     /// This version.
-    Kept(i64),
+    Version(i64),
     /// This version if it is still stored.
-    Remembered(i64),
+    VersionOfCookie(i64),
     /// Redirects the browser and sets a cookie with the version, because links in a page lead to the root of its host.
-    Turned(Answer),
+    Redirect(Answer),
 }
 
 /// Parses path and cookie, and removes the prefix from the path.
@@ -38,7 +38,7 @@ pub(super) fn preview_request(
     let may = app.sandbox.is_some() || app.config.server.env == Environment::Staging;
     let Some(rest) = address.path.strip_prefix(PREFIX) else {
         let kept = cookie(parts).filter(|_| may && !address.is_by_path);
-        return Ok(kept.map_or(PreviewRequest::Served, PreviewRequest::Remembered));
+        return Ok(kept.map_or(PreviewRequest::Current, PreviewRequest::VersionOfCookie));
     };
     let (version, path) = rest.split_once('/').unwrap_or((rest, ""));
     let number = version.parse::<i64>().ok();
@@ -49,13 +49,13 @@ pub(super) fn preview_request(
     // Two leading slashes would redirect to another host.
     let path = format!("/{}", path.trim_start_matches('/'));
     if !address.is_by_path && is_navigation(&path, parts) {
-        return Ok(PreviewRequest::Turned(turned(number, &path, parts)));
+        return Ok(PreviewRequest::Redirect(redirect(number, &path, parts)));
     }
     address.path = path;
-    Ok(number.map_or(PreviewRequest::Served, PreviewRequest::Kept))
+    Ok(number.map_or(PreviewRequest::Current, PreviewRequest::Version))
 }
 
-fn turned(version: Option<i64>, path: &str, parts: &Parts) -> Answer {
+fn redirect(version: Option<i64>, path: &str, parts: &Parts) -> Answer {
     let query = parts.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let cookie = match version {
         Some(version) => format!("{COOKIE}={version}; Path=/; HttpOnly; SameSite=Lax"),

@@ -43,7 +43,7 @@ pub(super) fn area() -> Area {
                 .named("getMe")
                 .description("Reads the owner of the session, token or key, and its scopes.")
                 .answers::<Caller>(200, "The owner and the scopes."),
-            patch("/me", Access::SignedIn, change_own)
+            patch("/me", Access::SignedIn, change_own_account)
                 .of_no_organization()
                 .named("changeMe")
                 .description("Changes the name of the signed-in person.")
@@ -234,7 +234,7 @@ fn signed_in_person(context: &Context) -> Result<Person> {
     }
 }
 
-async fn change_own(context: Context) -> Result<Answer> {
+async fn change_own_account(context: Context) -> Result<Answer> {
     let OwnChange { name, language } = context.body_as()?;
     let language = language.as_deref().map(language::parsed).transpose()?;
     let (person, now) = (signed_in_person(&context)?, context.app.clock.now());

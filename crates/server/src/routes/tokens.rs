@@ -39,7 +39,7 @@ pub(super) fn area() -> Area {
                 .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
                 .reads::<TokenForm>()
                 .answers::<AccessToken>(200, "The token."),
-            post("/oauth2/device_authorization", Access::Public, ask_for_device)
+            post("/oauth2/device_authorization", Access::Public, start_device_sign_in)
                 .named("postDeviceAuthorization")
                 .description("Issues a device code to a program, which a person approves on the page /device (RFC 8628).")
                 .reads_as(FORM)
@@ -130,7 +130,7 @@ fn not_cached(answer: Answer) -> Answer {
         .header(header::PRAGMA, HeaderValue::from_static("no-cache"))
 }
 
-async fn ask_for_device(context: Context) -> Result<Answer> {
+async fn start_device_sign_in(context: Context) -> Result<Answer> {
     if let Err(fault) = token_request::parse_device(&context.body) {
         return Ok(not_cached(refused(&fault)));
     }

@@ -217,7 +217,7 @@ fn id(context: &Context) -> String {
 }
 
 /// Callers with a limit see only their own webhooks.
-fn seen(context: &Context) -> SeenWebhooks {
+fn visible_webhooks(context: &Context) -> SeenWebhooks {
     match (context.reach().is_limited(), &context.grant) {
         (true, Some(grant)) => SeenWebhooks::Of(grant.client_id().to_owned()),
         _ => SeenWebhooks::All,
@@ -242,7 +242,7 @@ async fn change<T: Send + 'static>(
 
 async fn list_webhooks(context: Context) -> Result<Answer> {
     let sensor = context.query_value("sensor").filter(|sensor| !sensor.is_empty());
-    let seen = seen(&context);
+    let seen = visible_webhooks(&context);
     let list = move |tx: &mut Tx<'_>| webhook::list(tx, &seen, sensor.as_deref());
     let webhooks = context.app.db.read(list).await?;
     Ok(Answer::of(&WebhookList { webhooks }))
@@ -264,7 +264,7 @@ async fn create_webhook(context: Context) -> Result<Answer> {
 }
 
 async fn read_webhook(context: Context) -> Result<Answer> {
-    let (id, seen) = (id(&context), seen(&context));
+    let (id, seen) = (id(&context), visible_webhooks(&context));
     let webhook = context.app.db.read(move |tx| webhook::find(tx, &seen, &id)).await?;
     Ok(Answer::of(&OneWebhook { webhook }))
 }
@@ -272,7 +272,7 @@ async fn read_webhook(context: Context) -> Result<Answer> {
 async fn replace_webhook(context: Context) -> Result<Answer> {
     let input: WebhookInput = context.body_as()?;
     context.app.webhooks.check(&input.target_url)?;
-    let (id, seen, now) = (id(&context), seen(&context), context.app.clock.now());
+    let (id, seen, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
     let keyring = context.app.gate.keyring();
     let details = json!({ "targetUrl": input.target_url });
     let replace = move |tx: &mut Tx<'_>| {
@@ -284,7 +284,7 @@ async fn replace_webhook(context: Context) -> Result<Answer> {
 }
 
 async fn delete_webhook(context: Context) -> Result<Answer> {
-    let (id, seen) = (id(&context), seen(&context));
+    let (id, seen) = (id(&context), visible_webhooks(&context));
     let message = format!("the webhook '{id}' was deleted");
     let delete = move |tx: &mut Tx<'_>| Ok((id.clone(), webhook::delete(tx, &seen, &id)?));
     change(&context, ("webhook.delete", Value::Null), delete).await?;
@@ -292,7 +292,7 @@ async fn delete_webhook(context: Context) -> Result<Answer> {
 }
 
 async fn set_active(context: Context, is_active: bool) -> Result<Answer> {
-    let (id, seen, now) = (id(&context), seen(&context), context.app.clock.now());
+    let (id, seen, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
     let set = move |tx: &mut Tx<'_>| {
         Ok((id.clone(), webhook::set_active(tx, now, (&seen, &id), is_active)?))
     };
@@ -313,20 +313,20 @@ async fn list_deliveries(context: Context) -> Result<Answer> {
     let before = context.parsed_query_value("before", rule)?;
     let limit = context.parsed_query_value("limit", rule)?.unwrap_or(100);
     let limit = i64::min(limit, WEBHOOK_LOG_PAGE_MAX_RECORDS);
-    let (id, seen) = (id(&context), seen(&context));
+    let (id, seen) = (id(&context), visible_webhooks(&context));
     let list = move |tx: &mut Tx<'_>| log::list(tx, (&seen, &id), state, before, limit);
     Ok(Answer::of(&DeliveryList { deliveries: context.app.db.read(list).await? }))
 }
 
 async fn replay_dead(context: Context) -> Result<Answer> {
-    let (id, seen, now) = (id(&context), seen(&context), context.app.clock.now());
+    let (id, seen, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
     let replay = move |tx: &mut Tx<'_>| Ok((id.clone(), log::replay_dead(tx, now, (&seen, &id))?));
     let replayed = change(&context, ("webhook.replay", Value::Null), replay).await?;
     Ok(Answer::of(&ReplayedDeliveries { replayed }))
 }
 
 async fn replay(context: Context) -> Result<Answer> {
-    let (id, seen, now) = (id(&context), seen(&context), context.app.clock.now());
+    let (id, seen, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
     let number = context.param("delivery");
     let number = number.parse().map_err(|_| {
         let message = format!("there is no delivery '{number}'; deliveries have numbers");
@@ -340,20 +340,20 @@ async fn replay(context: Context) -> Result<Answer> {
 }
 
 async fn list_filters(context: Context) -> Result<Answer> {
-    let seen = seen(&context);
+    let seen = visible_webhooks(&context);
     let filters = context.app.db.read(move |tx| filter::list(tx, &seen)).await?;
     Ok(Answer::of(&FilterList { filters }))
 }
 
 async fn filters_of_webhook(context: Context) -> Result<Answer> {
-    let (id, seen) = (id(&context), seen(&context));
+    let (id, seen) = (id(&context), visible_webhooks(&context));
     let filters = context.app.db.read(move |tx| filter::of_webhook(tx, &seen, &id)).await?;
     Ok(Answer::of(&FilterList { filters }))
 }
 
 async fn create_filter(context: Context) -> Result<Answer> {
     let (input, now) = (context.body_as::<FilterInput>()?, context.app.clock.now());
-    let seen = seen(&context);
+    let seen = visible_webhooks(&context);
     let create = move |tx: &mut Tx<'_>| {
         let created = filter::create(tx, now, &seen, input.clone())?;
         Ok((created.id.clone(), created))
@@ -363,14 +363,14 @@ async fn create_filter(context: Context) -> Result<Answer> {
 }
 
 async fn read_filter(context: Context) -> Result<Answer> {
-    let (id, seen) = (id(&context), seen(&context));
+    let (id, seen) = (id(&context), visible_webhooks(&context));
     let filter = context.app.db.read(move |tx| filter::find(tx, &seen, &id)).await?;
     Ok(Answer::of(&OneFilter { filter }))
 }
 
 async fn replace_filter(context: Context) -> Result<Answer> {
     let (input, now) = (context.body_as::<FilterInput>()?, context.app.clock.now());
-    let (id, seen) = (id(&context), seen(&context));
+    let (id, seen) = (id(&context), visible_webhooks(&context));
     let replace = move |tx: &mut Tx<'_>| {
         Ok((id.clone(), filter::replace(tx, now, (&seen, &id), input.clone())?))
     };
@@ -379,7 +379,7 @@ async fn replace_filter(context: Context) -> Result<Answer> {
 }
 
 async fn delete_filter(context: Context) -> Result<Answer> {
-    let (id, seen) = (id(&context), seen(&context));
+    let (id, seen) = (id(&context), visible_webhooks(&context));
     let message = format!("the webhook filter '{id}' was deleted");
     let delete = move |tx: &mut Tx<'_>| Ok((id.clone(), filter::delete(tx, &seen, &id)?));
     change(&context, ("webhook_filter.delete", Value::Null), delete).await?;

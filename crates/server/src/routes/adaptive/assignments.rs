@@ -23,7 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getTestAssignments")
             .description("Lists a student's test assignments.")
             .answers::<TestAssignmentPage>(200, "A page."),
-        post("/test-assignments", AdaptiveWrite, created)
+        post("/test-assignments", AdaptiveWrite, create)
             .within_reach()
             .named("createTestAssignment")
             .description("Assigns a student a test of a subject and grade.")
@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
             .description("Assigns many tests; each one succeeds or fails on its own.")
             .reads::<TestAssignmentsInput>()
             .answers::<TestAssignmentsReport>(200, "The assigned tests, and the errors of the others."),
-        post("/test-assignments/import", AdaptiveWrite, imported)
+        post("/test-assignments/import", AdaptiveWrite, import)
             .within_reach()
             .named("importTestAssignments")
             .description("Assigns the tests of a CSV table, which is sent as 'csv' with the columns student, subject, grade and testName. The server never opens the address of a spreadsheet.")
@@ -51,13 +51,13 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getTestAssignment")
             .description("A test assignment.")
             .answers::<TestAssignment>(200, "The assignment."),
-        put("/test-assignments/{id}", AdaptiveWrite, updated)
+        put("/test-assignments/{id}", AdaptiveWrite, update)
             .within_reach()
             .named("putTestAssignment")
             .description("Renames a test assignment.")
             .reads::<TestAssignmentChange>()
             .answers::<TestAssignment>(200, "The assignment."),
-        delete("/test-assignments/{id}", AdaptiveWrite, deleted)
+        delete("/test-assignments/{id}", AdaptiveWrite, remove)
             .within_reach()
             .named("deleteTestAssignment")
             .description("Removes a test assignment. Attempts stay.")
@@ -85,7 +85,7 @@ async fn list_assignments(context: Context, needs_student: bool) -> Result<Answe
     Ok(Answer::of(&page))
 }
 
-async fn created(context: Context) -> Result<Answer> {
+async fn create(context: Context) -> Result<Answer> {
     let request = NewTestAssignment::from(context.body_as::<TestAssignmentInput>()?);
     let (now, reach) = (context.app.clock.now(), context.reach());
     let work = move |tx: &mut Tx<'_>| assignments::create(tx, now, &request, &reach);
@@ -100,7 +100,7 @@ async fn bulk(context: Context) -> Result<Answer> {
     Ok(Answer::of(&made))
 }
 
-async fn imported(context: Context) -> Result<Answer> {
+async fn import(context: Context) -> Result<Answer> {
     let (table, now) = (context.body_as::<TestAssignmentsTable>()?, context.app.clock.now());
     let reach = context.reach();
     let made = context.app.db.write(move |tx| assignments::import(tx, now, &table, &reach)).await?;
@@ -114,7 +114,7 @@ async fn read_assignment(context: Context) -> Result<Answer> {
     Ok(Answer::of(&assignment))
 }
 
-async fn updated(context: Context) -> Result<Answer> {
+async fn update(context: Context) -> Result<Answer> {
     let (id, TestAssignmentChange { test_name }) =
         (context.param("id").to_owned(), context.body_as()?);
     let (now, reach) = (context.app.clock.now(), context.reach());
@@ -123,7 +123,7 @@ async fn updated(context: Context) -> Result<Answer> {
     Ok(Answer::of(&assignment))
 }
 
-async fn deleted(context: Context) -> Result<Answer> {
+async fn remove(context: Context) -> Result<Answer> {
     let (id, now) = (context.param("id").to_owned(), context.app.clock.now());
     let reach = context.reach();
     context.app.db.write(move |tx| assignments::delete(tx, now, &id, &reach)).await?;

@@ -30,7 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
             .description("Reads a student's results in the components and lessons of a course, and the state of testing out of it.")
             .param(ParamPlace::Query, "lessonId", some_text(), "Only the results of this lesson.")
             .answers::<CourseProgress>(200, "The results by line item."),
-        post("/lessonPlans/updateStudentItemResponse", AdaptiveWrite, updated)
+        post("/lessonPlans/updateStudentItemResponse", AdaptiveWrite, update)
             .within_reach()
             .named("updateStudentItemResponse")
             .description("Writes a student's result in a lesson or a component. A missing line item is created.")
@@ -50,7 +50,7 @@ async fn of_course(context: Context) -> Result<Answer> {
     Ok(Answer::of(&progress.await?))
 }
 
-async fn updated(context: Context) -> Result<Answer> {
+async fn update(context: Context) -> Result<Answer> {
     let (response, now) = (context.body_as::<ItemResponse>()?, context.app.clock.now());
     let reach = context.reach();
     let write = move |tx: &mut Tx<'_>| course_progress::update(tx, now, response.clone(), &reach);

@@ -21,7 +21,7 @@ use crate::route::{ParamPlace, Route, get, post};
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-struct Elected {
+struct TestOutReply {
     data: TestOutAssignment,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
             .description("Assigns a student a test at its outside tool and returns the address. The student signs in there on their own.")
             .reads::<ExternalTestRequest>()
             .answers::<ExternalTestAssignment>(200, "The assignment."),
-        get("/importExternalTestAssignmentResults", AdaptiveWrite, imported)
+        get("/importExternalTestAssignmentResults", AdaptiveWrite, import)
             .within_reach()
             .named("importExternalTestAssignmentResults")
             .description("Finishes a student's test at an outside tool with its result in the gradebook. Without a result it is not finished.")
@@ -53,12 +53,12 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getTestOutEligibility")
             .description("Whether a student may ask for a test-out in a subject.")
             .answers::<TestOutEligibility>(200, "Whether the student may, and the reason if not."),
-        post("/test-out/makeExternalStudentTestOutAssignment", AdaptiveWrite, elected)
+        post("/test-out/makeExternalStudentTestOutAssignment", AdaptiveWrite, assign_test_out)
             .within_reach()
             .named("makeExternalStudentTestOutAssignment")
             .description("Assigns a student the test-out of a course of a subject in which the student is enrolled.")
             .reads::<TestOutRequest>()
-            .answers::<Success<Elected>>(200, "The assignment was created."),
+            .answers::<Success<TestOutReply>>(200, "The assignment was created."),
     ]
 }
 
@@ -68,7 +68,7 @@ async fn create(context: Context) -> Result<Answer> {
     Ok(Answer::of(&assignment))
 }
 
-async fn imported(context: Context) -> Result<Answer> {
+async fn import(context: Context) -> Result<Answer> {
     let asked = query_as(&context)?;
     let assignment = write(&context, move |tx, desk| external::import(tx, desk, &asked)).await?;
     Ok(Answer::of(&assignment))
@@ -87,10 +87,10 @@ async fn eligible(context: Context) -> Result<Answer> {
     Ok(Answer::of(&test_out::eligibility(&learned, context.param("subject"))))
 }
 
-async fn elected(context: Context) -> Result<Answer> {
+async fn assign_test_out(context: Context) -> Result<Answer> {
     let (test, now) = (context.body_as::<TestOutRequest>()?, context.app.clock.now());
     let reach = context.reach();
     let assign = move |tx: &mut Tx<'_>| test_out::assign(tx, now, &test, &reach);
     let data = context.app.db.write(assign).await?;
-    Ok(Answer::of(&Success::of(Elected { data })))
+    Ok(Answer::of(&Success::of(TestOutReply { data })))
 }

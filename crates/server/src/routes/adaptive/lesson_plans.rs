@@ -49,14 +49,14 @@ struct WrittenPlan {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-struct Affected {
+struct AffectedLessonPlans {
     /// The ids of the plans.
     lesson_plans_affected: Vec<String>,
 }
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        post("/lessonPlans", AdaptiveWrite, created)
+        post("/lessonPlans", AdaptiveWrite, create)
             .within_reach()
             .named("createLessonPlan")
             .description("Creates a student's lesson plan as a copy of the course.")
@@ -68,7 +68,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getLessonPlan")
             .description("Reads the visible part of a student's lesson plan in a course.")
             .answers::<PlanAnswer<LessonPlan>>(200, "The plan."),
-        delete("/lessonPlans/{courseId}/deleteAll", AdaptiveWrite, all_deleted)
+        delete("/lessonPlans/{courseId}/deleteAll", AdaptiveWrite, remove_all)
             .within_reach()
             .named("deleteLessonPlans")
             .description("Removes all plans of a course with their logs.")
@@ -85,7 +85,7 @@ pub(super) fn routes() -> Vec<Route> {
             .reads::<LessonPlanOperationRequest>()
             .answers::<Success<WrittenPlan>>(201, "It was written."),
         post("/lessonPlans/{lessonPlanId}/operations/sync", AdaptiveWrite, |context| {
-            advanced(context, plans::sync)
+            advance(context, plans::sync)
         })
         .within_reach()
         .named("syncLessonPlan")
@@ -93,19 +93,19 @@ pub(super) fn routes() -> Vec<Route> {
         .reads_as(&[])
         .answers::<LessonPlanSync>(200, "The result of each operation."),
         post("/lessonPlans/{lessonPlanId}/recreate", AdaptiveWrite, |context| {
-            advanced(context, plans::recreate)
+            advance(context, plans::recreate)
         })
         .within_reach()
         .named("recreateLessonPlan")
         .description("Copies the course again and applies all operations.")
         .reads_as(&[])
         .answers::<LessonPlanSync>(200, "The result of each operation."),
-        post("/lessonPlans/course/{courseId}/sync", AdaptiveWrite, course_synced)
+        post("/lessonPlans/course/{courseId}/sync", AdaptiveWrite, sync_course)
             .within_reach()
             .named("syncCourseLessonPlans")
             .description("Recreates all plans of a course.")
             .reads_as(&[])
-            .answers::<Affected>(200, "The plans that changed."),
+            .answers::<AffectedLessonPlans>(200, "The plans that changed."),
         get("/lessonPlans/tree/{lessonPlanId}", AdaptiveRead, tree)
             .within_reach()
             .named("getLessonPlanTree")
@@ -119,7 +119,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-async fn created(context: Context) -> Result<Answer> {
+async fn create(context: Context) -> Result<Answer> {
     let (new, now) = (context.body_as::<LessonPlanInput>()?, context.app.clock.now());
     let reach = context.reach();
     let (id, is_new) = context.app.db.write(move |tx| plans::create(tx, now, &new, &reach)).await?;
@@ -164,7 +164,7 @@ async fn render_plan(
     Ok(Answer::json(format!("{{\"lessonPlan\":{text}}}")))
 }
 
-async fn all_deleted(context: Context) -> Result<Answer> {
+async fn remove_all(context: Context) -> Result<Answer> {
     let (course, reach) = (context.param("courseId").to_owned(), context.reach());
     context.app.db.write(move |tx| plans::delete_all(tx, &course, &reach)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
@@ -188,7 +188,7 @@ async fn request_operation(context: Context) -> Result<Answer> {
     Ok(Answer::of(&Success::of(written)).status(StatusCode::CREATED))
 }
 
-async fn advanced(
+async fn advance(
     context: Context,
     how: fn(&mut Tx<'_>, &str, &Reach) -> Result<plans::LessonPlanSync>,
 ) -> Result<Answer> {
@@ -197,8 +197,8 @@ async fn advanced(
     Ok(Answer::of(&synced))
 }
 
-async fn course_synced(context: Context) -> Result<Answer> {
+async fn sync_course(context: Context) -> Result<Answer> {
     let (course, reach) = (context.param("courseId").to_owned(), context.reach());
     let affected = context.app.db.write(move |tx| plans::sync_course(tx, &course, &reach)).await?;
-    Ok(Answer::of(&Affected { lesson_plans_affected: affected }))
+    Ok(Answer::of(&AffectedLessonPlans { lesson_plans_affected: affected }))
 }

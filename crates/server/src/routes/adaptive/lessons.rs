@@ -30,19 +30,19 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getNextQuestion")
             .description("Serves the next question of a lesson of type powerpath-100, chosen by the score. It stays the same until it is answered. At score 100 the attempt is finalized, and the answer contains the last question with its result.")
             .answers::<NextQuestion>(200, "The served question, or the result of the finished attempt."),
-        put("/updateStudentQuestionResponse", AdaptiveWrite, answered)
+        put("/updateStudentQuestionResponse", AdaptiveWrite, take_answer)
             .within_reach()
             .named("updateStudentQuestionResponse")
             .description("Receives a student's answer to a question. A lesson of type powerpath-100 scores it at once; a lesson that shows all questions at once scores it when it is finished. A repeated answer changes nothing.")
             .reads::<AnswerRequest>()
             .answers::<AnswerReply>(200, "The result of the answer."),
-        post("/finalStudentAssessmentResponse", AdaptiveWrite, finalized)
+        post("/finalStudentAssessmentResponse", AdaptiveWrite, finish_attempt)
             .within_reach()
             .named("finalStudentAssessmentResponse")
             .description("Finishes a lesson that shows all questions at once and scores its answers. A repeated request returns the same answer.")
             .reads::<StudentAndLesson>()
             .answers::<FinalizedAttempt>(200, "The result of the attempt."),
-        of_query(get("/getAssessmentProgress", AdaptiveRead, progressed))
+        of_query(get("/getAssessmentProgress", AdaptiveRead, show_progress))
             .within_reach()
             .named("getAssessmentProgress")
             .description("Reads a student's progress in a lesson: questions, answers and score. A lesson that shows all questions at once reveals results only when it is finished. The request starts a first attempt if there is none.")
@@ -53,7 +53,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "The number of the attempt; by default the last one.",
             )
             .answers::<progress::LessonProgress>(200, "The state of the test-out."),
-        post("/createNewAttempt", AdaptiveWrite, created)
+        post("/createNewAttempt", AdaptiveWrite, create)
             .within_reach()
             .named("createNewAttempt")
             .description("Starts the next attempt of a lesson after the last one is complete.")
@@ -70,7 +70,7 @@ pub(super) fn routes() -> Vec<Route> {
             .description("Restarts the last attempt of a lesson: its answers no longer count, and the XP that it earned are taken back.")
             .reads::<StudentAndLesson>()
             .answers::<Success<InitialScore>>(200, "The attempt was restarted."),
-        of_query(get("/getAttemptLog", QtiRead, logged))
+        of_query(get("/getAttemptLog", QtiRead, show_log))
             .within_reach()
             .named("getAttemptLog")
             .description("Lists the questions that an attempt served, each with the reason for its choice and its answer with the result. It reveals the correct answers.")
@@ -217,9 +217,9 @@ async fn next(context: Context) -> Result<Answer> {
         }
     };
     match next {
-        answer::NextStep::Asked(answer::NextQuestion { score, question, log }) => {
+        answer::NextStep::Question(answer::NextQuestion { score, question, log }) => {
             if let Some(log) = log {
-                context.app.lessons.keep(log);
+                context.app.lessons.store_log(log);
             }
             let question = render_question(&context, question).await?;
             Ok(Answer::of(&NextQuestion::Asked(AskedQuestion {
@@ -246,22 +246,22 @@ async fn render_question(context: &Context, question: QuestionDraft) -> Result<L
     }
 }
 
-async fn answered(context: Context) -> Result<Answer> {
+async fn take_answer(context: Context) -> Result<Answer> {
     let given: AnswerRequest = context.body_as()?;
     let mut taken = write(&context, move |tx, desk| answer::answer(tx, desk, &given)).await?;
     if let Some(log) = taken.log.take() {
-        context.app.lessons.keep(log);
+        context.app.lessons.store_log(log);
     }
     Ok(Answer::of(&AnswerReply::from(taken)))
 }
 
-async fn finalized(context: Context) -> Result<Answer> {
+async fn finish_attempt(context: Context) -> Result<Answer> {
     let StudentAndLesson { student, lesson } = context.body_as()?;
     let work = write(&context, move |tx, desk| finalize::finalize(tx, desk, &student, &lesson));
     Ok(Answer::of(&work.await?))
 }
 
-async fn progressed(context: Context) -> Result<Answer> {
+async fn show_progress(context: Context) -> Result<Answer> {
     let (StudentAndLesson { student, lesson }, number) =
         (query_as(&context)?, requested_attempt(&context)?);
     let (s, l) = (student.clone(), lesson.clone());
@@ -281,12 +281,12 @@ async fn progressed(context: Context) -> Result<Answer> {
     Ok(Answer::of(&apart(move || progress.render(&app.lessons)).await?))
 }
 
-async fn created(context: Context) -> Result<Answer> {
+async fn create(context: Context) -> Result<Answer> {
     let StudentAndLesson { student, lesson } = context.body_as()?;
     let made = write(&context, move |tx, desk| attempt::create(tx, desk, &student, &lesson));
     let (made, log) = made.await?;
     if let Some(log) = log {
-        context.app.lessons.keep(log);
+        context.app.lessons.store_log(log);
     }
     Ok(Answer::of(&NewAttempt { attempt: made.summary() }).status(StatusCode::CREATED))
 }
@@ -304,7 +304,7 @@ async fn reset(context: Context) -> Result<Answer> {
     Ok(Answer::of(&Success::of(InitialScore { score: 0 })))
 }
 
-async fn logged(context: Context) -> Result<Answer> {
+async fn show_log(context: Context) -> Result<Answer> {
     let (StudentAndLesson { student, lesson }, number) =
         (query_as(&context)?, requested_attempt(&context)?);
     let found = read(&context, move |tx, desk| {

@@ -12,42 +12,42 @@ use crate::route::{Route, delete, get, put};
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Updated {
+struct UpdatedCourses {
     /// The sourcedIds of the courses.
     updated: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Deleted {
+struct DeletedRenderConfig {
     /// The sourcedId of the course.
     deleted: String,
 }
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        put("/render-config", AdaptiveWrite, replaced)
+        put("/render-config", AdaptiveWrite, replace)
             .named("putRenderConfig")
             .description("Sets how the questions of some courses are shown.")
             .reads::<RenderConfigInput>()
-            .answers::<Updated>(200, "The renderer was set."),
+            .answers::<UpdatedCourses>(200, "The renderer was set."),
         get("/render-config/{courseId}", AdaptiveRead, read_config)
             .of_no_organization()
             .named("getRenderConfig")
             .description("The renderer for the questions of a course.")
             .answers::<RenderConfig>(200, "The configuration."),
-        delete("/render-config/{courseId}", AdaptiveWrite, deleted)
+        delete("/render-config/{courseId}", AdaptiveWrite, remove)
             .named("deleteRenderConfig")
             .description("Removes the renderer of a course.")
-            .answers::<Deleted>(200, "It was removed."),
+            .answers::<DeletedRenderConfig>(200, "It was removed."),
     ]
 }
 
-async fn replaced(context: Context) -> Result<Answer> {
+async fn replace(context: Context) -> Result<Answer> {
     let configs = context.body_as::<RenderConfigInput>()?.configs()?;
     let updated: Vec<String> = configs.iter().map(|config| config.course_id.clone()).collect();
     context.app.db.write(move |tx| render_config::put(tx, &configs)).await?;
-    Ok(Answer::of(&Updated { updated }))
+    Ok(Answer::of(&UpdatedCourses { updated }))
 }
 
 async fn read_config(context: Context) -> Result<Answer> {
@@ -56,9 +56,9 @@ async fn read_config(context: Context) -> Result<Answer> {
     Ok(Answer::of(&config))
 }
 
-async fn deleted(context: Context) -> Result<Answer> {
+async fn remove(context: Context) -> Result<Answer> {
     let course = context.param("courseId").to_owned();
     let asked = course.clone();
     context.app.db.write(move |tx| render_config::delete(tx, &asked)).await?;
-    Ok(Answer::of(&Deleted { deleted: course }))
+    Ok(Answer::of(&DeletedRenderConfig { deleted: course }))
 }

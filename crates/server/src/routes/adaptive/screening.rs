@@ -23,14 +23,14 @@ struct UserSession {
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Forgotten {
+struct ScreeningReset {
     /// Whether there was a screening.
     reset: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct Assigned {
+struct ScreeningReply {
     session: ScreeningSession,
 }
 
@@ -54,13 +54,16 @@ pub(super) fn routes() -> Vec<Route> {
             .named("resetScreeningSession")
             .description("Removes a student's screening. Results stay.")
             .reads::<ScreenedUser>()
-            .answers::<Success<Forgotten>>(200, "The screening was removed, or there was none."),
+            .answers::<Success<ScreeningReset>>(
+                200,
+                "The screening was removed, or there was none.",
+            ),
         post("/screening/tests/assign", AdaptiveWrite, assign)
             .within_reach()
             .named("assignScreeningTest")
             .description("Assigns a student a screening test of a subject.")
             .reads::<ScreeningTestRequest>()
-            .answers::<Success<Assigned>>(200, "The screening with the test."),
+            .answers::<Success<ScreeningReply>>(200, "The screening with the test."),
     ]
 }
 
@@ -81,12 +84,12 @@ async fn reset(context: Context) -> Result<Answer> {
     let ScreenedUser { user_id } = context.body_as()?;
     let reach = context.reach();
     let reset = context.app.db.write(move |tx| screening::reset(tx, &user_id, &reach)).await?;
-    Ok(Answer::of(&Success::of(Forgotten { reset })))
+    Ok(Answer::of(&Success::of(ScreeningReset { reset })))
 }
 
 async fn assign(context: Context) -> Result<Answer> {
     let (test, now) = (context.body_as::<ScreeningTestRequest>()?, context.app.clock.now());
     let reach = context.reach();
     let session = context.app.db.write(move |tx| screening::assign(tx, now, &test, &reach)).await?;
-    Ok(Answer::of(&Success::of(Assigned { session })))
+    Ok(Answer::of(&Success::of(ScreeningReply { session })))
 }

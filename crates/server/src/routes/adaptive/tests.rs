@@ -38,7 +38,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn internal(context: Context) -> Result<Answer> {
     let request = NewTest::internal(context.body_as()?)?;
-    created(context, request).await
+    create(context, request).await
 }
 
 async fn external<X>(context: Context, lesson_type: LessonType) -> Result<Answer>
@@ -46,10 +46,10 @@ where
     X: Into<Option<f64>> + DeserializeOwned + JsonSchema + 'static,
 {
     let request = NewTest::external(context.body_as::<ExternalTest<X>>()?, lesson_type)?;
-    created(context, request).await
+    create(context, request).await
 }
 
-async fn created(context: Context, request: NewTest) -> Result<Answer> {
+async fn create(context: Context, request: NewTest) -> Result<Answer> {
     let now = context.app.clock.now();
     let made = context.app.db.write(move |tx| new_test::create(tx, now, &request)).await?;
     Ok(Answer::of(&made).status(StatusCode::CREATED))

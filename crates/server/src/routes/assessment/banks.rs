@@ -18,26 +18,26 @@ use crate::route::{Route, delete, get, post, put};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        list::parameters(get("", QtiRead, listed), &banks::SORTS)
+        list::parameters(get("", QtiRead, list_page), &banks::SORTS)
             .named("getAssessmentBanks")
             .description("Lists assessment banks, page by page.")
             .answers::<ListPage<Bank>>(200, "A page of banks."),
-        post("", QtiWrite, created)
+        post("", QtiWrite, create)
             .named("createAssessmentBank")
             .description("Stores several variations of a test for one lesson.")
             .reads::<BankInput>()
             .answers::<Bank>(201, "The bank."),
-        get("/{bank}", QtiRead, shown)
+        get("/{bank}", QtiRead, show)
             .named("getAssessmentBank")
             .description("Reads an assessment bank.")
             .answers::<Bank>(200, "The bank."),
-        put("/{bank}", QtiWrite, replaced)
+        put("/{bank}", QtiWrite, replace)
             .of_version()
             .named("putAssessmentBank")
             .description("Replaces a bank. Which test each user was served is not forgotten.")
             .reads::<BankInput>()
             .answers::<Bank>(200, "The bank."),
-        delete("/{bank}", QtiWrite, deleted)
+        delete("/{bank}", QtiWrite, remove)
             .of_version()
             .named("deleteAssessmentBank")
             .description("Deletes a bank and the list of tests that users were served. The tests stay.")
@@ -50,8 +50,8 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-async fn listed(context: Context) -> Result<Answer> {
-    let page = Page::read(&list::given(&context), &banks::SORTS)?;
+async fn list_page(context: Context) -> Result<Answer> {
+    let page = Page::read(&list::parameters_of(&context), &banks::SORTS)?;
     let asked = page.clone();
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let read = move |tx: &mut Tx<'_>| banks::list(tx, &asked);
@@ -59,20 +59,20 @@ async fn listed(context: Context) -> Result<Answer> {
     Ok(list::answer(&page, banks, total))
 }
 
-async fn created(context: Context) -> Result<Answer> {
+async fn create(context: Context) -> Result<Answer> {
     let (input, now) = (BankInput::read(parse(&context.body)?)?, context.app.clock.now());
     let bank = context.app.db.write(move |tx| banks::create(tx, now, &input)).await?;
     let tag = etag::tag(bank.version);
     Ok(Answer::of(&bank).status(StatusCode::CREATED).header(header::ETAG, tag))
 }
 
-async fn shown(context: Context) -> Result<Answer> {
+async fn show(context: Context) -> Result<Answer> {
     let id = context.param("bank").to_owned();
     let bank = context.app.db.read(move |tx| banks::get(tx, &id)).await?;
     Ok(Answer::of(&bank).header(header::ETAG, etag::tag(bank.version)))
 }
 
-async fn replaced(context: Context) -> Result<Answer> {
+async fn replace(context: Context) -> Result<Answer> {
     let (mut body, id) = (parse(&context.body)?, context.param("bank").to_owned());
     let given = body.entry("identifier").or_insert_with(|| id.as_str().into());
     if given.as_str() != Some(id.as_str()) {
@@ -85,7 +85,7 @@ async fn replaced(context: Context) -> Result<Answer> {
     Ok(Answer::of(&bank).header(header::ETAG, etag::tag(bank.version)))
 }
 
-async fn deleted(context: Context) -> Result<Answer> {
+async fn remove(context: Context) -> Result<Answer> {
     let (id, expected) = (context.param("bank").to_owned(), etag::expected(&context)?);
     context.app.db.write(move |tx| banks::delete(tx, &id, expected)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))

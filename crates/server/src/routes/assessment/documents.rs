@@ -42,12 +42,12 @@ pub(super) fn routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(kind: Kin
     };
     vec![
         headers::list_parameters(
-            get("", QtiRead, move |context| listed(context, kind))
+            get("", QtiRead, move |context| list_page(context, kind))
                 .named(format!("list{many}"))
                 .description("Lists documents page by page: searched, filtered and ordered."),
         )
         .answers::<ListPage<D>>(200, "The page."),
-        post("", QtiWrite, move |context| created(context, kind))
+        post("", QtiWrite, move |context| create(context, kind))
             .named(format!("create{one}"))
             .description("Stores a new document, sent as XML or in its JSON form.")
             .reads::<DocumentInput<I>>()
@@ -59,7 +59,7 @@ pub(super) fn routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(kind: Kin
             .description("Reads a document.")
             .answers::<D>(200, "The document.")
             .with_headers(headers::TAGGED),
-        put("/{identifier}", QtiWrite, move |context| put_in_place(context, kind))
+        put("/{identifier}", QtiWrite, move |context| replace_document(context, kind))
             .named(format!("put{one}"))
             .description("Replaces a document. The previous version stays readable.")
             .of_version()
@@ -67,7 +67,7 @@ pub(super) fn routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(kind: Kin
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
             .answers::<D>(200, "Replaced.")
             .with_headers(headers::TAGGED),
-        delete("/{identifier}", QtiWrite, move |context| deleted(context, kind))
+        delete("/{identifier}", QtiWrite, move |context| remove(context, kind))
             .of_version()
             .named(format!("delete{one}"))
             .description("Deletes a document, unless another document refers to it (409). Its versions stay readable.")
@@ -87,7 +87,7 @@ pub(super) fn routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(kind: Kin
 
 /// `DELETE /{id}`, for a document of any kind.
 pub(super) fn delete_any(name: &str) -> Route {
-    delete("/{id}", QtiWrite, any_deleted)
+    delete("/{id}", QtiWrite, remove_document)
         .of_version()
         .named(format!("deleteContent{name}"))
         .description("Deletes the item, test, stimulus or feedback with this identifier, unless a document refers to it or several have the identifier (409).")
@@ -102,8 +102,8 @@ fn names(kind: Kind) -> (&'static str, &'static str) {
     }
 }
 
-async fn listed(context: Context, kind: Kind) -> Result<Answer> {
-    let query = Query::read(kind, &list::given(&context))?;
+async fn list_page(context: Context, kind: Kind) -> Result<Answer> {
+    let query = Query::read(kind, &list::parameters_of(&context))?;
     let (page, deadline) = (query.clone(), Duration::from_millis(limits::SCAN_MAX_MS));
     let work = move |tx: &mut Tx<'_>| repository::list(tx, &page);
     let db = &context.app.db;
@@ -129,45 +129,45 @@ async fn read(context: Context, kind: Kind) -> Result<Answer> {
     if context.header(header::IF_NONE_MATCH).is_some_and(|seen| etag::names(seen, &tag)) {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).header(header::ETAG, tag));
     }
-    shown(&stored)
+    answer_of(&stored)
 }
 
 /// A document with its tag.
-pub(super) fn shown(stored: &StoredDocument) -> Result<Answer> {
+pub(super) fn answer_of(stored: &StoredDocument) -> Result<Answer> {
     Ok(Answer::json(stored.to_json_text()?).header(header::ETAG, etag::tag(stored.version)))
 }
 
 /// `POST` of a document.
-pub(super) async fn created(context: Context, kind: Kind) -> Result<Answer> {
+pub(super) async fn create(context: Context, kind: Kind) -> Result<Answer> {
     let (body, now) = (context.body.clone(), context.app.clock.now());
     let document = apart(move || CheckedDocument::read(kind, &parse(&body)?)).await?;
     let stored = context.app.db.write(move |tx| repository::create(tx, now, &document)).await?;
     let id = segment(&stored.identifier);
     let path = context.uri.path().trim_end_matches('/').trim_end_matches("/metadata");
     let location = format!("{}{path}/{id}", context.base_url());
-    Ok(shown(&stored)?.status(StatusCode::CREATED).header(header::LOCATION, location))
+    Ok(answer_of(&stored)?.status(StatusCode::CREATED).header(header::LOCATION, location))
 }
 
 /// JSON for a test changes the stored XML, because the parts of a test have their own addresses.
-async fn put_in_place(context: Context, kind: Kind) -> Result<Answer> {
+async fn replace_document(context: Context, kind: Kind) -> Result<Answer> {
     match kind {
         Kind::Test => structure::test_replaced(context).await,
-        Kind::Item | Kind::Stimulus => replaced(context, kind).await,
+        Kind::Item | Kind::Stimulus => replace(context, kind).await,
     }
 }
 
 /// `PUT` of a document.
-pub(super) async fn replaced(context: Context, kind: Kind) -> Result<Answer> {
+pub(super) async fn replace(context: Context, kind: Kind) -> Result<Answer> {
     let (body, now) = (context.body.clone(), context.app.clock.now());
     let expected = etag::expected(&context)?;
     let id = context.param("identifier").to_owned();
     let named = id.clone();
     let change = apart(move || DocumentChange::read(kind, &named, parse(&body)?)).await?;
     let write = move |tx: &mut Tx<'_>| repository::replace(tx, now, kind, &id, &change, expected);
-    shown(&context.app.db.write(write).await?)
+    answer_of(&context.app.db.write(write).await?)
 }
 
-async fn deleted(context: Context, kind: Kind) -> Result<Answer> {
+async fn remove(context: Context, kind: Kind) -> Result<Answer> {
     let expected = etag::expected(&context)?;
     let id = context.param("identifier").to_owned();
     context.app.db.write(move |tx| repository::delete(tx, kind, &id, expected)).await?;
@@ -175,7 +175,7 @@ async fn deleted(context: Context, kind: Kind) -> Result<Answer> {
 }
 
 async fn versions(context: Context, kind: Kind) -> Result<Answer> {
-    let query = Query::read(kind, &list::given(&context))?;
+    let query = Query::read(kind, &list::parameters_of(&context))?;
     let id = context.param("identifier").to_owned();
     let page = query.clone();
     let found = context.app.db.read(move |tx| repository::versions(tx, &page, &id)).await?;
@@ -191,10 +191,10 @@ async fn version(context: Context, kind: Kind) -> Result<Answer> {
         Problem::new(ProblemKind::NotFound, message)
     })?;
     let work = move |tx: &mut Tx<'_>| repository::version(tx, kind, &id, number);
-    shown(&context.app.db.read(work).await?)
+    answer_of(&context.app.db.read(work).await?)
 }
 
-async fn any_deleted(context: Context) -> Result<Answer> {
+async fn remove_document(context: Context) -> Result<Answer> {
     let (id, expected) = (context.param("id").to_owned(), etag::expected(&context)?);
     let delete = move |tx: &mut Tx<'_>| lyceum_assessment::delete_any(tx, &id, expected);
     let was = context.app.db.write(delete).await?;

@@ -29,20 +29,20 @@ struct CandidateView {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        post("/metadata", QtiWrite, |context| documents::created(context, Kind::Item))
+        post("/metadata", QtiWrite, |context| documents::create(context, Kind::Item))
             .named("createAssessmentItemFromMetadata")
             .description("Stores a new item, sent in its JSON form.")
             .reads::<ItemInput>()
             .answers::<ItemDocument>(201, "Stored.")
             .with_headers(headers::CREATED),
         // Callers with this scope know the answers. To students, the scores would reveal them.
-        post("/{identifier}/process-response", QtiRead, responded)
+        post("/{identifier}/process-response", QtiRead, score_response)
             .of_no_organization()
             .named("processResponse")
             .description("Scores an answer to an item; nothing is stored.")
             .reads::<ItemAnswer>()
             .answers::<Scored>(200, "The result."),
-        get("/{identifier}/candidate", [QtiRead, AdaptiveRead], shown)
+        get("/{identifier}/candidate", [QtiRead, AdaptiveRead], show_candidate_view)
             .of_no_organization()
             .named("getCandidateView")
             .description("Reads the part of an item that a student sees: no keys, no processing, no hidden feedback.")
@@ -56,14 +56,14 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-async fn responded(context: Context) -> Result<Answer> {
+async fn score_response(context: Context) -> Result<Answer> {
     let ItemAnswer(answer) = body::of(parse(&context.body)?.into())?;
     let (app, id) = (context.app.clone(), context.param("identifier").to_owned());
     let item = context.app.db.read(move |tx| app.items.item(tx, &id)).await?;
     Ok(Answer::of(&respond(&item, &answer)?))
 }
 
-async fn shown(context: Context) -> Result<Answer> {
+async fn show_candidate_view(context: Context) -> Result<Answer> {
     let seed = context.parsed_query_value("seed", "must be a whole number from 0")?.unwrap_or(0);
     let id = context.param("identifier").to_owned();
     let stored = context.app.db.read(move |tx| repository::found(tx, Kind::Item, &id)).await?;

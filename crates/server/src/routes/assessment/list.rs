@@ -35,16 +35,16 @@ pub(super) fn parameters(route: Route, sorts: &[&str]) -> Route {
 }
 
 /// The parameters of a list of content, as they were sent.
-pub(super) fn given(context: &Context) -> Parameters {
-    let mut given = Parameters::default();
+pub(super) fn parameters_of(context: &Context) -> Parameters {
+    let mut parameters = Parameters::default();
     for (name, value) in context.query() {
         let member = match &*name {
-            "page" => &mut given.page,
-            "limit" => &mut given.limit,
-            "sort" => &mut given.sort,
-            "order" => &mut given.order,
-            "query" => &mut given.query,
-            "filter" => &mut given.filter,
+            "page" => &mut parameters.page,
+            "limit" => &mut parameters.limit,
+            "sort" => &mut parameters.sort,
+            "order" => &mut parameters.order,
+            "query" => &mut parameters.query,
+            "filter" => &mut parameters.filter,
             _ => continue,
         };
         let value = value.trim();
@@ -52,7 +52,7 @@ pub(super) fn given(context: &Context) -> Parameters {
             *member = Some(value.to_owned());
         }
     }
-    given
+    parameters
 }
 
 /// The page of a complete list, whose own order is the first of `sorts`.
@@ -61,25 +61,25 @@ pub(super) fn sliced(
     mut all: Vec<Value>,
     sorts: &[&'static str],
 ) -> Result<Answer> {
-    let asked = Page::read(&given(context), sorts)?;
+    let page_request = Page::read(&parameters_of(context), sorts)?;
     let text =
         |entry: &Value, name: &str| entry[name].as_str().unwrap_or_default().to_ascii_lowercase();
-    if let Some(search) = asked.search.as_ref().map(|text| text.to_ascii_lowercase()) {
+    if let Some(search) = page_request.search.as_ref().map(|text| text.to_ascii_lowercase()) {
         all.retain(|entry| {
             ["identifier", "title"].iter().any(|n| text(entry, n).contains(&search))
         });
     }
-    if asked.sort != sorts[0] {
-        all.sort_by_cached_key(|entry| text(entry, asked.sort));
+    if page_request.sort != sorts[0] {
+        all.sort_by_cached_key(|entry| text(entry, page_request.sort));
     }
-    if asked.descending {
+    if page_request.descending {
         all.reverse();
     }
     let total = all.len() as u64;
     let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let skip = number(asked.skip());
-    let page: Vec<Value> = all.into_iter().skip(skip).take(number(asked.limit)).collect();
-    Ok(answer(&asked, page, total))
+    let skip = number(page_request.skip());
+    let page: Vec<Value> = all.into_iter().skip(skip).take(number(page_request.limit)).collect();
+    Ok(answer(&page_request, page, total))
 }
 
 /// A page of a list.

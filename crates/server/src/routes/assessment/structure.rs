@@ -37,76 +37,76 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getAssessmentTestQuestions")
             .description("Lists the items of a test with their places.")
             .answers::<TestQuestions>(200, "The questions."),
-        put("/{identifier}/metadata", QtiWrite, metadata_replaced)
+        put("/{identifier}/metadata", QtiWrite, replace_metadata)
             .of_version()
             .named("putAssessmentTestMetadata")
             .description("Replaces the metadata of a test; null takes them away.")
             .reads::<MetadataInput>()
             .answers::<TestDocument>(200, "The test.")
             .with_headers(headers::TAGGED),
-        list::parameters(get(PARTS, QtiRead, listed), &SORTS)
+        list::parameters(get(PARTS, QtiRead, list_page), &SORTS)
             .named("getTestParts")
             .description("Lists the parts of a test, in order.")
             .answers::<ListPage<TestPart>>(200, "A page of parts."),
-        post(PARTS, QtiWrite, added)
+        post(PARTS, QtiWrite, add)
             .of_version()
             .named("createTestPart")
             .description("Adds a part at the end of a test.")
             .reads::<TestPartInput>()
             .answers::<TestPart>(201, "The part."),
-        get(PART, QtiRead, shown)
+        get(PART, QtiRead, show)
             .named("getTestPart")
             .description("Reads a part of a test.")
             .answers::<TestPart>(200, "The part."),
-        put(PART, QtiWrite, replaced)
+        put(PART, QtiWrite, replace)
             .of_version()
             .named("putTestPart")
             .description("Changes a part and the sections in the body. Members that the body leaves out stay.")
             .reads::<TestPartInput>()
             .answers::<TestPart>(200, "The part."),
-        delete(PART, QtiWrite, removed)
+        delete(PART, QtiWrite, remove)
             .of_version()
             .named("deleteTestPart")
             .description("Removes a part, unless a rule refers to it or it is the only one.")
             .answers_empty(204, "Removed."),
-        list::parameters(get(SECTIONS, QtiRead, listed), &SORTS)
+        list::parameters(get(SECTIONS, QtiRead, list_page), &SORTS)
             .named("getSections")
             .description("Lists the sections of a part, in order.")
             .answers::<ListPage<TestSection>>(200, "A page of sections."),
-        post(SECTIONS, QtiWrite, added)
+        post(SECTIONS, QtiWrite, add)
             .of_version()
             .named("createSection")
             .description("Adds a section to a part, at the place that `sequence` names.")
             .reads::<TestSectionInput>()
             .answers::<TestSection>(201, "The section."),
-        get(SECTION, QtiRead, shown)
+        get(SECTION, QtiRead, show)
             .named("getSection")
             .description("Reads a section at any depth of a part.")
             .answers::<TestSection>(200, "The section."),
-        put(SECTION, QtiWrite, replaced)
+        put(SECTION, QtiWrite, replace)
             .of_version()
             .named("putSection")
             .description("Changes a section, its place and its items. Members that the body leaves out stay.")
             .reads::<TestSectionInput>()
             .answers::<TestSection>(200, "The section."),
-        delete(SECTION, QtiWrite, removed)
+        delete(SECTION, QtiWrite, remove)
             .of_version()
             .named("deleteSection")
             .description("Removes a section, unless a rule refers to it or it is the only one of its part.")
             .answers_empty(204, "Removed."),
-        post(ITEMS, QtiWrite, added)
+        post(ITEMS, QtiWrite, add)
             .of_version()
             .named("addSectionItem")
             .description("Adds a reference to an item to a section, at the place that `sequence` names.")
             .reads::<ItemReferenceInput>()
             .answers::<TestSection>(201, "The section."),
-        put(ORDER, QtiWrite, ordered)
+        put(ORDER, QtiWrite, reorder)
             .of_version()
             .named("orderSectionItems")
             .description("Changes the order of a section's references. The body names each of them once.")
             .reads::<ItemOrder>()
             .answers::<TestSection>(200, "The section."),
-        delete(ITEM, QtiWrite, removed)
+        delete(ITEM, QtiWrite, remove)
             .of_version()
             .named("removeSectionItem")
             .description("Removes a reference from a section, unless a rule refers to it. The item stays.")
@@ -123,20 +123,20 @@ async fn questions(context: Context) -> Result<Answer> {
     Ok(Answer::json(questions))
 }
 
-async fn listed(context: Context) -> Result<Answer> {
+async fn list_page(context: Context) -> Result<Answer> {
     let (stored, path) = (test(&context).await?, path(&context));
     let members = apart(move || structure::members(&stored, &borrowed(&path))).await?;
     list::sliced(&context, members, &SORTS)
 }
 
-async fn shown(context: Context) -> Result<Answer> {
+async fn show(context: Context) -> Result<Answer> {
     let (stored, path) = (test(&context).await?, path(&context));
     let tag = etag::tag(stored.version);
     let member = apart(move || structure::member(&stored, &borrowed(&path))).await?;
     Ok(Answer::of(&member).header(header::ETAG, tag))
 }
 
-async fn added(context: Context) -> Result<Answer> {
+async fn add(context: Context) -> Result<Answer> {
     let body = parse(&context.body)?;
     let mut inner = path(&context);
     // A section answers for the items in it.
@@ -144,22 +144,22 @@ async fn added(context: Context) -> Result<Answer> {
         let name = body.get("identifier").and_then(Value::as_str).unwrap_or_default();
         inner.push(name.to_owned());
     }
-    let answer = changed(&context, TestEdit::Add(body), &inner).await?;
+    let answer = change(&context, TestEdit::Add(body), &inner).await?;
     Ok(answer.status(StatusCode::CREATED))
 }
 
-async fn replaced(context: Context) -> Result<Answer> {
+async fn replace(context: Context) -> Result<Answer> {
     let edit = TestEdit::Replace(parse(&context.body)?);
-    changed(&context, edit, &path(&context)).await
+    change(&context, edit, &path(&context)).await
 }
 
-async fn ordered(context: Context) -> Result<Answer> {
+async fn reorder(context: Context) -> Result<Answer> {
     let edit = TestEdit::Order(parse(&context.body)?);
-    changed(&context, edit, &path(&context)).await
+    change(&context, edit, &path(&context)).await
 }
 
-async fn removed(context: Context) -> Result<Answer> {
-    edited(&context, TestEdit::Remove).await?;
+async fn remove(context: Context) -> Result<Answer> {
+    edit_test(&context, TestEdit::Remove).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
@@ -167,12 +167,12 @@ async fn removed(context: Context) -> Result<Answer> {
 pub(super) async fn test_replaced(context: Context) -> Result<Answer> {
     let body = parse(&context.body)?;
     match structure::is_document(&body) {
-        true => documents::replaced(context, Kind::Test).await,
-        false => documents::shown(&edited(&context, TestEdit::Replace(body)).await?.0),
+        true => documents::replace(context, Kind::Test).await,
+        false => documents::answer_of(&edit_test(&context, TestEdit::Replace(body)).await?.0),
     }
 }
 
-async fn metadata_replaced(context: Context) -> Result<Answer> {
+async fn replace_metadata(context: Context) -> Result<Answer> {
     let mut body = parse(&context.body)?;
     body.retain(|name, _| name == "metadata");
     let (id, now) = (context.param("identifier").to_owned(), context.app.clock.now());
@@ -180,19 +180,19 @@ async fn metadata_replaced(context: Context) -> Result<Answer> {
         (DocumentChange::read(Kind::Test, &id, body)?, etag::expected(&context)?);
     let write =
         move |tx: &mut Tx<'_>| repository::replace(tx, now, Kind::Test, &id, &change, expected);
-    documents::shown(&context.app.db.write(write).await?)
+    documents::answer_of(&context.app.db.write(write).await?)
 }
 
 /// Changes the test, and answers the member at the path `shown`.
-async fn changed(context: &Context, edit: TestEdit, shown: &[String]) -> Result<Answer> {
-    let (stored, edited) = edited(context, edit).await?;
+async fn change(context: &Context, edit: TestEdit, shown: &[String]) -> Result<Answer> {
+    let (stored, edited) = edit_test(context, edit).await?;
     let member = edited.member(&borrowed(shown))?;
     Ok(Answer::of(&member).header(header::ETAG, etag::tag(stored.version)))
 }
 
 /// Changes the test in the address at the path. The change is computed outside the transaction that stores it, and again
 /// if another change came between.
-async fn edited(
+async fn edit_test(
     context: &Context,
     edit: TestEdit,
 ) -> Result<(StoredDocument, structure::EditedTest)> {

@@ -38,7 +38,7 @@ pub(super) fn routes() -> Vec<Route> {
     for (n, path) in with_school("/enrollments/enroll/{userId}/{courseId}").into_iter().enumerate()
     {
         routes.push(
-            post(path, BridgeWrite, enrolled)
+            post(path, BridgeWrite, enroll)
                 .within_reach()
                 .named(["enroll", "enrollAtSchool"][n])
                 .description("Enrolls a user in a course. Missing classes, terms and school years are created.")
@@ -51,7 +51,7 @@ pub(super) fn routes() -> Vec<Route> {
         with_school("/enrollments/unenroll/{userId}/{courseId}").into_iter().enumerate()
     {
         routes.push(
-            delete(path, BridgeWrite, unenrolled)
+            delete(path, BridgeWrite, unenroll)
                 .within_reach()
                 .named(["unenroll", "unenrollAtSchool"][n])
                 .description(
@@ -77,12 +77,12 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getEnrollmentsOfUser")
             .description("Lists a user's current enrollments, after tracks and a new school year are applied.")
             .answers::<Data<Vec<CourseEnrollment>>>(200, "The enrollments."),
-        post("/enrollments/resetGoals/{courseId}", BridgeWrite, goals_reset)
+        post("/enrollments/resetGoals/{courseId}", BridgeWrite, reset_goals)
             .within_reach()
             .named("resetGoals")
             .description("Removes the own goals of all enrollments of a course, so that the goals of the course apply.")
             .answers::<Data<GoalsReset>>(200, "The number of enrollments whose own goals were removed."),
-        delete("/enrollments/resetProgress/{userId}/{courseId}", BridgeWrite, progress_reset)
+        delete("/enrollments/resetProgress/{userId}/{courseId}", BridgeWrite, reset_progress)
             .within_reach()
             .named("resetProgress")
             .description("Resets a user's progress in a course: attempts no longer count, their XP are taken back, and assessment results are marked 'tobedeleted'.")
@@ -97,7 +97,7 @@ fn school(context: &Context) -> Option<String> {
     names.then(|| context.param("schoolId").to_owned())
 }
 
-async fn enrolled(context: Context) -> Result<Answer> {
+async fn enroll(context: Context) -> Result<Answer> {
     let request = context.body_as::<EnrollmentRequest>()?;
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
     let (school, now, reach) = (school(&context), context.app.clock.now(), context.reach());
@@ -109,7 +109,7 @@ async fn enrolled(context: Context) -> Result<Answer> {
     Ok(Answer::of(&Data { data: enrollment }).status(status))
 }
 
-async fn unenrolled(context: Context) -> Result<Answer> {
+async fn unenroll(context: Context) -> Result<Answer> {
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
     let (school, now, reach) = (school(&context), context.app.clock.now(), context.reach());
     let work =
@@ -149,14 +149,14 @@ async fn default_class(context: Context) -> Result<Answer> {
     Ok(Answer::of(&Data { data: class }))
 }
 
-async fn goals_reset(context: Context) -> Result<Answer> {
+async fn reset_goals(context: Context) -> Result<Answer> {
     let (course, now) = (context.param("courseId").to_owned(), context.app.clock.now());
     let reach = context.reach();
     let updated = context.app.db.write(move |tx| goals::reset(tx, now, &course, &reach)).await?;
     Ok(Answer::of(&Data { data: GoalsReset { updated, errors: [] } }))
 }
 
-async fn progress_reset(context: Context) -> Result<Answer> {
+async fn reset_progress(context: Context) -> Result<Answer> {
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
     let work =
         move |tx: &mut Tx<'_>, desk: &LessonContext<'_>| reset_course(tx, desk, &user, &course);

@@ -8,7 +8,7 @@ mod tracks;
 mod users;
 
 pub(super) use enrollments::settled;
-pub(crate) use tracks::{keep_settled, settle_users};
+pub(crate) use tracks::{settle_periodically, settle_users};
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -21,13 +21,13 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getSchoolHours")
             .description("Reads when an organization has school. Without hours of its own, it has those of the nearest organization above it.")
             .answers::<Data<SchoolHoursInForce>>(200, "The hours, and the organization that sets them."),
-        put("/school-hours/{orgId}", BridgeWrite, replaced)
+        put("/school-hours/{orgId}", BridgeWrite, replace)
             .within_reach()
             .named("putSchoolHours")
             .description("Sets when an organization has school, and those below it that set no hours of their own.")
             .reads::<SchoolHours>()
             .answers::<Data<SchoolHoursInForce>>(200, "The hours."),
-        delete("/school-hours/{orgId}", BridgeWrite, deleted)
+        delete("/school-hours/{orgId}", BridgeWrite, remove)
             .within_reach()
             .named("deleteSchoolHours")
             .description("Removes the hours that an organization sets, so that those of the nearest organization above it apply.")
@@ -51,13 +51,13 @@ async fn of_org(context: Context) -> Result<Answer> {
     read(&context).await
 }
 
-async fn replaced(context: Context) -> Result<Answer> {
+async fn replace(context: Context) -> Result<Answer> {
     let hours = context.body_as::<SchoolHours>()?;
     change(&context, context.param("orgId"), Some(hours)).await?;
     read(&context).await
 }
 
-async fn deleted(context: Context) -> Result<Answer> {
+async fn remove(context: Context) -> Result<Answer> {
     change(&context, context.param("orgId"), None).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }

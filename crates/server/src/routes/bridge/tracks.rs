@@ -37,19 +37,19 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getSubjectTracks")
             .description("Lists all subject tracks by subject and grade.")
             .answers::<Tracks<Vec<SubjectTrack>>>(200, "The tracks."),
-        put("/subject-track", BridgeWrite, replaced)
+        put("/subject-track", BridgeWrite, replace)
             .within_reach()
             .named("putSubjectTrack")
             .description("Sets the course of a subject in a grade, for all students or those of one organization, and enrolls the students to whom it applies.")
             .reads::<SubjectTrackInput>()
             .answers::<Tracks<SubjectTrack>>(200, "It was replaced.")
             .answers::<Tracks<SubjectTrack>>(201, "It was created."),
-        get("/subject-track/groups", BridgeRead, grouped)
+        get("/subject-track/groups", BridgeRead, group_tracks)
             .within_reach()
             .named("getSubjectTrackGroups")
             .description("The tracks by subject.")
             .answers::<Groups>(200, "The groups."),
-        delete("/subject-track/{id}", BridgeWrite, deleted)
+        delete("/subject-track/{id}", BridgeWrite, remove)
             .within_reach()
             .named("deleteSubjectTrack")
             .description("Removes a track. Its enrollments stay.")
@@ -63,13 +63,13 @@ async fn list_tracks(context: Context) -> Result<Answer> {
     Ok(Answer::of(&Tracks { subject_track: tracks }))
 }
 
-async fn grouped(context: Context) -> Result<Answer> {
+async fn group_tracks(context: Context) -> Result<Answer> {
     let reach = context.reach();
     let groups = context.app.db.read(move |tx| tracks::groups(tx, &reach)).await?;
     Ok(Answer::of(&Groups { groups }))
 }
 
-async fn replaced(context: Context) -> Result<Answer> {
+async fn replace(context: Context) -> Result<Answer> {
     let track = Track::from(context.body_as::<SubjectTrackInput>()?);
     let who = SettledUsers::Grade(track.grade_value.clone());
     let reach = context.reach();
@@ -79,7 +79,7 @@ async fn replaced(context: Context) -> Result<Answer> {
     Ok(Answer::of(&Tracks { subject_track: shown }).status(status))
 }
 
-async fn deleted(context: Context) -> Result<Answer> {
+async fn remove(context: Context) -> Result<Answer> {
     let (id, reach) = (context.param("id").to_owned(), context.reach());
     context.app.db.write(move |tx| tracks::delete(tx, &id, &reach)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
@@ -106,7 +106,7 @@ pub(crate) async fn settle_users(app: &App, who: &SettledUsers) -> Result<()> {
 }
 
 /// Periodically settles the enrollments of all users, including those whom no request concerns.
-pub(crate) async fn keep_settled(app: App) {
+pub(crate) async fn settle_periodically(app: App) {
     let pause = Duration::from_secs(app.config.roster.settle_interval_s.max(1));
     loop {
         tokio::time::sleep(pause).await;

@@ -22,8 +22,8 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::credentials::{
-    MEDIA, PAGED, as_jwt, check_own, is_jws, is_rsa_wanted, list_parameters, own_issuer, paged,
-    report, signer, since, slice, text, wants_jws,
+    MEDIA, PAGED, as_jwt, check_own, is_jws, list_parameters, own_issuer, paged, report, signer,
+    since, slice, text, wants_jws, wants_rsa,
 };
 use crate::answer::Answer;
 use crate::apart::apart;
@@ -203,11 +203,11 @@ async fn sign_and_store(
         StoreOutcome::Updated | StoreOutcome::Unchanged => StatusCode::OK,
     };
     let location = format!("{}/ims/clr/v2p0/clr/{}", context.base_url(), segment(&record.of.id));
-    Ok(shown(&record).status(status).header(header::LOCATION, location))
+    Ok(answer_of(&record).status(status).header(header::LOCATION, location))
 }
 
 /// A record in its signed form.
-fn shown(record: &Record) -> Answer {
+fn answer_of(record: &Record) -> Answer {
     match record.of.form {
         CredentialForm::Json => Answer::json(record.of.body.clone()),
         CredentialForm::Jws => text(record.of.body.clone()),
@@ -220,13 +220,13 @@ fn named(context: &Context) -> (String, String, Reach) {
     (context.param("id").to_owned(), context.base_url().to_owned(), context.reach())
 }
 
-async fn found(context: &Context) -> Result<Record> {
+async fn find(context: &Context) -> Result<Record> {
     let (id, base_url, reach) = named(context);
     context.app.db.read(move |tx| clr::found(tx, &base_url, &id, &reach)).await
 }
 
 async fn read(context: Context) -> Result<Answer> {
-    let record = found(&context).await?;
+    let record = find(&context).await?;
     if context.query_value("as").as_deref() == Some("given") {
         return Ok(match record.of.form {
             CredentialForm::Json => Answer::json(record.of.given),
@@ -234,7 +234,7 @@ async fn read(context: Context) -> Result<Answer> {
         });
     }
     if !wants_jws(&context) || record.of.form == CredentialForm::Jws {
-        return Ok(shown(&record));
+        return Ok(answer_of(&record));
     }
     let credential = Value::Object(record.object()?);
     let Some(issuer) = own_issuer(&context, &record.of.body).await? else {
@@ -242,7 +242,7 @@ async fn read(context: Context) -> Result<Answer> {
                        it as a JWT";
         return Err(Problem::invalid("format", message));
     };
-    let with_rsa = is_rsa_wanted(&context)?;
+    let with_rsa = wants_rsa(&context)?;
     Ok(text(as_jwt(&context.app, &issuer, credential, with_rsa).await?))
 }
 
@@ -258,7 +258,7 @@ async fn updated(context: Context) -> Result<Answer> {
     let unsigned = unsigned(&context, &signer, updated).await?;
     let version = signed(&context, signer, unsigned).await?;
     let write = move |tx: &mut Tx<'_>| clr::follow(tx, now, &version, &record);
-    Ok(shown(&context.app.db.write(write).await?))
+    Ok(answer_of(&context.app.db.write(write).await?))
 }
 
 async fn deleted(context: Context) -> Result<Answer> {
@@ -284,7 +284,7 @@ async fn revoked(context: Context) -> Result<Answer> {
 }
 
 async fn achievements(context: Context) -> Result<Answer> {
-    let record = found(&context).await?;
+    let record = find(&context).await?;
     Ok(Answer::of(&RecordAchievements::of(&record.object()?)))
 }
 
@@ -306,7 +306,7 @@ async fn version(context: Context) -> Result<Answer> {
     })?;
     let (id, base_url, reach) = named(&context);
     let read = move |tx: &mut Tx<'_>| clr::version(tx, &base_url, &id, number, &reach);
-    Ok(shown(&context.app.db.read(read).await?))
+    Ok(answer_of(&context.app.db.read(read).await?))
 }
 
 async fn compiled(context: Context) -> Result<Answer> {

@@ -134,7 +134,8 @@ fn describe_reason(reason: &QuestionReason) -> String {
 /// Shows one attempt question by question, so that its score can be followed.
 async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
     let (id, query) = (context.param("id").to_owned(), query(&context));
-    let (lesson, number) = (query.own("lesson").to_owned(), query.own("attempt").to_owned());
+    let (lesson, number) =
+        (query.parameter("lesson").to_owned(), query.parameter("attempt").to_owned());
     let (of, wanted, reach) = (id.clone(), number.clone(), context.reach());
     let read = move |tx: &mut Tx<'_>| screen::attempt(tx, &of, &lesson, &wanted, &reach);
     let found = context.app.db.scan(deadline(), read).await?;

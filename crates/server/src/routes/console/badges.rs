@@ -51,12 +51,12 @@ const MOST: u64 = limits::CONSOLE_CREDENTIALS_MAX_COUNT;
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
     let filter = badges::Filter {
-        is_revoked: match query.own("state") {
+        is_revoked: match query.parameter("state") {
             "valid" => Some(false),
             "revoked" => Some(true),
             _ => None,
         },
-        achievement: query.own("achievement").to_owned(),
+        achievement: query.parameter("achievement").to_owned(),
     };
     let reach = context.reach();
     let read = move |tx: &mut Tx<'_>| badges::read(tx, &filter, &reach);
@@ -173,7 +173,7 @@ async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
 
 async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
-    let search = query.own("learner").trim().to_owned();
+    let search = query.parameter("learner").trim().to_owned();
     let (sought, reach) = (search.clone(), context.reach());
     let read = move |tx: &mut Tx<'_>| issuing::read(tx, &sought, &reach);
     let choices = context.app.db.scan(deadline(), read).await?;
@@ -183,7 +183,7 @@ async fn issue(context: Context, visitor: Visitor) -> Result<Answer> {
         found: choices.learners.iter().map(candidate).collect(),
         more: choices.more_count,
         badges: choices.badges,
-        achievement: query.own("achievement").to_owned(),
+        achievement: query.parameter("achievement").to_owned(),
     })
 }
 
@@ -221,7 +221,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let badges::OneBadge { issued, title, learner } =
         context.app.db.read(move |tx| badges::one(tx, &id, &reach)).await?;
     let report = credentials::report(&context.app, issued.signed.body.clone().into()).await?;
-    let done = match query(&context).own("done") {
+    let done = match query(&context).parameter("done") {
         "issued" => t!("The badge is issued. You can share its public page."),
         "revoked" => t!("The badge is revoked."),
         _ => String::new(),

@@ -41,8 +41,8 @@ pub(super) fn routes() -> Vec<Route> {
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
     let filter = classes::ClassFilter {
-        school: query.own("school").to_owned(),
-        subject: query.own("subject").to_owned(),
+        school: query.parameter("school").to_owned(),
+        subject: query.parameter("subject").to_owned(),
     };
     let (reach, now) = (context.reach(), context.app.clock.now());
     let places = query.places();
@@ -74,9 +74,9 @@ fn row(class: &ListedClass) -> Row {
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let (moment, query) = (moment(&context), query(&context));
-    let chosen = SPANS.into_iter().find(|days| query.own("days") == days.to_string());
+    let chosen = SPANS.into_iter().find(|days| query.parameter("days") == days.to_string());
     let day_count = chosen.unwrap_or(SPANS[0]);
-    let (id, subject) = (context.param("id").to_owned(), query.own("subject").to_owned());
+    let (id, subject) = (context.param("id").to_owned(), query.parameter("subject").to_owned());
     let reach = context.reach();
     let read = move |tx: &mut Tx<'_>| {
         let work = screen::read(tx, &moment, &id, day_count, &subject, &reach)?;
@@ -85,7 +85,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         Ok((work, apps, courses, AssignableTests::read(tx, &reach)?))
     };
     let (work, apps, courses, tests) = context.app.db.scan(deadline(), read).await?;
-    let subject = query.own("subject").to_owned();
+    let subject = query.parameter("subject").to_owned();
     let page = links::class(&work.class.id);
     let whom = (page.as_str(), t!("all students of this class"));
     let teaching = forms(&context, &visitor, whom, courses, tests, None);

@@ -3,7 +3,7 @@
 
 use lyceum_access::screens::clients::{self as screen, ClientWithUse};
 use lyceum_access::{Client, ClientSecrets, NewClient, Scope, Scopes};
-use lyceum_console::language::{Shown, message};
+use lyceum_console::language::{ValueInText, message};
 use lyceum_console::{Cell, Column, FactList, List, Row, keys as view, links, screens, t};
 use lyceum_core::{Problem, Result, phrase};
 use lyceum_roster::reach as roster_reach;
@@ -88,7 +88,7 @@ async fn one_client(context: Context, visitor: Visitor) -> Result<Answer> {
     let rate = match client.requests_per_second {
         None => t!("default from the settings"),
         Some(0) => t!("no limit"),
-        Some(rate) => rate.shown(),
+        Some(rate) => rate.text(),
     };
     let origins = match client.origins.is_empty() {
         true => t!("none"),

@@ -23,7 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
-    let (subject, reach) = (query.own("subject").to_owned(), context.reach());
+    let (subject, reach) = (query.parameter("subject").to_owned(), context.reach());
     let read = move |tx: &mut Tx<'_>| list_screen::read(tx, &subject, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
     let rows = found.courses.iter().map(row).collect();

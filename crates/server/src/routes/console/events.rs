@@ -93,11 +93,11 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
 fn filter(context: &Context, visitor: &Visitor, query: &ListQuery) -> Result<EventFilter> {
     let (start, to) = days(query, visitor.zone())?;
     Ok(EventFilter {
-        sensor: Some(query.own("app").to_owned()).filter(|sensor| !sensor.is_empty()),
+        sensor: Some(query.parameter("app").to_owned()).filter(|sensor| !sensor.is_empty()),
         start,
         // The log's filter includes its last instant.
         end: to.map(|to| Timestamp::from_milliseconds(to.milliseconds() - 1)),
-        arrived: arrived(query)?,
+        arrived: parse_arrival(query)?,
         ..screen::filter(&query.filter, context.base_url())
     })
 }
@@ -120,7 +120,7 @@ fn log_list(
     let screen::LogPage { page, is_few, apps, .. } = log;
     let rows = page.events.iter().map(|event| row(visitor, event)).collect();
     let list = match (is_few, by_words) {
-        (true, true) => List::found("Events", &FEW, query, rows),
+        (true, true) => List::of_matching("Events", &FEW, query, rows),
         (false, true) if query.export.is_some() => return Err(too_many_to_sort()),
         _ => {
             let columns = if *is_few { &FEW } else { &MANY };
@@ -145,19 +145,22 @@ fn log_list(
 }
 
 /// The parameters of [`links::events_that_arrived`]. Errors: `Invalid`.
-fn arrived(query: &ListQuery) -> Result<Option<ArrivalRange>> {
-    if query.own("since").is_empty() {
+fn parse_arrival(query: &ListQuery) -> Result<Option<ArrivalRange>> {
+    if query.parameter("since").is_empty() {
         return Ok(None);
     }
     let number = |name| {
-        query.own(name).parse().map_err(|_| Problem::invalid(name, "must be a whole number"))
+        query.parameter(name).parse().map_err(|_| Problem::invalid(name, "must be a whole number"))
     };
     let (from, to) = (instant(query, "since")?, instant(query, "until")?);
     Ok(Some(ArrivalRange { from, to, first: number("first")?, last: number("last")? }))
 }
 
 fn instant(query: &ListQuery, name: &'static str) -> Result<Timestamp> {
-    query.own(name).parse().map_err(|rule: NotAnInstant| Problem::invalid(name, rule.to_string()))
+    query
+        .parameter(name)
+        .parse()
+        .map_err(|rule: NotAnInstant| Problem::invalid(name, rule.to_string()))
 }
 
 /// Says when events can be sorted by columns without an index.
@@ -214,7 +217,7 @@ async fn streamed(context: Context, _: Visitor) -> Result<Answer> {
 }
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
-    let id = query(&context).own("id").to_owned();
+    let id = query(&context).parameter("id").to_owned();
     let actors = actors_within(&context.reach());
     let logged = context.app.db.read(move |tx| screen::event(tx, &id, &actors)).await?;
     let event = &logged.event;
@@ -244,14 +247,14 @@ fn indented(text: &str) -> String {
 
 async fn rejected_list(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
-    let since = match query.own("since") {
+    let since = match query.parameter("since") {
         "" => None,
         _ => Some(instant(&query, "since")?),
     };
     let (from, to) = days(&query, visitor.zone())?;
     let filter = rejected::RejectedFilter {
-        client: query.own("client").to_owned(),
-        is_replayed: match query.own("state") {
+        client: query.parameter("client").to_owned(),
+        is_replayed: match query.parameter("state") {
             "" => None,
             state => Some(state == "replayed"),
         },

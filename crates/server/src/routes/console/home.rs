@@ -11,7 +11,7 @@ use lyceum_console::home::{
     EventFlow, Figure, Health, HomePage, MyClass, MyClasses, MyProject, SetupStep, UNKNOWN,
     UnknownActorsPage,
 };
-use lyceum_console::language::{Shown, message};
+use lyceum_console::language::{ValueInText, message};
 use lyceum_console::{Cell, List, links, plural, screens, t, words};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result, phrase};
@@ -118,9 +118,9 @@ fn class_figures(class: &str, counts: StudentCounts, xp: i64) -> [Figure; 5] {
         href: Some(href),
     };
     let group =
-        |name, count: usize, group| figure(name, count.shown(), links::today(group, class, ""));
+        |name, count: usize, group| figure(name, count.text(), links::today(group, class, ""));
     [
-        figure(phrase!("Students"), counts.all.shown(), links::students(class)),
+        figure(phrase!("Students"), counts.all.text(), links::students(class)),
         group(phrase!("Working now"), counts.working, "working"),
         group(phrase!("Absent"), counts.absent, "absent"),
         group(phrase!("Need attention"), counts.in_need, ""),
@@ -373,7 +373,7 @@ fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
                 None => t!("no event has arrived yet"),
             },
             tone: "",
-            href: Some(arrived(rate_arrived.as_ref())),
+            href: Some(describe_arrival(rate_arrived.as_ref())),
         },
         Figure {
             name: phrase!("Rejected in the last hour"),
@@ -405,7 +405,7 @@ fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
 }
 
 /// The page that lists the events of these minutes, or all events if there were none.
-fn arrived(at: Option<&ArrivalRange>) -> String {
+fn describe_arrival(at: Option<&ArrivalRange>) -> String {
     match at {
         Some(at) => links::events_that_arrived(
             (&at.from.to_string(), &at.to.to_string()),
@@ -426,7 +426,7 @@ fn minutes(intake: &EventIntake, are_links: bool) -> chart::Svg {
         };
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let value = *count as f64;
-        let href = (are_links && *count > 0).then(|| arrived(events.as_ref()));
+        let href = (are_links && *count > 0).then(|| describe_arrival(events.as_ref()));
         Bar {
             value,
             label,

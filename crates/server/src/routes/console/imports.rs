@@ -6,7 +6,7 @@ use lyceum_access::audit::AuditChange;
 use lyceum_console::imports::{
     COLUMNS, ERRORS, ImportPage, ImportRowsPage, ImportedFile, ImportsPage, ProgressBar, ROWS,
 };
-use lyceum_console::language::{Shown, translated};
+use lyceum_console::language::{ValueInText, translated};
 use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, plural, screens, t};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::csv::{CsvError, FileReport, RowOutcome};
@@ -21,7 +21,7 @@ use super::{Form, POLICY, SNIFF, Visitor, action, at_most, on_to, page, show_lis
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
-use crate::imports::keep;
+use crate::imports::store_file;
 use crate::limits;
 use crate::multipart::{self, FormField};
 use crate::route::Route;
@@ -82,7 +82,7 @@ async fn start_import(context: Context, visitor: Visitor, _: Form) -> Result<Ans
         ));
     };
     let (blobs, bytes) = (context.app.blobs.clone(), body.len());
-    let digest = apart(move || keep(&blobs, &body)).await?.to_string();
+    let digest = apart(move || store_file(&blobs, &body)).await?.to_string();
     let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
     let added = context.app.db.write(move |tx| {
         let bytes = i64::try_from(bytes).map_err(Problem::internal)?;
@@ -126,7 +126,7 @@ fn view(
     let is_running = matches!(import.state, ImportState::Checking | ImportState::Importing);
     let progress = progress.filter(|_| is_running).map(|now| ProgressBar {
         file: now.file,
-        rows: now.rows.shown(),
+        rows: now.rows.text(),
         percent: now.percent,
     });
     let report = screen::report(import).unwrap_or_default();
@@ -206,7 +206,7 @@ async fn rows(context: Context, visitor: Visitor) -> Result<Answer> {
     };
     let digest = import.noted().ok_or_else(missing)?.parse()?;
     let (blobs, of) = (context.app.blobs.clone(), import.clone());
-    let (file, outcome) = (query.own("file").to_owned(), query.own("came").to_owned());
+    let (file, outcome) = (query.parameter("file").to_owned(), query.parameter("came").to_owned());
     let read = apart(move || {
         let notes = blobs.read(&digest)?.ok_or_else(missing)?;
         screen::rows(&of, &notes, &file, &outcome)
@@ -214,7 +214,7 @@ async fn rows(context: Context, visitor: Visitor) -> Result<Answer> {
     let screen::RowList { outcomes, rows } = read.await?;
     let most = IMPORT_NOTED_MAX_ROWS;
     let choice = outcomes.into_iter().map(|came| (came.name(), outcome_name(came)));
-    let name = format!("{}.csv", query.own("file"));
+    let name = format!("{}.csv", query.parameter("file"));
     let list = List::new("Rows", ROWS, query, rows.iter().map(outcome_row).collect());
     let is_full = i64::try_from(list.total()).is_ok_and(|total| total >= most);
     let note = t!("The first {n} rows of each outcome are listed.", n = most);

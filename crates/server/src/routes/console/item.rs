@@ -58,7 +58,7 @@ struct RefusedAnswer {
 
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = context.param("id").to_owned();
-    let seed = query(&context).own("seed").parse().unwrap_or(0);
+    let seed = query(&context).parameter("seed").parse().unwrap_or(0);
     let read = context.app.db.read(move |tx| item_page(tx, &id));
     let ItemPage { item, files, stimuli } = read.await?;
     let shown_files = PreviewFiles::of(&item.identifier);

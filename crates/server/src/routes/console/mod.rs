@@ -51,7 +51,7 @@ use crate::render::Rendering;
 use crate::route::{Access, Area, Route, get, post};
 
 pub(crate) use visitor::Visitor;
-pub(crate) use visitor::{turn_away, zone};
+pub(crate) use visitor::{redirect_or_refuse, zone};
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");

@@ -57,7 +57,8 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn list(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
-    let filter = AccountFilter { role: query.own("role").parse().ok(), text: query.filter.clone() };
+    let filter =
+        AccountFilter { role: query.parameter("role").parse().ok(), text: query.filter.clone() };
     if let Some(export) = query.export {
         let add = move |tx: &mut Tx<'_>, file: &mut ExportFile, most: i64| {
             let accounts = account::page(tx, &filter, (most + 1, 0))?.accounts;

@@ -38,7 +38,7 @@ pub(super) fn routes() -> Vec<Route> {
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let (moment, query) = (moment(&context), query(&context));
     let id = context.param("id").to_owned();
-    let chosen = RANGES.into_iter().find(|days| query.own("days") == days.to_string());
+    let chosen = RANGES.into_iter().find(|days| query.parameter("days") == days.to_string());
     let (day_count, of, reach) = (chosen.unwrap_or(RANGES[0]), id.clone(), context.reach());
     let read = move |tx: &mut Tx<'_>| {
         let student = screen::read(tx, &moment, &of, day_count, &reach)?;
@@ -193,7 +193,7 @@ fn total(subject: String, sums: &MeasureSums, href: String) -> StudentTotals {
 
 async fn facts(context: Context, visitor: Visitor) -> Result<Answer> {
     let (moment, query) = (moment(&context), query(&context));
-    let own = |name| query.own(name).to_owned();
+    let own = |name| query.parameter(name).to_owned();
     let selection = screen::Selection { from: own("from"), to: own("to"), subject: own("subject") };
     let id = context.param("id").to_owned();
     let (of, reach) = (id.clone(), context.reach());
@@ -238,7 +238,7 @@ fn fact(id: &str, behind: &ContributingEvent, calendar: &Calendar) -> Row {
 
 async fn event(context: Context, visitor: Visitor) -> Result<Answer> {
     let id = context.param("id").to_owned();
-    let number: i64 = query(&context).own("number").parse().unwrap_or_default();
+    let number: i64 = query(&context).parameter("number").parse().unwrap_or_default();
     let (of, reach) = (id.clone(), context.reach());
     let found = context.app.db.read(move |tx| screen::event(tx, &of, number, &reach)).await?;
     let logged = &found.logged;

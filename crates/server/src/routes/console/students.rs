@@ -24,8 +24,8 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let (moment, query) = (moment(&context), query(&context));
     let now = moment.now;
     let filter = screen::StudentFilter {
-        school: query.own("school").to_owned(),
-        grade: query.own("grade").to_owned(),
+        school: query.parameter("school").to_owned(),
+        grade: query.parameter("grade").to_owned(),
         class: chosen_class(&visitor, &query),
     };
     let reach = context.reach();
@@ -33,7 +33,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let read = move |tx: &mut Tx<'_>| screen::read(tx, &moment, &filter, places.clone(), &reach);
     let students = context.app.db.scan(deadline(), read).await?;
     let today = visitor.zone().day_of(now);
-    let classes = class_filter(&students.classes, query.own("class"));
+    let classes = class_filter(&students.classes, query.parameter("class"));
     let list = List::of_items("Students", COLUMNS, query, &students.days, |day| row(day, now))
         .or_else("There are no students yet. Import a roster, or create users over the API.")
         .choices(classes)

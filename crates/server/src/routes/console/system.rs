@@ -105,7 +105,7 @@ pub(super) fn database(dialect: SqlDialect) -> &'static str {
 
 async fn all_jobs(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
-    let state = query.own("state").to_owned();
+    let state = query.parameter("state").to_owned();
     let read = move |tx: &mut Tx<'_>| {
         let state = Some(state.as_str()).filter(|state| !state.is_empty());
         jobs::newest(tx, state, CONSOLE_JOBS_COUNT)
@@ -296,8 +296,8 @@ fn filter(query: &ListQuery, visitor: &Visitor) -> Result<AuditFilter> {
     };
     Ok(AuditFilter {
         text: query.filter.clone(),
-        who: query.own("who").to_owned(),
-        what: query.own("what").to_owned(),
+        who: query.parameter("who").to_owned(),
+        what: query.parameter("what").to_owned(),
         from,
         to,
         by,

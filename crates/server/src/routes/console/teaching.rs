@@ -37,7 +37,7 @@ pub(super) fn forms(
     tests: AssignableTests,
     current: Option<ExtraTime>,
 ) -> TeachingForms {
-    let done = query(context).own("done").to_owned();
+    let done = query(context).parameter("done").to_owned();
     TeachingForms {
         token: visitor.token().to_owned(),
         path: format!("{page}/teaching"),

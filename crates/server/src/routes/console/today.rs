@@ -8,7 +8,7 @@ use lyceum_adaptive::screens::chosen_class::{ChosenClass, OWN_CLASSES};
 use lyceum_adaptive::screens::today::{self as screen, StudentCounts};
 use lyceum_bridge::need::{Need, NeedReason, RULES, RuleCondition, RuleMeasure};
 use lyceum_bridge::today::{Moment, Presence, WORKING_MAX_MINUTES};
-use lyceum_console::language::{Shown, translated};
+use lyceum_console::language::{ValueInText, translated};
 use lyceum_console::today::{COLUMNS, TodayPage};
 use lyceum_console::{Cell, Label, List, ListFilter, ListQuery, Row, Tab, Tabs, links, screens, t};
 use lyceum_core::time::Timestamp;
@@ -49,11 +49,11 @@ pub(super) fn routes() -> Vec<Route> {
 async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let (moment, query) = (moment(&context), query(&context));
     let group =
-        GROUPS.iter().find(|(value, ..)| *value == query.own("group")).unwrap_or(&GROUPS[0]);
+        GROUPS.iter().find(|(value, ..)| *value == query.parameter("group")).unwrap_or(&GROUPS[0]);
     let filter = screen::TodayFilter {
         presence: group.2,
-        rule: query.own("rule").to_owned(),
-        school: query.own("school").to_owned(),
+        rule: query.parameter("rule").to_owned(),
+        school: query.parameter("school").to_owned(),
         class: chosen_class(&visitor, &query),
     };
     let (reach, of) = (context.reach(), moment.clone());
@@ -71,7 +71,7 @@ fn view(
     today: &screen::TodayList,
 ) -> TodayPage {
     let now = moment.now;
-    let class = query.own("class").to_owned();
+    let class = query.parameter("class").to_owned();
     let classes = class_filter(&today.classes, &class);
     let list =
         List::of_items("Students today", COLUMNS, query, &today.needs, |need| row(need, now))
@@ -111,7 +111,7 @@ fn view(
 
 /// The class that the address chooses.
 pub(super) fn chosen_class(visitor: &Visitor, query: &ListQuery) -> ChosenClass {
-    ChosenClass { viewer: visitor.person.email.clone(), class: query.own("class").to_owned() }
+    ChosenClass { viewer: visitor.person.email.clone(), class: query.parameter("class").to_owned() }
 }
 
 /// The filter for the visitor's own classes and the chosen one; none for a visitor who teaches no class and chose none.
@@ -136,7 +136,7 @@ fn tabs(here: &'static str, class: &str, counts: StudentCounts) -> Tabs {
             Some(Presence::Absent) => counts.absent,
         };
         let href = links::today(value, class, "");
-        Tab { count: Some(count.shown()), ..Tab::new(name, href) }
+        Tab { count: Some(count.text()), ..Tab::new(name, href) }
     };
     Tabs::new(here, GROUPS.map(tab).into())
 }

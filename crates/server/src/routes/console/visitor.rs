@@ -121,7 +121,7 @@ impl Visitor {
 
 /// Answers a browser that has no access to the screen. Without a session, it is redirected to the sign-in page and
 /// comes back. A person with another role gets a page that explains the refusal.
-pub(crate) fn turn_away(
+pub(crate) fn redirect_or_refuse(
     context: &Context,
     screen: &'static Screen,
     denied: &AccessDenial,
@@ -172,7 +172,7 @@ pub(super) fn days(
     query: &ListQuery,
     zone: &Zone,
 ) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
-    let named = |name| Some(query.own(name)).filter(|day| !day.is_empty());
+    let named = |name| Some(query.parameter(name)).filter(|day| !day.is_empty());
     let (from, to) = (named("from"), named("to"));
     let range = InstantRange::inclusive(zone, from, to)?;
     Ok((from.map(|_| range.from), to.map(|_| range.to)))

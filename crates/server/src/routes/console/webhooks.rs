@@ -67,7 +67,7 @@ fn state(is_active: bool) -> Cell {
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let (id, query) = (context.param("id").to_owned(), query(&context));
-    let only = DeliveryState::named(query.own("state"));
+    let only = DeliveryState::named(query.parameter("state"));
     let details = context.app.db.scan(deadline(), move |tx| screen::details(tx, &id, only)).await?;
     let webhook = &details.webhook;
     let facts = FactList::new(vec![

@@ -106,7 +106,7 @@ async fn posted(context: Context) -> Result<Answer> {
 
 /// Stores a new definition.
 pub(super) async fn define(context: &Context, document: BadgeDefinition) -> Result<Answer> {
-    let definition = rehearsed(context, document).await?;
+    let definition = rehearse(context, document).await?;
     let (shown, now) = (definition.document.clone(), context.app.clock.now());
     let location = format!("{}/ims/ob/v3p0/badges/{}", context.base_url(), segment(&definition.id));
     let create = move |tx: &mut Tx<'_>| definition::create(tx, now, &definition);
@@ -119,14 +119,14 @@ pub(super) async fn define(context: &Context, document: BadgeDefinition) -> Resu
 }
 
 /// Checks a definition and signs a badge of it as a test, so that values that cannot be signed are refused now.
-async fn rehearsed(context: &Context, document: BadgeDefinition) -> Result<Definition> {
+async fn rehearse(context: &Context, document: BadgeDefinition) -> Result<Definition> {
     let definition = Definition::read(document)?;
     let (signer, now) = (signer(context).await?, context.app.clock.now());
     apart(move || definition.rehearse(&signer, now).map(|()| definition)).await
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
-    let definition = rehearsed(&context, body::read(&context.body)?).await?;
+    let definition = rehearse(&context, body::read(&context.body)?).await?;
     let (id, expected) = (context.param("id").to_owned(), etag::expected(&context)?);
     let (shown, now) = (definition.document.clone(), context.app.clock.now());
     let replace = move |tx: &mut Tx<'_>| definition::replace(tx, now, &id, &definition, expected);

@@ -59,7 +59,7 @@ struct SignedList {
 }
 
 impl StatusLists {
-    fn known(&self, key: &(String, i64), revoked: usize, now: Timestamp) -> Option<Bytes> {
+    fn cached(&self, key: &(String, i64), revoked: usize, now: Timestamp) -> Option<Bytes> {
         let lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let list = lists.get(key).filter(|list| list.revoked == revoked)?;
         let until = list.at.plus_seconds(limits::STATUS_LIST_SIGNED_S);
@@ -112,7 +112,7 @@ pub(super) async fn signed_list(app: &App, issuer: String, list: i64) -> Result<
     let key = (issuer, list);
     let id = key.0.clone();
     let revoked = app.db.read(move |tx| status::revoked_count(tx, &id, list)).await?;
-    if let Some(text) = app.status_lists.known(&key, revoked, now) {
+    if let Some(text) = app.status_lists.cached(&key, revoked, now) {
         return Ok(text);
     }
     let (id, base_url, master) = (key.0.clone(), app.base_url.clone(), app.gate.keyring());
@@ -148,7 +148,7 @@ pub(super) async fn revocation_list(app: &App, id: String) -> Result<RevocationL
 }
 
 /// The document at an address of this server; `None` for other addresses.
-pub(super) async fn own(app: &App, address: &str) -> Option<Result<Bytes>> {
+pub(super) async fn own_document(app: &App, address: &str) -> Option<Result<Bytes>> {
     let (_, here) = app.base_url.split_once("://")?;
     let (_, there) = address.split_once("://")?;
     let path = there.strip_prefix(here)?;

@@ -119,7 +119,7 @@ pub(super) fn text(text: String) -> Answer {
 }
 
 /// Whether the caller wants a JWT of `?alg=RS256`, and not of `EdDSA`. Errors: another one.
-pub(super) fn is_rsa_wanted(context: &Context) -> Result<bool> {
+pub(super) fn wants_rsa(context: &Context) -> Result<bool> {
     match context.query_value("alg").as_deref() {
         None | Some("EdDSA") => Ok(false),
         Some("RS256") => Ok(true),

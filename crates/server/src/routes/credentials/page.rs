@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getCredentialPageStyle")
             .description("The style of the pages of credentials.")
             .answers_as(200, "The style.", Some(("text/css", text()))),
-        get("/credentials/{id}", Access::Public, shown)
+        get("/credentials/{id}", Access::Public, show)
             .named("getCredentialPage")
             .description("Reads a credential by its public id: a page for browsers, otherwise JSON. With .json, .jwt, .png or .svg after the id, that file.")
             .answers_as(200, "The page or the file.", Some(("text/html", text()))),
@@ -61,7 +61,7 @@ const VARY: HeaderValue =
 
 const SNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
-async fn shown(context: Context) -> Result<Answer> {
+async fn show(context: Context) -> Result<Answer> {
     let file = context.param("id").to_owned();
     let (id, kind) = file.rsplit_once('.').unwrap_or((&file, ""));
     let wanted = id.to_owned();

@@ -34,7 +34,7 @@ pub(in crate::routes) fn routes(one: &str, standard: Standard) -> Vec<Route> {
         ),
     };
     vec![
-        get("/profile", reads, shown)
+        get("/profile", reads, show)
             .of_no_organization()
             .named(format!("get{one}Profile"))
             .description("Reads the profile in whose name the caller issues: its own, or the server's if it has none.")
@@ -55,7 +55,7 @@ pub(in crate::routes) fn routes(one: &str, standard: Standard) -> Vec<Route> {
     ]
 }
 
-async fn shown(context: Context) -> Result<Answer> {
+async fn show(context: Context) -> Result<Answer> {
     let (client, base_url) = (client(&context), context.base_url().to_owned());
     let issuer = context.app.db.read(move |tx| Issuer::of_client(tx, &base_url, &client)).await?;
     Ok(Answer::of(&issuer.profile))

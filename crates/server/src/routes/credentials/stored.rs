@@ -19,7 +19,7 @@ use lyceum_credentials::verify::{Revocation, VerifiedCredential};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::{MEDIA, PAGED, as_jwt, badges, is_jws, is_rsa_wanted, verify, wants_jws};
+use super::{MEDIA, PAGED, as_jwt, badges, is_jws, verify, wants_jws, wants_rsa};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::limits;
@@ -276,7 +276,7 @@ pub(super) async fn jwt(context: &Context, issued: &Issued) -> Result<Answer> {
     };
     let base_url = context.base_url().to_owned();
     let signer = context.app.db.read(move |tx| Issuer::find(tx, &base_url, &id)).await?;
-    let with_rsa = is_rsa_wanted(context)?;
+    let with_rsa = wants_rsa(context)?;
     let jwt = as_jwt(&context.app, &signer, issued.object()?.into(), with_rsa).await?;
     Ok(super::text(jwt))
 }

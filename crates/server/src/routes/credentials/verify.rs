@@ -126,7 +126,7 @@ async fn fetch(
     may_fetch: bool,
     fetched_count: usize,
 ) -> Result<Value, String> {
-    let bytes = match issuers::own(app, address).await {
+    let bytes = match issuers::own_document(app, address).await {
         Some(own) => own.map(|own| own.to_vec()).map_err(|problem| problem.message)?,
         None if !may_fetch => {
             return Err(format!(

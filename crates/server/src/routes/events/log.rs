@@ -130,7 +130,7 @@ pub(super) fn filters(route: Route) -> Route {
 
 /// `GET /caliper/events/{externalId}`
 pub(super) fn read() -> Route {
-    get("/events/{externalId}", Scope::EventsRead, found)
+    get("/events/{externalId}", Scope::EventsRead, find)
         .within_reach()
         .named("getEvent")
         .description("Reads an event by the id that its sender gave it.")
@@ -171,7 +171,7 @@ async fn listed(context: Context) -> Result<Answer> {
     Ok(Answer::of(&EventPage { events, pagination }))
 }
 
-async fn found(context: Context) -> Result<Answer> {
+async fn find(context: Context) -> Result<Answer> {
     let (id, actors) = (context.param("externalId").to_owned(), actors_within(&context.reach()));
     let unknown =
         Problem::new(ProblemKind::NotFound, format!("there is no event with the id '{id}'"));

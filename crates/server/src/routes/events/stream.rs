@@ -58,7 +58,7 @@ pub(crate) async fn streamed(context: Context) -> Result<Answer> {
     let newest = context.app.db.read(repository::newest).await?;
     context.app.db.synced().await?;
     let from = match last_seen {
-        Some(text) => seen(text, newest)?,
+        Some(text) => parse_event_number(text, newest)?,
         None => newest,
     };
     let (sender, receiver) = channel(1);
@@ -70,7 +70,7 @@ pub(crate) async fn streamed(context: Context) -> Result<Answer> {
 
 /// The number of the last event that a client saw. Errors: `BadFilter` where the log has no such number; it ends
 /// before it after an older backup was restored, and what comes next would get numbers that the client passes over.
-fn seen(text: &str, newest: i64) -> Result<i64> {
+fn parse_event_number(text: &str, newest: i64) -> Result<i64> {
     let refuse = |message: String| Err(Problem::new(ProblemKind::BadFilter, message));
     match text.parse() {
         Ok(seen) if seen <= newest => Ok(seen),

@@ -57,7 +57,7 @@ async fn demo(context: Context) -> Result<Answer> {
 }
 
 /// Removes expired demo visitors periodically.
-pub(crate) async fn keep_purged(app: App) {
+pub(crate) async fn purge_periodically(app: App) {
     loop {
         if let Err(problem) = purge(&app).await {
             tracing::warn!("cannot remove expired demo visitors: {problem}");

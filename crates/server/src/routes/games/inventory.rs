@@ -45,7 +45,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("getItem")
             .description("An item, by id or slug.")
             .answers::<InventoryItem>(200, "The item."),
-        of_player(get("/inventory", Access::player(GamesRead), list_held))
+        of_player(get("/inventory", Access::player(GamesRead), list_items_of_player))
             .within_reach()
             .named("getInventory")
             .description("Lists a player's inventory, credits first.")
@@ -93,7 +93,7 @@ async fn created(context: Context) -> Result<Answer> {
     Ok(Answer::of(&item).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
-async fn list_held(context: Context) -> Result<Answer> {
+async fn list_items_of_player(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let (user, games) = (play.player(tx)?, play.games(tx)?);
         let mut held = inventory::of_user(tx, &games, user)?;

@@ -42,7 +42,7 @@ struct OwnedEventContext {
 }
 
 impl OwnedEventContext {
-    fn scene(&self) -> EventContext<'_> {
+    fn event_context(&self) -> EventContext<'_> {
         let Self { base_url, game, integration, user, .. } = self;
         EventContext { base_url, now: self.now, game, integration, user }
     }
@@ -115,7 +115,7 @@ async fn send(
     stage: &OwnedEventContext,
     events: &[LearningEvent],
 ) -> Result<()> {
-    other.client.send(envelope(&stage.scene(), events)).await
+    other.client.send(envelope(&stage.event_context(), events)).await
 }
 
 pub(super) async fn ended(context: Context, other: Arc<RemoteLearning>) -> Result<Answer> {
@@ -131,12 +131,13 @@ pub(super) async fn ended(context: Context, other: Arc<RemoteLearning>) -> Resul
     let (weighing, of) = (Arc::clone(&stage), ended.clone());
     let weigh = move |tx: &mut Tx<'_>| {
         let course = of.activity().course(&weighing.integration)?;
-        activity::weigh(tx, &weighing.scene(), course, &weighing.actor, &of)
+        activity::weigh(tx, &weighing.event_context(), course, &weighing.actor, &of)
     };
     let ActivityOutcome { events, answer } = play.context.app.db.read(weigh).await?;
     send(&other, &stage, &events).await?;
-    let count =
-        move |tx: &mut Tx<'_>, earned: &_| activity::count(tx, &stage.scene(), &ended, earned);
+    let count = move |tx: &mut Tx<'_>, earned: &_| {
+        activity::count(tx, &stage.event_context(), &ended, earned)
+    };
     counted(play, named, answer, count).await
 }
 
@@ -152,11 +153,11 @@ pub(super) async fn record_time(context: Context, other: Arc<RemoteLearning>) ->
     };
     let course = spent.activity().course(&stage.integration)?;
     let ActivityOutcome { events, answer } =
-        activity::time(&stage.scene(), course, &stage.actor, &spent)?;
+        activity::time(&stage.event_context(), course, &stage.actor, &spent)?;
     let course = course.course_id.clone();
     send(&other, &stage, &events).await?;
     counted(play, named, RecordedEvent { event_id: answer }, move |tx, _| {
-        activity::count_time(tx, &stage.scene(), &course, &spent)
+        activity::count_time(tx, &stage.event_context(), &course, &spent)
     })
     .await
 }
@@ -197,7 +198,7 @@ pub(super) async fn today_set(context: Context, other: Arc<RemoteLearning>) -> R
     let there = xp_of(&other, day, new.zone_name()).await?[0].xp;
     if there != wanted {
         let difference = Xp(wanted.0 - there.0);
-        let event = activity::correction(&stage.scene(), &stage.actor, difference)?;
+        let event = activity::correction(&stage.event_context(), &stage.actor, difference)?;
         send(&other, &stage, &[event]).await?;
     }
     let answer = xp_of(&other, day, new.zone_name()).await?.swap_remove(0);

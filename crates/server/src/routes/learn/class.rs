@@ -57,14 +57,14 @@ async fn show(context: Context) -> Result<Answer> {
     });
     let guard = guard(&context).await?;
     let view = ClassNamesPage { token: guard.token(), class, students: students.collect() };
-    guard.keep(as_page(lyceum_console::html(&view)?))
+    guard.add_cookie(as_page(lyceum_console::html(&view)?))
 }
 
 async fn code_page(context: &Context, problem: Option<&Problem>) -> Result<Answer> {
     let guard = guard(context).await?;
     let view = ClassCodePage { token: guard.token(), problem: problem.map(sentence) };
     let page = as_page(lyceum_console::html(&view)?);
-    guard.keep(match problem {
+    guard.add_cookie(match problem {
         Some(problem) => page.status(render::status(problem.kind)),
         None => page,
     })
@@ -177,7 +177,7 @@ async fn secret_page(
         first: first.map(str::to_owned),
     };
     let page = as_page(lyceum_console::html(&view)?);
-    guard.keep(match problem {
+    guard.add_cookie(match problem {
         Some(problem) => page.status(render::status(problem.kind)),
         None => page,
     })

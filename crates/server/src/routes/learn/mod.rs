@@ -138,7 +138,7 @@ pub(crate) fn refused(
 /// Answers a browser that has no access to a page of students. Without a session, it is redirected to the sign-in page
 /// and comes back, or to the class whose code it has. A session that has ended leaves nothing in it. Errors: `Forbidden` for
 /// everybody else.
-pub(crate) fn turn_away(context: &Context, denied: &AccessDenial) -> Result<Answer> {
+pub(crate) fn redirect_or_refuse(context: &Context, denied: &AccessDenial) -> Result<Answer> {
     if *denied != AccessDenial::SignedOut {
         return Err(auth::refusal(denied).problem);
     }

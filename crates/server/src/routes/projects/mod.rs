@@ -64,7 +64,7 @@ pub(super) fn areas() -> [Area; 2] {
             .reads_up_to(limits::PLAN_MAX_BYTES)
             .answers::<State>(200, "The state that it led to.")
             .answers::<State>(201, "As 200, for a new project."),
-        post("/{slug}/rehearsal", ProjectsWrite, members(rehearsed))
+        post("/{slug}/rehearsal", ProjectsWrite, members(rehearse_deploy))
             .named("rehearseDeployment")
             .description("Tests a plan with all steps except serving it. It unpacks the frontend, changes the schema on a copy, starts the backend and sends it a request; then it removes all of this. Upload the files that the plan names first.")
             .reads::<DeployRequest>()
@@ -333,7 +333,7 @@ async fn deployed(context: Context) -> Result<Answer> {
     Ok(Answer::of(&state).status(if is_new { StatusCode::CREATED } else { StatusCode::OK }))
 }
 
-async fn rehearsed(context: Context) -> Result<Answer> {
+async fn rehearse_deploy(context: Context) -> Result<Answer> {
     let (change, apply) = read_deploy_request(&context).await?;
     hosted::rehearse(&context.app, change, apply).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))

@@ -70,7 +70,7 @@ pub(super) fn area() -> Area {
 }
 
 /// The upload in the path. Errors: `Misdirected` if another node has its pieces.
-async fn own(context: &Context) -> Result<String> {
+async fn own_upload(context: &Context) -> Result<String> {
     let id = context.param("id");
     let node = &context.app.node;
     let (own, Some(tag)) = uploads::split(id) else { return Ok(id.to_owned()) };
@@ -101,7 +101,7 @@ async fn start(context: Context) -> Result<Answer> {
 
 async fn progress(context: Context) -> Result<Answer> {
     let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
-    let id = own(&context).await?;
+    let id = own_upload(&context).await?;
     let upload = apart(move || uploads::find(&blobs, &client, &id)).await?;
     Ok(answer(&context, upload))
 }
@@ -112,7 +112,7 @@ async fn continued(context: Context) -> Result<Answer> {
         Problem::new(ProblemKind::Malformed, message)
     })?;
     let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
-    let id = own(&context).await?;
+    let id = own_upload(&context).await?;
     let piece = context.body.clone();
     let work = move || {
         let upload = uploads::find(&blobs, &client, &id)?;

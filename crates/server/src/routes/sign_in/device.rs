@@ -137,7 +137,7 @@ fn page(
     // The route is public, so the page is not yet in the language of the account.
     let language = person.language.unwrap_or_else(language::reader);
     let page = within(language, || show_page(&view))?;
-    guard.keep(page.status(status))
+    guard.add_cookie(page.status(status))
 }
 
 fn sign_in_first(code: &str) -> Answer {

@@ -86,7 +86,7 @@ async fn page(
     let closed = (!is_open).then_some(ProblemKind::NotFound);
     let kind = problem.map(|problem| problem.kind).or(closed);
     let answer = show_page(&view)?;
-    guard.keep(match kind {
+    guard.add_cookie(match kind {
         Some(kind) => answer.status(render::status(kind)),
         None => answer,
     })

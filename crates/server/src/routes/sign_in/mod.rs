@@ -190,7 +190,7 @@ async fn page(
         provider: oidc.issuer.is_some().then_some(oidc.name.as_str()),
         demo: super::play::demo_of(next),
     };
-    guard.keep(show_page(&page)?)
+    guard.add_cookie(show_page(&page)?)
 }
 
 /// Redirects to the next page and sets the session cookie. Students go to their own pages only, and find nothing of a former

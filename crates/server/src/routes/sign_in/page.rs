@@ -67,7 +67,7 @@ impl FormGuard {
 
     /// Sends the page, with the cookie that its forms need.
     #[expect(clippy::unnecessary_wraps, reason = "it ends handlers")]
-    pub(crate) fn keep(self, page: Answer) -> Result<Answer> {
+    pub(crate) fn add_cookie(self, page: Answer) -> Result<Answer> {
         Ok(match self.cookie {
             Some(cookie) => page.header(header::SET_COOKIE, cookie),
             None => page,

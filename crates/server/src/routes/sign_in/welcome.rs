@@ -70,7 +70,7 @@ async fn page(context: &Context, link: &str, problem: Option<&Problem>) -> Resul
     })?;
     let nobody = owner.is_none().then_some(ProblemKind::NotFound);
     let kind = problem.map(|problem| problem.kind).or(nobody);
-    guard.keep(match kind {
+    guard.add_cookie(match kind {
         Some(kind) => answer.status(render::status(kind)),
         None => answer,
     })

@@ -146,7 +146,7 @@ async fn added(context: Context) -> Result<Answer> {
 
 async fn covered(context: Context) -> Result<Answer> {
     let ((kind, id), reach) = (named(&context), context.reach());
-    let found = context.app.db.read(move |tx| shown(tx, &kind, &id, &reach)).await?;
+    let found = context.app.db.read(move |tx| covered_items(tx, &kind, &id, &reach)).await?;
     Ok(Answer::of(&found))
 }
 
@@ -155,7 +155,7 @@ async fn set(context: Context) -> Result<Answer> {
     let ((kind, id), now, reach) = (named(&context), context.app.clock.now(), context.reach());
     let work = move |tx: &mut Tx<'_>| {
         alignment::set(tx, now, (&kind, &id), &items, &reach)?;
-        shown(tx, &kind, &id, &reach)
+        covered_items(tx, &kind, &id, &reach)
     };
     Ok(Answer::of(&context.app.db.write(work).await?))
 }
@@ -174,7 +174,7 @@ fn named(context: &Context) -> (String, String) {
     (context.param("kind").to_owned(), context.param("id").to_owned())
 }
 
-fn shown(tx: &mut Tx<'_>, kind: &str, id: &str, reach: &Reach) -> Result<CoveredItems> {
+fn covered_items(tx: &mut Tx<'_>, kind: &str, id: &str, reach: &Reach) -> Result<CoveredItems> {
     let covered = alignment::covered(tx, kind, id, reach)?;
     let items = covered.into_iter().map(CoveredItem::from).collect();
     Ok(CoveredItems { kind: kind.to_owned(), id: id.to_owned(), items })

@@ -58,7 +58,7 @@ fn media(info: &BucketObject) -> &str {
 pub(super) async fn list_objects(context: Context, visitor: Visitor) -> Result<Answer> {
     let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
     let query = query(&context);
-    let prefix = query.own("prefix").to_owned();
+    let prefix = query.parameter("prefix").to_owned();
     let (folders, objects, is_cut) = match api::bucket(&context).await {
         Ok(bucket) => {
             let prefix = prefix.clone();
@@ -112,7 +112,7 @@ fn folders_of(slug: &str, prefix: &str) -> Vec<(String, String)> {
 }
 
 fn key(context: &Context) -> Result<String> {
-    let key = query(context).own("key").to_owned();
+    let key = query(context).parameter("key").to_owned();
     if key.is_empty() { Err(Problem::invalid("key", "is required")) } else { Ok(key) }
 }
 
@@ -143,7 +143,7 @@ pub(super) async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     })
 }
 
-pub(super) async fn downloaded(context: Context, visitor: Visitor) -> Result<Answer> {
+pub(super) async fn download(context: Context, visitor: Visitor) -> Result<Answer> {
     let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
     let (bucket, key) = (api::bucket(&context).await?, key(&context)?);
     let answer = api::send_object(bucket, key.clone(), 0).await?;

@@ -54,7 +54,7 @@ struct LogFilter {
 impl LogFilter {
     fn of(context: &Context) -> Self {
         let query = query(context);
-        Self { stream: query.own("stream").to_owned(), query }
+        Self { stream: query.parameter("stream").to_owned(), query }
     }
 
     fn takes(&self, line: &BackendLogLine) -> bool {
@@ -102,7 +102,7 @@ pub(super) async fn streamed(context: Context, visitor: Visitor) -> Result<Answe
     let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
     let seen = context.header(sse::LAST_EVENT_ID).and_then(|text| text.trim().parse().ok());
     let wanted = LogFilter::of(&context);
-    let after = seen.or_else(|| wanted.query.own("after").parse().ok()).unwrap_or_default();
+    let after = seen.or_else(|| wanted.query.parameter("after").parse().ok()).unwrap_or_default();
     let (sender, receiver) = channel(1);
     let context = Arc::new(context);
     let may_read = still_admitted(Arc::clone(&context), slug.clone());

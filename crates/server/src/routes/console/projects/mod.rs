@@ -45,7 +45,7 @@ pub(super) fn routes() -> Vec<Route> {
         page("/projects/{slug}/logs/stream", screen, logs::streamed),
         page("/projects/{slug}/bucket", screen, bucket::list_objects),
         page("/projects/{slug}/bucket/object", screen, bucket::one),
-        page("/projects/{slug}/bucket/download", screen, bucket::downloaded),
+        page("/projects/{slug}/bucket/download", screen, bucket::download),
         action("/projects/{slug}/bucket/delete", screen, bucket::deleted),
         page("/projects/{slug}/promote", screen, promote::planned),
         action("/projects/{slug}/promote", screen, promote::promote),
@@ -284,7 +284,7 @@ async fn roll_back(context: Context, visitor: Visitor, form: Form) -> Result<Ans
 
 async fn diff(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
-    let wanted = |name: &str| query.own(name).parse::<i64>().ok();
+    let wanted = |name: &str| query.parameter(name).parse::<i64>().ok();
     let (from, to) = (wanted("from"), wanted("to"));
     let work = move |tx: &mut Tx<'_>, project: Project| screen::compare(tx, &project, from, to);
     let (slug, found) = read(&context, &visitor, work).await?;

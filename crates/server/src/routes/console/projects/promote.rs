@@ -97,7 +97,7 @@ pub(super) async fn planned(context: Context, visitor: Visitor) -> Result<Answer
             )
         }
     };
-    let is_done = query(&context).own("done") == "yes" && changes.is_empty();
+    let is_done = query(&context).parameter("done") == "yes" && changes.is_empty();
     show_page(&view::PromotePage {
         frame: visitor.frame(t!("Promote version {n}", n = version)),
         version,
