@@ -1,7 +1,7 @@
 //! Texts, numbers and times in the language of the reader.
 
 use jiff::civil::{Date, date};
-use lyceum_console::language::{ProblemText, reader, within};
+use lyceum_console::language::{ProblemText, message, reader, sentence, within};
 use lyceum_console::words::{
     brief, count, day, grade, moment, moment_with_seconds, number, share, span, weekday,
 };
@@ -86,6 +86,46 @@ fn a_problem_without_translation_is_marked_as_english() {
         shown(Spanish, other),
         "<span lang=\"en\">The &lt;file&gt; of <code>x</code> is old.</span>"
     );
+}
+
+#[test]
+fn a_message_of_several_messages_is_translated_completely() {
+    for (english, spanish) in [
+        (
+            "data[0].actor.email: must be an e-mail address (and 2 more)",
+            "data[0].actor.email: debe ser un correo electrónico (y 2 más)",
+        ),
+        (
+            "data[0].id: must be a number (got an object)",
+            "data[0].id: debe ser un número, y no un objeto",
+        ),
+        (
+            "credential 2: proof: not all data is covered by the proof: x: must be a string",
+            "credencial 2: firma: la firma no cubre todos los datos: x: debe ser un texto",
+        ),
+        (
+            "type: must contain 'Achievement'; issuer.id: is required",
+            "type: debe contener «Achievement»; issuer.id: es obligatorio",
+        ),
+        (
+            "bit 7 for 'revocation' is not set in https://a.test/1, 'List' of 'School'",
+            "el bit 7 para «revocation» no está puesto en https://a.test/1, «List» de «School»",
+        ),
+        (
+            "the target did not answer: no answer in time",
+            "el destino no respondió: no hubo respuesta a tiempo",
+        ),
+        ("the target did not answer: strange", "el destino no respondió: strange"),
+        (
+            "there is no class with the sourcedId 'c', neither in the import nor in the store; the reference is left out",
+            "no hay ningún registro del tipo «clase» con el sourcedId «c», ni en la importación ni en el servidor; la referencia se omite",
+        ),
+        ("no message of this server", "no message of this server"),
+    ] {
+        assert_eq!(within(Spanish, || message(english)), spanish);
+        assert_eq!(within(English, || message(english)), english);
+    }
+    assert_eq!(within(Spanish, || sentence("is required")), "Es obligatorio.");
 }
 
 #[test]

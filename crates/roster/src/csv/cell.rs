@@ -163,15 +163,18 @@ fn pairs(members: &[Field], cell: &str) -> Result<Value, CellError> {
     let [left, right] = members else {
         return unfit("cannot be written in a cell", "leave the cell empty");
     };
-    let form = || format!("write {{{}:{}}}, with a comma between several", left.name, right.name);
+    let form = || {
+        let pair = format!("{{{}:{}}}", left.name, right.name);
+        format!("write {pair}, with a comma between several")
+    };
     let mut objects = Vec::new();
     let mut rest = cell.trim();
     while !rest.is_empty() {
         let Some(open) = rest.strip_prefix('{') else {
-            return unfit("does not begin with {", form());
+            return unfit("does not begin with an opening brace", form());
         };
         let Some((pair, behind)) = open.split_once('}') else {
-            return unfit("has a { without its }", form());
+            return unfit("has an opening brace without its closing one", form());
         };
         match pair.split_once(':') {
             Some((a, b)) if !a.is_empty() && !b.is_empty() => {
@@ -239,7 +242,10 @@ pub(super) fn fix_for(field: &Field) -> String {
         FieldType::Texts => "write the members, separated by commas".into(),
         FieldType::Grades => "write grades such as 03, KG or UG, separated by commas".into(),
         FieldType::Objects(members) => match members {
-            [left, right] => format!("write {{{}:{}}}", left.name, right.name),
+            [left, right] => {
+                let pair = format!("{{{}:{}}}", left.name, right.name);
+                format!("write {pair}")
+            }
             _ => "add a row for it".into(),
         },
         FieldType::Text | FieldType::Uri => match field.presence {

@@ -166,7 +166,7 @@ fn strict_faults(properties: &[(String, String)]) -> Vec<CsvError> {
                 faults.push(fault("appears twice".to_owned(), "remove one of the lines", name, ""));
             }
             (Some((_, value)), None, Some(wanted)) if value != wanted => {
-                let problem = format!("must be {wanted}");
+                let problem = format!("must be the version {wanted}");
                 faults.push(fault(problem, "write that version", name, value));
             }
             _ => {}

@@ -109,7 +109,7 @@ const CASES: &[Case] = &[
     (
         "users",
         "p1x,,,true,x,LDAP:x,X,Y,,,,,,,,,,,,,,",
-        (5, "userIds", "LDAP:x", "begin with {", "{type:identifier}"),
+        (5, "userIds", "LDAP:x", "begin with an opening brace", "{type:identifier}"),
     ),
     ("users", "p1x,,,true,x,,X,Y,,,,,,,,,,,,,,", (5, "", "", "no row in roles.csv", "add a row")),
     ("users", "p1x,,,true,x,,X,Y,,,,,,g9,,,,,,,,", (5, "", "", "no row in roles.csv", "add a row")),
@@ -163,7 +163,13 @@ const CASES: &[Case] = &[
     (
         "scoreScales",
         "x,,,X,letter,,c1,k5,A-90",
-        (3, "scoreScaleValue", "A-90", "begin with {", "{itemValueLHS:itemValueRHS}"),
+        (
+            3,
+            "scoreScaleValue",
+            "A-90",
+            "begin with an opening brace",
+            "{itemValueLHS:itemValueRHS}",
+        ),
     ),
     (
         "lineItems",

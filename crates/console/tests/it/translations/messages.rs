@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::source::{Literal, literals};
 use super::{MESSAGES, catalogue, fills_pages, has_letters, sources};
 
-/// The files of domain crates whose messages pages show: checks of credentials, errors in envelopes, and the rules of what
-/// the forms of pages change.
+/// The files of domain crates whose messages pages show: checks of credentials, errors in envelopes and imports, and the
+/// rules of what the forms of pages change.
 const DOMAINS: &[&str] = &[
     "access/src/account.rs",
     "access/src/api_key.rs",
@@ -40,15 +40,26 @@ const DOMAINS: &[&str] = &[
     "events/src/screens/",
     "hosting/src/class_apps.rs",
     "hosting/src/screens/",
+    "roster/src/csv/",
     "roster/src/imports.rs",
+    "roster/src/rules/",
     "server/src/accounts.rs",
     "server/src/guarded.rs",
     "webhooks/src/screens",
 ];
 
 /// Calls whose texts are for developers and programs, or texts of pages.
-const OTHER_CALLS: &[&str] =
-    &["expect", ".expect", "panic!", "Problem::internal", "schemars", ".accept", "phrase!"];
+const OTHER_CALLS: &[&str] = &[
+    "expect",
+    ".expect",
+    "panic!",
+    "Problem::internal",
+    "schemars",
+    ".accept",
+    "phrase!",
+    "unimplemented!",
+    "unreachable!",
+];
 
 /// Texts that are no messages, or that no page shows.
 const OTHERS: &[&str] = &[
@@ -65,6 +76,7 @@ const OTHERS: &[&str] = &[
     " (os error",
     "' or '",
     ": {error}",
+    " line {}",
     "what has no id",
     "without a name",
     "{name} ({sensor})",

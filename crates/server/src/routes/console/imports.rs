@@ -6,7 +6,7 @@ use lyceum_access::audit::AuditChange;
 use lyceum_console::imports::{
     COLUMNS, ERRORS, ImportPage, ImportRowsPage, ImportedFile, ImportsPage, ProgressBar, ROWS,
 };
-use lyceum_console::language::{ValueInText, translated};
+use lyceum_console::language::{ValueInText, message, translated};
 use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, plural, screens, t};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::csv::{CsvError, FileReport, RowOutcome};
@@ -146,7 +146,7 @@ fn view(
             time = visitor.calendar.moment(import.begun),
         ),
         description: describe_state(import.state, report.fault_count),
-        error: import.error.clone(),
+        error: message(&import.error),
         files: report.files.iter().map(|of| file(of, import)).collect(),
         ignored: report.ignored.join(", "),
         errors: report.fault_count,
@@ -233,7 +233,7 @@ fn outcome_row(ListedRow { row, problem }: &ListedRow) -> Row {
         line(row.line),
         Cell::text(&row.id),
         Cell::text(outcome_name(row.came)),
-        if problem.is_empty() { Cell::none() } else { Cell::text(problem) },
+        if problem.is_empty() { Cell::none() } else { Cell::text(message(problem)) },
     ]
 }
 
@@ -260,8 +260,8 @@ fn error_row(severity: String, of: &CsvError) -> Row {
         line(of.line),
         Cell::text(&of.column),
         Cell::text(&of.value),
-        Cell::text(&of.problem),
-        Cell::text(&of.remedy),
+        Cell::text(message(&of.problem)),
+        Cell::text(message(&of.remedy)),
     ]
 }
 

@@ -16,8 +16,8 @@ const ENGLISH: &str = "<span lang=";
 /// The fields of a form with the values that its page puts into them.
 type Fields = BTreeMap<String, String>;
 
-fn wrong_values() -> [String; 5] {
-    ["", "?", "-1", "none", &"long ".repeat(1_000)].map(str::to_owned)
+fn wrong_values() -> [String; 3] {
+    ["", "?", &"long ".repeat(1_000)].map(str::to_owned)
 }
 
 #[test]
