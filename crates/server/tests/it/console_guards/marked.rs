@@ -1,4 +1,4 @@
-//! Asks for every page of the console in the language `en-XA`, which puts marks around translated texts, and looks for
+//! Asks for every page of the console, and the public page of a credential, in the language `en-XA`, which puts marks around translated texts, and looks for
 //! words without marks.
 
 use lyceum_access::Role;
@@ -14,8 +14,15 @@ const READ: &[&str] = &["alt", "aria-label", "data-label", "placeholder", "title
 /// Elements whose content is code or data.
 const CODE: &[&str] = &["code", "pre", "script", "style"];
 /// Data of the planted records and of the server that look like words.
-const DATA: &[&str] =
-    &["Lyceum", "CSV", "JSON", "Español", "English", "Answer every question of the course"];
+const DATA: &[&str] = &[
+    "Lyceum",
+    "CSV",
+    "JSON",
+    "Español",
+    "English",
+    "Answer every question of the course",
+    "Masters grade 3 mathematics",
+];
 
 #[test]
 fn every_text_of_the_console_goes_through_the_catalogue() {
@@ -44,6 +51,13 @@ fn every_text_of_the_console_goes_through_the_catalogue() {
                 unmarked(&page).into_iter().filter(|text| is_known(text) || has_words(text));
             breaches.extend(found.map(|text| format!("{path}: {text}")));
         }
+        let path = format!("/credentials/{}", planted.params["/badges/credentials/{id}"]);
+        let client = server.anonymous();
+        let call = client.get(&path).header("accept", "text/html");
+        let page = call.header("accept-language", "en-XA").expect(200).text();
+        assert!(page.contains("<html lang=\"en-XA\""), "{page}");
+        let found = unmarked(&page).into_iter().filter(|text| is_known(text) || has_words(text));
+        breaches.extend(found.map(|text| format!("{path}: {text}")));
         breaches.sort();
         breaches.dedup();
         assert!(breaches.is_empty(), "these texts do not go through the catalogue: {breaches:#?}");
