@@ -24,6 +24,7 @@ pub struct Config {
     pub server: ServerSettings,
     pub tls: TlsSettings,
     pub store: StoreSettings,
+    pub metrics: MetricsSettings,
     pub limits: LimitSettings,
     pub roster: RosterSettings,
     pub keys: KeySettings,
@@ -64,6 +65,7 @@ pub struct ServerSettings {
     pub trusted_proxies: Vec<Network>,
     pub log_format: LogFormat,
     pub log_level: String,
+    pub slow_request_ms: u64,
 }
 
 /// Certificate and key. Set both or neither.
@@ -88,6 +90,16 @@ pub struct StoreSettings {
     #[serde(deserialize_with = "values::above_zero")]
     pub postgres_connections: usize,
     pub sqlite_mmap_bytes: u64,
+    pub slow_statement_ms: u64,
+}
+
+/// How the monitoring system reads metrics.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct MetricsSettings {
+    #[serde(deserialize_with = "values::optional_listen")]
+    pub listen: Option<String>,
 }
 
 /// How many requests one client may send.

@@ -221,6 +221,17 @@ impl Engine {
         Kv::shared(&self.shared.stores, file)
     }
 
+    /// The number of backends that run.
+    pub fn running(&self) -> usize {
+        let apps = self.apps.lock().unwrap_or_else(PoisonError::into_inner);
+        apps.values().filter(|app| app.running().is_some()).count()
+    }
+
+    /// The number of processes that were started, also those that ended.
+    pub fn started(&self) -> u64 {
+        self.shared.started.load(Relaxed)
+    }
+
     /// The process of the slug's backend; `None` if it is not running.
     pub fn process_id(&self, slug: &str) -> Option<u32> {
         self.app(slug)?.running().map(|process| process.id())

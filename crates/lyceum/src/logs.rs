@@ -17,6 +17,7 @@ pub(crate) fn start(loaded: &config::LoadedConfig) -> Result<()> {
             "use error, warn, info, debug or trace, or directives such as info,lyceum_store=debug",
         )
     })?;
+    lyceum_store::log_slow_statements(loaded.config.store.slow_statement_ms);
     // The default reports a failed write on standard error, and panics because that fails too.
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)

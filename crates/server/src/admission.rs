@@ -122,6 +122,11 @@ impl Admission {
         None
     }
 
+    /// The number of open connections, and the most.
+    pub(crate) fn connections(&self) -> (usize, usize) {
+        (self.connections.used.load(Relaxed), self.connections.most)
+    }
+
     /// Releases the place of a closed connection.
     pub(crate) fn leave(&self, activity: &ConnectionState) {
         lock(&self.seated).remove(&activity.number);

@@ -193,7 +193,7 @@ async fn finish(
     }
     let (method, status) = (bounded(&info.method), answer.status().as_u16());
     let took = info.started.elapsed();
-    app.metrics.answered(labels.area, method, status, took);
+    app.metrics.answered(labels, method, status, took);
     tracing::info!(
         target: "lyceum::request",
         request_id = %info.id,
@@ -204,6 +204,11 @@ async fn finish(
         client,
         address = %info.address,
     );
+    let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    if (1..=ms).contains(&app.config.server.slow_request_ms) {
+        let (request_id, route) = (&info.id, labels.pattern);
+        tracing::warn!(target: "lyceum::slow", %request_id, method, route, status, ms, "a request was slow");
+    }
     let is_anonymous = || info.peer.running.as_ref().is_some_and(|running| running.is_anonymous());
     let space = || app.admission.compression(is_anonymous());
     let response = compression::negotiate(answer, info.encodings, space).await;

@@ -91,6 +91,7 @@ struct EnvelopeGroup {
 
 /// Stores an envelope durably.
 pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Result<EnvelopeReceipt> {
+    let (events, sent) = (envelope.events.len(), envelope.send_time);
     let (reply, answer) = oneshot::channel();
     let requests_write = {
         let mut queue = lock(&app.intake.queue);
@@ -113,7 +114,9 @@ pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Resul
         tokio::spawn(write_groups(Arc::clone(app)));
     }
     let stopped = |_| Problem::new(ProblemKind::Unavailable, "the server is stopping; try again");
-    answer.await.map_err(stopped)?
+    let receipt = answer.await.map_err(stopped)??;
+    app.metrics.stored_events(events, app.clock.now().milliseconds() - sent.milliseconds());
+    Ok(receipt)
 }
 
 /// Writes groups until no envelope is waiting.
@@ -210,6 +213,11 @@ fn write_envelopes(
 }
 
 impl Intake {
+    /// The number of envelopes that wait for a write.
+    pub(crate) fn waiting(&self) -> usize {
+        lock(&self.queue).waiting.len()
+    }
+
     /// A group of the waiting envelopes whose senders are still connected.
     fn form(&self) -> EnvelopeGroup {
         let mut queue = lock(&self.queue);

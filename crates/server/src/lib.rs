@@ -15,7 +15,8 @@
 //! | problems as status codes and bodies; as pages in a frame | `render`, `problem_page` |
 //! | the OpenAPI document | `openapi` |
 //! | starting, listening, connections, TLS, limits on connections and memory | `server`, `state`, `listen`, `connection`, `tls`, `admission`, `descriptors` |
-//! | bodies, forms with files, compression, CORS, proxies, request ids, entity tags, page links, metrics | `body`, `multipart`, `compression`, `cors`, `proxy`, `request_id`, `etag`, `paging`, `metrics` |
+//! | bodies, forms with files, compression, CORS, proxies, request ids, entity tags, page links | `body`, `multipart`, `compression`, `cors`, `proxy`, `request_id`, `etag`, `paging` |
+//! | metrics, and the listener for them | `metrics` |
 //! | answers that never change; streams; what students do, for open pages; slow work on other threads | `fixed`, `sse`, `activity_watch`, `apart` |
 //! | many envelopes in one transaction; moving ids and facts of events into runs | `intake`, `gathering` |
 //! | requests to addresses that callers supply | `guarded` |

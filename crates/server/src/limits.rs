@@ -263,3 +263,5 @@ pub const WEBHOOK_PAUSE_MAX_S: i64 = 300;
 pub const WEBHOOK_FORGET_EVERY_S: u64 = 600;
 /// Badges that a student's home shows at most.
 pub const STUDENT_BADGES_MAX_COUNT: usize = 100;
+/// Milliseconds that reading the database for metrics may take.
+pub const METRICS_READ_MAX_MS: u64 = 5000;

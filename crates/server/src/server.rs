@@ -23,7 +23,7 @@ use crate::imports::{self, RunningImport};
 use crate::intake::Intake;
 use crate::learning::Learning;
 use crate::limits;
-use crate::metrics::Metrics;
+use crate::metrics::{self, Metrics};
 use crate::name_words;
 use crate::route::Area;
 use crate::routes::credentials::StatusLists;
@@ -39,6 +39,7 @@ pub struct Server {
     listener: TcpListener,
     app: App,
     tls: Option<Arc<Tls>>,
+    metrics: Option<TcpListener>,
     areas: Vec<Area>,
 }
 
@@ -55,7 +56,8 @@ pub fn stop_signal() -> Result<impl Future<Output = ()>> {
 }
 
 impl Server {
-    /// Assembles a server on a bound listener. Errors: the TLS files cannot be used, or the database does not answer.
+    /// Assembles a server on a bound listener. Errors: the TLS files or the address for metrics cannot be used, or the
+    /// database does not answer.
     pub async fn new(
         listener: TcpListener,
         config: Config,
@@ -66,6 +68,10 @@ impl Server {
         let tls = match (&config.tls.certificate, &config.tls.key) {
             (Some(certificate), Some(key)) => Some(Arc::new(Tls::open(certificate, key)?)),
             _ => None,
+        };
+        let metrics = match &config.metrics.listen {
+            Some(address) => Some(metrics::listen(address).await?),
+            None => None,
         };
         let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
         let node = hosted::begin(&db, &config, &blobs, clock.now()).await?;
@@ -102,7 +108,7 @@ impl Server {
         });
         app.gate.refresh(&app).await?;
         routes::credentials::start(&app).await?;
-        Ok(Self { listener, app, tls, areas: routes::all() })
+        Ok(Self { listener, app, tls, metrics, areas: routes::all() })
     }
 
     /// The public address of the server without a trailing slash.
@@ -162,7 +168,7 @@ impl Server {
 
     /// Serves until `stop` completes, then finishes the accepted requests.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Self { listener, app, tls, areas } = self;
+        let Self { listener, app, tls, metrics, areas } = self;
         let mut background = tokio::task::JoinSet::new();
         background.spawn(Gate::refresh_periodically(Arc::clone(&app)));
         background.spawn(routes::bridge::settle_periodically(Arc::clone(&app)));
@@ -176,6 +182,9 @@ impl Server {
         background.spawn(routes::games::demo::purge_periodically(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
+        }
+        if let Some(listener) = metrics {
+            background.spawn(metrics::serve(listener, Arc::clone(&app), tls.clone()));
         }
         let dispatch = Dispatch::new(Arc::clone(&app), areas);
         app.hosted.lead_to(&dispatch);

@@ -15,6 +15,8 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+use x509_parser::error::X509Error;
+use x509_parser::parse_x509_certificate;
 
 use crate::limits;
 
@@ -25,7 +27,14 @@ pub(crate) type TlsConnection = TlsStream<Join<Take<OwnedReadHalf>, OwnedWriteHa
 pub(crate) struct Tls {
     certificate: PathBuf,
     key: PathBuf,
-    current: ArcSwap<ServerConfig>,
+    current: ArcSwap<UsedCertificate>,
+}
+
+/// A certificate in use.
+struct UsedCertificate {
+    config: Arc<ServerConfig>,
+    /// When the first certificate of its chain expires, in seconds since 1970.
+    expires_s: i64,
 }
 
 impl Tls {
@@ -35,6 +44,11 @@ impl Tls {
         Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), current })
     }
 
+    /// When the certificate in use expires, in seconds since 1970.
+    pub(crate) fn expires_s(&self) -> i64 {
+        self.current.load().expires_s
+    }
+
     /// Performs the handshake of a connection with the current certificate. Errors: the handshake fails.
     ///
     /// Rustls keeps an incomplete handshake message in memory, up to 64 KB. Until the handshake is complete, the client
@@ -42,7 +56,8 @@ impl Tls {
     pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<TlsConnection> {
         let (reader, writer) = stream.into_split();
         let limited = io::join(reader.take(limits::TLS_HANDSHAKE_MAX_BYTES), writer);
-        let mut connection = TlsAcceptor::from(self.current.load_full()).accept(limited).await?;
+        let config = Arc::clone(&self.current.load().config);
+        let mut connection = TlsAcceptor::from(config).accept(limited).await?;
         connection.get_mut().0.reader_mut().set_limit(u64::MAX);
         Ok(connection)
     }
@@ -59,8 +74,8 @@ impl Tls {
             }
             seen = changed;
             match read(&self.certificate, &self.key) {
-                Ok(config) => {
-                    self.current.store(Arc::new(config));
+                Ok(used) => {
+                    self.current.store(Arc::new(used));
                     tracing::info!("the new TLS certificate is in use");
                 }
                 Err(problem) => {
@@ -77,10 +92,11 @@ impl Tls {
     }
 }
 
-fn read(certificate: &Path, key: &Path) -> Result<ServerConfig> {
+fn read(certificate: &Path, key: &Path) -> Result<UsedCertificate> {
     let chain = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|fault| unreadable(certificate, &fault))?;
+    let expires_s = expiry_s(&chain).map_err(|fault| unusable(certificate, &fault))?;
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|fault| unreadable(key, &fault))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
@@ -90,7 +106,17 @@ fn read(certificate: &Path, key: &Path) -> Result<ServerConfig> {
         .with_single_cert(chain, secret)
         .map_err(|fault| unusable(certificate, &fault))?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
+    Ok(UsedCertificate { config: Arc::new(config), expires_s })
+}
+
+/// When the first certificate of a chain expires, in seconds since 1970.
+fn expiry_s(chain: &[CertificateDer<'_>]) -> Result<i64, X509Error> {
+    let mut first = i64::MAX;
+    for certificate in chain {
+        let (_, certificate) = parse_x509_certificate(certificate)?;
+        first = first.min(certificate.validity().not_after.timestamp());
+    }
+    Ok(first)
 }
 
 fn unreadable(path: &Path, fault: &PemError) -> Problem {

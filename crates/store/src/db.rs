@@ -11,7 +11,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use crate::postgres::{Postgres, TransactionMode, WriteIsolation};
 use crate::probe::{self, WriteCheck};
 use crate::sqlite::{Sqlite, SqliteFile};
-use crate::{Migration, SqlDialect, Tx, backup, compact, migrate, problem, task};
+use crate::{Migration, SqlDialect, StoreGauges, Tx, backup, compact, migrate, problem, task};
 
 /// The location of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,6 +188,14 @@ impl Db {
         match &*self.0 {
             Store::Sqlite(sqlite) => sqlite.file.write_blocking(work),
             Store::Postgres(postgres) => postgres.write_blocking(work),
+        }
+    }
+
+    /// The state of the store's threads, connections and files in this process.
+    pub fn gauges(&self) -> StoreGauges {
+        match &*self.0 {
+            Store::Sqlite(sqlite) => sqlite.gauges(),
+            Store::Postgres(postgres) => postgres.gauges(),
         }
     }
 

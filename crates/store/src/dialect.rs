@@ -257,3 +257,13 @@ pub fn is_among(dialect: SqlDialect, expression: &str, query: &str) -> String {
         SqlDialect::Postgres => format!("{expression} = ANY(ARRAY({query}))"),
     }
 }
+
+/// A query for the bytes of the database.
+pub(crate) fn database_bytes(dialect: SqlDialect) -> &'static str {
+    match dialect {
+        SqlDialect::Sqlite => {
+            "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+        }
+        SqlDialect::Postgres => "SELECT pg_database_size(current_database())",
+    }
+}

@@ -8,7 +8,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
 use crate::limits::JOB_MAX_ATTEMPTS;
-use crate::{Tx, columns, dialect};
+use crate::{Tx, columns, dialect, parsed};
 
 /// A claimed job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,6 +145,35 @@ pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>> {
     tx.rows("SELECT state, COUNT(*) FROM jobs GROUP BY state ORDER BY state", &[])
 }
 
+/// The jobs of one kind that are not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobBacklog {
+    /// The kind of their work.
+    pub kind: String,
+    /// `waiting` or `failed`.
+    pub state: String,
+    /// Their number.
+    pub count: i64,
+    /// When the first one was due, or its lease ends.
+    pub first_due: Timestamp,
+}
+
+/// The jobs that wait or failed for good, by kind and state.
+pub fn backlog(tx: &mut Tx<'_>) -> Result<Vec<JobBacklog>> {
+    let columns = JobBacklog::COLUMNS;
+    let sql = format!(
+        "SELECT {columns} FROM jobs WHERE state IN ('waiting', 'failed') \
+         GROUP BY kind, state ORDER BY kind, state"
+    );
+    tx.rows(&sql, &[])
+}
+
+columns!(JobBacklog {
+    kind: "kind",
+    state: "state",
+    count: "COUNT(*)",
+    first_due: "MIN(due)" => parsed,
+});
 columns!(ClaimedJob { id: "id", kind: "kind", payload: "payload", attempt: "attempts" });
 columns!(JobStatus {
     id: "id",

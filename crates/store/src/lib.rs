@@ -24,6 +24,7 @@
 //! | jobs that survive crashes | `jobs` |
 //! | changes that webhooks receive | `outbox` |
 //! | backup, inspection, the write test of `/ready` | `backup`, `inspect`, `probe` |
+//! | figures for the monitoring, slow statements | `gauges`, `slow` |
 //! | removing deleted content from pages | `compact` |
 //! | database errors as problems | `problem` |
 //! | temporary data on disk | `spool` |
@@ -36,6 +37,7 @@ mod db;
 pub mod dialect;
 mod durable;
 mod from_row;
+mod gauges;
 mod inspect;
 pub mod jobs;
 pub mod limits;
@@ -46,6 +48,7 @@ pub mod outbox;
 mod postgres;
 mod probe;
 mod problem;
+mod slow;
 pub mod spool;
 mod sql;
 mod sqlite;
@@ -58,10 +61,12 @@ pub use backup::{restore, settle};
 pub use db::{Db, StoreLocation, StoreOptions};
 pub use dialect::SqlDialect;
 pub use from_row::{Columns, FromRow, count_columns, opt_parsed, parsed};
+pub use gauges::{StoreGauges, WorkGauges, database_bytes};
 pub use inspect::{Inspection, inspect};
 pub use migrate::Migration;
 pub use probe::WriteCheck;
 pub use problem::is_too_slow;
+pub use slow::log_slow_statements;
 pub use spool::Spool;
 pub use sql::{Param, Sql};
 pub use tally::LARGE_BLOCK_BITS;

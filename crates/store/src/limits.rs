@@ -63,3 +63,5 @@ pub const POSTGRES_SILENCE_MS: u64 = 5000;
 pub const POSTGRES_SENT_MAX_STATEMENTS: usize = 32;
 /// Bytes of statements that are sent without waiting; a longer statement is sent when no other is pending.
 pub const POSTGRES_SENT_MAX_BYTES: usize = 1024 * 1024;
+/// Bytes of a slow statement that the log shows at most.
+pub const SLOW_STATEMENT_SHOWN_MAX_BYTES: usize = 2000;

@@ -116,6 +116,11 @@ columns!(WrittenChange {
     data: "data",
 });
 
+/// When the oldest change in the outbox was made.
+pub fn oldest(tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
+    tx.row("SELECT at_ms FROM outbox ORDER BY seq LIMIT 1", &[])
+}
+
 /// Whether the outbox has rows.
 pub fn has_rows(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(tx.query_one("SELECT 1 FROM outbox LIMIT 1", &[], |_| Ok(()))?.is_some())

@@ -36,19 +36,19 @@ const BATCH_OPEN: Duration = Duration::from_millis(STORE_WRITE_BATCH_OPEN_MS);
 pub(crate) struct Sqlite {
     pub(crate) file: Arc<SqliteFile>,
     readers: ThreadLocal<RefCell<Connection>>,
-    writes: Sender<Box<dyn StoreTask>>,
-    scans: Sender<ScanSlots>,
+    pub(crate) writes: Sender<Box<dyn StoreTask>>,
+    pub(crate) scans: Sender<ScanSlots>,
     longer_reads: LongerReads,
     pub(crate) syncs: CommitSyncs,
 }
 
 /// Where the file is and how it is opened.
 pub(crate) struct SqliteFile {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     options: StoreOptions,
 }
 
-struct ScanSlots {
+pub(crate) struct ScanSlots {
     task: Box<dyn StoreTask>,
     deadline: Instant,
 }

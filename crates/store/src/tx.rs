@@ -4,6 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
 use crate::outbox::WantedTopics;
+use crate::slow::timed;
 use crate::tally::CountDeltas;
 use crate::{FromRow, SqlDialect, Value, dialect, postgres, sqlite};
 
@@ -167,10 +168,10 @@ impl Tx<'_> {
     ) -> Result<()> {
         let mut refused = false; // by `each`, which is no failure of the statement
         let mut each = |row: &Row<'_>| each(row).inspect_err(|_| refused = true);
-        let result = match &mut self.session {
+        let result = timed(sql, || match &mut self.session {
             TxConnection::Sqlite(connection) => sqlite::query(connection, sql, params, &mut each),
             TxConnection::Postgres(session) => session.query(sql, params, &mut each),
-        };
+        });
         self.failed |= result.is_err() && !refused;
         result
     }
@@ -185,7 +186,7 @@ impl Tx<'_> {
         self.begin_statement()?;
         let mut rows = Vec::new();
         if let TxConnection::Postgres(session) = &mut self.session {
-            let all = session.all(sql, params);
+            let all = timed(sql, || session.all(sql, params));
             self.failed |= all.is_err();
             for row in &all? {
                 rows.push(read(&Row(RowCells::Postgres(row)))?);
@@ -238,10 +239,10 @@ impl Tx<'_> {
     /// Runs a statement and answers the number of rows that it changed.
     pub fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.begin_statement()?;
-        let result = match &mut self.session {
+        let result = timed(sql, || match &mut self.session {
             TxConnection::Sqlite(connection) => sqlite::execute(connection, sql, params),
             TxConnection::Postgres(session) => session.execute(sql, params),
-        };
+        });
         self.failed |= result.is_err();
         result
     }
@@ -250,10 +251,10 @@ impl Tx<'_> {
     /// appears as one of a later statement or of the commit.
     pub fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<()> {
         self.begin_statement()?;
-        let result = match &mut self.session {
+        let result = timed(sql, || match &mut self.session {
             TxConnection::Sqlite(connection) => sqlite::execute(connection, sql, params).map(drop),
             TxConnection::Postgres(session) => session.send(sql, params),
-        };
+        });
         self.failed |= result.is_err();
         result
     }
@@ -263,7 +264,7 @@ impl Tx<'_> {
     pub fn insert(&mut self, sql: &str, column: &str, params: &[Value<'_>]) -> Result<Option<i64>> {
         if let TxConnection::Sqlite(connection) = self.session {
             self.begin_statement()?;
-            let result = sqlite::insert(connection, sql, params);
+            let result = timed(sql, || sqlite::insert(connection, sql, params));
             self.failed |= result.is_err();
             return result;
         }
@@ -282,14 +283,14 @@ impl Tx<'_> {
     ) -> Result<u64> {
         assert_whole_rows(table, columns, values);
         self.begin_statement()?;
-        let result = match &mut self.session {
+        let result = timed(table, || match &mut self.session {
             TxConnection::Sqlite(connection) => {
                 sqlite::insert_rows(connection, table, columns, values, conflict)
             }
             TxConnection::Postgres(session) => {
                 session.insert_rows(table, columns, values, conflict)
             }
-        };
+        });
         self.failed |= result.is_err();
         result
     }
@@ -304,12 +305,12 @@ impl Tx<'_> {
     ) -> Result<()> {
         assert_whole_rows(table, columns, values);
         self.begin_statement()?;
-        let result = match &mut self.session {
+        let result = timed(table, || match &mut self.session {
             TxConnection::Sqlite(connection) => {
                 sqlite::insert_rows(connection, table, columns, values, conflict).map(drop)
             }
             TxConnection::Postgres(session) => session.send_rows(table, columns, values, conflict),
-        };
+        });
         self.failed |= result.is_err();
         result
     }
@@ -337,12 +338,12 @@ impl Tx<'_> {
         values: &[Value<'_>],
     ) -> Result<u64> {
         self.begin_statement()?;
-        let result = match &mut self.session {
+        let result = timed(table, || match &mut self.session {
             TxConnection::Sqlite(connection) => {
                 sqlite::update_rows(connection, table, columns, keys, values)
             }
             TxConnection::Postgres(session) => session.update_rows(table, columns, keys, values),
-        };
+        });
         self.failed |= result.is_err();
         result
     }

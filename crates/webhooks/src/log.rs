@@ -43,6 +43,23 @@ impl DeliveryState {
     }
 }
 
+/// The deliveries that did not reach their target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryBacklog {
+    /// The number of deliveries that wait.
+    pub waiting: i64,
+    /// When the oldest of them was created.
+    pub oldest_waiting: Option<Timestamp>,
+    /// The number of dead deliveries.
+    pub dead: i64,
+}
+
+/// Counts the deliveries that did not reach their target.
+pub fn backlog(tx: &mut Tx<'_>) -> Result<DeliveryBacklog> {
+    let (waiting, oldest_waiting, dead) = repository::backlog(tx)?;
+    Ok(DeliveryBacklog { waiting, oldest_waiting, dead })
+}
+
 named_column!(DeliveryState, DeliveryState::named);
 
 /// An entry of the delivery log.

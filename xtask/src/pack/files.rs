@@ -19,7 +19,7 @@ pub(super) struct FileTree {
 
 impl FileTree {
     /// Lays out the program, the runtime of backends, the manual pages, the completions, the licences, the
-    /// systemd unit and the example configuration in this folder, which is replaced.
+    /// systemd unit, the alerts and the example configuration in this folder, which is replaced.
     pub(super) fn create(program: &Path, folder: &Path) -> Result<Self> {
         if folder.exists() {
             fs::remove_dir_all(folder)?;
@@ -38,6 +38,10 @@ impl FileTree {
             0o644,
         )?;
         tree.copy(&project("packaging/lyceum.toml"), "etc/lyceum/lyceum.toml", 0o644)?;
+        for name in ["prometheus-rules.yml", "grafana-dashboard.json"] {
+            let from = project("packaging/monitoring").join(name);
+            tree.copy(&from, &format!("usr/share/lyceum/monitoring/{name}"), 0o644)?;
+        }
         for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md"] {
             tree.copy(&project(name), &format!("usr/share/doc/lyceum/{name}"), 0o644)?;
         }

@@ -1,5 +1,6 @@
 //! System: jobs, backups, the audit log.
 
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Tx, jobs};
 
@@ -33,6 +34,17 @@ pub fn overview(tx: &mut Tx<'_>) -> Result<Overview> {
         last_backup: backups(tx, 1)?.pop(),
         change_count: audit::list(tx, &AuditFilter::default(), 1, 0)?.total,
     })
+}
+
+/// When the last backup was made.
+pub fn last_backup(tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
+    let filter = AuditFilter { what: BACKUP.to_owned(), ..AuditFilter::default() };
+    let mut made = None;
+    audit::each(tx, &filter, 1, |entry| {
+        made = Some(entry.at);
+        Ok(())
+    })?;
+    Ok(made)
 }
 
 /// Reads the newest backups.

@@ -80,7 +80,17 @@ impl<'de> Deserialize<'de> for Network {
 }
 
 pub(super) fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    host_and_port(String::deserialize(from)?)
+}
+
+pub(super) fn optional_listen<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(from)?;
+    if text.is_empty() { Ok(None) } else { host_and_port(text).map(Some) }
+}
+
+fn host_and_port<E: Error>(text: String) -> Result<String, E> {
     let valid = text.rsplit_once(':').is_some_and(|(host, port)| {
         !host.is_empty()
             && port.parse::<u16>().is_ok()
@@ -89,7 +99,7 @@ pub(super) fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Er
     if valid {
         Ok(text)
     } else {
-        Err(D::Error::custom(format!("must be HOST:PORT such as 127.0.0.1:8080: got '{text}'")))
+        Err(E::custom(format!("must be HOST:PORT such as 127.0.0.1:8080: got '{text}'")))
     }
 }
 

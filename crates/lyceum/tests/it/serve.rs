@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::transcript::Place;
@@ -18,6 +19,7 @@ struct Server {
     process: Child,
     address: String,
     greeting: String,
+    log: Arc<Mutex<String>>,
 }
 
 impl Server {
@@ -32,9 +34,13 @@ impl Server {
             .find(|line| line.starts_with("Lyceum "))
             .expect("the server greets before it ends");
         // The rest is read on, so that the server never waits for its log to be read.
-        std::thread::spawn(move || lines.for_each(drop));
+        let log = Arc::<Mutex<String>>::default();
+        let read = Arc::clone(&log);
+        std::thread::spawn(move || {
+            lines.for_each(|line| *read.lock().unwrap() += &(line.unwrap() + "\n"))
+        });
         let address = greeting.split("http://").nth(1).unwrap().split(' ').next().unwrap();
-        Self { process, address: address.to_owned(), greeting }
+        Self { process, address: address.to_owned(), greeting, log }
     }
 
     /// One request, with lines of headers where the first line ends; answers status and body.
@@ -197,6 +203,24 @@ fn clients_made_and_revoked_beside_a_server_count_there() {
 }
 
 #[test]
+fn a_slow_request_is_logged_with_its_route_and_without_values() {
+    let place = Place::new().with("LYCEUM_SERVER__SLOW_REQUEST_MS", "1");
+    let server = Server::start(&place, "");
+    place.ok("client create ann-example --id ann-example --secret 0123456789abcdef");
+    let begun = Instant::now();
+    let slow = loop {
+        server.token("ann-example", "0123456789abcdef");
+        let log = server.log.lock().unwrap();
+        if let Some(line) = log.lines().find(|line| line.contains("a request was slow")) {
+            break line.to_owned();
+        }
+        assert!(begun.elapsed() < PATIENCE, "{log}");
+    };
+    assert!(slow.contains(r#"method="POST" route="/oauth2/token" status=200 ms="#), "{slow}");
+    assert!(!slow.contains("ann-example"), "{slow}");
+}
+
+#[test]
 fn two_environments_refuse_each_others_tokens() {
     let places = ["staging", "production"]
         .map(|env| (env, Place::new().with("LYCEUM_KEYS__MASTER", &"5e".repeat(32))));
@@ -244,5 +268,17 @@ fn an_address_that_is_taken_is_told() {
     let (code, told) = Place::new().fails(&format!("serve --listen {address}"));
     assert!(told.starts_with(&format!("error: cannot listen on '{address}': ")), "{told}");
     assert!(told.ends_with("hint: choose another address with --listen HOST:PORT\n"), "{told}");
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn an_address_for_metrics_that_is_taken_is_told() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let place = Place::new().with("LYCEUM_METRICS__LISTEN", &address);
+    let (code, told) = place.fails("serve --listen 127.0.0.1:0");
+    let begin = format!("cannot listen on '{address}' for metrics: ");
+    assert!(told.contains(&begin), "{told}");
+    assert!(told.contains("; choose another address in 'metrics.listen'\n"), "{told}");
     assert_eq!(code, 1);
 }

@@ -84,6 +84,12 @@ impl ProjectHosting {
         engine.map(|engine| engine.logs(slug)).unwrap_or_default()
     }
 
+    /// The number of backends that run, and of processes that were started for them.
+    pub(crate) fn backends(&self) -> (usize, u64) {
+        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        engine.map(|engine| (engine.running(), engine.started())).unwrap_or_default()
+    }
+
     /// Ends all backends.
     pub(crate) fn close(&self) {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,24 +1,19 @@
-//! Liveness, readiness and metrics of the server.
+//! Liveness and readiness of the server.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
-use axum::http::HeaderValue;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Db, WriteCheck};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::limits;
 use crate::render::Rendering;
 use crate::route::{Access, Area, get};
-
-const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The state of a server that works. Otherwise, the answer is an error.
 #[derive(Serialize, JsonSchema)]
@@ -35,7 +30,7 @@ pub(super) fn area() -> Area {
         name: "health",
         base: "",
         rendering: Rendering::Problem,
-        description: "Health checks and metrics of the server.",
+        description: "Health checks of the server.",
         routes: vec![
             get("/health", Access::Public, health)
                 .named("getHealth")
@@ -45,10 +40,6 @@ pub(super) fn area() -> Area {
                 .named("getReady")
                 .description("Checks whether the server is ready: it answers 503 while it stops or if its database accepts no writes.")
                 .answers::<ServerStatus>(200, "The process is running."),
-            get("/metrics", Access::Public, metrics)
-                .named("getMetrics")
-                .description("Returns counters in the OpenMetrics text format, for Prometheus.")
-                .answers_as(200, "The counters.", Some((METRICS, json!({"type": "string"})))),
         ],
     }
 }
@@ -121,11 +112,6 @@ impl Readiness {
 
 fn ok(context: &Context) -> Answer {
     Answer::of(&ServerStatus { status: "ok", timestamp: context.app.clock.now() })
-}
-
-async fn metrics(context: Context) -> Result<Answer> {
-    let body = Body::from(context.app.metrics.text());
-    Ok(Answer::typed(HeaderValue::from_static(METRICS), body))
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ mod limited;
 mod limits;
 mod lms;
 mod lms_records;
+mod monitoring;
 mod name_words;
 mod new_tests;
 mod oneroster;

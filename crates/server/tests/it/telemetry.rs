@@ -1,10 +1,9 @@
-//! Health, metrics and request ids.
+//! Health and request ids.
 
 use lyceum_server::limits;
 use lyceum_store::{SqlDialect, StoreLocation};
 use lyceum_testkit::server::both_as;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,43 +40,6 @@ fn a_sane_request_id_comes_back_and_others_are_replaced() {
         let own = || client.get("/health").expect(200).header("x-request-id").to_owned();
         assert_ne!(own(), own());
     });
-}
-
-#[test]
-fn requests_are_counted_by_area_method_and_status_alone() {
-    both_as(&probe::setup(), |server| {
-        let client = server.anonymous();
-        for n in 0..20 {
-            client.get(&format!("/probe/echo/{n}")).expect(200);
-            client.get(&format!("/nothing/{n}")).expect(404);
-        }
-        client.call("BREW".parse().unwrap(), "/probe/open").expect(405);
-        let reply = client.get("/metrics").expect(200);
-        assert!(reply.header("content-type").starts_with("application/openmetrics-text"));
-        let text = reply.text();
-        let series = series(&text);
-        let count = |name: &str| *series.get(name).unwrap_or_else(|| panic!("no {name}"));
-        let requests = |area: &str, method: &str, status: u16| {
-            count(&format!(
-                r#"lyceum_requests_total{{area="{area}",method="{method}",status="{status}"}}"#
-            ))
-        };
-        assert_eq!(requests("probe", "GET", 200), "20");
-        assert_eq!(requests("none", "GET", 404), "20");
-        assert_eq!(requests("probe", "other", 405), "1");
-        assert_eq!(count(r#"lyceum_request_duration_seconds_count{area="probe"}"#), "21");
-        assert_eq!(count("lyceum_requests_in_flight"), "1", "the one for the counters");
-        let number = |name: &str| count(name).parse::<f64>().unwrap();
-        assert!(number("process_resident_memory_bytes") > 1e6);
-        assert!(number("process_start_time_seconds") > 1.7e9);
-        assert!(!text.contains("echo"), "paths are no labels");
-    });
-}
-
-/// Values by name and labels.
-fn series(text: &str) -> BTreeMap<&str, &str> {
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.rsplit_once(' ').unwrap()).collect()
 }
 
 /// Another write takes longer than `/ready` waits.

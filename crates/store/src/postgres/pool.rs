@@ -20,7 +20,7 @@ use crate::limits::{
 use crate::one_statement::LongerReads;
 use crate::problem::{self, unavailable};
 use crate::task::{self, StoreTask};
-use crate::{Migration, StoreOptions, Tx, migrate};
+use crate::{Migration, StoreGauges, StoreOptions, Tx, WorkGauges, migrate};
 
 /// Times that a lost connection is made anew for one task; the pauses add up to about a second.
 const MAX_RECONNECTS: u32 = 6;
@@ -117,6 +117,10 @@ impl Postgres {
     pub(crate) fn answers(&self) -> u64 {
         let of = |pool: &ConnectionPool| pool.shared.answers.load(Ordering::Relaxed);
         of(&self.short) + of(&self.long)
+    }
+
+    pub(crate) fn gauges(&self) -> StoreGauges {
+        StoreGauges { short: self.short.gauges(), long: self.long.gauges(), log_bytes: None }
     }
 
     pub(crate) fn read_blocking<T>(
@@ -218,6 +222,14 @@ impl ConnectionPool {
             self.grow()?;
         }
         Ok(())
+    }
+
+    fn gauges(&self) -> WorkGauges {
+        WorkGauges {
+            waiting: self.queue.len(),
+            connections: self.shared.connected.load(Ordering::SeqCst),
+            connections_max: self.size,
+        }
     }
 
     fn grow(&self) -> Result<()> {

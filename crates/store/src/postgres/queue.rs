@@ -46,6 +46,11 @@ impl<T> Queue<T> {
         std::mem::take(&mut self.lock().entries)
     }
 
+    /// The number of entries that wait.
+    pub(super) fn len(&self) -> usize {
+        self.lock().entries.len()
+    }
+
     /// Refuses further entries. Threads take those that are left, then `take` returns none.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;

@@ -12,6 +12,7 @@ mod pooler;
 mod races;
 mod reads;
 mod sent;
+mod slow;
 mod spool;
 mod tally;
 mod tls;

@@ -45,6 +45,16 @@ pub(crate) struct NewMessage<'a> {
     pub(crate) body: String,
 }
 
+/// The number of waiting deliveries, when the oldest of them was created, and the number of dead ones.
+pub(crate) fn backlog(tx: &mut Tx<'_>) -> Result<(i64, Option<Timestamp>, i64)> {
+    let waiting = "SELECT COUNT(*), MIN(seq) FROM webhook_deliveries WHERE state = 'waiting'";
+    let (waiting, first): (i64, Option<i64>) = tx.row(waiting, &[])?.unwrap_or_default();
+    let created = "SELECT created_ms FROM webhook_deliveries WHERE seq = $1";
+    let oldest = first.map(|first| tx.row(created, &[first.into()])).transpose()?.flatten();
+    let dead = "SELECT COUNT(*) FROM webhook_deliveries WHERE state = 'dead'";
+    Ok((waiting, oldest, tx.row(dead, &[])?.unwrap_or_default()))
+}
+
 pub(crate) fn take_message_numbers(tx: &mut Tx<'_>, count: usize) -> Result<Vec<i64>> {
     tx.take_numbers("webhook_messages", "seq", count)
 }

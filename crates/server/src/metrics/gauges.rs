@@ -1,0 +1,178 @@
+//! The state of the server, read when Prometheus asks. A figure that cannot be read is left out.
+
+use std::time::Duration;
+
+use lyceum_access::screens::system;
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_events::repository::refused_counts;
+use lyceum_store::jobs::{self, JobBacklog};
+use lyceum_store::{StoreGauges, Tx, WorkGauges, database_bytes, outbox};
+use lyceum_webhooks::log::{self, DeliveryBacklog};
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::registry::Registry;
+
+use crate::limits;
+use crate::state::App;
+use crate::tls::Tls;
+
+/// Gauges of one moment.
+#[derive(Default)]
+struct Gauges(Registry);
+
+/// What the database says; all servers that share it say the same.
+struct StoredState {
+    bytes: i64,
+    jobs: Vec<JobBacklog>,
+    oldest_change: Option<Timestamp>,
+    deliveries: DeliveryBacklog,
+    rejected: i64,
+    last_backup: Option<Timestamp>,
+}
+
+/// Reads all gauges.
+pub(super) async fn read(app: &App, tls: Option<&Tls>) -> Registry {
+    let now = app.clock.now();
+    let mut gauges = Gauges::default();
+    gauges.process(app, tls);
+    gauges.store(&app.db.gauges());
+    let most = Duration::from_millis(limits::METRICS_READ_MAX_MS);
+    let stored = app.db.scan(most, stored).await;
+    let help = "1 if the database answered the questions of this scrape in time, else 0";
+    gauges.one("lyceum_store_up", help, stored.is_ok());
+    match stored {
+        Ok(stored) => gauges.stored(&stored, now),
+        Err(problem) => tracing::warn!(%problem, "metrics of the database are missing"),
+    }
+    gauges.0
+}
+
+fn stored(tx: &mut Tx<'_>) -> Result<StoredState> {
+    Ok(StoredState {
+        bytes: database_bytes(tx)?,
+        jobs: jobs::backlog(tx)?,
+        oldest_change: outbox::oldest(tx)?,
+        deliveries: log::backlog(tx)?,
+        rejected: refused_counts(tx)?.0,
+        last_backup: system::last_backup(tx)?,
+    })
+}
+
+impl Gauges {
+    fn process(&mut self, app: &App, tls: Option<&Tls>) {
+        if let Some(bytes) = resident_bytes() {
+            let help = "Resident memory of the process, mapped files included";
+            self.one("process_resident_memory_bytes", help, bytes);
+        }
+        let (open, most) = app.admission.connections();
+        self.one("lyceum_connections", "Open connections of clients", open);
+        self.one("lyceum_connections_max", "The most connections that the server accepts", most);
+        let help = "Envelopes of events that wait to be stored";
+        self.one("lyceum_envelopes_waiting", help, app.intake.waiting());
+        let (running, started) = app.hosted.backends();
+        self.one(
+            "lyceum_backends_running",
+            "Backends of projects that run on this server",
+            running,
+        );
+        let help = "Processes that were started for backends; many of one backend are crashes";
+        self.0.register("lyceum_backend_starts", help, ConstCounter::new(started));
+        if let Ok(disk) = rustix::fs::statvfs(&app.config.store.data) {
+            let bytes = |blocks: u64| blocks.saturating_mul(disk.f_frsize);
+            let help = "Free bytes of the disk with the data folder";
+            self.one("lyceum_disk_free_bytes", help, bytes(disk.f_bavail));
+            let help = "Bytes of the disk with the data folder";
+            self.one("lyceum_disk_size_bytes", help, bytes(disk.f_blocks));
+        }
+        if let Some(tls) = tls {
+            let help = "When the TLS certificate in use expires, in seconds since 1970";
+            self.one("lyceum_certificate_expiry_timestamp_seconds", help, tls.expires_s());
+        }
+    }
+
+    fn store(&mut self, store: &StoreGauges) {
+        let mut work = |name, help, value: fn(&WorkGauges) -> usize| {
+            let of = |pool, work| ([("pool", pool)], value(work));
+            self.by(name, help, [of("short", &store.short), of("long", &store.long)]);
+        };
+        work(
+            "lyceum_store_requests_waiting",
+            "Requests that wait for a thread of the store: short ones (on SQLite writes only), and scans and exports",
+            |work| work.waiting,
+        );
+        let help = "Open connections to the database";
+        work("lyceum_store_connections", help, |work| work.connections);
+        let help = "The most connections to the database";
+        work("lyceum_store_connections_max", help, |work| work.connections_max);
+        if let Some(bytes) = store.log_bytes {
+            let help = "Bytes of the write-ahead log of SQLite";
+            self.one("lyceum_store_log_bytes", help, bytes);
+        }
+    }
+
+    fn stored(&mut self, stored: &StoredState, now: Timestamp) {
+        let age_s = |since: Timestamp| (now.seconds() - since.seconds()).max(0);
+        let help = "Bytes of the database, without the write-ahead log of SQLite";
+        self.one("lyceum_store_database_bytes", help, stored.bytes);
+        let jobs = stored.jobs.iter();
+        let counts =
+            jobs.clone().map(|job| ([("kind", &*job.kind), ("state", &*job.state)], job.count));
+        let help =
+            "Jobs that wait or run (waiting), and jobs that failed for good (failed), by kind";
+        self.by("lyceum_jobs", help, counts);
+        let waiting = jobs.filter(|job| job.state == "waiting");
+        let overdue = waiting.map(|job| ([("kind", &*job.kind)], age_s(job.first_due)));
+        let help = "Time since a job was due that no server has begun, by kind";
+        self.by("lyceum_job_overdue_seconds", help, overdue);
+        let help = "Age of the oldest change that is not turned into deliveries of webhooks yet";
+        let age = stored.oldest_change.map_or(0, age_s);
+        self.one("lyceum_outbox_age_seconds", help, age);
+        let DeliveryBacklog { waiting, oldest_waiting, dead } = stored.deliveries;
+        let counts = [([("state", "waiting")], waiting), ([("state", "dead")], dead)];
+        let help = "Deliveries of webhooks that wait, and dead ones";
+        self.by("lyceum_webhook_deliveries", help, counts);
+        let help = "Age of the oldest delivery of a webhook that waits";
+        let age = oldest_waiting.map_or(0, age_s);
+        self.one("lyceum_webhook_delivery_age_seconds", help, age);
+        let help = "Rejected envelopes that were not replayed";
+        self.one("lyceum_rejected_envelopes", help, stored.rejected);
+        if let Some(at) = stored.last_backup {
+            let help =
+                "When the last backup was made, in seconds since 1970; missing if there was none";
+            self.one("lyceum_last_backup_timestamp_seconds", help, at.seconds());
+        }
+    }
+
+    fn one(&mut self, name: &str, help: &str, value: impl TryInto<i64>) {
+        self.0.register(name, help, ConstGauge::new(whole(value)));
+    }
+
+    /// A gauge with labels.
+    fn by<'l, const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        values: impl IntoIterator<Item = ([(&'static str, &'l str); N], impl TryInto<i64>)>,
+    ) {
+        let family = Family::<Vec<(&'static str, String)>, Gauge>::default();
+        for (labels, value) in values {
+            let labels = labels.map(|(name, value)| (name, value.to_owned())).to_vec();
+            family.get_or_create(&labels).set(whole(value));
+        }
+        self.0.register(name, help, family);
+    }
+}
+
+fn whole(value: impl TryInto<i64>) -> i64 {
+    value.try_into().unwrap_or(i64::MAX)
+}
+
+/// `VmRSS` of this process; `None` without `/proc`.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes * 1024)
+}

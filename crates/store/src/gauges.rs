@@ -1,0 +1,51 @@
+//! Figures about the store for the monitoring.
+
+use lyceum_core::Result;
+
+use crate::durable::log_of;
+use crate::limits::SQLITE_SCAN_THREADS;
+use crate::sqlite::Sqlite;
+use crate::{Tx, dialect};
+
+/// The state of the store in this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreGauges {
+    /// Short requests: on SQLite writes, on PostgreSQL reads and writes.
+    pub short: WorkGauges,
+    /// Scans and exports.
+    pub long: WorkGauges,
+    /// Bytes of the write-ahead log of SQLite; none on PostgreSQL.
+    pub log_bytes: Option<u64>,
+}
+
+/// The state of the threads for one kind of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkGauges {
+    /// Requests that wait for a thread.
+    pub waiting: usize,
+    /// Open connections.
+    pub connections: usize,
+    /// The most connections.
+    pub connections_max: usize,
+}
+
+impl Sqlite {
+    pub(crate) fn gauges(&self) -> StoreGauges {
+        let work = |waiting, threads| WorkGauges {
+            waiting,
+            connections: threads,
+            connections_max: threads,
+        };
+        StoreGauges {
+            short: work(self.writes.len(), 1),
+            long: work(self.scans.len(), SQLITE_SCAN_THREADS),
+            log_bytes: std::fs::metadata(log_of(&self.file.path)).ok().map(|log| log.len()),
+        }
+    }
+}
+
+/// Bytes of the database, without the write-ahead log.
+pub fn database_bytes(tx: &mut Tx<'_>) -> Result<i64> {
+    let bytes = tx.query_one(dialect::database_bytes(tx.dialect()), &[], |row| row.int(0))?;
+    Ok(bytes.unwrap_or_default())
+}
