@@ -57,9 +57,10 @@ impl Role {
     /// Its role.
     pub fn scopes(self) -> Scopes {
         match self {
-            Self::Administrator => {
-                Scopes::EVERYTHING.with(Scope::PasswordsRead).with(Scope::PeopleManage)
-            }
+            Self::Administrator => Scopes::EVERYTHING
+                .with(Scope::PasswordsRead)
+                .with(Scope::PeopleManage)
+                .with(Scope::ServerRead),
             Self::Guide => [
                 Scope::RosterRead,
                 Scope::GradebookRead,

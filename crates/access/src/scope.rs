@@ -67,6 +67,7 @@ pub enum Scope {
     OrV1p1GradebookReadonly,
     OrV1p1ResourceReadonly,
     PeopleManage,
+    ServerRead,
 }
 
 use Scope::{
@@ -80,7 +81,7 @@ use Scope::{
     OrRosterDemographicsReadonly, OrRosterReadonly, OrV1p1GradebookReadonly,
     OrV1p1ResourceReadonly, OrV1p1RosterCoreReadonly, OrV1p1RosterDemographicsReadonly,
     OrV1p1RosterReadonly, PasswordsRead, PeopleManage, ProjectsRead, ProjectsWrite, QtiRead,
-    QtiWrite, ResourcesRead, ResourcesWrite, RosterRead, RosterWrite, StandardsRead,
+    QtiWrite, ResourcesRead, ResourcesWrite, RosterRead, RosterWrite, ServerRead, StandardsRead,
     StandardsWrite, WebhooksRead, WebhooksWrite,
 };
 
@@ -97,7 +98,7 @@ macro_rules! one_roster {
 }
 
 /// Every scope with its text, in the order of the enum.
-const NAMES: [(Scope, &str); 54] = [
+const NAMES: [(Scope, &str); 55] = [
     (OrRosterCoreReadonly, one_roster!("roster-core.readonly")),
     (OrRosterReadonly, one_roster!("roster.readonly")),
     (OrRosterDemographicsReadonly, one_roster!("roster-demographics.readonly")),
@@ -152,6 +153,7 @@ const NAMES: [(Scope, &str); 54] = [
     (OrV1p1GradebookReadonly, standard!("or/v1p1", "gradebook.readonly")),
     (OrV1p1ResourceReadonly, standard!("or/v1p1", "resource.readonly")),
     (PeopleManage, "lyceum/people.manage"),
+    (ServerRead, "lyceum/server.read"),
 ];
 
 impl Scope {
@@ -223,6 +225,7 @@ impl Scope {
             OrV1p1GradebookReadonly => "Read the gradebook by OneRoster 1.1.",
             OrV1p1ResourceReadonly => "Read the resources by OneRoster 1.1.",
             PeopleManage => "Export and erase persons, for clients that are granted it by name.",
+            ServerRead => "Read the state of the servers, for clients that are granted it by name.",
         }
     }
 
@@ -429,72 +432,4 @@ impl Rights {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_name_leads_back_to_its_scope() {
-        for (n, (scope, name)) in NAMES.iter().enumerate() {
-            assert_eq!((*scope as usize, scope.name(), name.parse()), (n, *name, Ok(*scope)));
-        }
-    }
-
-    #[test]
-    fn everything_opens_every_scope_but_those_that_are_granted_by_name() {
-        let rights = Scopes::EVERYTHING.rights();
-        for scope in Scope::all() {
-            assert_eq!(rights.allow(scope), ![PasswordsRead, PeopleManage].contains(&scope));
-        }
-    }
-
-    #[test]
-    fn only_the_administrator_has_the_scopes_that_are_granted_by_name() {
-        for named in [PasswordsRead, PeopleManage] {
-            for scope in Scope::all().filter(|scope| *scope != named) {
-                assert!(!Scopes::from_iter([scope]).rights().allow(named), "{scope}");
-            }
-            for role in crate::Role::ALL {
-                let is_administrator = role == crate::Role::Administrator;
-                assert_eq!(role.scopes().rights().allow(named), is_administrator, "{role}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_a_scope_opens_is_closed() {
-        for scope in Scope::all() {
-            for opened in scope.opens() {
-                for further in opened.opens() {
-                    assert!(scope.opens().contains(further), "{scope} → {opened} → {further}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn reading_the_roster_does_not_open_demographics_or_writes() {
-        for broad in [OrRosterReadonly, RosterRead] {
-            let rights = Scopes::from_iter([broad]).rights();
-            assert!(rights.allow(OrRosterCoreReadonly));
-            assert!(!rights.allow(OrRosterDemographicsReadonly));
-            assert!(!rights.allow(RosterWrite));
-            assert!(!rights.allow(OrGradebookReadonly));
-        }
-        let core = Scopes::from_iter([OrRosterCoreReadonly]).rights();
-        assert!(!core.allow(OrRosterReadonly));
-        assert!(core.allow_any([OrRosterReadonly, OrRosterCoreReadonly].into_iter().collect()));
-    }
-
-    #[test]
-    fn lists_are_read_and_written() {
-        let text = "lyceum/roster.write  lyceum/roster.read";
-        let scopes: Scopes = text.parse().unwrap();
-        assert_eq!(scopes.to_string(), "lyceum/roster.read lyceum/roster.write");
-        let unknown = "lyceum/roster.read root".parse::<Scopes>();
-        assert_eq!(unknown, Err(UnknownScope("root".to_owned())));
-        assert_eq!(
-            Scopes::parse_known("root lyceum/roster.read"),
-            [RosterRead].into_iter().collect()
-        );
-    }
-}
+mod tests;

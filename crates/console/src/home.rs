@@ -39,7 +39,7 @@ pub struct Figure {
 /// The health of the server.
 #[derive(Debug)]
 pub struct Health {
-    /// The database, the jobs and the last backup.
+    /// The database, the servers, the jobs and the last backup.
     pub figures: Vec<Figure>,
     /// Whether the page has a button that makes a backup. If not, it names the command.
     pub has_button: bool,

@@ -11,6 +11,7 @@ pub fn tabs(here: &'static str) -> Tabs {
         here,
         vec![
             tab("Overview", "/console/system"),
+            tab("Servers", "/console/system/servers"),
             tab("Jobs", "/console/system/jobs"),
             tab("Backups", "/console/system/backups"),
             tab("Audit log", "/console/system/audit"),

@@ -61,6 +61,7 @@ pub struct ServerSettings {
     #[serde(deserialize_with = "values::above_zero")]
     pub connections_per_address: usize,
     pub shutdown_grace_s: u64,
+    pub shutdown_notice_ms: u64,
     pub compression: bool,
     pub trusted_proxies: Vec<Network>,
     pub log_format: LogFormat,

@@ -115,4 +115,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "class_apps",
         sql: include_str!("../migrations/V99__class_apps.sql"),
     },
+    Migration {
+        version: 126,
+        name: "node_reports",
+        sql: include_str!("../migrations/V126__node_reports.sql"),
+    },
 ];

@@ -16,7 +16,11 @@ pub const BACKEND_MODULES_MAX_COUNT: usize = 100;
 pub const BACKEND_MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// Routes of one backend at most.
 pub const BACKEND_ROUTES_MAX_COUNT: usize = 1000;
-/// Seconds that a node is remembered that holds no project and was not started again.
+/// Seconds after which a node that does not report counts as silent.
+pub const NODE_LEASE_S: i64 = 60;
+/// Seconds for which a node is listed that does not report any more and holds no project.
+pub const NODE_LISTED_S: i64 = 86_400;
+/// Seconds that a node is remembered that holds no project and did not report.
 pub const NODE_REMEMBERED_S: i64 = 90 * 86_400;
 /// Projects of one server at most.
 pub const PROJECTS_MAX_COUNT: i64 = 10_000;

@@ -1,6 +1,8 @@
 //! Nodes: the servers that share a database, each with its own data folder. A file in that folder identifies the
 //! node, so a moved folder is still the same node.
 
+pub mod report;
+
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

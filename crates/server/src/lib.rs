@@ -24,6 +24,7 @@
 //! | where the learning of a sandbox's players is recorded | `learning` |
 //! | background work: imports, backups, sending webhooks, erasures, words of names | `imports`, `backup`, `webhooks`, `erasure`, `name_words` |
 //! | whether the owner of a webhook receives a change | `webhook_reach` |
+//! | reports that this server lives, and other servers of the database | `nodes` |
 //! | limits | `limits` |
 
 pub mod accounts;
@@ -58,6 +59,7 @@ mod listen;
 pub mod metrics;
 mod multipart;
 mod name_words;
+mod nodes;
 pub mod openapi;
 mod own_account;
 mod paging;

@@ -42,9 +42,6 @@ pub const COMPRESSION_MIN_BYTES: u16 = 1024;
 pub const TLS_POLL_MS: u64 = 2000;
 /// Milliseconds between two readings of the clients; well below `REVOCATION_MAX_S`.
 pub const CLIENTS_REFRESH_MS: u64 = 2000;
-/// Milliseconds after the signal to stop in which a server still takes requests, saying
-/// `Connection: close`, so that none is lost on its way.
-pub const SHUTDOWN_NOTICE_MS: u64 = 500;
 /// Milliseconds for which `/ready` waits for the store.
 pub const READY_WAIT_MS: u64 = 2000;
 /// Milliseconds for which `/ready` answers that the store takes writes without looking again.
@@ -265,3 +262,5 @@ pub const WEBHOOK_FORGET_EVERY_S: u64 = 600;
 pub const STUDENT_BADGES_MAX_COUNT: usize = 100;
 /// Milliseconds that reading the database for metrics may take.
 pub const METRICS_READ_MAX_MS: u64 = 5000;
+/// Seconds between two reports of a server that it lives; well below `NODE_LEASE_S`.
+pub const NODE_REPORT_EVERY_S: u64 = 15;

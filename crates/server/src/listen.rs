@@ -52,7 +52,7 @@ struct ListenerShared {
 }
 
 /// Serves until `stop` completes, then finishes the accepted requests. First, `/ready` answers 503 and answers contain
-/// `Connection: close`. After a notice period, the listener and idle connections close. Running requests have the
+/// `Connection: close`. After the configured notice period, the listener and idle connections close. Running requests have the
 /// configured grace period to end.
 pub(crate) async fn run(
     listener: TcpListener,
@@ -68,6 +68,7 @@ pub(crate) async fn run(
         taking: Duration::from_secs(server.request_timeout_s),
     };
     let grace = Duration::from_secs(server.shutdown_grace_s);
+    let notice = Duration::from_millis(server.shutdown_notice_ms);
     let refusals = Arc::new(Semaphore::new(limits::REFUSALS_MAX_COUNT));
     let shared = Arc::new(ListenerShared { app, dispatch, tls, patience, http: http(), refusals });
     let (phase, follow) = watch::channel(ListenPhase::Open);
@@ -78,7 +79,6 @@ pub(crate) async fn run(
     }
     shared.app.draining.store(true, Relaxed);
     tracing::info!("stopping: finishing the accepted requests");
-    let notice = Duration::from_millis(limits::SHUTDOWN_NOTICE_MS);
     let _ = timeout(notice, accept(&listener, &shared, &follow)).await;
     drop((listener, follow));
     phase.send_replace(ListenPhase::Closing);

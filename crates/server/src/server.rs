@@ -8,6 +8,7 @@ use lyceum_access::{Keyring, Player};
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
+use lyceum_hosting::nodes::report::NodeState;
 use lyceum_store::Db;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -32,7 +33,7 @@ use crate::routes::health::Readiness;
 use crate::state::{App, State};
 use crate::tls::Tls;
 use crate::webhooks::WebhookSender;
-use crate::{descriptors, erasure, gathering, listen, routes, webhooks};
+use crate::{descriptors, erasure, gathering, listen, nodes, routes, webhooks};
 
 /// A server that is bound to its address but does not answer yet.
 pub struct Server {
@@ -180,6 +181,7 @@ impl Server {
         background.spawn(webhooks::send(Arc::clone(&app)));
         background.spawn(webhooks::delete_old_periodically(Arc::clone(&app)));
         background.spawn(routes::games::demo::purge_periodically(Arc::clone(&app)));
+        background.spawn(nodes::report_periodically(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
         }
@@ -189,9 +191,15 @@ impl Server {
         let dispatch = Dispatch::new(Arc::clone(&app), areas);
         app.hosted.lead_to(&dispatch);
         tracing::info!(base_url = app.base_url, "listening");
+        let stopping = Arc::clone(&app);
+        let stop = async move {
+            stop.await;
+            tokio::spawn(nodes::report_state(stopping, NodeState::Stopping));
+        };
         listen::run(listener, Arc::clone(&app), dispatch, tls, stop).await;
         app.hosted.close();
         background.shutdown().await;
         webhooks::release(&app).await;
+        nodes::report_state(app, NodeState::Stopped).await;
     }
 }

@@ -2,10 +2,11 @@
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::Tx;
+use lyceum_store::{Tx, columns};
 
 use super::ms;
 use crate::nodes::KnownNode;
+use crate::nodes::report::{NodeReport, NodeStatus};
 
 /// Records the generation if it is later than the stored one; returns whether it was.
 pub(crate) fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &KnownNode) -> Result<bool> {
@@ -54,10 +55,45 @@ pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<KnownNode>> {
     })
 }
 
-/// Deletes nodes that hold no project and were not started for a long time, such as containers that get a new data
+/// Stores a report.
+pub(crate) fn report(tx: &mut Tx<'_>, now: Timestamp, id: &str, report: &NodeReport) -> Result<()> {
+    let NodeReport { version, public_url, state } = report;
+    tx.send(
+        "UPDATE nodes SET version = $1, public_url = $2, state = $3, seen_ms = $4 WHERE id = $5",
+        &[
+            (*version).into(),
+            public_url.as_deref().unwrap_or_default().into(),
+            state.name().into(),
+            ms(now),
+            id.into(),
+        ],
+    )
+}
+
+columns!(NodeStatus {
+    id: "id",
+    name: "name",
+    address: "address",
+    version: "version",
+    public_url: "public_url",
+    state: "state",
+    started: "started_ms",
+    seen: "seen_ms",
+});
+
+/// The nodes that reported since then, and those that hold projects, by name.
+pub(crate) fn list(tx: &mut Tx<'_>, since: Timestamp) -> Result<Vec<NodeStatus>> {
+    let sql = format!(
+        "SELECT {} FROM nodes WHERE seen_ms >= $1 OR id IN (SELECT node FROM project_homes) \
+         ORDER BY name, id",
+        NodeStatus::COLUMNS
+    );
+    tx.rows(&sql, &[ms(since)])
+}
+
+/// Deletes nodes that hold no project and did not report for a long time, such as containers that get a new data
 /// folder at each start.
 pub(crate) fn forget(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
-    let sql =
-        "DELETE FROM nodes WHERE started_ms < $1 AND id NOT IN (SELECT node FROM project_homes)";
+    let sql = "DELETE FROM nodes WHERE started_ms < $1 AND seen_ms < $1 AND id NOT IN (SELECT node FROM project_homes)";
     tx.send(sql, &[ms(before)])
 }

@@ -12,6 +12,8 @@ use lyceum_roster::kinds::USER;
 use lyceum_roster::screens::home::{self as roster, RecordCounts};
 use lyceum_store::Tx;
 
+use crate::nodes::report::{self, NodeStatus};
+
 const MINUTE_MS: i64 = 60_000;
 /// Minutes that the flow of events covers.
 const MINUTES: i64 = 60;
@@ -35,6 +37,8 @@ pub struct Home {
     pub intake: EventIntake,
     /// The last backup.
     pub last_backup: Option<ListedBackup>,
+    /// The servers that share the database.
+    pub nodes: Vec<NodeStatus>,
     /// The number of jobs that failed for good.
     pub failed_jobs: i64,
     /// The steps to set up a new server.
@@ -129,6 +133,7 @@ pub fn read(tx: &mut Tx<'_>, now: Timestamp, player: Option<&Player>) -> Result<
         unknown_actors: unknown_actors::count(tx)?,
         intake: intake(tx, now)?,
         last_backup: system.last_backup.map(|entry| backup(&entry, now)),
+        nodes: report::list(tx, now)?,
         failed_jobs: system.failed_jobs,
         steps,
         sandbox: player.map(|player| sandbox(tx, player)).transpose()?,

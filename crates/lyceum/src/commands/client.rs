@@ -43,7 +43,7 @@ pub(crate) struct Create {
     /// Secret of the client, at least 16 characters [default: random, 256 bits]
     #[arg(long)]
     secret: Option<String>,
-    /// A scope that the client may request; can be given several times [default: all but lyceum/passwords.read and lyceum/people.manage]
+    /// A scope that the client may request; can be given several times [default: all but lyceum/passwords.read, lyceum/people.manage and lyceum/server.read]
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<Scope>,
     /// Form of responses: `platform` has extra fields, `standard` follows the standards' schemas exactly

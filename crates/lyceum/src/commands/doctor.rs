@@ -10,6 +10,8 @@ use jiff::tz::TimeZone;
 use lyceum_core::config::{Config, S3Settings};
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
+use lyceum_hosting::nodes::report::{self, NodeState, NodeStatus};
+use lyceum_hosting::nodes::{Node, NodeSettings};
 use lyceum_sandbox::ports::{self, PortHolder};
 use lyceum_store::{Inspection, StoreLocation, inspect};
 use rustix::fs::{Access, StatVfs};
@@ -18,7 +20,7 @@ use serde_json::{Value, json};
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, table};
 use crate::project::{INSTALL_WORKERD, NO_WORKERD, workerd};
-use crate::settings::{self, DataArgs, flag};
+use crate::settings::{self, DataArgs, Missing, flag};
 
 #[derive(Args)]
 pub(crate) struct Doctor {
@@ -111,6 +113,9 @@ fn findings(config: &Config) -> Vec<Finding> {
         target => Some(inspect(target)),
     };
     let now = SystemClock.now();
+    // A database of another release may lack what the nodes report, and looking must not upgrade it.
+    let has_nodes = matches!(target, StoreLocation::Postgres(_))
+        && matches!(&database, Some(Ok(found)) if found.schema == newest_schema());
     let mut findings = vec![
         clock(now, database.as_ref().and_then(|found| found.as_ref().ok()?.clock)),
         disk(&config.store.data),
@@ -119,6 +124,9 @@ fn findings(config: &Config) -> Vec<Finding> {
         zones(),
         runtime(),
     ];
+    if has_nodes {
+        findings.push(nodes(config, now));
+    }
     if !config.s3.bucket.is_empty() {
         findings.push(bucket(&config.s3));
     }
@@ -267,7 +275,7 @@ fn schema(target: &StoreLocation, database: Option<lyceum_core::Result<Inspectio
             );
         }
     };
-    let known = lyceum_server::migrations().iter().map(|one| one.version).max().unwrap_or(0);
+    let known = newest_schema().unwrap_or(0);
     let (major, minor) = found.engine;
     let engine = format!("{store} {major}.{minor}");
     let Some(version) = found.schema else {
@@ -290,6 +298,84 @@ fn schema(target: &StoreLocation, database: Option<lyceum_core::Result<Inspectio
         return Finding::well("database", format!("{text}; the next start upgrades it to {known}"));
     }
     Finding::well("database", text)
+}
+
+/// The newest migration of this program.
+fn newest_schema() -> Option<i32> {
+    lyceum_server::migrations().iter().map(|one| one.version).max()
+}
+
+/// Checks the servers that share the database, together with the one that these settings would start.
+fn nodes(config: &Config, now: Timestamp) -> Finding {
+    match read_nodes(config, now) {
+        Ok((own, nodes)) => describe_nodes(&own, &nodes),
+        Err(failure) => {
+            let found =
+                format!("the servers that share the database are unknown: {}", failure.message);
+            Finding::ill(
+                "servers",
+                CheckState::Warning,
+                found,
+                "check the data folder and the database",
+            )
+        }
+    }
+}
+
+/// The server of these settings as it would report, and the other servers as they did.
+fn read_nodes(config: &Config, now: Timestamp) -> Result<(NodeStatus, Vec<NodeStatus>)> {
+    let server = &config.server;
+    let settings = NodeSettings {
+        name: &server.node_name,
+        address: server.node_address(),
+        shares_blobs: !config.s3.bucket.is_empty(),
+    };
+    let node = Node::look(&config.store.data.join("hosting"), &settings)?;
+    let db = settings::open(config, Missing::Refuse)?;
+    let mut nodes = db.read_blocking(|tx| report::list(tx, now))?;
+    nodes.retain(|other| other.id != node.id());
+    let own = NodeStatus {
+        id: node.id().to_owned(),
+        name: node.name().to_owned(),
+        address: server.node_address().to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        public_url: server.public_url.clone().unwrap_or_default(),
+        state: NodeState::Serving,
+        started: now,
+        seen: now,
+    };
+    Ok((own, nodes))
+}
+
+fn describe_nodes(own: &NodeStatus, others: &[NodeStatus]) -> Finding {
+    let all: Vec<NodeStatus> = others.iter().chain([own]).cloned().collect();
+    if let Some(conflict) = report::address_conflict(&all) {
+        let remedy = "set it to the same address in the settings of all of them";
+        return Finding::ill("servers", CheckState::Failed, conflict, remedy);
+    }
+    let of = |is: fn(&NodeStatus) -> bool| -> Vec<&NodeStatus> {
+        others.iter().filter(|node| is(node)).collect()
+    };
+    let name = |nodes: &[&NodeStatus]| {
+        let names = nodes.iter().map(|node| format!("{} ({})", node.name, node.version));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let silent = of(|node| node.state == NodeState::Silent);
+    if !silent.is_empty() {
+        let found = format!("no longer reporting: {}", name(&silent));
+        let remedy = "start these servers, or find out why they do not reach the database";
+        return Finding::ill("servers", CheckState::Warning, found, remedy);
+    }
+    let live = of(|node| node.state.is_live());
+    if live.iter().any(|node| node.version != own.version) {
+        let found = format!("this program is {}, but others run: {}", own.version, name(&live));
+        let remedy = "finish the upgrade on all servers";
+        return Finding::ill("servers", CheckState::Warning, found, remedy);
+    }
+    match live.is_empty() {
+        true => Finding::well("servers", "no other server uses the database"),
+        false => Finding::well("servers", format!("other servers: {}", name(&live))),
+    }
 }
 
 /// Checks that the server can write to its S3 bucket.

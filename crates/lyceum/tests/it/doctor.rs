@@ -2,8 +2,11 @@
 
 use std::net::TcpListener;
 
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_hosting::nodes::report::{self, NodeReport, NodeState};
+use lyceum_hosting::nodes::{self, Node, NodeSettings};
 use lyceum_store::{Db, StoreLocation};
-use lyceum_testkit::both_stores;
+use lyceum_testkit::{both_stores, fresh_database};
 use serde_json::Value;
 
 use crate::served::{Served, Store};
@@ -148,4 +151,53 @@ fn a_bucket_that_cannot_be_reached_is_named() {
     let (found, remedy) = only_ill(&place, ANYWHERE, "bucket");
     assert!(found.contains("the S3 bucket 'files' does not work"), "{found}");
     assert!(remedy.contains("[s3]"), "{remedy}");
+}
+
+#[test]
+fn servers_that_share_the_database_are_checked_together() {
+    let target = fresh_database(&lyceum_server::migrations());
+    let StoreLocation::Postgres(url) = &target else { unreachable!("a PostgreSQL database") };
+    let mut place = Place::new().with("LYCEUM_STORE__DATABASE", url);
+    let servers = |place: &Place| {
+        let (_, findings) = findings(place, ANYWHERE);
+        let found = findings.iter().find(|finding| finding["check"] == "servers").unwrap();
+        let text = |name: &str| found[name].as_str().unwrap().to_owned();
+        (text("state"), text("found"))
+    };
+    let ok = |found: &str| ("ok".to_owned(), found.to_owned());
+    assert_eq!(servers(&place), ok("no other server uses the database"));
+
+    let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let settings = NodeSettings { name: "oak", address: "oak:4321", shares_blobs: false };
+    let (oak, _alone) = Node::of_folder(folder.path(), &settings).unwrap();
+    let address = "https://school.example.org";
+    let report = |version, seconds_ago: i64| {
+        let at = SystemClock.now().plus_seconds(-seconds_ago);
+        let public_url = Some(address.to_owned());
+        let report = NodeReport { version, public_url, state: NodeState::Serving };
+        let stored = db.write_blocking(|tx| {
+            nodes::note(tx, at, &oak)?;
+            report::report(tx, at, &oak, &report)
+        });
+        stored.unwrap();
+    };
+    let own = env!("CARGO_PKG_VERSION");
+    report(own, 0);
+    let (state, found) = servers(&place);
+    assert_eq!(state, "failed");
+    let begin = "2 servers share the database, but 'server.public_url' is not set on ";
+    assert!(found.starts_with(begin), "{found}");
+    place.set("LYCEUM_SERVER__PUBLIC_URL", "https://x.example.org");
+    let (state, found) = servers(&place);
+    assert_eq!(state, "failed");
+    assert!(found.contains("'server.public_url' differs: "), "{found}");
+    place.set("LYCEUM_SERVER__PUBLIC_URL", address);
+    assert_eq!(servers(&place), ok(&format!("other servers: oak ({own})")));
+    report("0.0.1", 0);
+    let found = format!("this program is {own}, but others run: oak (0.0.1)");
+    assert_eq!(servers(&place), ("warning".to_owned(), found));
+    report(own, 61);
+    let found = format!("no longer reporting: oak ({own})");
+    assert_eq!(servers(&place), ("warning".to_owned(), found));
 }

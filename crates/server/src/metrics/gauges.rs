@@ -6,6 +6,7 @@ use lyceum_access::screens::system;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_events::repository::refused_counts;
+use lyceum_hosting::nodes::report::{self, NodeState, NodeStatus};
 use lyceum_store::jobs::{self, JobBacklog};
 use lyceum_store::{StoreGauges, Tx, WorkGauges, database_bytes, outbox};
 use lyceum_webhooks::log::{self, DeliveryBacklog};
@@ -30,6 +31,7 @@ struct StoredState {
     deliveries: DeliveryBacklog,
     rejected: i64,
     last_backup: Option<Timestamp>,
+    nodes: Vec<NodeStatus>,
 }
 
 /// Reads all gauges.
@@ -39,7 +41,7 @@ pub(super) async fn read(app: &App, tls: Option<&Tls>) -> Registry {
     gauges.process(app, tls);
     gauges.store(&app.db.gauges());
     let most = Duration::from_millis(limits::METRICS_READ_MAX_MS);
-    let stored = app.db.scan(most, stored).await;
+    let stored = app.db.scan(most, move |tx| stored(tx, now)).await;
     let help = "1 if the database answered the questions of this scrape in time, else 0";
     gauges.one("lyceum_store_up", help, stored.is_ok());
     match stored {
@@ -49,7 +51,7 @@ pub(super) async fn read(app: &App, tls: Option<&Tls>) -> Registry {
     gauges.0
 }
 
-fn stored(tx: &mut Tx<'_>) -> Result<StoredState> {
+fn stored(tx: &mut Tx<'_>, now: Timestamp) -> Result<StoredState> {
     Ok(StoredState {
         bytes: database_bytes(tx)?,
         jobs: jobs::backlog(tx)?,
@@ -57,6 +59,7 @@ fn stored(tx: &mut Tx<'_>) -> Result<StoredState> {
         deliveries: log::backlog(tx)?,
         rejected: refused_counts(tx)?.0,
         last_backup: system::last_backup(tx)?,
+        nodes: report::list(tx, now)?,
     })
 }
 
@@ -136,6 +139,12 @@ impl Gauges {
         let help = "Age of the oldest delivery of a webhook that waits";
         let age = oldest_waiting.map_or(0, age_s);
         self.one("lyceum_webhook_delivery_age_seconds", help, age);
+        let count = |state: NodeState| {
+            let nodes = stored.nodes.iter().filter(|node| node.state == state).count();
+            ([("state", state.name())], nodes)
+        };
+        let help = "Servers that share the database: serving, stopping, stopped, or silent because they do not report";
+        self.by("lyceum_nodes", help, NodeState::ALL.map(count));
         let help = "Rejected envelopes that were not replayed";
         self.one("lyceum_rejected_envelopes", help, stored.rejected);
         if let Some(at) = stored.last_backup {

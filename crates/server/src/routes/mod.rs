@@ -13,6 +13,7 @@ mod events;
 pub(crate) mod games;
 pub(crate) mod health;
 pub(crate) mod learn;
+mod nodes;
 pub(crate) mod oneroster;
 pub(crate) mod people;
 mod play;
@@ -38,6 +39,7 @@ pub fn all() -> Vec<Area> {
     areas.push(games::area());
     areas.extend(projects::areas());
     areas.push(people::area());
+    areas.push(nodes::area());
     areas.extend(assessment::areas());
     areas.extend(credentials::areas());
     areas.push(clr::area());

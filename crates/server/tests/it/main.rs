@@ -46,6 +46,7 @@ mod lms_records;
 mod monitoring;
 mod name_words;
 mod new_tests;
+mod nodes;
 mod oneroster;
 mod openapi;
 mod orders;

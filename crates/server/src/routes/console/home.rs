@@ -1,5 +1,7 @@
 //! Home: own classes or projects, health, next steps and incoming data.
 
+use std::collections::BTreeSet;
+
 use lyceum_access::{Role, TokenHolder};
 use lyceum_adaptive::screens::chosen_class::OWN_CLASSES;
 use lyceum_adaptive::screens::my_classes as teacher;
@@ -18,6 +20,7 @@ use lyceum_core::{Reach, Result, phrase};
 use lyceum_events::repository::ArrivalRange;
 use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::engine::LogStream;
+use lyceum_hosting::nodes::report::{self, NodeState, NodeStatus};
 use lyceum_hosting::projects::Project;
 use lyceum_hosting::screens::home::{self as screen, EventIntake, SetupSteps};
 use lyceum_hosting::screens::projects;
@@ -219,7 +222,12 @@ fn view(
             minutes: minutes(&home.intake, sees_events),
         }),
         health: (role == Role::Administrator).then(|| Health {
-            figures: vec![answer_time(ping_ms), failed_jobs(home), last_backup(home)],
+            figures: vec![
+                answer_time(ping_ms),
+                servers(&home.nodes),
+                failed_jobs(home),
+                last_backup(home),
+            ],
             has_button: dialect == SqlDialect::Sqlite,
         }),
         steps: if role == Role::Administrator { steps(home.steps) } else { Vec::new() },
@@ -249,6 +257,23 @@ fn answer_time(ping_ms: i64) -> Figure {
         tone,
         href: Some(screens::SYSTEM.path.to_owned()),
     }
+}
+
+fn servers(nodes: &[NodeStatus]) -> Figure {
+    let live: Vec<&NodeStatus> = nodes.iter().filter(|node| node.state.is_live()).collect();
+    let releases: BTreeSet<&str> = live.iter().map(|node| &*node.version).collect();
+    let silent = nodes.iter().filter(|node| node.state == NodeState::Silent).count();
+    let (tone, description) = if silent > 0 {
+        ("bad", plural!(silent, "{n} does not report", "{n} do not report"))
+    } else if report::address_conflict(nodes).is_some() {
+        ("bad", t!("the public addresses differ"))
+    } else if releases.len() > 1 {
+        ("warn", t!("the releases differ"))
+    } else {
+        ("good", t!("ready"))
+    };
+    let href = Some("/console/system/servers".to_owned());
+    Figure { name: phrase!("Servers"), shown: live.len().shown(), description, tone, href }
 }
 
 fn failed_jobs(home: &screen::Home) -> Figure {

@@ -3,12 +3,14 @@
 use lyceum_access::audit::{AuditChange, AuditEntry, AuditFilter, AuditOrder, each};
 use lyceum_access::limits::CONSOLE_JOBS_COUNT;
 use lyceum_access::screens::system as screen;
+use lyceum_console::language::translated;
 use lyceum_console::limits;
 use lyceum_console::{
     Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, links, screens,
     system as view, t,
 };
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_hosting::nodes::report::{self, NodeState, NodeStatus};
 use lyceum_roster::imports;
 use lyceum_store::{SqlDialect, Tx, jobs};
 use serde_json::{Value, json};
@@ -28,6 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
     let screen = &screens::SYSTEM;
     vec![
         page("/system", screen, overview),
+        page("/system/servers", screen, servers),
         page("/system/jobs", screen, all_jobs),
         page("/system/jobs/{job}", screen, job),
         page("/system/backups", screen, backups),
@@ -38,6 +41,15 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
+const SERVERS: &[Column] = &[
+    Column::text("name", "Name"),
+    Column::text("state", "State"),
+    Column::text("release", "Release"),
+    Column::text("address", "Address"),
+    Column::text("publicAddress", "Public address"),
+    Column::text("started", "Started"),
+    Column::text("reported", "Last report"),
+];
 const JOBS: &[Column] = &[
     Column::number("number", "Number"),
     Column::text("kind", "Work"),
@@ -101,6 +113,40 @@ pub(super) fn database(dialect: SqlDialect) -> &'static str {
         SqlDialect::Sqlite => "SQLite",
         SqlDialect::Postgres => "PostgreSQL",
     }
+}
+
+async fn servers(context: Context, visitor: Visitor) -> Result<Answer> {
+    let now = context.app.clock.now();
+    let nodes = context.app.db.read(move |tx| report::list(tx, now)).await?;
+    let row = |node: &NodeStatus| {
+        let tone = match node.state {
+            NodeState::Serving => "good",
+            NodeState::Stopping => "warn",
+            NodeState::Stopped => "",
+            NodeState::Silent => "bad",
+        };
+        vec![
+            Cell::text(&node.name),
+            Cell::text(translated(node.state.name())).toned(tone),
+            Cell::text(&node.version),
+            Cell::text(&node.address),
+            Cell::text(&node.public_url),
+            visitor.time(node.started),
+            visitor.time(node.seen),
+        ]
+    };
+    let rows = nodes.iter().map(row).collect();
+    let list = List::new("Servers", SERVERS, query(&context), rows);
+    let list = list.or_else("No server has reported yet.");
+    let description = match report::address_conflict(&nodes) {
+        Some(_) => t!(
+            "The servers that share the database. Their setting `server.public_url` must be the same; now it is not."
+        ),
+        None => {
+            t!("The servers that share the database. Each reports every few seconds that it lives.")
+        }
+    };
+    of_list("servers", &visitor, "Servers", description, false, list)
 }
 
 async fn all_jobs(context: Context, visitor: Visitor) -> Result<Answer> {

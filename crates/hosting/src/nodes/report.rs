@@ -1,0 +1,129 @@
+//! What nodes report about themselves: that they live, their release and their public address.
+
+use std::collections::BTreeSet;
+
+use lyceum_core::time::Timestamp;
+use lyceum_core::{Result, phrase};
+use lyceum_store::{Tx, named_column};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Node;
+use crate::limits;
+use crate::repository::nodes as repository;
+
+/// The state of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum NodeState {
+    /// It answers requests.
+    Serving,
+    /// It finishes the requests that it accepted.
+    Stopping,
+    /// It was stopped.
+    Stopped,
+    /// It did not stop, but does not report any more: it crashed, or it does not reach the database.
+    Silent,
+}
+
+impl NodeState {
+    /// All states.
+    pub const ALL: [Self; 4] = [Self::Serving, Self::Stopping, Self::Stopped, Self::Silent];
+
+    /// Its name in the store and in metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Serving => phrase!("serving"),
+            Self::Stopping => phrase!("stopping"),
+            Self::Stopped => phrase!("stopped"),
+            Self::Silent => phrase!("silent"),
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+
+    /// Whether the node runs.
+    pub fn is_live(self) -> bool {
+        matches!(self, Self::Serving | Self::Stopping)
+    }
+}
+
+named_column!(NodeState, NodeState::named);
+
+/// What a node reports about itself.
+#[derive(Clone, Debug)]
+pub struct NodeReport {
+    /// The release of its program.
+    pub version: &'static str,
+    /// The public address that its settings name.
+    pub public_url: Option<String>,
+    /// Its state.
+    pub state: NodeState,
+}
+
+/// A node as it last reported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeStatus {
+    /// Its id, a UUID.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// The address that leads to this node alone.
+    pub address: String,
+    /// The release of its program.
+    pub version: String,
+    /// The public address that its settings name; empty if they name none.
+    pub public_url: String,
+    /// Its state.
+    pub state: NodeState,
+    /// When it was started.
+    pub started: Timestamp,
+    /// When it last reported.
+    pub seen: Timestamp,
+}
+
+/// Stores what a node reports.
+pub fn report(tx: &mut Tx<'_>, now: Timestamp, node: &Node, report: &NodeReport) -> Result<()> {
+    repository::report(tx, now, node.id(), report)
+}
+
+/// The nodes that reported in the last day, and those that hold projects. A live node without a report for
+/// [`limits::NODE_LEASE_S`] is silent.
+pub fn list(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<NodeStatus>> {
+    let mut nodes = repository::list(tx, now.plus_seconds(-limits::NODE_LISTED_S))?;
+    let lease_ended = now.plus_seconds(-limits::NODE_LEASE_S);
+    for node in &mut nodes {
+        if node.state.is_live() && node.seen < lease_ended {
+            node.state = NodeState::Silent;
+        }
+    }
+    Ok(nodes)
+}
+
+/// What is wrong with the public addresses of the live nodes, if several live. Links and tokens contain the public
+/// address, so all nodes need the same one.
+pub fn address_conflict(nodes: &[NodeStatus]) -> Option<String> {
+    let live: Vec<&NodeStatus> = nodes.iter().filter(|node| node.state.is_live()).collect();
+    let without: Vec<&str> =
+        live.iter().filter(|node| node.public_url.is_empty()).map(|node| &*node.name).collect();
+    let addresses: BTreeSet<&str> = live.iter().map(|node| &*node.public_url).collect();
+    match live.len() {
+        0 | 1 => None,
+        count if !without.is_empty() => Some(format!(
+            "{count} servers share the database, but 'server.public_url' is not set on {}",
+            without.join(", ")
+        )),
+        count if addresses.len() > 1 => {
+            let of = |node: &&NodeStatus| format!("{} on {}", node.public_url, node.name);
+            let all: Vec<String> = live.iter().map(of).collect();
+            Some(format!(
+                "{count} servers share the database, but 'server.public_url' differs: {}",
+                all.join(", ")
+            ))
+        }
+        _ => None,
+    }
+}

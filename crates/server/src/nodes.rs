@@ -1,0 +1,46 @@
+//! Reports that this server lives, and watches the other servers that share its database.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use lyceum_hosting::nodes::report::{self, NodeReport, NodeState};
+use lyceum_store::Tx;
+use tokio::time::sleep;
+
+use crate::limits;
+use crate::state::App;
+
+/// Reports until the server ends. Logs a conflict of public addresses when it begins or changes.
+pub(crate) async fn report_periodically(app: App) {
+    let mut conflict = None;
+    loop {
+        let is_stopping = app.draining.load(Relaxed);
+        let state = if is_stopping { NodeState::Stopping } else { NodeState::Serving };
+        report_state(app.clone(), state).await;
+        let now = app.clock.now();
+        if let Ok(nodes) = app.db.read(move |tx| report::list(tx, now)).await {
+            let found = report::address_conflict(&nodes);
+            if found != conflict
+                && let Some(found) = &found
+            {
+                tracing::error!("{found}; set it to the same address on all of them");
+            }
+            conflict = found;
+        }
+        sleep(Duration::from_secs(limits::NODE_REPORT_EVERY_S)).await;
+    }
+}
+
+/// Reports the state of this server.
+pub(crate) async fn report_state(app: App, state: NodeState) {
+    let (now, node) = (app.clock.now(), app.node.clone());
+    let report = NodeReport {
+        version: env!("CARGO_PKG_VERSION"),
+        public_url: app.config.server.public_url.clone(),
+        state,
+    };
+    let write = move |tx: &mut Tx<'_>| report::report(tx, now, &node, &report);
+    if let Err(problem) = app.db.write(write).await {
+        tracing::warn!(%problem, "the server could not report its state");
+    }
+}
