@@ -1,4 +1,5 @@
 //! Metrics, as Prometheus reads them, and the alerts and the dashboard that use them.
+#![expect(clippy::float_cmp, reason = "counts and sizes are whole numbers")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
