@@ -100,7 +100,7 @@ pub struct StoreSettings {
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
 pub struct MetricsSettings {
     #[serde(deserialize_with = "values::optional_listen")]
-    pub listen: Option<String>,
+    pub address: Option<String>,
 }
 
 /// How many requests one client may send.

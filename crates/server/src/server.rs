@@ -70,7 +70,7 @@ impl Server {
             (Some(certificate), Some(key)) => Some(Arc::new(Tls::open(certificate, key)?)),
             _ => None,
         };
-        let metrics = match &config.metrics.listen {
+        let metrics = match &config.metrics.address {
             Some(address) => Some(metrics::listen(address).await?),
             None => None,
         };

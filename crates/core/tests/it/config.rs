@@ -151,8 +151,8 @@ fn invalid_values_are_refused_with_their_location() {
         "FILE:2: 'store.postgres_connections': must be above 0",
     );
     assert_eq!(
-        told("[metrics]\nlisten = '9464'", &[]),
-        "FILE:2: 'metrics.listen': must be HOST:PORT such as 127.0.0.1:8080: got '9464'",
+        told("[metrics]\naddress = '9464'", &[]),
+        "FILE:2: 'metrics.address': must be HOST:PORT such as 127.0.0.1:8080: got '9464'",
     );
     assert!(
         told("[server]\nworkers = -1", &[]).starts_with("FILE:2: 'server.workers': invalid value")

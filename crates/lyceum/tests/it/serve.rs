@@ -37,7 +37,7 @@ impl Server {
         let log = Arc::<Mutex<String>>::default();
         let read = Arc::clone(&log);
         std::thread::spawn(move || {
-            lines.for_each(|line| *read.lock().unwrap() += &(line.unwrap() + "\n"))
+            lines.for_each(|line| *read.lock().unwrap() += &(line.unwrap() + "\n"));
         });
         let address = greeting.split("http://").nth(1).unwrap().split(' ').next().unwrap();
         Self { process, address: address.to_owned(), greeting, log }
@@ -275,10 +275,10 @@ fn an_address_that_is_taken_is_told() {
 fn an_address_for_metrics_that_is_taken_is_told() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let place = Place::new().with("LYCEUM_METRICS__LISTEN", &address);
+    let place = Place::new().with("LYCEUM_METRICS__ADDRESS", &address);
     let (code, told) = place.fails("serve --listen 127.0.0.1:0");
     let begin = format!("cannot listen on '{address}' for metrics: ");
     assert!(told.contains(&begin), "{told}");
-    assert!(told.contains("; choose another address in 'metrics.listen'\n"), "{told}");
+    assert!(told.contains("; choose another address in 'metrics.address'\n"), "{told}");
     assert_eq!(code, 1);
 }

@@ -19,7 +19,7 @@ const FORMAT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8
 pub(crate) async fn listen(address: &str) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
         let message = format!(
-            "cannot listen on '{address}' for metrics: {}; choose another address in 'metrics.listen'",
+            "cannot listen on '{address}' for metrics: {}; choose another address in 'metrics.address'",
             io_reason(&error)
         );
         Problem::new(ProblemKind::Unavailable, message)

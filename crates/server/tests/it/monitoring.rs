@@ -19,12 +19,12 @@ use crate::probe;
 
 fn setup() -> Setup {
     let mut setup = probe::setup();
-    setup.config.metrics.listen = Some(format!("127.0.0.1:{}", free_port()));
+    setup.config.metrics.address = Some(format!("127.0.0.1:{}", free_port()));
     setup
 }
 
 fn scrape(server: &TestServer) -> String {
-    let address = server.setup().config.metrics.listen.as_ref().unwrap();
+    let address = server.setup().config.metrics.address.as_ref().unwrap();
     let reply = TestClient::new(format!("http://{address}")).get("/metrics").expect(200);
     assert!(reply.header("content-type").starts_with("application/openmetrics-text"));
     reply.text()

@@ -137,7 +137,7 @@ fn the_list_is_for_those_who_were_granted_it_by_name() {
 fn metrics_count_servers_by_state() {
     let mut setup = named("oak");
     let address = format!("127.0.0.1:{}", free_port());
-    setup.config.metrics.listen = Some(address.clone());
+    setup.config.metrics.address = Some(address.clone());
     both_as(&setup, |oak| {
         let elm = other(oak, "elm", oak.setup().config.server.public_url.clone());
         wait_for(oak, &[("elm", "serving"), ("oak", "serving")]);
