@@ -238,7 +238,7 @@ fn make_database(migrations: &[Migration]) -> StoreLocation {
     // At random: numbers of processes come again while databases of failed tests are still there.
     let name = format!("test_{:016x}", RandomState::new().hash_one(0));
     client
-        .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}"))
+        .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"))
         .expect("a template without connections can be copied");
     StoreLocation::Postgres(database_url(&cluster, &name))
 }

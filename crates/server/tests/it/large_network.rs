@@ -26,7 +26,7 @@ const STUDENTS_OF_CLASS: u32 = 25;
 const CLASSES_OF_STUDENT: u32 = 4;
 
 /// Stores records of a kind whose references exist.
-fn put_all(server: &TestServer, kind: &'static RecordKind, records: Vec<Value>) {
+fn put_all(server: &TestServer, kind: &'static RecordKind, records: &[Value]) {
     let now = server.setup().clock.now();
     for batch in records.chunks(1000) {
         let parse = |record: &Value| {
@@ -75,9 +75,9 @@ fn add_schools(server: &TestServer, from: u32, to: u32) {
             }
         }
     }
-    put_all(server, &CLASS, classes);
-    put_all(server, &USER, users);
-    put_all(server, &ENROLLMENT, enrollments);
+    put_all(server, &CLASS, &classes);
+    put_all(server, &USER, &users);
+    put_all(server, &ENROLLMENT, &enrollments);
     let now = server.setup().clock.now();
     for events in events.chunks(1000) {
         db.write_blocking(|tx| learning::append(tx, now, BASE, events)).unwrap();

@@ -273,7 +273,7 @@ fn servers(nodes: &[NodeStatus]) -> Figure {
         ("good", t!("ready"))
     };
     let href = Some("/console/system/servers".to_owned());
-    Figure { name: phrase!("Servers"), shown: live.len().shown(), description, tone, href }
+    Figure { name: phrase!("Servers"), shown: live.len().text(), description, tone, href }
 }
 
 fn failed_jobs(home: &screen::Home) -> Figure {
