@@ -29,6 +29,7 @@ const FUNCTIONS: &[(&str, &[usize])] = &[
     ("Tab::new", &[0]),
     ("tab", &[0]),
     ("List::new", &[0]),
+    ("List::of_items", &[0]),
     ("List::of_matching", &[0]),
     ("List::page", &[0]),
     (".or_else", &[0]),
