@@ -13,7 +13,8 @@ use super::text;
 use crate::state::App;
 use crate::tls::Tls;
 
-const FORMAT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// The media type of metrics.
+pub(crate) const FORMAT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Listens on the address that the settings name. Errors: `Unavailable` if that is impossible.
 pub(crate) async fn listen(address: &str) -> Result<TcpListener> {

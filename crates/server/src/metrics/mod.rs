@@ -1,4 +1,5 @@
-//! Metrics for Prometheus, on a listener of their own. Every label has a limited set of values: patterns of routes,
+//! Metrics for Prometheus: all of them on a listener of their own, and the counters of requests and events at `/metrics` of
+//! the public address. Every label has a limited set of values: patterns of routes,
 //! methods, classes of status codes, kinds of jobs, but never paths, ids or clients.
 //!
 //! [`Metrics`] counts while the server works. [`gauges`] reads the state of the server when it is asked for.
@@ -9,7 +10,7 @@ mod listener;
 use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::encoding::text::{encode, encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
@@ -19,7 +20,7 @@ use prometheus_client::registry::Registry;
 
 use lyceum_core::time::Timestamp;
 
-pub(crate) use listener::{listen, serve};
+pub(crate) use listener::{FORMAT, listen, serve};
 
 use crate::router::RouteLabels;
 use crate::state::App;
@@ -128,6 +129,13 @@ impl Metrics {
         let delay = Duration::from_millis(delay_ms.max(0).unsigned_abs());
         self.event_delays.observe(delay.as_secs_f64());
     }
+}
+
+/// The counters of the process as text in the format of `OpenMetrics`.
+pub(crate) fn counters_text(app: &App) -> String {
+    let mut text = String::with_capacity(16 * 1024);
+    encode(&mut text, &app.metrics.registry).expect("a String takes any text");
+    text
 }
 
 /// All metrics as text in the format of `OpenMetrics`.

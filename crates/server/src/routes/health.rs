@@ -1,17 +1,21 @@
-//! Liveness and readiness of the server.
+//! Liveness, readiness and counters of the server.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use axum::body::Body;
+use axum::http::HeaderValue;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Db, WriteCheck};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::limits;
+use crate::metrics::{self, FORMAT};
 use crate::render::Rendering;
 use crate::route::{Access, Area, get};
 
@@ -30,7 +34,7 @@ pub(super) fn area() -> Area {
         name: "health",
         base: "",
         rendering: Rendering::Problem,
-        description: "Health checks of the server.",
+        description: "Health checks and counters of the server.",
         routes: vec![
             get("/health", Access::Public, health)
                 .named("getHealth")
@@ -40,6 +44,10 @@ pub(super) fn area() -> Area {
                 .named("getReady")
                 .description("Checks whether the server is ready: it answers 503 while it stops or if its database accepts no writes.")
                 .answers::<ServerStatus>(200, "The process is running."),
+            get("/metrics", Access::Public, counters)
+                .named("getMetrics")
+                .description("Returns what this server counted since its start, in the OpenMetrics text format. The listener of the setting `metrics.address` has all metrics.")
+                .answers_as(200, "The counters.", Some((FORMAT, json!({"type": "string"})))),
         ],
     }
 }
@@ -112,6 +120,11 @@ impl Readiness {
 
 fn ok(context: &Context) -> Answer {
     Answer::of(&ServerStatus { status: "ok", timestamp: context.app.clock.now() })
+}
+
+async fn counters(context: Context) -> Result<Answer> {
+    let body = Body::from(metrics::counters_text(&context.app));
+    Ok(Answer::typed(HeaderValue::from_static(FORMAT), body))
 }
 
 #[cfg(test)]

@@ -55,6 +55,7 @@ fn only_these_routes_are_public() {
         "GET /learn/class",
         "GET /learn/class/{student}",
         "GET /llms.txt",
+        "GET /metrics",
         "GET /openapi.json",
         // Redirects visitors without a session to the sign-in page, or shows the demo.
         "GET /play/{slug}",

@@ -71,7 +71,10 @@ fn requests_are_counted_and_timed_by_route_on_a_listener_of_its_own() {
         assert!(value("process_resident_memory_bytes") > 1e6);
         assert!(value("process_start_time_seconds") > 1.7e9);
         assert!(!text.contains("echo/1"), "paths are no labels");
-        client.get("/metrics").expect(404);
+        let public = client.get("/metrics").expect(200);
+        assert!(public.header("content-type").starts_with("application/openmetrics-text"));
+        assert!(public.text().contains("lyceum_requests_total{"));
+        assert!(!public.text().contains("lyceum_store_up"), "the state of the server is public");
     });
 }
 
