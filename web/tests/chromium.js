@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 const PICTURES = process.env.LYCEUM_TEST_SCREENSHOTS;
 /** Pictures end there: what follows on longer pages looks the same. */
 const PICTURE_MAX_PX = 4000;
-/** The shell is Chromium without windows: pages are the same, and the processor is left to them. */
+/** The headless shell renders the same pages and uses less processor time. */
 const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
 /** Starts the system's Chromium, with further arguments and without some of Playwright's, closed when the test ends. */

@@ -141,7 +141,7 @@ pub fn translated(english: &str) -> String {
     text(english, &[])
 }
 
-/// A message that the API answers, too, in the reader's language: the reason of a check, of a refusal or of a failure.
+/// A message of the API that pages also show, in the reader's language; in English if the catalogue does not have it.
 pub fn message(english: &str) -> String {
     catalogue::message(reader(), english).unwrap_or_else(|| english.to_owned())
 }

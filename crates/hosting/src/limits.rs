@@ -19,7 +19,7 @@ pub const BACKEND_ROUTES_MAX_COUNT: usize = 1000;
 /// Seconds after which a node that does not report counts as silent.
 pub const NODE_LEASE_S: i64 = 60;
 /// Seconds for which a node is listed that does not report any more and holds no project.
-pub const NODE_LISTED_S: i64 = 86_400;
+pub const NODE_LISTED_S: i64 = 3_600;
 /// Seconds that a node is remembered that holds no project and did not report.
 pub const NODE_REMEMBERED_S: i64 = 90 * 86_400;
 /// Projects of one server at most.

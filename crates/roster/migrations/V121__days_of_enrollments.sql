@@ -1,5 +1,6 @@
--- The days of enrollments in columns, so that the members of classes are found without parsing JSON. PostgreSQL reads
--- members of JSON through a domain whose name SQLite takes for a text.
+-- The days of enrollments in columns, so that the members of classes are found without parsing JSON. PostgreSQL needs the
+-- text as JSON for ->>. The domain is JSON there; SQLite takes any type whose name contains "text" as TEXT and reads the
+-- JSON itself.
 ALTER TABLE enrollments ADD COLUMN begin_date TEXT;
 ALTER TABLE enrollments ADD COLUMN end_date TEXT;
 POSTGRES CREATE DOMAIN enrollment_text AS json;

@@ -49,16 +49,14 @@ impl ActivityWatch {
         Some(viewers.keys().cloned().collect())
     }
 
-    /// Tells the pages of the reaches. Returns whether a page with another reach was opened meanwhile.
-    fn notify(&self, reaches: &[Reach], is_new: &[bool]) -> bool {
-        let guard = self.viewers();
-        let Some(viewers) = guard.as_ref() else { return false };
-        for (reach, _) in reaches.iter().zip(is_new).filter(|(_, is_new)| **is_new) {
-            if let Some(sender) = viewers.get(reach) {
+    /// Tells the pages for which a look found something. A page with another reach, which was opened during the look, may
+    /// have missed something and is told as well.
+    fn notify(&self, is_new: &HashMap<Reach, bool>) {
+        for (reach, sender) in self.viewers().iter().flatten() {
+            if is_new.get(reach).copied().unwrap_or(true) {
                 sender.send_replace(());
             }
         }
-        viewers.len() > reaches.len()
     }
 }
 
@@ -88,11 +86,8 @@ async fn look_for_viewers(app: App, mut activity: LiveActivity) {
         let (seen, now, looked) = (activity.clone(), app.clock.now(), reaches.clone());
         let look = move |tx: &mut Tx<'_>| seen.clone().look(tx, now, &looked);
         let Ok((next, is_new)) = app.db.read(look).await else { break };
-        // A page that was opened during the look has to learn what the look found: the next look begins where this one
-        // did.
-        if !app.activity.notify(&reaches, &is_new) {
-            activity = next;
-        }
+        activity = next;
+        app.activity.notify(&reaches.into_iter().zip(is_new).collect());
     }
     *app.activity.viewers() = None;
 }

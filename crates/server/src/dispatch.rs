@@ -205,7 +205,8 @@ async fn finish(
         address = %info.address,
     );
     let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    if (1..=ms).contains(&app.config.server.slow_request_ms) {
+    let slow_from_ms = app.config.server.slow_request_ms;
+    if slow_from_ms > 0 && ms >= slow_from_ms {
         let (request_id, route) = (&info.id, labels.pattern);
         tracing::warn!(target: "lyceum::slow", %request_id, method, route, status, ms, "a request was slow");
     }

@@ -52,8 +52,8 @@ struct ListenerShared {
 }
 
 /// Serves until `stop` completes, then finishes the accepted requests. First, `/ready` answers 503 and answers contain
-/// `Connection: close`. After the configured notice period, the listener and idle connections close. Running requests have the
-/// configured grace period to end.
+/// `Connection: close`. After the configured notice period, the listener and idle connections close. Running requests have
+/// the configured grace period to end.
 pub(crate) async fn run(
     listener: TcpListener,
     app: App,

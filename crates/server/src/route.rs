@@ -124,7 +124,7 @@ pub struct Route {
 }
 
 /// The source of a schema that no type describes.
-fn given(schema: Value) -> SchemaSource {
+fn fixed_schema(schema: Value) -> SchemaSource {
     Arc::new(move || schema.clone().into())
 }
 
@@ -322,7 +322,7 @@ impl Route {
         description: impl Into<Cow<'static, str>>,
         body: Option<(&'static str, Value)>,
     ) -> Self {
-        self.answer(status, description, body.map(|(media, schema)| (media, given(schema))))
+        self.answer(status, description, body.map(|(media, schema)| (media, fixed_schema(schema))))
     }
 
     fn answer(
@@ -370,7 +370,7 @@ impl Route {
     #[must_use]
     pub fn reads_as(mut self, media: &'static [&'static str]) -> Self {
         self.reads.media = media;
-        self.reads.schema.get_or_insert_with(|| given(json!({})));
+        self.reads.schema.get_or_insert_with(|| fixed_schema(json!({})));
         self
     }
 

@@ -33,8 +33,8 @@ pub(crate) struct Tls {
 /// A certificate in use.
 struct UsedCertificate {
     config: Arc<ServerConfig>,
-    /// When the first certificate of its chain expires, in seconds since 1970.
-    expires_s: i64,
+    /// The earliest expiry in its chain, in seconds since 1970; `None` if it cannot be read.
+    expires_s: Option<i64>,
 }
 
 impl Tls {
@@ -44,8 +44,8 @@ impl Tls {
         Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), current })
     }
 
-    /// When the certificate in use expires, in seconds since 1970.
-    pub(crate) fn expires_s(&self) -> i64 {
+    /// When the certificate in use expires, in seconds since 1970; `None` if it cannot be read.
+    pub(crate) fn expires_s(&self) -> Option<i64> {
         self.current.load().expires_s
     }
 
@@ -96,7 +96,9 @@ fn read(certificate: &Path, key: &Path) -> Result<UsedCertificate> {
     let chain = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|fault| unreadable(certificate, &fault))?;
-    let expires_s = expiry_s(&chain).map_err(|fault| unusable(certificate, &fault))?;
+    let expires_s = expiry_s(&chain)
+        .inspect_err(|error| tracing::warn!(%error, "the expiry of the TLS certificate is unknown"))
+        .ok();
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|fault| unreadable(key, &fault))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
@@ -109,7 +111,7 @@ fn read(certificate: &Path, key: &Path) -> Result<UsedCertificate> {
     Ok(UsedCertificate { config: Arc::new(config), expires_s })
 }
 
-/// When the first certificate of a chain expires, in seconds since 1970.
+/// The earliest expiry in a chain, in seconds since 1970.
 fn expiry_s(chain: &[CertificateDer<'_>]) -> Result<i64, X509Error> {
     let mut first = i64::MAX;
     for certificate in chain {

@@ -13,7 +13,8 @@ pub fn log_slow_statements(from_ms: u64) {
     SLOW_FROM_MS.store(from_ms, Relaxed);
 }
 
-/// Runs a statement, or a bulk statement of a table, which is named instead. On PostgreSQL its time includes statements that were sent before and not waited for.
+/// Runs a statement, or a bulk statement of a table, which is named instead. On PostgreSQL its time includes statements
+/// that were sent before and not waited for.
 pub(crate) fn timed<T>(sql: &str, run: impl FnOnce() -> T) -> T {
     let from_ms = SLOW_FROM_MS.load(Relaxed);
     if from_ms == 0 {

@@ -14,15 +14,15 @@ const PASSWORD = "correct horse";
 const ROLES = ["administrator", "guide", "developer"];
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 390, height: 844 };
-/** Each page is looked at so. axe-core reads it in the looks with a turn: in full size in both, otherwise in one, page by page. */
+/** Each page is shown in all of these. axe-core checks those that have a turn: at full size both, otherwise one of them, alternating from page to page. */
 const LOOKS = [
-  { viewport: WIDE, colorScheme: "light", turn: 0 },
+  { viewport: WIDE, colorScheme: "light", axeTurn: 0 },
   { viewport: WIDE, colorScheme: "dark" },
   { viewport: NARROW, colorScheme: "light" },
-  { viewport: NARROW, colorScheme: "dark", turn: 1 },
+  { viewport: NARROW, colorScheme: "dark", axeTurn: 1 },
 ];
 const isFull = process.env.LYCEUM_TEST_SIZE === "full";
-let inspected = 0;
+let inspectedCount = 0;
 /** Pages that are looked at at a time, while the tests go on. */
 const LOOKS_AT_ONCE = 2;
 /** A step takes a moment, unless the machine is busy with the tests beside it. */
@@ -198,9 +198,9 @@ export class Console {
 /** Looks at an open page in all ways. */
 async function inspect(page, name) {
   await page.evaluate(axe);
-  const current = inspected++ % 2;
-  for (const { viewport, colorScheme, turn } of LOOKS) {
-    const isRead = turn === current || (isFull && turn !== undefined);
+  const current = inspectedCount++ % 2;
+  for (const { viewport, colorScheme, axeTurn } of LOOKS) {
+    const isRead = axeTurn === current || (isFull && axeTurn !== undefined);
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await isTidy(page, isRead);

@@ -15,8 +15,9 @@ use super::{filled, markup, reader};
 static SPANISH: LazyLock<Catalogue> =
     LazyLock::new(|| Catalogue::read(include_str!("../../locales/es.json")));
 
-/// How many parts of a message are compared with the patterns. Values in a message may be made to fit many of them.
-const MAX_PARTS_COUNT: u32 = 400;
+/// Comparisons with the patterns for one message at most. Someone can write values into a message so that very many
+/// divisions fit.
+const COMPARISONS_MAX_COUNT: u32 = 400;
 
 struct Catalogue {
     /// The texts of pages.
@@ -61,7 +62,7 @@ pub(super) fn text(language: Language, english: &str) -> &str {
 
 /// A message that the API answers, too, in a language; `None` if the catalogue does not have it.
 pub(super) fn message(language: Language, english: &str) -> Option<String> {
-    let mut parts_left = MAX_PARTS_COUNT;
+    let mut parts_left = COMPARISONS_MAX_COUNT;
     let mut in_spanish = || spanish(english, &mut parts_left);
     match language {
         Language::English => Some(english.to_owned()),

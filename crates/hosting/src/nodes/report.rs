@@ -90,7 +90,7 @@ pub fn report(tx: &mut Tx<'_>, now: Timestamp, node: &Node, report: &NodeReport)
     repository::report(tx, now, node.id(), report)
 }
 
-/// The nodes that reported in the last day, and those that hold projects. A live node without a report for
+/// The nodes that reported in the last hour, and those that hold projects. A live node without a report for
 /// [`limits::NODE_LEASE_S`] is silent.
 pub fn list(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<NodeStatus>> {
     let mut nodes = repository::list(tx, now.plus_seconds(-limits::NODE_LISTED_S))?;

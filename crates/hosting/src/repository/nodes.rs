@@ -55,11 +55,12 @@ pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<KnownNode>> {
     })
 }
 
-/// Stores a report.
+/// Stores a report. One that was sent before the node stopped, but arrives after that, changes nothing.
 pub(crate) fn report(tx: &mut Tx<'_>, now: Timestamp, id: &str, report: &NodeReport) -> Result<()> {
     let NodeReport { version, public_url, state } = report;
     tx.send(
-        "UPDATE nodes SET version = $1, public_url = $2, state = $3, seen_ms = $4 WHERE id = $5",
+        "UPDATE nodes SET version = $1, public_url = $2, state = $3, seen_ms = $4 \
+         WHERE id = $5 AND NOT (state = 'stopped' AND seen_ms > $4)",
         &[
             (*version).into(),
             public_url.as_deref().unwrap_or_default().into(),

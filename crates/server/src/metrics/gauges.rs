@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use lyceum_access::screens::system;
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::refused_counts;
 use lyceum_hosting::nodes::report::{self, NodeState, NodeStatus};
 use lyceum_store::jobs::{self, JobBacklog};
@@ -41,7 +41,11 @@ pub(super) async fn read(app: &App, tls: Option<&Tls>) -> Registry {
     gauges.process(app, tls);
     gauges.store(&app.db.gauges());
     let most = Duration::from_millis(limits::METRICS_READ_MAX_MS);
-    let stored = app.db.scan(most, move |tx| stored(tx, now)).await;
+    let reading = app.db.scan(most, move |tx| stored(tx, now));
+    // A connection that hangs is given up only later than Prometheus waits for an answer.
+    let stored = tokio::time::timeout(most, reading).await.unwrap_or_else(|_| {
+        Err(Problem::new(ProblemKind::Unavailable, "the database does not answer in time"))
+    });
     let help = "1 if the database answered the questions of this scrape in time, else 0";
     gauges.one("lyceum_store_up", help, stored.is_ok());
     match stored {
@@ -80,7 +84,7 @@ impl Gauges {
             "Backends of projects that run on this server",
             running,
         );
-        let help = "Processes that were started for backends; many of one backend are crashes";
+        let help = "Processes that were started for backends, also after an idle time";
         self.0.register("lyceum_backend_starts", help, ConstCounter::new(started));
         if let Ok(disk) = rustix::fs::statvfs(&app.config.store.data) {
             let bytes = |blocks: u64| blocks.saturating_mul(disk.f_frsize);
@@ -89,9 +93,9 @@ impl Gauges {
             let help = "Bytes of the disk with the data folder";
             self.one("lyceum_disk_size_bytes", help, bytes(disk.f_blocks));
         }
-        if let Some(tls) = tls {
+        if let Some(expires_s) = tls.and_then(Tls::expires_s) {
             let help = "When the TLS certificate in use expires, in seconds since 1970";
-            self.one("lyceum_certificate_expiry_timestamp_seconds", help, tls.expires_s());
+            self.one("lyceum_certificate_expiry_timestamp_seconds", help, expires_s);
         }
     }
 
@@ -127,7 +131,7 @@ impl Gauges {
         self.by("lyceum_jobs", help, counts);
         let waiting = jobs.filter(|job| job.state == "waiting");
         let overdue = waiting.map(|job| ([("kind", &*job.kind)], age_s(job.first_due)));
-        let help = "Time since a job was due that no server has begun, by kind";
+        let help = "Longest time for which a due job of this kind has waited for a server";
         self.by("lyceum_job_overdue_seconds", help, overdue);
         let help = "Age of the oldest change that is not turned into deliveries of webhooks yet";
         let age = stored.oldest_change.map_or(0, age_s);

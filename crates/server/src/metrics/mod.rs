@@ -96,7 +96,7 @@ impl Metrics {
         );
         registry.register(
             "lyceum_events",
-            "Events that this server stored, also those that were known already",
+            "Events of accepted envelopes, repeated events included",
             metrics.events.clone(),
         );
         registry.register(

@@ -16,9 +16,9 @@ use crate::route::{Area, get};
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 struct NodeList {
-    /// The servers that reported in the last day, and those that hold files of projects.
+    /// The servers that reported in the last hour, and those that hold files of projects.
     nodes: Vec<NodeStatus>,
-    /// What is wrong with the public addresses in their settings; null if they are the same.
+    /// What is wrong with the public addresses in their settings; null if they agree or only one server is live.
     address_conflict: Option<String>,
 }
 

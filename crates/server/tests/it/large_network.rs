@@ -187,14 +187,15 @@ fn least_ms(work: impl Fn()) -> f64 {
     times.fold(f64::MAX, f64::min)
 }
 
-/// The pages, and how many times as long they may take with ten times as many students. Today counts all students; the
-/// others show fifty rows.
-const PAGES: [(&str, f64); 3] = [("today", 15.0), ("students", 6.0), ("classes", 6.0)];
+/// The pages, and how many times as long they may take with ten times as many students, from 200 and from 2 000 on. Today
+/// counts all students, and took 8 and 10 times as long on SQLite and PostgreSQL. The others show fifty rows; Students also
+/// reads and sorts all names.
+const PAGES: [(&str, [f64; 2]); 3] =
+    [("today", [15.0, 15.0]), ("students", [6.0, 12.0]), ("classes", [6.0, 6.0])];
 
 #[test]
 fn pages_grow_more_slowly_than_the_network() {
-    // The names of all students are read and sorted, which in a large network takes most of the time.
-    let (schools, slack) = if lyceum_testkit::full_size() { (100, 2.0) } else { (10, 1.0) };
+    let (schools, size) = if lyceum_testkit::full_size() { (100, 1) } else { (10, 0) };
     both_at(NOON, |server, _| {
         let cookie = begin_network(server);
         let measure = |from: u32, to: u32| {
@@ -211,8 +212,8 @@ fn pages_grow_more_slowly_than_the_network() {
             "with {} students {large:.1?} ms, with a tenth {small:.1?} ms",
             schools * STUDENTS_OF_SCHOOL
         );
-        for ((path, factor), (small, large)) in PAGES.iter().zip(small.into_iter().zip(large)) {
-            assert!(large < small * factor * slack, "{path}: {small:.1} ms and {large:.1} ms");
+        for ((path, factors), (small, large)) in PAGES.iter().zip(small.into_iter().zip(large)) {
+            assert!(large < small * factors[size], "{path}: {small:.1} ms and {large:.1} ms");
         }
     });
 }

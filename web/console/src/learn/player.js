@@ -89,7 +89,13 @@ function waits(count, areStored) {
   }
 }
 
+/** Whether the page says that the session has ended. */
+let isSignedOut = false;
+
 async function signedOut() {
+  if (isSignedOut) return;
+  isSignedOut = true;
+  keepShown = () => {};
   const count = await sender.countWaiting();
   // They are sealed for a session that has ended.
   await sender.forget();
@@ -302,7 +308,7 @@ async function sendAnswer(answer) {
 function takeTime(attempt) {
   if (isHandingIn || !attempt?.time || !lesson?.attempt?.time || attempt.key !== lesson.attempt.key) return;
   lesson = { ...lesson, attempt };
-  timeLeft.show(attempt.time);
+  if (attempt.time.isRunning) timeLeft.show(attempt.time);
 }
 
 /** Whether the answers are being handed in because the time is over. */
@@ -334,8 +340,8 @@ async function handIn() {
   if (opened.attempt.time.leftMs > 0) return { ...lesson, attempt: opened.attempt };
   sendUnfinished();
   await tabs.collect(true);
-  // Refused answers no longer wait, so the second try fails only if the session has ended.
-  if (!(await sender.flush()) && !(await sender.flush())) return undefined;
+  // Refused answers no longer wait, so a second try sends the others.
+  if (!(await sender.flush()) && (isSignedOut || !(await sender.flush()))) return undefined;
   return finish(attempt);
 }
 
@@ -357,7 +363,7 @@ async function finish({ key }) {
 
 /** Another tab hands in the answers: what this tab shows goes with them. */
 async function storeShown(isTimeOver) {
-  if (lesson?.mode !== "whole" || !lesson.attempt) return;
+  if (isSignedOut || lesson?.mode !== "whole" || !lesson.attempt) return;
   keepShown();
   if (isTimeOver) sendUnfinished();
   await sender.countWaiting();
@@ -418,12 +424,13 @@ async function results() {
 
 /** The page is seen again, perhaps after the device slept: its time may be over, and another tab or device may have sent answers. */
 async function wake() {
+  if (isSignedOut) return;
   timeLeft.check();
   void sender.flush();
   if (lesson?.mode !== "whole" || lesson.attempt?.isComplete !== false || isHandingIn) return;
   const { key } = lesson.attempt;
   const opened = await change(() => api.open(), "");
-  if (!opened || isHandingIn || lesson.attempt.key !== key) return;
+  if (!opened || isHandingIn || lesson.attempt?.key !== key) return;
   if (opened.attempt?.key === key && !opened.attempt.isComplete) {
     takeTime(opened.attempt);
     return takeAnswers(opened.questions);

@@ -62,7 +62,9 @@ export class Sender {
       return await this.#api.answer(answer);
     } catch (error) {
       if (error instanceof SignedOut) await this.#listeners.signedOut();
-      return undefined;
+      if (!(error instanceof Unreachable)) return undefined;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      return this.#again(answer);
     }
   }
 

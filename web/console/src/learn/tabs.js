@@ -25,12 +25,12 @@ export class LessonTabs {
     void navigator.locks?.request(this.#name, { mode: "shared" }, () => new Promise(() => {}));
   }
 
-  async #receive({ step, isTimeOver }) {
-    if (step === "stored") this.#stored();
+  async #receive({ step, request, isTimeOver }) {
+    if (step === "stored") this.#stored(request);
     if (step === "finished") this.#listeners.finished();
     if (step === "hand-in") {
       await this.#listeners.store(isTimeOver);
-      this.#channel.postMessage({ step: "stored" });
+      this.#channel.postMessage({ step: "stored", request });
     }
   }
 
@@ -43,13 +43,14 @@ export class LessonTabs {
   async collect(isTimeOver) {
     let waitingFor = await this.#countOthers();
     if (waitingFor <= 0) return;
+    const request = Math.random();
     const stored = new Promise((resolve) => {
-      this.#stored = () => {
-        waitingFor -= 1;
+      this.#stored = (answered) => {
+        if (answered === request) waitingFor -= 1;
         if (waitingFor === 0) resolve();
       };
     });
-    this.#channel.postMessage({ step: "hand-in", isTimeOver });
+    this.#channel.postMessage({ step: "hand-in", request, isTimeOver });
     await Promise.race([stored, new Promise((resolve) => setTimeout(resolve, ANSWER_MAX_MS))]);
   }
 

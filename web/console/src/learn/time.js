@@ -19,8 +19,9 @@ export class TimeLeft {
   #announced = part("p", { class: "visually-hidden", role: "status" });
   #timer;
   #isTicking = false;
-  /** When the time is over, by the two clocks of a page: one may stand still while the device sleeps, and people set the other. */
-  #end = { steady: 0, set: 0 };
+  /** When the time is over by `performance.now()`, which may stop while the device sleeps, and by `Date.now()`, which people
+   * can change. The earlier one counts. */
+  #end = { steady: 0, wall: 0 };
   #limit = 0;
   #next = [];
 
@@ -32,10 +33,10 @@ export class TimeLeft {
     this.hide();
   }
 
-  /** Shows the time of an attempt, as the server told it. */
+  /** Shows the time of an attempt, as the server described it. */
   show(time) {
     const isSame = this.#timer !== undefined && this.#limit === time.limitMs;
-    this.#end = { steady: performance.now() + time.leftMs, set: Date.now() + time.leftMs };
+    this.#end = { steady: performance.now() + time.leftMs, wall: Date.now() + time.leftMs };
     this.#limit = time.limitMs;
     this.#shown.hidden = false;
     if (!isSame) {
@@ -61,7 +62,7 @@ export class TimeLeft {
   }
 
   get #leftMs() {
-    return Math.min(this.#end.steady - performance.now(), this.#end.set - Date.now());
+    return Math.min(this.#end.steady - performance.now(), this.#end.wall - Date.now());
   }
 
   /** Shows the time that is left now. */
