@@ -134,6 +134,8 @@ fn a_forced_restore_of_an_earlier_schema_leaves_no_later_table() {
          ALTER TABLE sessions DROP COLUMN class_id; \
          ALTER TABLE imports DROP COLUMN is_forgotten; \
          ALTER TABLE api_keys DROP COLUMN reach; \
+         DROP INDEX enrollments_own_goal; \
+         ALTER TABLE enrollments DROP COLUMN begin_date, DROP COLUMN end_date; \
          DELETE FROM refinery_schema_history WHERE version >= 86",
     );
     ran(earlier);
