@@ -111,7 +111,7 @@ export class WaitingAnswers {
     return this.#alone(async () => this.#write([...(await this.#read()), answer]));
   }
 
-  /** Removes the answers of this session. */
+  /** Removes the waiting answers of the student who is signed in. */
   removeOwn() {
     return this.#alone(() => this.#write([]));
   }
