@@ -67,21 +67,21 @@ pub struct AcceptedAnswer {
 /// Errors: as [`next`].
 pub fn served(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<Option<NextStep>> {
-    let lesson = attempt::lesson_for(tx, desk, student, lesson)?;
+    let lesson = attempt::lesson_for(tx, context, student, lesson)?;
     let Some((attempt, open)) = repository::last_with_question(tx, student, &lesson.id)? else {
         return Ok(None);
     };
     require_steps(attempt.lesson_type)?;
     if attempt.completed.is_some() {
-        return finished(tx, desk, &attempt).map(Some);
+        return finished(tx, context, &attempt).map(Some);
     }
     let Some(open) = open else { return Ok(None) };
-    let bank = bank_of(tx, desk, &attempt)?;
-    let question = open_question(tx, desk, &attempt, &bank, open.question)?;
+    let bank = bank_of(tx, context, &attempt)?;
+    let question = open_question(tx, context, &attempt, &bank, open.question)?;
     Ok(Some(NextStep::Question(question)))
 }
 
@@ -91,52 +91,52 @@ pub fn served(
 /// Errors: as [`attempt::lesson_for`]; `Invalid` for a lesson that is shown whole, or has no questions.
 pub fn next(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<NextStep> {
-    let lesson = attempt::lesson_for(tx, desk, student, lesson)?;
-    let (attempt, open) = attempt_with_question(tx, desk, student, &lesson)?;
+    let lesson = attempt::lesson_for(tx, context, student, lesson)?;
+    let (attempt, open) = attempt_with_question(tx, context, student, &lesson)?;
     require_steps(attempt.lesson_type)?;
     if attempt.completed.is_some() {
-        return finished(tx, desk, &attempt);
+        return finished(tx, context, &attempt);
     }
-    let bank = bank_of(tx, desk, &attempt)?;
+    let bank = bank_of(tx, context, &attempt)?;
     if let Some(open) = open {
-        return open_question(tx, desk, &attempt, &bank, open.question).map(NextStep::Question);
+        return open_question(tx, context, &attempt, &bank, open.question).map(NextStep::Question);
     }
-    let log = desk.memory.logs.get(tx, &attempt, &bank)?;
+    let log = context.memory.logs.get(tx, &attempt, &bank)?;
     let Some(choice) = choose(&attempt.policy(tx)?, &attempt, &bank, &log) else {
         let message = format!("the test of the lesson '{}' has no questions", attempt.lesson);
         return Err(Problem::invalid("lesson", message));
     };
     let place = choice.question;
-    serve(tx, desk, &attempt, &bank, choice)?;
-    let question = open_question(tx, desk, &attempt, &bank, place)?;
+    serve(tx, context, &attempt, &bank, choice)?;
+    let question = open_question(tx, context, &attempt, &bank, place)?;
     Ok(NextStep::Question(NextQuestion { log: Some(log), ..question }))
 }
 
 /// The answer of a complete attempt to a request for the next question.
-fn finished(tx: &mut Tx<'_>, desk: &LessonContext<'_>, attempt: &Attempt) -> Result<NextStep> {
+fn finished(tx: &mut Tx<'_>, context: &LessonContext<'_>, attempt: &Attempt) -> Result<NextStep> {
     let outcome = FinalizedAttempt::of(attempt);
     let Some(entry) = log::entry(tx, attempt, attempt.answered - 1)? else {
         return Ok(NextStep::Finished { outcome, last: None });
     };
-    let bank = bank_of(tx, desk, attempt)?;
+    let bank = bank_of(tx, context, attempt)?;
     let wanted = QuestionRequest {
         place: entry.question as usize,
         seed: variant_seed(attempt, entry.number),
         answered: entry.answered.as_ref(),
         shows_result: true,
     };
-    let last = drafts(tx, desk, attempt, &bank, &[wanted])?.pop();
+    let last = drafts(tx, context, attempt, &bank, &[wanted])?.pop();
     Ok(NextStep::Finished { outcome, last })
 }
 
 /// The open question, which is at that place of the bank.
 fn open_question(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
     bank: &QuestionSet,
     place: u32,
@@ -144,19 +144,19 @@ fn open_question(
     let seed = variant_seed(attempt, attempt.answered);
     let wanted =
         [QuestionRequest { place: place as usize, seed, answered: None, shows_result: false }];
-    let question = drafts(tx, desk, attempt, bank, &wanted)?.remove(0);
+    let question = drafts(tx, context, attempt, bank, &wanted)?.remove(0);
     Ok(NextQuestion { score: attempt.score, question, log: None })
 }
 
 fn attempt_with_question(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &Lesson,
 ) -> Result<(Attempt, Option<OpenQuestion>)> {
     match repository::last_with_question(tx, student, &lesson.id)? {
         Some(found) => Ok(found),
-        None => Ok((attempt::current_of(tx, desk, student, lesson)?, None)),
+        None => Ok((attempt::current_of(tx, context, student, lesson)?, None)),
     }
 }
 
@@ -186,7 +186,7 @@ fn choose(
 /// Records that the question was served after the attempt's answers.
 fn serve(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
     bank: &QuestionSet,
     choice: QuestionChoice,
@@ -195,7 +195,7 @@ fn serve(
         number: attempt.answered,
         question: choice.question,
         item: bank.questions.questions[choice.question as usize].id.clone(),
-        served: desk.now,
+        served: context.now,
         reason: choice.reason,
         answered: None,
     };
@@ -207,14 +207,14 @@ fn serve(
 /// mistaken for an answer to it.
 fn serve_ahead(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     policy: &Policy,
     (attempt, bank): (&Attempt, &QuestionSet),
     log: &ReadLog,
 ) -> Result<()> {
     let was_asked = |question| log.log.answers.iter().any(|answer| answer.question == question);
     match choose(policy, attempt, bank, log) {
-        Some(choice) if !was_asked(choice.question) => serve(tx, desk, attempt, bank, choice),
+        Some(choice) if !was_asked(choice.question) => serve(tx, context, attempt, bank, choice),
         _ => Ok(()),
     }
 }
@@ -293,14 +293,14 @@ struct AnswerMembers {
 /// the item; `Conflict` if the attempt is complete, or another question was served.
 pub fn answer(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     given: &AnswerRequest,
 ) -> Result<AcceptedAnswer> {
     let AnswerRequest { student, question, lesson, body } = given;
-    let lesson = &*attempt::lesson_for(tx, desk, student, lesson)?;
-    desk.check_changes(student)?;
-    let (attempt, open) = attempt_with_question(tx, desk, student, lesson)?;
-    let bank = bank_of(tx, desk, &attempt)?;
+    let lesson = &*attempt::lesson_for(tx, context, student, lesson)?;
+    context.check_changes(student)?;
+    let (attempt, open) = attempt_with_question(tx, context, student, lesson)?;
+    let bank = bank_of(tx, context, &attempt)?;
     if let Some(tool) = lesson.tool_provider() {
         let message = format!("the lesson is taken at '{tool}'; send its answers there");
         return Err(Problem::invalid("lesson", message));
@@ -314,15 +314,15 @@ pub fn answer(
     };
     match attempt.lesson_type {
         LessonType::Powerpath100 => {
-            answer_step(tx, desk, lesson, (attempt, open), (&bank, place), body)
+            answer_step(tx, context, lesson, (attempt, open), (&bank, place), body)
         }
-        _ => answer_whole(tx, desk, attempt, (&bank, place), body),
+        _ => answer_whole(tx, context, attempt, (&bank, place), body),
     }
 }
 
 fn answer_step(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     lesson: &Lesson,
     (mut attempt, open): (Attempt, Option<OpenQuestion>),
     (bank, place): (&QuestionSet, usize),
@@ -348,7 +348,7 @@ fn answer_step(
     }
     let number = attempt.answered;
     let seed = variant_seed(&attempt, number);
-    let mut answered = scored(tx, desk, (bank, place), seed, body)?;
+    let mut answered = scored(tx, context, (bank, place), seed, body)?;
     let policy = attempt.policy(tx)?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
     let before = attempt.score as u8;
@@ -359,20 +359,20 @@ fn answer_step(
         score: answered.score,
         share: answered.share,
     };
-    let log = desk.memory.logs.get(tx, &attempt, bank)?.and(answer);
+    let log = context.memory.logs.get(tx, &attempt, bank)?.and(answer);
     attempt.answered += 1;
     attempt.count(attempt.counts().and(answered.share));
     attempt.score = f64::from(answered.points);
     log::answer(tx, &attempt, number, &answered)?;
     if answered.points == 100 {
         let (score, counts) = (attempt.score, attempt.counts());
-        credit::complete(tx, desk, lesson, &mut attempt, score, counts)?;
+        credit::complete(tx, context, lesson, &mut attempt, score, counts)?;
     } else {
-        serve_ahead(tx, desk, &policy, (&attempt, bank), &log)?;
+        serve_ahead(tx, context, &policy, (&attempt, bank), &log)?;
     }
-    repository::update(tx, &attempt, desk.now)?;
+    repository::update(tx, &attempt, context.now)?;
     let named = (question.as_str(), bank.items[place].title.as_str());
-    let results = gradebook::write_step(tx, desk, lesson, &attempt, named, &answered)?.map(Some);
+    let results = gradebook::write_step(tx, context, lesson, &attempt, named, &answered)?.map(Some);
     let (question, results, log) = (question.clone(), Some(results), Some(log));
     Ok(AcceptedAnswer { attempt, question, answered, results, log })
 }
@@ -409,14 +409,14 @@ fn responses_in(body: &Object) -> Value {
 
 fn scored(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     (bank, place): (&QuestionSet, usize),
     seed: u64,
     body: &Object,
 ) -> Result<AttemptLogAnswer> {
     let (id, item) = (&bank.questions.questions[place].id, &bank.items[place]);
     let score = if item.validates_responses { respond_validated } else { respond };
-    let item = desk.items.version(tx, id, item.version)?;
+    let item = context.items.version(tx, id, item.version)?;
     let mut answer = Object::new();
     for name in ["response", "responses"] {
         answer.extend(body.get(name).map(|value| (name.to_owned(), value.clone())));
@@ -426,7 +426,7 @@ fn scored(
     let pending = scored.needs_manual_scoring;
     let share = (!pending).then(|| millionths(scored.share()));
     Ok(AttemptLogAnswer {
-        at: desk.now,
+        at: context.now,
         responses: responses_in(body),
         correct: share == Some(WHOLE),
         score: scored.score,
@@ -450,20 +450,20 @@ pub(crate) fn millionths(share: f64) -> u32 {
 /// Takes an answer in a lesson that is shown whole. The last answer to each question counts.
 fn answer_whole(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     mut attempt: Attempt,
     (bank, place): (&QuestionSet, usize),
     body: &Object,
 ) -> Result<AcceptedAnswer> {
     attempt.running()?;
     let item = bank.questions.questions[place].id.clone();
-    time_limit::start_clock(tx, &mut attempt, desk.now)?;
+    time_limit::start_clock(tx, &mut attempt, context.now)?;
     let former = log::last_of(tx, &attempt, &item)?.and_then(|last| last.answered);
     if let Some(answered) = former.filter(|former| is_same(former, body)) {
         return Ok(AcceptedAnswer { attempt, question: item, answered, results: None, log: None });
     }
     if let Some(time) = AttemptTime::of(tx, &attempt)? {
-        time.admit(desk.now)?;
+        time.admit(context.now)?;
     }
     if attempt.answered >= limits::LESSON_ANSWERS_MAX_COUNT {
         let most = limits::LESSON_ANSWERS_MAX_COUNT;
@@ -474,18 +474,18 @@ fn answer_whole(
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let seed = variant_seed(&attempt, i64::try_from(place).unwrap_or(i64::MAX));
-    let answered = scored(tx, desk, (bank, place), seed, body)?;
+    let answered = scored(tx, context, (bank, place), seed, body)?;
     let question = u32::try_from(place).map_err(Problem::internal)?;
     let entry = AttemptLogEntry {
         number: attempt.answered,
         question,
         item,
-        served: desk.now,
+        served: context.now,
         reason: QuestionReason::InOrder { place: question },
         answered: None,
     };
     attempt.answered += 1;
-    repository::update(tx, &attempt, desk.now)?;
+    repository::update(tx, &attempt, context.now)?;
     log::append(tx, &attempt, &entry)?;
     log::answer(tx, &attempt, entry.number, &answered)?;
     Ok(AcceptedAnswer { attempt, question: entry.item, answered, results: None, log: None })

@@ -272,21 +272,21 @@ impl LessonContext<'_> {
 /// Placement tests need no enrollment, because they come before it.
 pub fn lesson_for(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     id: &str,
 ) -> Result<Arc<Lesson>> {
-    if desk.reach.is_limited() {
-        lesson::student(tx, student, desk.reach)?;
+    if context.reach.is_limited() {
+        lesson::student(tx, student, context.reach)?;
     }
     let Some(LessonState { records, enrollments }) = lesson_state(tx, student, id)? else {
-        lesson::student(tx, student, desk.reach)?;
+        lesson::student(tx, student, context.reach)?;
         lesson::find(tx, id)?;
         return Err(Problem::internal("an active lesson has inactive records"));
     };
-    let lesson = desk.memory.lessons.get(tx, id, records)?;
+    let lesson = context.memory.lessons.get(tx, id, records)?;
     let is_placement = lesson.lesson_type == LessonType::Placement;
-    if is_placement || enroll::any_is_current(desk.now, &enrollments)? {
+    if is_placement || enroll::any_is_current(context.now, &enrollments)? {
         return Ok(lesson);
     }
     Err(Problem::invalid(
@@ -301,61 +301,61 @@ pub fn lesson_for(
 /// The lesson and the student's current attempt. Errors: as [`lesson_for`].
 pub fn current(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<(Arc<Lesson>, Attempt)> {
-    let lesson = lesson_for(tx, desk, student, lesson)?;
-    let attempt = current_of(tx, desk, student, &lesson)?;
+    let lesson = lesson_for(tx, context, student, lesson)?;
+    let attempt = current_of(tx, context, student, &lesson)?;
     Ok((lesson, attempt))
 }
 
 /// The student's current attempt, which is the last one. Begins the first attempt if there is none.
 pub(crate) fn current_of(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &Lesson,
 ) -> Result<Attempt> {
     match repository::last(tx, student, &lesson.id)? {
         Some(attempt) => Ok(attempt),
-        None => begin(tx, desk, student, lesson, None).map(|(attempt, _)| attempt),
+        None => begin(tx, context, student, lesson, None).map(|(attempt, _)| attempt),
     }
 }
 
 /// Like [`current`], but does not begin an attempt: `None` if there is none yet.
 pub fn last(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<(Arc<Lesson>, Option<Attempt>)> {
-    let lesson = lesson_for(tx, desk, student, lesson)?;
+    let lesson = lesson_for(tx, context, student, lesson)?;
     let attempt = repository::last(tx, student, &lesson.id)?;
     Ok((lesson, attempt))
 }
 
 fn begin(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &Lesson,
     former: Option<&Attempt>,
 ) -> Result<(Attempt, Arc<QuestionSet>)> {
-    desk.check_changes(student)?;
+    context.check_changes(student)?;
     let number = former.map_or(1, |former| former.number + 1);
     let test = lesson.test(tx, student, number)?;
-    let former = former.map(|former| bank_of(tx, desk, former)).transpose()?;
-    let seed = seed(&[student, &lesson.id, &number.to_string(), &desk.now.to_string()]);
+    let former = former.map(|former| bank_of(tx, context, former)).transpose()?;
+    let seed = seed(&[student, &lesson.id, &number.to_string(), &context.now.to_string()]);
     let is_whole = lesson.lesson_type != LessonType::Powerpath100;
     let of = (test.as_deref(), is_whole.then_some(seed));
-    let bank = QuestionSet::of_test(tx, &desk.memory.tests, of, former)?;
+    let bank = QuestionSet::of_test(tx, &context.memory.tests, of, former)?;
     let time_limit = match test.as_deref().filter(|_| is_whole) {
-        Some(test) => desk.memory.tests.time_limit(tx, test)?,
+        Some(test) => context.memory.tests.time_limit(tx, test)?,
         None => None,
     };
     let policy = policies::current(tx, lesson.lesson_type)?.number;
-    let started = desk.now;
+    let started = context.now;
     let bank_id = &bank.id;
     let beginning =
         NewAttempt { student, lesson, number, policy, bank: bank_id, seed, started, time_limit };
@@ -379,12 +379,12 @@ pub type StartedAttempt = (Attempt, Option<ReadLog>);
 /// and for a test-out, which can be taken only once.
 pub fn create(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<StartedAttempt> {
-    let lesson = lesson_for(tx, desk, student, lesson)?;
-    desk.check_changes(student)?;
+    let lesson = lesson_for(tx, context, student, lesson)?;
+    context.check_changes(student)?;
     let last = repository::last(tx, student, &lesson.id)?;
     if let Some(last) = last.as_ref().filter(|last| last.completed.is_none()) {
         return Err(Problem::new(
@@ -411,44 +411,49 @@ pub fn create(
         let message = format!("the student has used all {most} attempts of the lesson");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    let (attempt, bank) = begin(tx, desk, student, &lesson, last.as_ref())?;
-    gradebook::write(tx, desk, &lesson, &attempt, &[], &[])?;
-    let log = last.and_then(|last| desk.memory.logs.after(&last, &attempt, &bank));
+    let (attempt, bank) = begin(tx, context, student, &lesson, last.as_ref())?;
+    gradebook::write(tx, context, &lesson, &attempt, &[], &[])?;
+    let log = last.and_then(|last| context.memory.logs.after(&last, &attempt, &bank));
     Ok((attempt, log))
 }
 
 /// The student's attempts at a lesson, in order. Errors: `NotFound`.
 pub fn list(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<Vec<Attempt>> {
-    lesson::student(tx, student, desk.reach)?;
+    lesson::student(tx, student, context.reach)?;
     let lesson = lesson::find(tx, lesson)?;
     repository::of(tx, student, ("lesson", &lesson.id))
 }
 
 /// Resets the last attempt: its answers no longer count, its score is 0, and what it earned is taken back. Its
 /// questions and policy stay. Errors: as [`lesson_for`].
-pub fn reset(tx: &mut Tx<'_>, desk: &LessonContext<'_>, student: &str, lesson: &str) -> Result<()> {
-    let lesson = lesson_for(tx, desk, student, lesson)?;
-    desk.check_changes(student)?;
+pub fn reset(
+    tx: &mut Tx<'_>,
+    context: &LessonContext<'_>,
+    student: &str,
+    lesson: &str,
+) -> Result<()> {
+    let lesson = lesson_for(tx, context, student, lesson)?;
+    context.check_changes(student)?;
     let Some(former) = repository::last(tx, student, &lesson.id)? else { return Ok(()) };
     if former.answered == 0 && former.completed.is_none() {
         return Ok(());
     }
     let answers = log::entries(tx, &former)?;
-    gradebook::take_back_answers(tx, desk, &former, &answers)?;
-    credit::take_back(tx, desk, &former)?;
+    gradebook::take_back_answers(tx, context, &former, &answers)?;
+    credit::take_back(tx, context, &former)?;
     if lesson.tool_provider().is_some() {
         // Otherwise, the tool's old result would finish the new round at once.
         external::delete(tx, student, &lesson.id)?;
-        gradebook::take_back_results(tx, desk, &former)?;
+        gradebook::take_back_results(tx, context, &former)?;
     }
     repository::begin_anew(tx, &former)?;
-    let attempt = current_of(tx, desk, student, &lesson)?;
-    gradebook::write(tx, desk, &lesson, &attempt, &[], &[])
+    let attempt = current_of(tx, context, student, &lesson)?;
+    gradebook::write(tx, context, &lesson, &attempt, &[], &[])
 }
 
 /// Resets a student's progress in a course: attempts no longer count, what they earned is taken back, and all
@@ -457,26 +462,26 @@ pub fn reset(tx: &mut Tx<'_>, desk: &LessonContext<'_>, student: &str, lesson: &
 /// Errors: `NotFound` for an unknown student or course.
 pub fn reset_course(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     course: &str,
 ) -> Result<usize> {
-    if desk.reach.is_limited() {
-        lesson::student_to_change(tx, student, desk.reach)?;
+    if context.reach.is_limited() {
+        lesson::student_to_change(tx, student, context.reach)?;
     }
     for attempt in repository::of(tx, student, ("course", course))? {
         external::delete(tx, student, &attempt.lesson)?;
-        credit::take_back(tx, desk, &attempt)?;
+        credit::take_back(tx, context, &attempt)?;
     }
     repository::retire(tx, student, ("course", course))?;
-    lyceum_bridge::progress::reset(tx, desk.now, student, course, desk.reach)
+    lyceum_bridge::progress::reset(tx, context.now, student, course, context.reach)
 }
 
 /// The bank of an attempt.
 pub fn bank_of(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
 ) -> Result<Arc<QuestionSet>> {
-    desk.memory.banks.get(tx, &attempt.bank)
+    context.memory.banks.get(tx, &attempt.bank)
 }

@@ -23,7 +23,7 @@ const NAMESPACE: Uuid = Uuid::from_u128(0x1d5a_b7a2_6e34_4c9b_8a17_e2f4_90cd_3b6
 /// Completes an attempt with these counts. The score is 0 to 100.
 pub(crate) fn complete(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &mut Attempt,
     score: f64,
@@ -37,16 +37,16 @@ pub(crate) fn complete(
     attempt.xp = Some(credit.xp);
     attempt.multiplier = Some(credit.multiplier);
     attempt.mastered = credit.mastered;
-    attempt.completed = Some(desk.now);
-    attempt.units = if attempt.mastered { units(tx, desk, lesson, attempt)? } else { 0 };
-    append_event(tx, desk, lesson, attempt)?;
-    announce(tx, desk, attempt)
+    attempt.completed = Some(context.now);
+    attempt.units = if attempt.mastered { units(tx, context, lesson, attempt)? } else { 0 };
+    append_event(tx, context, lesson, attempt)?;
+    announce(tx, context, attempt)
 }
 
 /// Announces a complete attempt to webhooks.
-fn announce(tx: &mut Tx<'_>, desk: &LessonContext<'_>, attempt: &Attempt) -> Result<()> {
+fn announce(tx: &mut Tx<'_>, context: &LessonContext<'_>, attempt: &Attempt) -> Result<()> {
     let object = format!("{}/{}/{}", attempt.student, attempt.lesson, attempt.number);
-    outbox::announce(tx, "attempt.completed", &object, desk.now, || {
+    outbox::announce(tx, "attempt.completed", &object, context.now, || {
         let summary = attempt.summary();
         let data = json!({
             "student": attempt.student, "lesson": attempt.lesson, "mastered": attempt.mastered,
@@ -61,14 +61,14 @@ fn announce(tx: &mut Tx<'_>, desk: &LessonContext<'_>, attempt: &Attempt) -> Res
 /// The units that an attempt masters for the first time: its lesson, and the lessons that its test-out covers.
 fn units(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
 ) -> Result<u32> {
     let was_mastered = attempts::another_mastered(tx, attempt)?
         || !gradebook::exempt(tx, &attempt.student, &[&attempt.lesson])?.is_empty();
     let skipped = match attempt.lesson_type {
-        LessonType::TestOut => test_out::skip(tx, desk, lesson, &attempt.student)?,
+        LessonType::TestOut => test_out::skip(tx, context, lesson, &attempt.student)?,
         _ => 0,
     };
     Ok(u32::from(!was_mastered) + skipped)
@@ -78,27 +78,27 @@ fn units(
 /// exist.
 pub(crate) fn take_back(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
 ) -> Result<()> {
     if attempt.lesson_type == LessonType::TestOut {
-        gradebook::take_back_exemptions(tx, desk, &attempt.student, &attempt.lesson)?;
+        gradebook::take_back_exemptions(tx, context, &attempt.student, &attempt.lesson)?;
     }
-    learning::cancel(tx, desk.now, desk.base_url, &urn(attempt, "event"))
+    learning::cancel(tx, context.now, context.base_url, &urn(attempt, "event"))
 }
 
 /// Appends the event of an attempt. The event of a reset attempt corrects the earlier one.
 fn append_event(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
 ) -> Result<()> {
     let student = fields::in_use(tx, &USER, &attempt.student)?;
-    let event = event(desk, lesson, attempt, fields::text(&student, "email"));
+    let event = event(context, lesson, attempt, fields::text(&student, "email"));
     match attempt.round {
-        0 => learning::append(tx, desk.now, desk.base_url, &[event]),
-        _ => learning::append_correction(tx, desk.now, desk.base_url, &event),
+        0 => learning::append(tx, context.now, context.base_url, &[event]),
+        _ => learning::append_correction(tx, context.now, context.base_url, &event),
     }
 }
 
@@ -111,12 +111,12 @@ fn urn(attempt: &Attempt, part: &str) -> String {
 }
 
 fn event(
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
     email: &str,
 ) -> LearningEvent {
-    let address = |kind: &RecordKind, id: &str| kind.address(desk.base_url, id);
+    let address = |kind: &RecordKind, id: &str| kind.address(context.base_url, id);
     let named = |id: &str, name: &str| NamedEntity { id: id.to_owned(), name: name.to_owned() };
     let course = &lesson.course;
     let object = Activity {
@@ -139,5 +139,5 @@ fn event(
         extensions: None,
     };
     let learner = Learner::new(address(&USER, &attempt.student), email);
-    LearningEvent::new(urn(attempt, "event"), desk.now, learner, object, metrics)
+    LearningEvent::new(urn(attempt, "event"), context.now, learner, object, metrics)
 }

@@ -113,7 +113,7 @@ pub struct ExternalTestRequest {
 /// Errors: `Invalid` for lessons that are taken here; `NotFound`.
 pub fn make(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     request: &ExternalTestRequest,
 ) -> Result<ExternalTestAssignment> {
     let terms = ExternalTestTerms {
@@ -121,9 +121,9 @@ pub fn make(
         test_id: request.test_id.clone(),
         skip_enrollment: request.skip_course_enrollment.unwrap_or_default(),
     };
-    let lesson = outside_lesson(tx, desk, &request.student, &request.lesson)?;
-    desk.check_changes(&request.student)?;
-    let assigned = assign(tx, desk.now, &request.student, &lesson, &terms)?;
+    let lesson = outside_lesson(tx, context, &request.student, &request.lesson)?;
+    context.check_changes(&request.student)?;
+    let assigned = assign(tx, context.now, &request.student, &lesson, &terms)?;
     to_assignment(tx, &lesson, &assigned)
 }
 
@@ -133,12 +133,12 @@ pub fn make(
 /// Errors: `Invalid`; `NotFound`, where no test was assigned too.
 pub fn import(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     request: &StudentAndLesson,
 ) -> Result<ExternalTestAssignment> {
     let StudentAndLesson { student, lesson } = request;
-    let lesson = outside_lesson(tx, desk, student, lesson)?;
-    desk.check_changes(student)?;
+    let lesson = outside_lesson(tx, context, student, lesson)?;
+    context.check_changes(student)?;
     let Some(mut assigned) = last(tx, student, &lesson.id)? else {
         let message = format!(
             "the student '{student}' has no assignment of the lesson '{}'; create one with \
@@ -150,7 +150,7 @@ pub fn import(
     if !assigned.finalized
         && let Some((score, counts)) = result(tx, &assigned)?
     {
-        finish(tx, desk, &lesson, &assigned, score, counts)?;
+        finish(tx, context, &lesson, &assigned, score, counts)?;
         repository::finalize(tx, &assigned)?;
         assigned.finalized = true;
     }
@@ -160,11 +160,11 @@ pub fn import(
 /// The lesson, if it is taken with an outside tool.
 fn outside_lesson(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     id: &str,
 ) -> Result<Arc<Lesson>> {
-    let lesson = attempt::lesson_for(tx, desk, student, id)?;
+    let lesson = attempt::lesson_for(tx, context, student, id)?;
     match lesson.tool_provider() {
         Some(_) => Ok(lesson),
         None => Err(Problem::invalid(
@@ -235,24 +235,24 @@ fn result(tx: &mut Tx<'_>, assigned: &StoredExternalTest) -> Result<Option<(f64,
 /// Finishes the attempt as if it had been taken on this server.
 fn finish(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     lesson: &Lesson,
     assigned: &StoredExternalTest,
     score: f64,
     (correct, total): (u32, u32),
 ) -> Result<()> {
     let counts = AnswerCounts::of(correct, total);
-    let (_, mut attempt) = attempt::current(tx, desk, &assigned.student, &lesson.id)?;
+    let (_, mut attempt) = attempt::current(tx, context, &assigned.student, &lesson.id)?;
     if attempt.completed.is_some() {
-        (attempt, _) = attempt::create(tx, desk, &assigned.student, &lesson.id)?;
+        (attempt, _) = attempt::create(tx, context, &assigned.student, &lesson.id)?;
     }
-    credit::complete(tx, desk, lesson, &mut attempt, score, counts)?;
-    attempts::update(tx, &attempt, desk.now)?;
+    credit::complete(tx, context, lesson, &mut attempt, score, counts)?;
+    attempts::update(tx, &attempt, context.now)?;
     let settled = match assigned.terms.skip_enrollment {
         true => placement::PlacementOutcome::default(),
-        false => placement::settle(tx, desk.now, &assigned.student, lesson, score)?,
+        false => placement::settle(tx, context.now, &assigned.student, lesson, score)?,
     };
-    gradebook::write(tx, desk, lesson, &attempt, &[], settled.result_members())
+    gradebook::write(tx, context, lesson, &attempt, &[], settled.result_members())
 }
 
 fn to_assignment(

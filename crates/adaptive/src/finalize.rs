@@ -70,12 +70,12 @@ impl FinalizedAttempt {
 /// are unanswered and there is time.
 pub fn finalize(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<FinalizedAttempt> {
-    let (lesson, mut attempt) = current(tx, desk, student, lesson)?;
-    desk.check_changes(student)?;
+    let (lesson, mut attempt) = current(tx, context, student, lesson)?;
+    context.check_changes(student)?;
     if attempt.completed.is_some() && lesson.tool_provider().is_none() && !attempt.is_pending() {
         return Ok(FinalizedAttempt::of(&attempt));
     }
@@ -89,7 +89,7 @@ pub fn finalize(
         );
         return Err(Problem::invalid("lesson", message));
     }
-    let (bank, mut entries) = (bank_of(tx, desk, &attempt)?, log::entries(tx, &attempt)?);
+    let (bank, mut entries) = (bank_of(tx, context, &attempt)?, log::entries(tx, &attempt)?);
     let was_pending = attempt.is_pending();
     if was_pending && !gradebook::take_scores(tx, &attempt, &mut entries)? {
         return Ok(FinalizedAttempt::of(&attempt));
@@ -97,7 +97,7 @@ pub fn finalize(
     let last = latest(&entries);
     let time = AttemptTime::of(tx, &attempt)?;
     // A finished attempt stays finished if its student gets more time later.
-    if !was_pending && !time.is_some_and(|time| time.is_over(desk.now)) {
+    if !was_pending && !time.is_some_and(|time| time.is_over(context.now)) {
         all_answered(&bank, &last)?;
     }
     let answered = last.values().filter_map(|entry| entry.answered.as_ref());
@@ -108,24 +108,24 @@ pub fn finalize(
     let score = engine::accuracy(&counts);
     let settled = match counts.pending {
         0 => {
-            credit::complete(tx, desk, &lesson, &mut attempt, score, counts)?;
-            placement::settle(tx, desk.now, student, &lesson, score)?
+            credit::complete(tx, context, &lesson, &mut attempt, score, counts)?;
+            placement::settle(tx, context.now, student, &lesson, score)?
         }
         _ => {
             attempt.count(counts);
             attempt.score = score;
-            attempt.completed.get_or_insert(desk.now);
+            attempt.completed.get_or_insert(context.now);
             placement::PlacementOutcome::default()
         }
     };
-    repository::update(tx, &attempt, desk.now)?;
+    repository::update(tx, &attempt, context.now)?;
     // The results of answers were written the first time, and a person may have added scores and comments to them.
     let answers: Vec<(&AttemptLogEntry, &str)> = last
         .values()
         .filter(|_| !was_pending)
         .map(|entry| (*entry, bank.items[entry.question as usize].title.as_str()))
         .collect();
-    gradebook::write(tx, desk, &lesson, &attempt, &answers, settled.result_members())?;
+    gradebook::write(tx, context, &lesson, &attempt, &answers, settled.result_members())?;
     Ok(FinalizedAttempt::of(&attempt))
 }
 

@@ -60,7 +60,7 @@ pub fn answer_result(attempt: &Attempt, question: &str) -> String {
 /// their questions, under the questions' line items. `also` is added to the metadata of the attempt's result.
 pub(crate) fn write(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
     answers: &[(&AttemptLogEntry, &str)],
@@ -80,15 +80,15 @@ pub(crate) fn write(
         items.push(item_of_question(lesson, &parent, item, (&entry.item, title)));
         results.push(of_answer(attempt, &entry.item, answered, item));
     }
-    results::ensure_line_items(tx, desk.now, &items)?;
-    results::write(tx, desk.now, results)
+    results::ensure_line_items(tx, context.now, &items)?;
+    results::write(tx, context.now, results)
 }
 
 /// Like [`write`], for one answer in a running attempt; returns the results of question and attempt. Only this server
 /// writes them, so the attempt's result exists after the first answer, and the question's result is new.
 pub(crate) fn write_step(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
     (question, title): (&str, &str),
@@ -99,11 +99,11 @@ pub(crate) fn write_step(
         item_of_lesson(lesson, &parent),
         item_of_question(lesson, &parent, &item, (question, title)),
     ];
-    results::ensure_line_items(tx, desk.now, &items)?;
+    results::ensure_line_items(tx, context.now, &items)?;
     let of_attempt = of_attempt(lesson, attempt, &parent, &[]);
     let of_answer = of_answer(attempt, question, answered, &item);
-    let of_attempt = results::write_one(tx, desk.now, of_attempt, FormerResult::Present)?;
-    let of_answer = results::write_one(tx, desk.now, of_answer, FormerResult::Missing)?;
+    let of_attempt = results::write_one(tx, context.now, of_attempt, FormerResult::Present)?;
+    let of_answer = results::write_one(tx, context.now, of_answer, FormerResult::Missing)?;
     Ok([of_answer, of_attempt])
 }
 
@@ -194,14 +194,14 @@ pub(crate) fn read_step(
 /// Marks the results of an attempt's questions as `tobedeleted`.
 pub(crate) fn take_back_answers(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
     entries: &[AttemptLogEntry],
 ) -> Result<()> {
     let ids: Vec<String> =
         entries.iter().map(|entry| answer_result(attempt, &entry.item)).collect();
     let of_answers = fields::of_all(tx, &ASSESSMENT_RESULT, ids.iter().map(String::as_str))?;
-    results::mark_deleted(tx, desk.now, of_answers.into_values()).map(drop)
+    results::mark_deleted(tx, context.now, of_answers.into_values()).map(drop)
 }
 
 fn item_of_lesson<'a>(lesson: &'a Lesson, id: &'a str) -> LineItem<'a> {
@@ -240,7 +240,7 @@ pub(crate) fn exempt(tx: &mut Tx<'_>, student: &str, lessons: &[&str]) -> Result
 /// Exempts a student from lessons of a course, given with their titles, because the student passed the test-out.
 pub(crate) fn write_exemptions(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     (student, course, test_out): (&str, &str, &str),
     lessons: &[(String, String)],
 ) -> Result<()> {
@@ -258,14 +258,14 @@ pub(crate) fn write_exemptions(
             metadata: metadata.map(|(name, value)| (name.to_owned(), value)).into_iter().collect(),
         });
     }
-    results::ensure_line_items(tx, desk.now, &items)?;
-    results::write(tx, desk.now, results)
+    results::ensure_line_items(tx, context.now, &items)?;
+    results::write(tx, context.now, results)
 }
 
 /// Removes the exemptions of a student that a test-out led to.
 pub(crate) fn take_back_exemptions(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     test_out: &str,
 ) -> Result<()> {
@@ -275,13 +275,13 @@ pub(crate) fn take_back_exemptions(
         fields::text(result, "scoreStatus") == EXEMPT
             && fields::text(&fields::metadata(result), TEST_OUT) == test_out
     });
-    results::mark_deleted(tx, desk.now, results).map(drop)
+    results::mark_deleted(tx, context.now, results).map(drop)
 }
 
 /// Marks results by others as `tobedeleted` if they name the attempt, or no attempt.
 pub(crate) fn take_back_results(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
 ) -> Result<()> {
     let marks = LessonResults::of(tx, &attempt.student, &[&attempt.lesson])?;
@@ -290,7 +290,7 @@ pub(crate) fn take_back_results(
         let is_its = mark.attempt().is_none_or(|number| number == i64::from(attempt.number));
         is_its && fields::text(&mark.fields, "sourcedId") != own
     });
-    results::mark_deleted(tx, desk.now, others.map(|mark| mark.fields.clone())).map(drop)
+    results::mark_deleted(tx, context.now, others.map(|mark| mark.fields.clone())).map(drop)
 }
 
 /// Takes over the scores of pending answers from their results, if a person has fully graded those. A result is about

@@ -80,32 +80,32 @@ impl Progress {
 /// Errors: as [`crate::attempt::lesson_for`]; `NotFound` if the attempt does not exist.
 pub fn progress(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
     number: Option<u32>,
 ) -> Result<Progress> {
-    let (lesson, last) = current(tx, desk, student, lesson)?;
-    of(tx, desk, &lesson, last, number)
+    let (lesson, last) = current(tx, context, student, lesson)?;
+    of(tx, context, &lesson, last, number)
 }
 
 /// Like [`progress`], but only reads: `None` before the first attempt.
 pub fn of_started_attempt(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
     number: Option<u32>,
 ) -> Result<Option<Progress>> {
-    match crate::attempt::last(tx, desk, student, lesson)? {
+    match crate::attempt::last(tx, context, student, lesson)? {
         (_, None) => Ok(None),
-        (lesson, Some(last)) => of(tx, desk, &lesson, last, number).map(Some),
+        (lesson, Some(last)) => of(tx, context, &lesson, last, number).map(Some),
     }
 }
 
 fn of(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     lesson: &Lesson,
     last: Attempt,
     number: Option<u32>,
@@ -125,8 +125,8 @@ fn of(
     };
     let entries = log::entries(tx, &attempt)?;
     match attempt.lesson_type {
-        LessonType::Powerpath100 => progress_by_steps(tx, desk, &attempt, &entries),
-        _ => progress_of_whole(tx, desk, lesson, &attempt, &entries),
+        LessonType::Powerpath100 => progress_by_steps(tx, context, &attempt, &entries),
+        _ => progress_of_whole(tx, context, lesson, &attempt, &entries),
     }
 }
 
@@ -152,11 +152,11 @@ fn head(attempt: &Attempt) -> ProgressHead {
 
 fn progress_by_steps(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
     entries: &[AttemptLogEntry],
 ) -> Result<Progress> {
-    let bank = bank_of(tx, desk, attempt)?;
+    let bank = bank_of(tx, context, attempt)?;
     let log_of = attempt.log(tx, &bank)?;
     let last = latest(entries);
     let wanted: Vec<QuestionRequest<'_>> = last
@@ -173,17 +173,17 @@ fn progress_by_steps(
         remaining_questions_per_difficulty: Some(engine::remaining(&bank.questions, &log_of)),
         ..head(attempt)
     };
-    Ok(Progress { head, questions: drafts(tx, desk, attempt, &bank, &wanted)? })
+    Ok(Progress { head, questions: drafts(tx, context, attempt, &bank, &wanted)? })
 }
 
 fn progress_of_whole(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     lesson: &Lesson,
     attempt: &Attempt,
     entries: &[AttemptLogEntry],
 ) -> Result<Progress> {
-    let bank = bank_of(tx, desk, attempt)?;
+    let bank = bank_of(tx, context, attempt)?;
     let last = latest(entries);
     let is_complete = attempt.completed.is_some();
     let wanted: Vec<QuestionRequest<'_>> = (0..)
@@ -204,7 +204,7 @@ fn progress_of_whole(
         total_questions: if is_complete { attempt.answered_questions() } else { total },
         ..head(attempt)
     };
-    Ok(Progress { head, questions: drafts(tx, desk, attempt, &bank, &wanted)? })
+    Ok(Progress { head, questions: drafts(tx, context, attempt, &bank, &wanted)? })
 }
 
 /// Set if a failed placement test should have enrolled the student in a course.

@@ -133,7 +133,7 @@ pub(crate) struct QuestionRequest<'a> {
 /// in total.
 pub(crate) fn drafts(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
     bank: &QuestionSet,
     wanted: &[QuestionRequest<'_>],
@@ -141,7 +141,7 @@ pub(crate) fn drafts(
     let key = |wanted: &QuestionRequest<'_>| {
         (bank.questions.questions[wanted.place].id.clone(), bank.items[wanted.place].version)
     };
-    let seen: Vec<_> = wanted.iter().map(|one| desk.memory.views.0.get(&key(one))).collect();
+    let seen: Vec<_> = wanted.iter().map(|one| context.memory.views.0.get(&key(one))).collect();
     let unseen = wanted.iter().zip(&seen).filter(|(_, seen)| seen.is_none());
     let unseen: Vec<_> = unseen.map(|(wanted, _)| key(wanted)).collect();
     let texts = match unseen.is_empty() {
@@ -179,7 +179,7 @@ pub(crate) fn drafts(
                 id: question.id.clone(),
                 index: wanted.place,
                 title: bank.items[wanted.place].title.clone(),
-                url: format!("{}/assessment-items/{id}", desk.base_url),
+                url: format!("{}/assessment-items/{id}", context.base_url),
                 difficulty: question.difficulty,
                 human_approved: question.approved,
                 content,

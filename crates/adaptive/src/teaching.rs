@@ -121,45 +121,45 @@ impl TeachingAction {
 /// Errors: `Invalid`; `NotFound`; `Conflict`.
 pub fn apply(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     request: &TeachingRequest,
     by: &str,
 ) -> Result<TeachingReport> {
-    let students = students(tx, desk.now, request, desk.reach)?;
+    let students = students(tx, context.now, request, context.reach)?;
     let seen: Vec<&str> = students.iter().map(String::as_str).collect();
     // The students and what they learn lie within the reach, so the reach does not restrict what is written for them.
-    let all = LessonContext { reach: &Reach::Everything, ..*desk };
+    let all = LessonContext { reach: &Reach::Everything, ..*context };
     match &request.action {
         TeachingAction::Assign { lesson, expires_at } => {
-            let lesson = find_lesson(tx, lesson, desk.reach)?;
+            let lesson = find_lesson(tx, lesson, context.reach)?;
             for student in &seen {
-                assign(tx, desk.now, student, &lesson, *expires_at)?;
+                assign(tx, context.now, student, &lesson, *expires_at)?;
             }
         }
         TeachingAction::AssignTest { subject, grade, expires_at } => {
-            let tests = tests_within(tx, subject, &grade.stored, desk.reach)?;
+            let tests = tests_within(tx, subject, &grade.stored, context.reach)?;
             for student in &seen {
-                let test = best_fit(tx, desk.now, &tests, student, None)?;
+                let test = best_fit(tx, context.now, &tests, student, None)?;
                 let test = test.ok_or_else(|| no_test(subject, &grade.stored))?;
                 let lesson = lesson::find(tx, &test.id)?;
-                assign(tx, desk.now, student, &lesson, *expires_at)?;
+                assign(tx, context.now, student, &lesson, *expires_at)?;
             }
         }
         TeachingAction::Skip { lesson, skipped } => {
-            let lesson = find_lesson(tx, lesson, desk.reach)?;
+            let lesson = find_lesson(tx, lesson, context.reach)?;
             for student in &seen {
-                skip(tx, desk.now, student, &lesson, *skipped, by)?;
+                skip(tx, context.now, student, &lesson, *skipped, by)?;
             }
         }
         TeachingAction::Reset { lesson } => {
-            let lesson = find_lesson(tx, lesson, desk.reach)?;
+            let lesson = find_lesson(tx, lesson, context.reach)?;
             for student in &seen {
                 attempt::reset(tx, &all, student, &lesson.id)?;
             }
         }
         TeachingAction::Goal { course, daily_xp } => {
-            fields::in_use_within(tx, &COURSE, course, desk.reach)?;
-            goals::set_daily_xp(tx, desk.now, (course, desk.reach), &seen, *daily_xp)?;
+            fields::in_use_within(tx, &COURSE, course, context.reach)?;
+            goals::set_daily_xp(tx, context.now, (course, context.reach), &seen, *daily_xp)?;
         }
         TeachingAction::ExtraTime(extra) => {
             for student in &seen {

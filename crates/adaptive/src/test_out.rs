@@ -184,7 +184,7 @@ pub(crate) fn already_taken(student: &str, lesson: &str) -> Problem {
 /// its resource names in `metadata.units`. Returns the number of lessons that the student had not mastered before.
 pub(crate) fn skip(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     test_out: &Lesson,
     student: &str,
 ) -> Result<u32> {
@@ -201,7 +201,7 @@ pub(crate) fn skip(
             && !mastered.contains(&lesson.id)
     };
     let units = lessons.iter().filter(is_new).count();
-    gradebook::write_exemptions(tx, desk, (student, course, &test_out.id), &covered)?;
+    gradebook::write_exemptions(tx, context, (student, course, &test_out.id), &covered)?;
     u32::try_from(units).map_err(Problem::internal)
 }
 

@@ -61,26 +61,26 @@ pub struct AssignedTest {
 /// Errors: `NotFound`.
 pub fn read(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     zone: &Zone,
     student: &str,
 ) -> Result<StudentHome> {
     let user = fields::in_use(tx, &USER, student)?;
     let names = [fields::text(&user, "givenName").to_owned(), fields::full_name(&user)];
     let name = names.into_iter().find(|name| !name.is_empty());
-    let moment = Moment::usual(desk.now, zone);
+    let moment = Moment::usual(context.now, zone);
     let zone = &zone_of(tx, &moment, student)?;
     let (_, today) = today::student(tx, &moment, student)?;
-    let (is_active_today, streak_days) = streak(tx, desk.now, zone, student)?;
-    let courses = student_lessons::courses(tx, desk.now, student)?;
+    let (is_active_today, streak_days) = streak(tx, context.now, zone, student)?;
+    let courses = student_lessons::courses(tx, context.now, student)?;
     Ok(StudentHome {
         name: name.unwrap_or_else(|| student.to_owned()),
         today,
-        week: week(tx, desk.now, zone, student)?,
+        week: week(tx, context.now, zone, student)?,
         streak_days,
         is_active_today,
         next: next(&courses),
-        assigned: assigned(tx, desk, student)?,
+        assigned: assigned(tx, context, student)?,
         courses,
     })
 }
@@ -166,7 +166,11 @@ fn next(courses: &[StudentCourse]) -> Option<FoundLesson> {
     Some(FoundLesson { lesson: lesson.clone(), course })
 }
 
-fn assigned(tx: &mut Tx<'_>, desk: &LessonContext<'_>, student: &str) -> Result<Vec<AssignedTest>> {
+fn assigned(
+    tx: &mut Tx<'_>,
+    context: &LessonContext<'_>,
+    student: &str,
+) -> Result<Vec<AssignedTest>> {
     let filter = AssignmentFilter {
         student: Some(student.to_owned()),
         status: None,
@@ -175,7 +179,7 @@ fn assigned(tx: &mut Tx<'_>, desk: &LessonContext<'_>, student: &str) -> Result<
         limit: PAGE_MAX_RECORDS,
         offset: 0,
     };
-    let page = test_assignments::list(tx, desk.now, &filter, &Reach::Everything)?;
+    let page = test_assignments::list(tx, context.now, &filter, &Reach::Everything)?;
     let mut assigned: Vec<AssignedTest> = Vec::new();
     for one in page.test_assignments {
         let is_open = ["assigned", "in_progress"].contains(&one.assignment_status.as_str());
@@ -183,7 +187,7 @@ fn assigned(tx: &mut Tx<'_>, desk: &LessonContext<'_>, student: &str) -> Result<
         if !is_open || assigned.iter().any(|known| known.lesson.id == *id) {
             continue;
         }
-        match student_lessons::find(tx, desk, student, id) {
+        match student_lessons::find(tx, context, student, id) {
             Ok(found) => {
                 assigned.push(AssignedTest { lesson: found.lesson, expires: one.expires_at });
             }

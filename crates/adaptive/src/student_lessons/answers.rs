@@ -71,23 +71,23 @@ impl AnswerReplyDraft {
 /// another question than the open one; `Invalid` for responses that do not fit the question.
 pub fn answer(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
     given: &StudentAnswer,
 ) -> Result<AnswerReplyDraft> {
-    find(tx, desk, student, lesson)?;
+    find(tx, context, student, lesson)?;
     if given.id.is_empty() || given.id.len() > crate::limits::ANSWER_ID_MAX_BYTES {
         let most = crate::limits::ANSWER_ID_MAX_BYTES;
         return Err(Problem::invalid("id", format!("must have 1 to {most} bytes")));
     }
     let attempt = current(tx, student, lesson, &given.attempt)?;
     if let Some(number) = log::number_of_request(tx, &attempt, &given.id)? {
-        return reply(tx, desk, &attempt, number);
+        return reply(tx, context, &attempt, number);
     }
     let number = match attempt.lesson_type {
-        LessonType::Powerpath100 => answer_step(tx, desk, &attempt, given)?,
-        _ => answer_whole(tx, desk, &attempt, given)?,
+        LessonType::Powerpath100 => answer_step(tx, context, &attempt, given)?,
+        _ => answer_whole(tx, context, &attempt, given)?,
     };
     let before = attempt.answered;
     let attempt = current(tx, student, lesson, &given.attempt)?;
@@ -95,13 +95,13 @@ pub fn answer(
     if attempt.answered > before {
         log::note_request(tx, &attempt, &given.id, number)?;
     }
-    reply(tx, desk, &attempt, number)
+    reply(tx, context, &attempt, number)
 }
 
 /// Answers the open question; returns its number in the log.
 fn answer_step(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
     given: &StudentAnswer,
 ) -> Result<i64> {
@@ -117,18 +117,18 @@ fn answer_step(
         let message = "the question was already answered; read the lesson again";
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    store_answer(tx, desk, attempt, given)?;
+    store_answer(tx, context, attempt, given)?;
     Ok(given.number)
 }
 
 /// Answers a question of a lesson that shows all; returns the number of the entry in the log.
 fn answer_whole(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
     given: &StudentAnswer,
 ) -> Result<i64> {
-    store_answer(tx, desk, attempt, given)?;
+    store_answer(tx, context, attempt, given)?;
     let entry = log::last_of(tx, attempt, &given.question)?;
     let entry = entry.ok_or_else(|| Problem::internal("an answer was not logged"))?;
     Ok(entry.number)
@@ -136,13 +136,13 @@ fn answer_whole(
 
 fn store_answer(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
     given: &StudentAnswer,
 ) -> Result<()> {
     let (student, lesson) = (&attempt.student, &attempt.lesson);
     let request = AnswerRequest::new(student, lesson, &given.question, given.responses.clone());
-    answer::answer(tx, desk, &request).map(drop)
+    answer::answer(tx, context, &request).map(drop)
 }
 
 /// The student's last attempt, if it is the one that the key names. Errors: `Conflict`.
@@ -162,19 +162,20 @@ fn current(tx: &mut Tx<'_>, student: &str, lesson: &str, named: &str) -> Result<
 
 fn reply(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
     number: i64,
 ) -> Result<AnswerReplyDraft> {
-    let view = AttemptView::of(tx, desk.now, attempt)?;
+    let view = AttemptView::of(tx, context.now, attempt)?;
     if attempt.lesson_type != LessonType::Powerpath100 {
         return Ok(AnswerReplyDraft { attempt: view, question: None });
     }
     let entry = log::entry(tx, attempt, number)?;
     let entry = entry.ok_or_else(|| Problem::internal("an answer was not logged"))?;
-    let bank = bank_of(tx, desk, attempt)?;
+    let bank = bank_of(tx, context, attempt)?;
     let question =
-        load(tx, desk, (&attempt.lesson, &bank), &[shown_question(attempt, &entry, true)])?.pop();
+        load(tx, context, (&attempt.lesson, &bank), &[shown_question(attempt, &entry, true)])?
+            .pop();
     Ok(AnswerReplyDraft { attempt: view, question })
 }
 
@@ -193,22 +194,22 @@ pub struct StudentStart {
 /// while the last attempt runs or waits to be scored, and for a test-out that was taken.
 pub fn start(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
     start: &StudentStart,
 ) -> Result<()> {
-    let found = find(tx, desk, student, lesson)?;
+    let found = find(tx, context, student, lesson)?;
     if !matches!(found.lesson.kind, LessonKind::Questions(_)) {
         let message = "the lesson has no questions of this server; open its address";
         return Err(Problem::invalid("lesson", message));
     }
     let mut attempt = match attempts::last(tx, student, lesson)? {
         Some(last) if last.number > start.after => last,
-        None if start.after == 0 => attempt::current(tx, desk, student, lesson)?.1,
-        _ => attempt::create(tx, desk, student, lesson)?.0,
+        None if start.after == 0 => attempt::current(tx, context, student, lesson)?.1,
+        _ => attempt::create(tx, context, student, lesson)?.0,
     };
-    time_limit::start_clock(tx, &mut attempt, desk.now)
+    time_limit::start_clock(tx, &mut attempt, context.now)
 }
 
 /// The attempt that a student finishes.
@@ -225,12 +226,12 @@ pub struct StudentFinish {
 /// `Invalid` while questions are unanswered.
 pub fn finish(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
     finish: &StudentFinish,
 ) -> Result<()> {
-    find(tx, desk, student, lesson)?;
+    find(tx, context, student, lesson)?;
     current(tx, student, lesson, &finish.attempt)?;
-    finalize::finalize(tx, desk, student, lesson).map(drop)
+    finalize::finalize(tx, context, student, lesson).map(drop)
 }

@@ -15,11 +15,11 @@ use crate::course_progress::{self, ItemResponse};
 /// that was added to a lesson plan, which has no place in the gradebook.
 pub fn mark_done(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<()> {
-    let found = find(tx, desk, student, lesson)?;
+    let found = find(tx, context, student, lesson)?;
     if !found.lesson.can_be_marked_done() {
         let message = "this lesson is done when its questions are answered";
         return Err(Problem::invalid("lesson", message));
@@ -28,10 +28,10 @@ pub fn mark_done(
     if found.lesson.standing == LessonStanding::Done {
         return Ok(());
     }
-    let result = json!({ "scoreStatus": "submitted", "scoreDate": desk.now });
+    let result = json!({ "scoreStatus": "submitted", "scoreDate": context.now });
     let Value::Object(result) = result else {
         return Err(Problem::internal("a result is an object"));
     };
     let response = ItemResponse::of_lesson(student, lesson, result);
-    course_progress::update(tx, desk.now, response, &Reach::Everything).map(drop)
+    course_progress::update(tx, context.now, response, &Reach::Everything).map(drop)
 }

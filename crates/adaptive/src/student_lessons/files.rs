@@ -15,19 +15,19 @@ use crate::repository::attempts;
 /// Errors: `NotFound` for a lesson that the student has not begun, and for any other file, whether it exists or not.
 pub fn file(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
     content_name: &str,
 ) -> Result<DocumentFile> {
     let found = match attempts::last(tx, student, lesson)? {
         Some(attempt) => {
-            let bank = bank_of(tx, desk, &attempt)?;
+            let bank = bank_of(tx, context, &attempt)?;
             let items: Vec<&str> =
                 bank.questions.questions.iter().map(|question| question.id.as_str()).collect();
             match files::find_by_content(tx, content_name, &items)? {
                 Some(file) => Some(file),
-                None => in_former_versions(tx, desk, &bank, content_name)?,
+                None => in_former_versions(tx, context, &bank, content_name)?,
             }
         }
         None => None,
@@ -41,7 +41,7 @@ pub fn file(
 /// The file of a stimulus to which an item refers in the version that the attempt asks, and no longer in the current one.
 fn in_former_versions(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     bank: &QuestionSet,
     content_name: &str,
 ) -> Result<Option<DocumentFile>> {
@@ -50,7 +50,7 @@ fn in_former_versions(
         return Ok(None);
     }
     for (question, details) in bank.questions.questions.iter().zip(&bank.items) {
-        let item = desk.items.version(tx, &question.id, details.version)?;
+        let item = context.items.version(tx, &question.id, details.version)?;
         let stimuli = stimulus_identifiers(tx, &item)?;
         if let Some((_, file)) = files.iter().find(|(stimulus, _)| stimuli.contains(stimulus)) {
             return Ok(Some(file.clone()));

@@ -28,11 +28,11 @@ pub struct FoundLesson {
 /// Errors: `NotFound` for any other lesson, whether it exists or not.
 pub fn find(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     id: &str,
 ) -> Result<FoundLesson> {
-    let learned = enroll::learned(tx, desk.now, student)?;
+    let learned = enroll::learned(tx, context.now, student)?;
     let Some(course) = course_of(tx, id)? else {
         for course in learned {
             let plan = lesson_plans::of(tx, &course, student)?;
@@ -51,7 +51,7 @@ pub fn find(
             return Ok(found);
         }
     }
-    if test_assignments::is_open(tx, desk.now, student, id)? {
+    if test_assignments::is_open(tx, context.now, student, id)? {
         let items = items_of_course(tx, &course)?;
         let found = in_course(tx, student, &course, &items, id)?;
         // Placement tests come before the enrollment; other tests need it.

@@ -97,7 +97,7 @@ pub(super) struct ShownQuestion<'a> {
 /// stimuli.
 pub(super) fn load(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     (lesson, bank): (&str, &QuestionSet),
     shown: &[ShownQuestion<'_>],
 ) -> Result<Vec<QuestionText>> {
@@ -113,7 +113,7 @@ pub(super) fn load(
     for (shown, key) in shown.iter().zip(&keys) {
         let text = texts.get(key);
         let text = text.ok_or_else(|| Problem::internal("an item of an attempt is missing"))?;
-        let item = desk.items.version(tx, &key.0, key.1)?;
+        let item = context.items.version(tx, &key.0, key.1)?;
         let answer_with_result = shown.answered.filter(|_| shown.shows_result);
         questions.push(QuestionText {
             question: StudentQuestion {

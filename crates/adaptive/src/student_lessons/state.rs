@@ -175,24 +175,24 @@ impl LessonDraft {
 /// missing. Errors: `NotFound` for a lesson that the student does not have.
 pub fn open(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     id: &str,
 ) -> Result<LessonDraft> {
-    let found = find(tx, desk, student, id)?;
+    let found = find(tx, context, student, id)?;
     let attempt = attempts::last(tx, student, id)?;
     let questions = match &attempt {
         Some(attempt) if attempt.completed.is_none() && !attempt.waits_for_start() => {
-            running(tx, desk, attempt)?
+            running(tx, context, attempt)?
         }
         _ => Vec::new(),
     };
-    Ok(LessonDraft { view: view(tx, desk, (student, found), attempt.as_ref())?, questions })
+    Ok(LessonDraft { view: view(tx, context, (student, found), attempt.as_ref())?, questions })
 }
 
 fn view(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     (student, found): (&str, FoundLesson),
     attempt: Option<&Attempt>,
 ) -> Result<LessonView> {
@@ -222,7 +222,7 @@ fn view(
         LessonKind::Questions(_) | LessonKind::Unknown => None,
     };
     let time_limit_ms = match mode == LessonMode::Whole && can_start {
-        true => next_time_limit(tx, desk, student, &lesson.id)?,
+        true => next_time_limit(tx, context, student, &lesson.id)?,
         false => None,
     };
     Ok(LessonView {
@@ -233,7 +233,7 @@ fn view(
         mode,
         standing: LessonStanding::name(lesson.standing),
         address,
-        attempt: attempt.map(|attempt| AttemptView::of(tx, desk.now, attempt)).transpose()?,
+        attempt: attempt.map(|attempt| AttemptView::of(tx, context.now, attempt)).transpose()?,
         can_start,
         time_limit_ms,
         can_mark_done,
@@ -244,14 +244,14 @@ fn view(
 /// The time that the next attempt at a lesson will have, if all attempts have the same test.
 fn next_time_limit(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
 ) -> Result<Option<i64>> {
     let lesson = crate::lesson::find(tx, lesson)?;
     let QuestionSource::Test(_) = lesson.source else { return Ok(None) };
     let limit = match lesson.test(tx, student, 1) {
-        Ok(Some(test)) => desk.memory.tests.time_limit(tx, &test)?,
+        Ok(Some(test)) => context.memory.tests.time_limit(tx, &test)?,
         // Starting the lesson says what is wrong with it.
         Ok(None) | Err(_) => None,
     };
@@ -263,15 +263,15 @@ fn next_time_limit(
 /// The questions to answer now.
 fn running(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     attempt: &Attempt,
 ) -> Result<Vec<QuestionText>> {
-    let bank = bank_of(tx, desk, attempt)?;
+    let bank = bank_of(tx, context, attempt)?;
     match attempt.lesson_type {
         LessonType::Powerpath100 => {
             let open = log::entry(tx, attempt, attempt.answered)?;
             let shown = open.as_ref().map(|entry| shown_question(attempt, entry, false));
-            load(tx, desk, (&attempt.lesson, &bank), shown.as_slice())
+            load(tx, context, (&attempt.lesson, &bank), shown.as_slice())
         }
         _ => {
             let entries = log::entries(tx, attempt)?;
@@ -286,7 +286,7 @@ fn running(
                     shows_result: false,
                 })
                 .collect();
-            load(tx, desk, (&attempt.lesson, &bank), &shown)
+            load(tx, context, (&attempt.lesson, &bank), &shown)
         }
     }
 }
@@ -312,11 +312,11 @@ pub(super) fn shown_question<'a>(
 /// Errors: as [`open`]; `Conflict` while the results are not shown yet.
 pub fn review(
     tx: &mut Tx<'_>,
-    desk: &LessonContext<'_>,
+    context: &LessonContext<'_>,
     student: &str,
     id: &str,
 ) -> Result<LessonDraft> {
-    let found = find(tx, desk, student, id)?;
+    let found = find(tx, context, student, id)?;
     let Some(attempt) = attempts::last(tx, student, id)? else {
         return Err(Problem::new(ProblemKind::Conflict, NOT_STARTED));
     };
@@ -324,7 +324,7 @@ pub fn review(
         let message = "the results are shown when the lesson is finished";
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    let bank = bank_of(tx, desk, &attempt)?;
+    let bank = bank_of(tx, context, &attempt)?;
     let entries = log::entries(tx, &attempt)?;
     let last = latest(&entries);
     let mut answered: Vec<&AttemptLogEntry> = last.into_values().collect();
@@ -333,18 +333,18 @@ pub fn review(
     }
     let shown: Vec<_> =
         answered.into_iter().map(|entry| shown_question(&attempt, entry, true)).collect();
-    let questions = load(tx, desk, (id, &bank), &shown)?;
-    Ok(LessonDraft { view: view(tx, desk, (student, found), Some(&attempt))?, questions })
+    let questions = load(tx, context, (id, &bank), &shown)?;
+    Ok(LessonDraft { view: view(tx, context, (student, found), Some(&attempt))?, questions })
 }
 
 pub(super) const NOT_STARTED: &str = "the lesson has not been started; start it first";
 
 /// Chooses the question that the student answers next, if that has not happened yet. Errors: as [`open`]; `Conflict` if no
 /// attempt was started; `Invalid` for a lesson that shows all its questions.
-pub fn next(tx: &mut Tx<'_>, desk: &LessonContext<'_>, student: &str, id: &str) -> Result<()> {
-    find(tx, desk, student, id)?;
-    if attempt::last(tx, desk, student, id)?.1.is_none() {
+pub fn next(tx: &mut Tx<'_>, context: &LessonContext<'_>, student: &str, id: &str) -> Result<()> {
+    find(tx, context, student, id)?;
+    if attempt::last(tx, context, student, id)?.1.is_none() {
         return Err(Problem::new(ProblemKind::Conflict, NOT_STARTED));
     }
-    answer::next(tx, desk, student, id).map(drop)
+    answer::next(tx, context, student, id).map(drop)
 }

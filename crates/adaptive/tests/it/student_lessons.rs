@@ -111,12 +111,12 @@ fn courses(db: &Db, student: &'static str) -> Vec<StudentCourse> {
 }
 
 fn find(db: &Db, student: &'static str, lesson: &'static str) -> Result<FoundLesson> {
-    run(db, move |tx, desk| lessons::find(tx, desk, student, lesson))
+    run(db, move |tx, context| lessons::find(tx, context, student, lesson))
 }
 
 fn home(db: &Db, student: &'static str, zone: &'static str) -> StudentHome {
     let zone = Zone::from_name(zone).unwrap();
-    run(db, move |tx, desk| home::read(tx, desk, &zone, student)).unwrap()
+    run(db, move |tx, context| home::read(tx, context, &zone, student)).unwrap()
 }
 
 /// Adds an attempt with one answer, which is complete if it says whether it mastered the lesson.
@@ -187,12 +187,13 @@ fn a_lesson_shows_how_far_the_student_is() {
         attempt(db, "quiz", 1, "2026-03-14T10:00:00Z", Some(false));
         assert_eq!(standings(db), all([Started, NotStarted, NotMastered, NotStarted]));
         attempt(db, "quiz", 2, "2026-03-14T11:00:00Z", Some(true));
-        run(db, |tx, desk| lessons::mark_done(tx, desk, "ann", "film")).unwrap();
-        run(db, |tx, desk| lessons::mark_done(tx, desk, "ann", "film")).unwrap();
+        run(db, |tx, context| lessons::mark_done(tx, context, "ann", "film")).unwrap();
+        run(db, |tx, context| lessons::mark_done(tx, context, "ann", "film")).unwrap();
         assert_eq!(standings(db), all([Started, Done, Done, NotStarted]));
         attempt(db, "quiz", 3, "2026-03-14T11:30:00Z", Some(false));
         assert_eq!(standings(db)[2].1, Done, "what was mastered stays mastered");
-        let refused = run(db, |tx, desk| lessons::mark_done(tx, desk, "ann", "quiz")).unwrap_err();
+        let refused =
+            run(db, |tx, context| lessons::mark_done(tx, context, "ann", "quiz")).unwrap_err();
         assert_eq!(refused.kind, ProblemKind::Invalid);
     });
 }
@@ -213,9 +214,9 @@ fn lessons_of_others_and_unknown_ones_are_answered_alike() {
         }
         // An assigned placement test is open before any enrollment, to its student alone.
         let assigned = json!({ "student": "ann", "subject": "latin", "grade": "3" });
-        run(db, move |tx, desk| {
+        run(db, move |tx, context| {
             let items = [assigned.clone()];
-            test_assignments::bulk(tx, desk.now, &items, &Reach::Everything)
+            test_assignments::bulk(tx, context.now, &items, &Reach::Everything)
         })
         .unwrap();
         assert_eq!(find(db, "ann", "latin-start").unwrap().lesson.id, "latin-start");
@@ -233,16 +234,16 @@ fn lessons_of_others_and_unknown_ones_are_answered_alike() {
 fn the_lesson_plan_decides_which_lessons_the_student_has() {
     both(|db| {
         let plan = json!({ "courseId": "math", "userId": "ann" });
-        run(db, move |tx, desk| {
+        run(db, move |tx, context| {
             let new: lesson_plans::LessonPlanInput = body::of(plan.clone())?;
-            let (plan, _) = lesson_plans::create(tx, desk.now, &new, &Reach::Everything)?;
+            let (plan, _) = lesson_plans::create(tx, context.now, &new, &Reach::Everything)?;
             let target = |id: &str| json!({ "type": "resource", "id": id });
             let skip = json!({ "type": "set-skipped", "payload": { "target": target("quiz"), "value": true } });
             let add = json!({ "type": "add-custom-resource", "payload": {
                 "resource_id": "r-paint", "parent_component_id": "numbers", "skipped": false } });
             for operation in [skip, add] {
                 let sent = json!({ "operation": operation });
-                lesson_plans::request_operation(tx, desk.now, &plan, &sent, None, &Reach::Everything)?;
+                lesson_plans::request_operation(tx, context.now, &plan, &sent, None, &Reach::Everything)?;
             }
             let applied = lesson_plans::sync(tx, &plan, &Reach::Everything)?;
             assert!(applied.success, "{applied:?}");
@@ -269,7 +270,7 @@ fn the_next_lesson_is_the_started_one_then_the_first() {
             attempt(db, lesson, 2, "2026-03-13T11:00:00Z", Some(true));
         }
         assert_eq!(next("ann").as_deref(), Some("film"));
-        run(db, |tx, desk| lessons::mark_done(tx, desk, "ann", "film")).unwrap();
+        run(db, |tx, context| lessons::mark_done(tx, context, "ann", "film")).unwrap();
         assert_eq!(next("ann"), None, "the lesson that leads nowhere is not proposed");
     });
 }

@@ -64,13 +64,17 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn create(context: Context) -> Result<Answer> {
     let test: ExternalTestRequest = context.body_as()?;
-    let assignment = write(&context, move |tx, desk| external::make(tx, desk, &test)).await?;
+    let assignment =
+        write(&context, move |tx, lesson_context| external::make(tx, lesson_context, &test))
+            .await?;
     Ok(Answer::of(&assignment))
 }
 
 async fn import(context: Context) -> Result<Answer> {
     let asked = query_as(&context)?;
-    let assignment = write(&context, move |tx, desk| external::import(tx, desk, &asked)).await?;
+    let assignment =
+        write(&context, move |tx, lesson_context| external::import(tx, lesson_context, &asked))
+            .await?;
     Ok(Answer::of(&assignment))
 }
 

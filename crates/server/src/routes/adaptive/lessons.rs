@@ -206,12 +206,14 @@ struct AttemptLog {
 async fn next(context: Context) -> Result<Answer> {
     let StudentAndLesson { student, lesson } = query_as(&context)?;
     let (who, what) = (student.clone(), lesson.clone());
-    let served = read(&context, move |tx, desk| answer::served(tx, desk, &who, &what)).await?;
+    let served =
+        read(&context, move |tx, lesson_context| answer::served(tx, lesson_context, &who, &what))
+            .await?;
     let next = match served {
         Some(next) => next,
         None => {
-            let work = move |tx: &mut Tx<'_>, desk: &LessonContext<'_>| {
-                answer::next(tx, desk, &student, &lesson)
+            let work = move |tx: &mut Tx<'_>, lesson_context: &LessonContext<'_>| {
+                answer::next(tx, lesson_context, &student, &lesson)
             };
             write(&context, work).await?
         }
@@ -248,7 +250,9 @@ async fn render_question(context: &Context, question: QuestionDraft) -> Result<L
 
 async fn take_answer(context: Context) -> Result<Answer> {
     let given: AnswerRequest = context.body_as()?;
-    let mut taken = write(&context, move |tx, desk| answer::answer(tx, desk, &given)).await?;
+    let mut taken =
+        write(&context, move |tx, lesson_context| answer::answer(tx, lesson_context, &given))
+            .await?;
     if let Some(log) = taken.log.take() {
         context.app.lessons.store_log(log);
     }
@@ -257,7 +261,9 @@ async fn take_answer(context: Context) -> Result<Answer> {
 
 async fn finish_attempt(context: Context) -> Result<Answer> {
     let StudentAndLesson { student, lesson } = context.body_as()?;
-    let work = write(&context, move |tx, desk| finalize::finalize(tx, desk, &student, &lesson));
+    let work = write(&context, move |tx, lesson_context| {
+        finalize::finalize(tx, lesson_context, &student, &lesson)
+    });
     Ok(Answer::of(&work.await?))
 }
 
@@ -265,14 +271,15 @@ async fn show_progress(context: Context) -> Result<Answer> {
     let (StudentAndLesson { student, lesson }, number) =
         (query_as(&context)?, requested_attempt(&context)?);
     let (s, l) = (student.clone(), lesson.clone());
-    let begun =
-        read(&context, move |tx, desk| progress::of_started_attempt(tx, desk, &s, &l, number))
-            .await?;
+    let begun = read(&context, move |tx, lesson_context| {
+        progress::of_started_attempt(tx, lesson_context, &s, &l, number)
+    })
+    .await?;
     let progress = match begun {
         Some(progress) => progress,
         None => {
-            let work = move |tx: &mut Tx<'_>, desk: &LessonContext<'_>| {
-                progress::progress(tx, desk, &student, &lesson, number)
+            let work = move |tx: &mut Tx<'_>, lesson_context: &LessonContext<'_>| {
+                progress::progress(tx, lesson_context, &student, &lesson, number)
             };
             write(&context, work).await?
         }
@@ -283,7 +290,9 @@ async fn show_progress(context: Context) -> Result<Answer> {
 
 async fn create(context: Context) -> Result<Answer> {
     let StudentAndLesson { student, lesson } = context.body_as()?;
-    let made = write(&context, move |tx, desk| attempt::create(tx, desk, &student, &lesson));
+    let made = write(&context, move |tx, lesson_context| {
+        attempt::create(tx, lesson_context, &student, &lesson)
+    });
     let (made, log) = made.await?;
     if let Some(log) = log {
         context.app.lessons.store_log(log);
@@ -293,22 +302,28 @@ async fn create(context: Context) -> Result<Answer> {
 
 async fn list_attempts(context: Context) -> Result<Answer> {
     let StudentAndLesson { student, lesson } = query_as(&context)?;
-    let all = read(&context, move |tx, desk| attempt::list(tx, desk, &student, &lesson)).await?;
+    let all = read(&context, move |tx, lesson_context| {
+        attempt::list(tx, lesson_context, &student, &lesson)
+    })
+    .await?;
     let attempts = all.iter().map(attempt::Attempt::summary).collect();
     Ok(Answer::of(&Attempts { attempts }))
 }
 
 async fn reset(context: Context) -> Result<Answer> {
     let StudentAndLesson { student, lesson } = context.body_as()?;
-    write(&context, move |tx, desk| attempt::reset(tx, desk, &student, &lesson)).await?;
+    write(&context, move |tx, lesson_context| {
+        attempt::reset(tx, lesson_context, &student, &lesson)
+    })
+    .await?;
     Ok(Answer::of(&Success::of(InitialScore { score: 0 })))
 }
 
 async fn show_log(context: Context) -> Result<Answer> {
     let (StudentAndLesson { student, lesson }, number) =
         (query_as(&context)?, requested_attempt(&context)?);
-    let found = read(&context, move |tx, desk| {
-        let all = attempt::list(tx, desk, &student, &lesson)?;
+    let found = read(&context, move |tx, lesson_context| {
+        let all = attempt::list(tx, lesson_context, &student, &lesson)?;
         let found = match number {
             None => all.last(),
             Some(number) => all.iter().find(|attempt| attempt.number == number),

@@ -35,16 +35,19 @@ pub(in crate::routes) async fn apply(
 ) -> Result<TeachingReport> {
     let grant = context.grant.as_ref().expect("the route is not public");
     let who = grant.name().to_owned();
-    let work = move |tx: &mut Tx<'_>, desk: &LessonContext<'_>| {
-        let report = teaching::apply(tx, desk, &request, &who)?;
+    let work = move |tx: &mut Tx<'_>, lesson_context: &LessonContext<'_>| {
+        let report = teaching::apply(tx, lesson_context, &request, &who)?;
         let subject = request.student.as_ref().or(request.class.as_ref());
         let details = json!({
             "action": serde_json::to_value(&request.action).map_err(Problem::internal)?,
             "students": report.students,
         });
         let subject = subject.map(String::as_str).unwrap_or_default();
-        AuditChange { who: &who, what: request.action.name(), subject }
-            .note(tx, desk.now, &details)?;
+        AuditChange { who: &who, what: request.action.name(), subject }.note(
+            tx,
+            lesson_context.now,
+            &details,
+        )?;
         Ok(report)
     };
     super::write(context, work).await

@@ -158,8 +158,9 @@ async fn reset_goals(context: Context) -> Result<Answer> {
 
 async fn reset_progress(context: Context) -> Result<Answer> {
     let (user, course) = (context.param("userId").to_owned(), context.param("courseId").to_owned());
-    let work =
-        move |tx: &mut Tx<'_>, desk: &LessonContext<'_>| reset_course(tx, desk, &user, &course);
+    let work = move |tx: &mut Tx<'_>, lesson_context: &LessonContext<'_>| {
+        reset_course(tx, lesson_context, &user, &course)
+    };
     let reset = adaptive::write(&context, work).await?;
     Ok(Answer::of(&Data { data: ProgressReset { results_reset: reset } }))
 }

@@ -34,9 +34,9 @@ pub(super) fn routes() -> Vec<Route> {
 async fn show(context: Context) -> Result<Answer> {
     let calendar = Calendar::of(&context.app, &context.headers);
     let zone = calendar.zone.clone();
-    let read = of_student(&context, move |tx, desk, student| {
-        let home = screen::read(tx, desk, &zone, student)?;
-        let apps = class_apps::of_student(tx, desk.now, student)?;
+    let read = of_student(&context, move |tx, lesson_context, student| {
+        let home = screen::read(tx, lesson_context, &zone, student)?;
+        let apps = class_apps::of_student(tx, lesson_context.now, student)?;
         let badges = issued::of_learner(tx, student, STUDENT_BADGES_MAX_COUNT)?;
         Ok((home, apps, badges))
     })?;

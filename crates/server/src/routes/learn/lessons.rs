@@ -104,8 +104,9 @@ struct StudentKey {
 
 async fn show(context: Context) -> Result<Answer> {
     let id = context.param("lesson").to_owned();
-    let find =
-        of_student(&context, move |tx, desk, student| lessons::find(tx, desk, student, &id))?;
+    let find = of_student(&context, move |tx, lesson_context, student| {
+        lessons::find(tx, lesson_context, student, &id)
+    })?;
     let found = context.app.db.read(find).await?;
     let view = LessonPage {
         frame: frame(&context, found.lesson.title)?,
@@ -149,8 +150,8 @@ async fn review(context: Context) -> Result<Answer> {
 
 async fn file(context: Context) -> Result<Answer> {
     let (lesson, name) = (context.param("lesson").to_owned(), context.param("file").to_owned());
-    let find = of_student(&context, move |tx, desk, student| {
-        lessons::file(tx, desk, student, &lesson, &name)
+    let find = of_student(&context, move |tx, lesson_context, student| {
+        lessons::file(tx, lesson_context, student, &lesson, &name)
     })?;
     let file = context.app.db.read(find).await?;
     document_files::send(&context, &file).await
@@ -162,7 +163,9 @@ async fn read(
     work: fn(&mut Tx<'_>, &LessonContext<'_>, &str, &str) -> Result<LessonDraft>,
 ) -> Result<Answer> {
     let lesson = context.param("lesson").to_owned();
-    let read = of_student(context, move |tx, desk, student| work(tx, desk, student, &lesson))?;
+    let read = of_student(context, move |tx, lesson_context, student| {
+        work(tx, lesson_context, student, &lesson)
+    })?;
     rendered(context.app.db.read(read).await?).await
 }
 
@@ -172,9 +175,9 @@ async fn change(
     mut work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>, &str, &str) -> Result<()> + Send + 'static,
 ) -> Result<Answer> {
     let lesson = context.param("lesson").to_owned();
-    let write = of_student(context, move |tx, desk, student| {
-        work(tx, desk, student, &lesson)?;
-        lessons::open(tx, desk, student, &lesson)
+    let write = of_student(context, move |tx, lesson_context, student| {
+        work(tx, lesson_context, student, &lesson)?;
+        lessons::open(tx, lesson_context, student, &lesson)
     })?;
     rendered(context.app.db.write(write).await?).await
 }
@@ -185,8 +188,8 @@ async fn rendered(lesson: LessonDraft) -> Result<Answer> {
 
 async fn start(context: Context) -> Result<Answer> {
     let start: StudentStart = context.body_as()?;
-    change(&context, move |tx, desk, student, lesson| {
-        lessons::start(tx, desk, student, lesson, &start)
+    change(&context, move |tx, lesson_context, student, lesson| {
+        lessons::start(tx, lesson_context, student, lesson, &start)
     })
     .await
 }
@@ -198,8 +201,8 @@ async fn next(context: Context) -> Result<Answer> {
 
 async fn finish(context: Context) -> Result<Answer> {
     let finish: StudentFinish = context.body_as()?;
-    change(&context, move |tx, desk, student, lesson| {
-        lessons::finish(tx, desk, student, lesson, &finish)
+    change(&context, move |tx, lesson_context, student, lesson| {
+        lessons::finish(tx, lesson_context, student, lesson, &finish)
     })
     .await
 }
@@ -212,8 +215,8 @@ async fn done(context: Context) -> Result<Answer> {
 async fn answer(context: Context) -> Result<Answer> {
     let given: StudentAnswer = context.body_as()?;
     let lesson = context.param("lesson").to_owned();
-    let write = of_student(&context, move |tx, desk, student| {
-        lessons::answer(tx, desk, student, &lesson, &given)
+    let write = of_student(&context, move |tx, lesson_context, student| {
+        lessons::answer(tx, lesson_context, student, &lesson, &given)
     })?;
     let taken = context.app.db.write(write).await?;
     let reply: StudentAnswerReply = apart(move || taken.render()).await?;

@@ -82,7 +82,9 @@ fn of_student<T>(
 ) -> Result<impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static> {
     check_page_token(context)?;
     let student = context.student()?;
-    Ok(adaptive::within(context, Reach::Everything, move |tx, desk| work(tx, desk, &student)))
+    Ok(adaptive::within(context, Reach::Everything, move |tx, lesson_context| {
+        work(tx, lesson_context, &student)
+    }))
 }
 
 /// The header in which the script of a page repeats the token of the page's forms.
