@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::question::{QuestionText, StudentQuestion, StudentResult, load};
-use super::state::{NOT_STARTED, key, shown_question};
+use super::state::{key, shown_question, started};
 use super::{AttemptView, LessonKind, find};
 use crate::answer::AnswerRequest;
 use crate::attempt::{Attempt, LessonContext, bank_of};
@@ -67,8 +67,7 @@ impl AnswerReplyDraft {
 /// Takes a student's answer. A request with the id of an earlier one, and an equal answer to the same question of the
 /// same attempt, change nothing and get the reply again.
 ///
-/// Errors: `NotFound` for a lesson that the student does not have; `Conflict` for an answer to an earlier attempt, or to
-/// another question than the open one; `Invalid` for responses that do not fit the question.
+/// Errors: as [`started`]; `Conflict` for an answer to an earlier attempt, or to another question than the open one; `Invalid` for responses that do not fit the question.
 pub fn answer(
     tx: &mut Tx<'_>,
     context: &LessonContext<'_>,
@@ -76,12 +75,11 @@ pub fn answer(
     lesson: &str,
     given: &StudentAnswer,
 ) -> Result<AnswerReplyDraft> {
-    find(tx, context, student, lesson)?;
     if given.id.is_empty() || given.id.len() > crate::limits::ANSWER_ID_MAX_BYTES {
         let most = crate::limits::ANSWER_ID_MAX_BYTES;
         return Err(Problem::invalid("id", format!("must have 1 to {most} bytes")));
     }
-    let attempt = current(tx, student, lesson, &given.attempt)?;
+    let attempt = current(tx, context, student, lesson, &given.attempt)?;
     if let Some(number) = log::number_of_request(tx, &attempt, &given.id)? {
         return reply(tx, context, &attempt, number);
     }
@@ -90,7 +88,7 @@ pub fn answer(
         _ => answer_whole(tx, context, &attempt, given)?,
     };
     let before = attempt.answered;
-    let attempt = current(tx, student, lesson, &given.attempt)?;
+    let attempt = current(tx, context, student, lesson, &given.attempt)?;
     // An equal answer adds no entry, so requests need no more room than entries.
     if attempt.answered > before {
         log::note_request(tx, &attempt, &given.id, number)?;
@@ -145,11 +143,18 @@ fn store_answer(
     answer::answer(tx, context, &request).map(drop)
 }
 
-/// The student's last attempt, if it is the one that the key names. Errors: `Conflict`.
-fn current(tx: &mut Tx<'_>, student: &str, lesson: &str, named: &str) -> Result<Attempt> {
-    let Some(attempt) = attempts::last(tx, student, lesson)? else {
-        return Err(Problem::new(ProblemKind::Conflict, NOT_STARTED));
-    };
+/// The student's last attempt, if it is the one that the key names. It goes on if a teacher leaves the lesson out of the
+/// lesson plan meanwhile: answers may still wait in the browser.
+///
+/// Errors: as [`started`]; `Conflict` for another attempt.
+fn current(
+    tx: &mut Tx<'_>,
+    context: &LessonContext<'_>,
+    student: &str,
+    lesson: &str,
+    named: &str,
+) -> Result<Attempt> {
+    let attempt = started(tx, context, student, lesson)?;
     if key(&attempt) == named {
         return Ok(attempt);
     }
@@ -222,8 +227,7 @@ pub struct StudentFinish {
 
 /// Finishes an attempt at a lesson that shows all questions; a repeated request changes nothing.
 ///
-/// Errors: `NotFound` for a lesson that the student does not have; `Conflict` for another attempt than the current one;
-/// `Invalid` while questions are unanswered.
+/// Errors: as [`started`]; `Conflict` for another attempt than the current one; `Invalid` while questions are unanswered.
 pub fn finish(
     tx: &mut Tx<'_>,
     context: &LessonContext<'_>,
@@ -231,7 +235,6 @@ pub fn finish(
     lesson: &str,
     finish: &StudentFinish,
 ) -> Result<()> {
-    find(tx, context, student, lesson)?;
-    current(tx, student, lesson, &finish.attempt)?;
+    current(tx, context, student, lesson, &finish.attempt)?;
     finalize::finalize(tx, context, student, lesson).map(drop)
 }

@@ -14,7 +14,7 @@ use crate::finalize::latest;
 use crate::lesson::QuestionSource;
 use crate::repository::{attempts, log};
 use crate::time_limit::{AttemptTime, extra_time};
-use crate::{LessonType, answer, attempt};
+use crate::{LessonType, answer};
 
 /// A lesson as its student sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -164,6 +164,12 @@ pub struct LessonDraft {
 }
 
 impl LessonDraft {
+    /// Whether [`next`] has nothing to choose: a question is open, or the attempt is complete.
+    pub fn has_next(&self) -> bool {
+        let is_complete = self.view.attempt.as_ref().is_some_and(|attempt| attempt.is_complete);
+        self.view.mode == LessonMode::Steps && (is_complete || !self.questions.is_empty())
+    }
+
     /// The lesson, as its student sees it.
     pub fn render(self) -> Result<LessonView> {
         let questions = self.questions.into_iter().map(QuestionText::render);
@@ -317,9 +323,7 @@ pub fn review(
     id: &str,
 ) -> Result<LessonDraft> {
     let found = find(tx, context, student, id)?;
-    let Some(attempt) = attempts::last(tx, student, id)? else {
-        return Err(Problem::new(ProblemKind::Conflict, NOT_STARTED));
-    };
+    let attempt = started(tx, context, student, id)?;
     if attempt.completed.is_none() && attempt.lesson_type != LessonType::Powerpath100 {
         let message = "the results are shown when the lesson is finished";
         return Err(Problem::new(ProblemKind::Conflict, message));
@@ -337,14 +341,25 @@ pub fn review(
     Ok(LessonDraft { view: view(tx, context, (student, found), Some(&attempt))?, questions })
 }
 
-pub(super) const NOT_STARTED: &str = "the lesson has not been started; start it first";
-
-/// Chooses the question that the student answers next, if that has not happened yet. Errors: as [`open`]; `Conflict` if no
-/// attempt was started; `Invalid` for a lesson that shows all its questions.
-pub fn next(tx: &mut Tx<'_>, context: &LessonContext<'_>, student: &str, id: &str) -> Result<()> {
-    find(tx, context, student, id)?;
-    if attempt::last(tx, context, student, id)?.1.is_none() {
-        return Err(Problem::new(ProblemKind::Conflict, NOT_STARTED));
+/// The student's last attempt at a lesson. Errors: `NotFound` for a lesson that the student does not have; `Conflict` if
+/// the student has not started it.
+pub(super) fn started(
+    tx: &mut Tx<'_>,
+    context: &LessonContext<'_>,
+    student: &str,
+    id: &str,
+) -> Result<Attempt> {
+    if let Some(attempt) = attempts::last(tx, student, id)? {
+        return Ok(attempt);
     }
+    find(tx, context, student, id)?;
+    let message = "the lesson has not been started; start it first";
+    Err(Problem::new(ProblemKind::Conflict, message))
+}
+
+/// Chooses the question that the student answers next, if that has not happened yet. Errors: as [`started`]; `Invalid` for a
+/// lesson that shows all its questions.
+pub fn next(tx: &mut Tx<'_>, context: &LessonContext<'_>, student: &str, id: &str) -> Result<()> {
+    started(tx, context, student, id)?;
     answer::next(tx, context, student, id).map(drop)
 }

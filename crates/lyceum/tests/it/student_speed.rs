@@ -1,4 +1,4 @@
-//! The time from an answer to the next question when a whole school answers at the same moment, in sessions of students.
+//! The time from an answer to the next question while a whole school practises, in sessions of students.
 
 use std::sync::Barrier;
 use std::thread;
@@ -22,9 +22,10 @@ on_both_stores!(the_next_question_comes_soon_after_an_answer);
 const NEXT_MAX: Duration = Duration::from_millis(150);
 const NEXT_MAX_OF_TEST_BUILDS: Duration = Duration::from_secs(2);
 /// How often all students answer.
-const ROUNDS: usize = 8;
-/// The pause between two answers of a student, shorter than anybody reads a question.
-const PAUSE: Duration = Duration::from_secs(1);
+const ROUNDS: u32 = 8;
+/// The time between two answers of a student, shorter than anybody reads a question. The students answer in turn, so
+/// that their answers are spread over it.
+const PACE: Duration = Duration::from_secs(1);
 
 /// Accounts and sessions of students, without the cost of passwords.
 fn sign_in(location: &StoreLocation, students: &[String]) -> Vec<String> {
@@ -58,7 +59,7 @@ impl Practice {
     }
 
     /// Answers the open question; returns the lesson with the next one, and the time until it was there.
-    fn answer(&self, lesson: &Value, number: usize) -> (Value, Duration) {
+    fn answer(&self, lesson: &Value, number: u32) -> (Value, Duration) {
         let question = &lesson["questions"][0];
         // Wrong, so that nobody is done during the measurement.
         let answer = json!({
@@ -84,31 +85,31 @@ fn the_next_question_comes_soon_after_an_answer(store: Store) {
     prepare(&connect(&served), &students);
     let location = location.unwrap_or_else(|| StoreLocation::Sqlite(served.file("data/lyceum.db")));
     let sessions = sign_in(&location, &students);
-    let together = Barrier::new(count);
+    let ready = Barrier::new(count);
     let mut times: Vec<Duration> = thread::scope(|scope| {
-        let work = |secret: String| {
+        let work = |(seat, secret): (u32, String)| {
             let cookie = format!("lyceum={secret}");
             let practice = Practice { api: TestClient::new(&served.base), cookie };
             practice.call("attempts", &json!({ "after": 0 }));
             let mut lesson = practice.call("next", &json!({}));
             let mut times = Vec::new();
+            ready.wait();
+            let first = Instant::now() + PACE * seat / u32::try_from(count).unwrap();
             for round in 0..ROUNDS {
-                together.wait();
+                thread::sleep((first + PACE * round).saturating_duration_since(Instant::now()));
                 let (next, took) = practice.answer(&lesson, round);
                 lesson = next;
                 times.push(took);
-                thread::sleep(PAUSE.saturating_sub(took));
             }
             times
         };
-        let all: Vec<_> =
-            sessions.into_iter().map(|secret| scope.spawn(move || work(secret))).collect();
+        let all: Vec<_> = (0..).zip(sessions).map(|seat| scope.spawn(move || work(seat))).collect();
         all.into_iter().flat_map(|one| one.join().unwrap()).collect()
     });
     times.sort_unstable();
     let part = |percent: usize| times[times.len() * percent / 100];
     println!(
-        "{count} students at the same moment: next question p50 {:?}, p95 {:?}, worst {:?}",
+        "{count} students, each with an answer in {PACE:?}: next question p50 {:?}, p95 {:?}, worst {:?}",
         part(50),
         part(95),
         times[times.len() - 1]

@@ -141,11 +141,11 @@ async fn key(context: Context) -> Result<Answer> {
 }
 
 async fn open(context: Context) -> Result<Answer> {
-    read(&context, lessons::open).await
+    rendered(read(&context, lessons::open).await?).await
 }
 
 async fn review(context: Context) -> Result<Answer> {
-    read(&context, lessons::review).await
+    rendered(read(&context, lessons::review).await?).await
 }
 
 async fn file(context: Context) -> Result<Answer> {
@@ -161,12 +161,12 @@ async fn file(context: Context) -> Result<Answer> {
 async fn read(
     context: &Context,
     work: fn(&mut Tx<'_>, &LessonContext<'_>, &str, &str) -> Result<LessonDraft>,
-) -> Result<Answer> {
+) -> Result<LessonDraft> {
     let lesson = context.param("lesson").to_owned();
     let read = of_student(context, move |tx, lesson_context, student| {
         work(tx, lesson_context, student, &lesson)
     })?;
-    rendered(context.app.db.read(read).await?).await
+    context.app.db.read(read).await
 }
 
 /// Changes the lesson of the path, and answers what it is then.
@@ -196,6 +196,11 @@ async fn start(context: Context) -> Result<Answer> {
 
 async fn next(context: Context) -> Result<Answer> {
     let Nothing {} = context.body_as()?;
+    // The answer to the last question chose it already, in most cases. Reads collide with nothing.
+    let lesson = read(&context, lessons::open).await?;
+    if lesson.has_next() {
+        return rendered(lesson).await;
+    }
     change(&context, lessons::next).await
 }
 
