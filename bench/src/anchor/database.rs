@@ -1,5 +1,7 @@
 //! The anchor's tables.
 
+use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -33,17 +35,35 @@ pub(crate) fn open(path: &Path, synchronous: &str) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Makes the tables and fills them with the network of `users` students, in one transaction and
-/// without syncing: nothing here is measured.
+/// Users that are written in one transaction, so that the log of changes stays small.
+const USERS_AT_ONCE: u64 = 10_000;
+
+/// Makes the file with the network of `users` students, without syncing: nothing here is measured.
 pub(crate) fn fill(path: &Path, users: u64) -> Result<()> {
-    let mut connection = open(path, "OFF")?;
+    let unfinished = path.with_extension("part");
+    if unfinished.exists() {
+        fs::remove_file(&unfinished)?;
+    }
+    let mut connection = open(&unfinished, "OFF")?;
     connection.execute_batch(SCHEMA)?;
+    let mut from = 0;
+    while from < users {
+        let to = users.min(from + USERS_AT_ONCE);
+        fill_users(&mut connection, from..to)?;
+        from = to;
+    }
+    connection.execute_batch("pragma wal_checkpoint(truncate)")?;
+    drop(connection);
+    Ok(fs::rename(unfinished, path)?)
+}
+
+fn fill_users(connection: &mut Connection, users: Range<u64>) -> Result<()> {
     let transaction = connection.transaction()?;
     {
-        let mut user = transaction.prepare("insert into users(id, body) values (?, ?)")?;
-        let mut enrollment =
-            transaction.prepare("insert into enrollments(id, user_id, body) values (?, ?, ?)")?;
-        for i in 0..users {
+        let mut user = transaction.prepare_cached("insert into users(id, body) values (?, ?)")?;
+        let mut enrollment = transaction
+            .prepare_cached("insert into enrollments(id, user_id, body) values (?, ?, ?)")?;
+        for i in users {
             let id = user_id(i);
             user.execute(params![id, user_json(i)])?;
             for k in 0..ENROLLMENTS_PER_USER {
@@ -55,7 +75,5 @@ pub(crate) fn fill(path: &Path, users: u64) -> Result<()> {
             }
         }
     }
-    transaction.commit()?;
-    connection.execute_batch("pragma wal_checkpoint(truncate)")?;
-    Ok(())
+    Ok(transaction.commit()?)
 }

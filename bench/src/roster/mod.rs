@@ -86,6 +86,11 @@ impl Options {
         self.only.is_empty() || self.only.contains(&part)
     }
 
+    /// Whether a part that is measured compares with the anchor.
+    fn needs_anchor(&self) -> bool {
+        [Part::Limits, Part::Reads, Part::Writes].into_iter().any(|part| self.wants(part))
+    }
+
     fn time(&self) -> Duration {
         Duration::from_secs(if self.quick { 1 } else { self.seconds })
     }

@@ -41,7 +41,7 @@ fn network(options: &Options, users: u64) -> Result<(Network, Option<Run>)> {
     std::fs::create_dir_all(&options.folder)?;
     let folder = options.folder.canonicalize()?;
     let anchor = folder.join(format!("anchor-{users}.db"));
-    if !anchor.exists() {
+    if options.needs_anchor() && !anchor.exists() {
         println!("filling the anchor with {users} students");
         anchor::fill(&anchor, users)?;
     }
