@@ -4,6 +4,7 @@ use lyceum_assessment::{respond, respond_validated};
 use lyceum_core::body::OneLineText;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::record::Object;
+use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -287,16 +288,26 @@ struct AnswerMembers {
 }
 
 /// Takes a student's answer to a question: `{response}` or `{responses: {variable: value}}`. If the same answer is
-/// sent again, nothing changes and the reply is the same.
+/// sent again, nothing changes and the reply is the same. For [`lyceum_store::Db::write_with_locks`].
 ///
 /// Errors: as [`attempt::lesson_for`]; `Invalid` for a question of another lesson, and for answers that do not match
 /// the item; `Conflict` if the attempt is complete, or another question was served.
 pub fn answer(
     tx: &mut Tx<'_>,
     context: &LessonContext<'_>,
-    given: &AnswerRequest,
+    request: &AnswerRequest,
 ) -> Result<AcceptedAnswer> {
-    let AnswerRequest { student, question, lesson, body } = given;
+    roster::lock_user(tx, &request.student)?;
+    answer_of_locked(tx, context, request)
+}
+
+/// [`answer`], after the student was locked.
+pub(crate) fn answer_of_locked(
+    tx: &mut Tx<'_>,
+    context: &LessonContext<'_>,
+    request: &AnswerRequest,
+) -> Result<AcceptedAnswer> {
+    let AnswerRequest { student, question, lesson, body } = request;
     let lesson = &*attempt::lesson_for(tx, context, student, lesson)?;
     context.check_changes(student)?;
     let (attempt, open) = attempt_with_question(tx, context, student, lesson)?;

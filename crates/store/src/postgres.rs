@@ -42,8 +42,8 @@ const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const BY_INDEX: &str = "SET LOCAL enable_seqscan = off";
 /// Serializable: whatever a write read is still true when it commits, or it runs again.
 const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE";
-/// A long write reads more than PostgreSQL can keep track of, and cannot run again: it only sees one state.
-const BEGIN_LONG: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE";
+/// For a write that locks what its rules need, and for a long one, which reads more than PostgreSQL can keep track of.
+const BEGIN_ONE_STATE: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE";
 const BEGIN_LATEST: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 /// Writes take turns by a table that every database has and nobody changes. Unlike an advisory lock, waiting
 /// for it comes before the transaction's snapshot, and it ends with the transaction.
@@ -202,6 +202,7 @@ impl PostgresSession {
         }
         let begin = match sees {
             WriteIsolation::Snapshot => BEGIN_WRITE,
+            WriteIsolation::LockedRows => BEGIN_ONE_STATE,
             WriteIsolation::Latest => BEGIN_LATEST,
         };
         if alone {
@@ -224,7 +225,9 @@ impl PostgresSession {
             self.send_command(&format!("{begin}; {BY_INDEX}; {BESIDE_OTHERS}"))?;
         }
         let mut tx = match sees {
-            WriteIsolation::Snapshot => Tx::new(tx::TxConnection::Postgres(self)),
+            WriteIsolation::Snapshot | WriteIsolation::LockedRows => {
+                Tx::new(tx::TxConnection::Postgres(self))
+            }
             WriteIsolation::Latest => Tx::latest(tx::TxConnection::Postgres(self)),
         };
         if !task.run(&mut tx) {
@@ -269,7 +272,7 @@ impl PostgresSession {
         // Claimed before the snapshot, so that the former owner's counts are in it.
         self.shard()?;
         self.is_writing = true;
-        self.send_command(&format!("{BEGIN_LONG}; {BY_INDEX}"))?;
+        self.send_command(&format!("{BEGIN_ONE_STATE}; {BY_INDEX}"))?;
         let mut tx = Tx::long(tx::TxConnection::Postgres(self));
         let result = work(&mut tx);
         // An early return leaves the transaction open; it ends with the connection.

@@ -2,6 +2,7 @@
 
 use lyceum_core::body::OneLineText;
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,7 @@ pub fn answer(
     lesson: &str,
     given: &StudentAnswer,
 ) -> Result<AnswerReplyDraft> {
+    roster::lock_user(tx, student)?;
     if given.id.is_empty() || given.id.len() > crate::limits::ANSWER_ID_MAX_BYTES {
         let most = crate::limits::ANSWER_ID_MAX_BYTES;
         return Err(Problem::invalid("id", format!("must have 1 to {most} bytes")));
@@ -140,7 +142,7 @@ fn store_answer(
 ) -> Result<()> {
     let (student, lesson) = (&attempt.student, &attempt.lesson);
     let request = AnswerRequest::new(student, lesson, &given.question, given.responses.clone());
-    answer::answer(tx, context, &request).map(drop)
+    answer::answer_of_locked(tx, context, &request).map(drop)
 }
 
 /// The student's last attempt, if it is the one that the key names. It goes on if a teacher leaves the lesson out of the
@@ -204,6 +206,7 @@ pub fn start(
     lesson: &str,
     start: &StudentStart,
 ) -> Result<()> {
+    roster::lock_user(tx, student)?;
     let found = find(tx, context, student, lesson)?;
     if !matches!(found.lesson.kind, LessonKind::Questions(_)) {
         let message = "the lesson has no questions of this server; open its address";
@@ -235,6 +238,7 @@ pub fn finish(
     lesson: &str,
     finish: &StudentFinish,
 ) -> Result<()> {
+    roster::lock_user(tx, student)?;
     current(tx, context, student, lesson, &finish.attempt)?;
     finalize::finalize(tx, context, student, lesson).map(drop)
 }

@@ -1,6 +1,7 @@
 //! Lessons that are done when the student says so.
 
 use lyceum_core::{Problem, Reach, Result};
+use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -19,6 +20,7 @@ pub fn mark_done(
     student: &str,
     lesson: &str,
 ) -> Result<()> {
+    roster::lock_user(tx, student)?;
     let found = find(tx, context, student, lesson)?;
     if !found.lesson.can_be_marked_done() {
         let message = "this lesson is done when its questions are answered";

@@ -2,6 +2,8 @@
 //!
 //! A student reaches only the lessons of their courses, of their lesson plans and of their assigned tests. Any other
 //! lesson is answered like one that does not exist.
+//!
+//! What changes a student's work locks the student first, and is for [`lyceum_store::Db::write_with_locks`].
 
 mod answers;
 mod courses;

@@ -2,6 +2,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -360,6 +361,7 @@ pub(super) fn started(
 /// Chooses the question that the student answers next, if that has not happened yet. Errors: as [`started`]; `Invalid` for a
 /// lesson that shows all its questions.
 pub fn next(tx: &mut Tx<'_>, context: &LessonContext<'_>, student: &str, id: &str) -> Result<()> {
+    roster::lock_user(tx, student)?;
     started(tx, context, student, id)?;
     answer::next(tx, context, student, id).map(drop)
 }

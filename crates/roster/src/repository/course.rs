@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Tx, Value, dialect};
+use lyceum_store::{Tx, Value, dialect, log};
 
 use super::read::StoredRecord;
 use crate::limits;
@@ -119,6 +119,17 @@ pub struct LessonState {
     pub records: String,
     /// The texts of the student's active enrollments as a student in classes of the course.
     pub enrollments: Vec<String>,
+}
+
+/// Makes other writes to the user's record wait, and other callers of this for the same user, until the transaction ends.
+/// SQLite has one writer, which nobody overtakes.
+pub fn lock_user(tx: &mut Tx<'_>, user: &str) -> Result<()> {
+    if log::is_only_writer(tx) {
+        return Ok(());
+    }
+    let lock = dialect::lock_rows(tx.dialect());
+    let sql = format!("SELECT seq FROM users WHERE sourced_id = $1{lock}");
+    tx.query(&sql, &[user.into()], |_| Ok(true))
 }
 
 /// How a lesson and a student stand to each other: one statement, as each question and each answer asks

@@ -36,7 +36,7 @@ pub use classes::{
 pub use cost::{IndexProbe, ListCost, cost};
 pub use course::{
     LessonState, PlacedLesson, RecordTexts, component_resources, components, lesson_state,
-    placed_in, placed_with_word, resources, test_outs,
+    lock_user, placed_in, placed_with_word, resources, test_outs,
 };
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::delete;

@@ -55,8 +55,10 @@ pub(crate) enum TransactionMode {
 /// The visibility of other transactions' commits to the statements of a write.
 #[derive(Clone, Copy)]
 pub(crate) enum WriteIsolation {
-    /// Only commits before the first statement.
+    /// Only commits before the first statement. It runs again if anything that it read was changed since.
     Snapshot,
+    /// Only commits before the first statement. It runs again only if a row that it changes or locks was changed since.
+    LockedRows,
     /// All commits before each statement.
     Latest,
 }

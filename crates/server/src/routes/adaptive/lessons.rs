@@ -101,7 +101,7 @@ pub(crate) async fn write<T: Send + 'static>(
     context: &Context,
     work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    context.app.db.write(at_desk(context, work)).await
+    context.app.db.write(in_lessons(context, work)).await
 }
 
 /// Runs work on lessons in a read transaction.
@@ -109,10 +109,10 @@ async fn read<T: Send + 'static>(
     context: &Context,
     work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    context.app.db.read(at_desk(context, work)).await
+    context.app.db.read(in_lessons(context, work)).await
 }
 
-fn at_desk<T>(
+fn in_lessons<T>(
     context: &Context,
     work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
 ) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
@@ -249,14 +249,15 @@ async fn render_question(context: &Context, question: QuestionDraft) -> Result<L
 }
 
 async fn take_answer(context: Context) -> Result<Answer> {
-    let given: AnswerRequest = context.body_as()?;
-    let mut taken =
-        write(&context, move |tx, lesson_context| answer::answer(tx, lesson_context, &given))
-            .await?;
-    if let Some(log) = taken.log.take() {
+    let request: AnswerRequest = context.body_as()?;
+    let work = in_lessons(&context, move |tx, lesson_context| {
+        answer::answer(tx, lesson_context, &request)
+    });
+    let mut accepted = context.app.db.write_with_locks(work).await?;
+    if let Some(log) = accepted.log.take() {
         context.app.lessons.store_log(log);
     }
-    Ok(Answer::of(&AnswerReply::from(taken)))
+    Ok(Answer::of(&AnswerReply::from(accepted)))
 }
 
 async fn finish_attempt(context: Context) -> Result<Answer> {

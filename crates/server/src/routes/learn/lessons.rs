@@ -179,7 +179,7 @@ async fn change(
         work(tx, lesson_context, student, &lesson)?;
         lessons::open(tx, lesson_context, student, &lesson)
     })?;
-    rendered(context.app.db.write(write).await?).await
+    rendered(context.app.db.write_with_locks(write).await?).await
 }
 
 async fn rendered(lesson: LessonDraft) -> Result<Answer> {
@@ -218,13 +218,13 @@ async fn done(context: Context) -> Result<Answer> {
 }
 
 async fn answer(context: Context) -> Result<Answer> {
-    let given: StudentAnswer = context.body_as()?;
+    let request: StudentAnswer = context.body_as()?;
     let lesson = context.param("lesson").to_owned();
     let write = of_student(&context, move |tx, lesson_context, student| {
-        lessons::answer(tx, lesson_context, student, &lesson, &given)
+        lessons::answer(tx, lesson_context, student, &lesson, &request)
     })?;
-    let taken = context.app.db.write(write).await?;
-    let reply: StudentAnswerReply = apart(move || taken.render()).await?;
+    let draft = context.app.db.write_with_locks(write).await?;
+    let reply: StudentAnswerReply = apart(move || draft.render()).await?;
     Ok(answer_of(&reply))
 }
 
