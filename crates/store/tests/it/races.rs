@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::{Db, Migration, SqlDialect, Tx};
+use lyceum_store::{Db, Migration, SqlDialect, Tx, dialect};
 use lyceum_testkit::race::at_once;
 
 use crate::{SCHEMA, count, on_both, open, wait, with_target};
@@ -166,6 +166,58 @@ fn writes_of_unrelated_rows_seldom_run_again() {
         });
         let (runs, writes) = (runs.load(Ordering::SeqCst), tasks * each);
         assert!(runs <= writes * 3 / 2, "{writes} writes ran {runs} times");
+    });
+}
+
+/// Adds one to the owner's row, and a row of the owner.
+fn add_for(tx: &mut Tx<'_>, owner: &str, id: &str) -> Result<()> {
+    let lock = dialect::lock_rows(tx.dialect());
+    let owned = format!("SELECT number FROM things WHERE id = $1{lock}");
+    let number = tx.query_one(&owned, &[owner.into()], |row| row.int(0))?.unwrap();
+    find_and_add(tx, id)?;
+    let sql = "UPDATE things SET number = $1 WHERE id = $2";
+    tx.execute(sql, &[(number + 1).into(), owner.into()]).map(drop)
+}
+
+#[test]
+fn writes_that_lock_their_owners_run_again_only_for_the_same_owner() {
+    on_both(|db| {
+        let (owners, tasks_of_each, each) = (4, 3, 20);
+        let fill =
+            move |tx: &mut Tx<'_>| (0..owners).try_for_each(|o| add(tx, &format!("owner-{o}"), 0));
+        wait(db.write(fill)).unwrap();
+        // First one task for each owner, then several.
+        for tasks in [1, tasks_of_each] {
+            let runs = Arc::new(AtomicUsize::new(0));
+            wait(async {
+                let writing: Vec<_> = (0..owners * tasks)
+                    .map(|task| {
+                        let (db, runs) = (db.clone(), runs.clone());
+                        tokio::spawn(async move {
+                            for n in 0..each {
+                                let runs = runs.clone();
+                                let owner = format!("owner-{}", task % owners);
+                                let id = format!("{tasks}-{task}-{n}");
+                                let work = move |tx: &mut Tx<'_>| {
+                                    runs.fetch_add(1, Ordering::SeqCst);
+                                    add_for(tx, &owner, &id)
+                                };
+                                db.write_with_locks(work).await.unwrap();
+                            }
+                        })
+                    })
+                    .collect();
+                for task in writing {
+                    task.await.unwrap();
+                }
+            });
+            if tasks == 1 {
+                assert_eq!(runs.load(Ordering::SeqCst), owners * each);
+            }
+        }
+        let sum = "SELECT SUM(number) FROM things WHERE id LIKE 'owner-%'";
+        let counted = wait(db.read(move |tx| number(tx, sum))).unwrap();
+        assert_eq!(usize::try_from(counted).unwrap(), owners * (1 + tasks_of_each) * each);
     });
 }
 
