@@ -24,6 +24,7 @@ mod writer;
 
 pub use digest::{Digest, Hasher};
 pub use disk::{Blob, Blobs, SweepReport};
+pub use remote::{key_prefix, open_bucket, wait};
 pub use writer::Writer;
 
 use lyceum_core::{Problem, ProblemKind};

@@ -39,32 +39,7 @@ pub(crate) struct Remote {
 impl Remote {
     /// The blobs below `name` in the bucket. Sends no request yet.
     pub(crate) fn open(s3: &S3Settings, name: &str) -> Result<Self> {
-        let mut builder = AmazonS3Builder::new()
-            .with_bucket_name(&s3.bucket)
-            .with_region(&s3.region)
-            .with_allow_http(s3.endpoint.starts_with("http://"))
-            .with_http_connector(Connector)
-            .with_retry(RetryConfig {
-                max_retries: RETRIES,
-                retry_timeout: Duration::from_secs(S3_ANSWER_MAX_S),
-                ..RetryConfig::default()
-            });
-        if !s3.endpoint.is_empty() {
-            builder = builder.with_endpoint(s3.endpoint.trim_end_matches('/'));
-        }
-        match (&s3.access_key, &s3.secret_key) {
-            (Some(id), Some(secret)) => {
-                builder = builder.with_access_key_id(id.reveal());
-                builder = builder.with_secret_access_key(secret.reveal());
-            }
-            _ => builder = builder.with_skip_signature(true),
-        }
-        let store = builder.build().map_err(|fault| {
-            let message = "[s3] in the settings does not name a usable bucket";
-            Problem::new(ProblemKind::Invalid, message).because(fault.to_string())
-        })?;
-        let prefix = [s3.prefix.trim_matches('/'), name].join("/");
-        Ok(Self { store, prefix: prefix.trim_matches('/').to_owned() })
+        Ok(Self { store: open_bucket(s3)?, prefix: key_prefix(s3, name) })
     }
 
     /// Stores a file under its digest. It is durable when this returns.
@@ -157,6 +132,41 @@ impl Remote {
     }
 }
 
+/// The bucket that the settings name. Sends no request yet.
+///
+/// Errors: `Invalid` if the settings do not name a usable bucket.
+pub fn open_bucket(s3: &S3Settings) -> Result<AmazonS3> {
+    let mut builder = AmazonS3Builder::new()
+        .with_bucket_name(&s3.bucket)
+        .with_region(&s3.region)
+        .with_allow_http(s3.endpoint.starts_with("http://"))
+        .with_http_connector(Connector)
+        .with_retry(RetryConfig {
+            max_retries: RETRIES,
+            retry_timeout: Duration::from_secs(S3_ANSWER_MAX_S),
+            ..RetryConfig::default()
+        });
+    if !s3.endpoint.is_empty() {
+        builder = builder.with_endpoint(s3.endpoint.trim_end_matches('/'));
+    }
+    match (&s3.access_key, &s3.secret_key) {
+        (Some(id), Some(secret)) => {
+            builder = builder.with_access_key_id(id.reveal());
+            builder = builder.with_secret_access_key(secret.reveal());
+        }
+        _ => builder = builder.with_skip_signature(true),
+    }
+    builder.build().map_err(|fault| {
+        let message = "[s3] in the settings does not name a usable bucket";
+        Problem::new(ProblemKind::Invalid, message).because(fault.to_string())
+    })
+}
+
+/// The prefix of all keys below `name`, without slashes at its ends.
+pub fn key_prefix(s3: &S3Settings, name: &str) -> String {
+    [s3.prefix.trim_matches('/'), name].join("/").trim_matches('/').to_owned()
+}
+
 async fn parts(upload: &mut dyn MultipartUpload, file: &mut File) -> Result<()> {
     loop {
         let bytes = part(file)?;
@@ -181,8 +191,9 @@ fn bucket_failed(fault: &object_store::Error) -> Problem {
     Problem::new(ProblemKind::Unavailable, message).because(fault.to_string())
 }
 
-/// Runs a future to its end on a new thread, because the calling thread may belong to a runtime that must not block.
-fn wait<T: Send>(work: impl Future<Output = T> + Send) -> T {
+/// Runs a request to a bucket to its end on a new thread, because the calling thread may belong to a runtime that must
+/// not block.
+pub fn wait<T: Send>(work: impl Future<Output = T> + Send) -> T {
     thread::scope(|scope| {
         let waits = scope.spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();

@@ -8,6 +8,7 @@
 //! | which records lie within a reach, computed without SQL | `naive_reach` |
 //! | random rosters, limited reaches, organizations that move | `random_roster` |
 //! | a receiver of webhooks | `receiver` |
+//! | an S3 bucket | `s3` |
 //! | crashes and durability, two writes at once | `durability`, `race` |
 //! | fuzzing for a limited time | `fuzz` |
 
@@ -20,6 +21,7 @@ pub mod race;
 pub mod random_roster;
 pub mod receiver;
 pub mod records;
+pub mod s3;
 pub mod server;
 
 pub use lyceum_server::migrations;

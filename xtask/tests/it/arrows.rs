@@ -37,6 +37,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("lyceum-project", &["lyceum-core"]),
     ("lyceum-blob", &["lyceum-core"]),
+    // It makes its bucket as `blob` does.
+    ("lyceum-replica", &["lyceum-blob", "lyceum-core"]),
     ("lyceum-client", &["lyceum-core"]),
     ("lyceum-console", &["lyceum-core"]),
     (

@@ -1,59 +1,19 @@
-//! Blobs in an S3 bucket, served by `s3s-fs`, which checks signatures.
+//! Blobs in an S3 bucket.
 
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, UNIX_EPOCH};
 
-use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
 use lyceum_blob::limits::S3_PART_BYTES;
 use lyceum_blob::{Blobs, Digest, SweepReport};
 use lyceum_core::ProblemKind;
-use lyceum_core::config::{S3Settings, Secret};
+use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
-use s3s::auth::SimpleAuth;
-use s3s::service::S3ServiceBuilder;
+use lyceum_testkit::s3::{Bucket, settings};
 use tempfile::TempDir;
-use tokio::net::TcpListener;
 
 use crate::files;
-
-/// A server with one bucket, which is a folder. Both live until the tests end.
-fn bucket() -> (TempDir, S3Settings) {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("files")).unwrap();
-    let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(folder.path()).unwrap());
-    builder.set_auth(SimpleAuth::from_single("key", "secret"));
-    let service = builder.build();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
-    let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        runtime.block_on(async {
-            loop {
-                let (stream, _) = listener.accept().await.unwrap();
-                let service = service.clone();
-                let connection =
-                    http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-                tokio::spawn(async { drop(connection.await) });
-            }
-        });
-    });
-    (folder, settings(endpoint, "secret"))
-}
-
-fn settings(endpoint: String, secret: &str) -> S3Settings {
-    S3Settings {
-        bucket: "files".into(),
-        endpoint,
-        region: "us-east-1".into(),
-        prefix: "school".into(),
-        access_key: Some(Secret::new("key".to_owned())),
-        secret_key: Some(Secret::new(secret.to_owned())),
-    }
-}
 
 /// The folder of a server that uses the bucket.
 fn server(s3: &S3Settings) -> (TempDir, Blobs) {
@@ -69,15 +29,16 @@ fn after(folder: &TempDir, seconds: i64) -> Timestamp {
     Timestamp::from_milliseconds(i64::try_from(changed).unwrap()).plus_seconds(seconds)
 }
 
-fn is_in(bucket: &TempDir, digest: &Digest) -> bool {
-    bucket.path().join(format!("files/school/hosting/{digest}")).is_file()
+fn is_in(bucket: &Bucket, digest: &Digest) -> bool {
+    bucket.folder.path().join(format!("files/school/hosting/{digest}")).is_file()
 }
 
 #[test]
 fn a_blob_of_one_server_is_read_by_another() {
-    let (bucket, s3) = bucket();
-    let (_one, first) = server(&s3);
-    let (two, second) = server(&s3);
+    let bucket = Bucket::start();
+    let s3 = &bucket.settings;
+    let (_one, first) = server(s3);
+    let (two, second) = server(s3);
     let digest = Digest::of(b"abc");
     assert!(!first.has(&digest).unwrap() && first.open(&digest).unwrap().is_none());
     assert_eq!(first.put(&digest, &b"abc"[..]).unwrap(), 3);
@@ -99,22 +60,23 @@ fn a_blob_of_one_server_is_read_by_another() {
 
 #[test]
 fn a_large_blob_is_sent_in_parts_and_its_upload_continues_after_a_crash() {
-    let (bucket, s3) = bucket();
+    let bucket = Bucket::start();
+    let s3 = &bucket.settings;
     let size = usize::try_from(S3_PART_BYTES).unwrap() * 2 + 5;
     let bytes: Vec<u8> = (0..=250).cycle().take(size).collect();
     let digest = Digest::of(&bytes);
-    let (folder, blobs) = server(&s3);
+    let (folder, blobs) = server(s3);
     let half = size / 2;
     blobs.append("u-1", 0, &bytes[..half]).unwrap();
     // The server is killed and starts again with the same folder.
     drop(blobs);
-    let blobs = Blobs::in_s3(folder.path(), &s3, "hosting").unwrap();
+    let blobs = Blobs::in_s3(folder.path(), s3, "hosting").unwrap();
     assert_eq!(blobs.upload_size("u-1").unwrap(), Some(half as u64));
     blobs.append("u-1", half as u64, &bytes[half..]).unwrap();
     assert!(!is_in(&bucket, &digest), "half of a blob is not a blob");
     assert_eq!(blobs.finish("u-1", &digest).unwrap(), size as u64);
     assert!(is_in(&bucket, &digest));
-    let (_other, other) = server(&s3);
+    let (_other, other) = server(s3);
     let mut blob = other.open(&digest).unwrap().unwrap();
     let mut read = Vec::new();
     blob.file.read_to_end(&mut read).unwrap();
@@ -126,8 +88,9 @@ fn a_large_blob_is_sent_in_parts_and_its_upload_continues_after_a_crash() {
 
 #[test]
 fn a_sweep_removes_unneeded_blobs_from_the_bucket_unless_they_were_asked_for() {
-    let (bucket, s3) = bucket();
-    let (folder, blobs) = server(&s3);
+    let bucket = Bucket::start();
+    let s3 = &bucket.settings;
+    let (folder, blobs) = server(s3);
     let [wanted, orphan, asked] = [b"wanted", b"orphan", b"asked!"].map(|bytes| {
         let digest = Digest::of(bytes);
         blobs.put(&digest, &bytes[..]).unwrap();
@@ -138,7 +101,7 @@ fn a_sweep_removes_unneeded_blobs_from_the_bucket_unless_they_were_asked_for() {
     writer.write_all(b"sent").unwrap();
     writer.sync().unwrap();
     drop(writer);
-    let other = Blobs::in_s3(folder.path().join("other"), &s3, "projects/a").unwrap();
+    let other = Blobs::in_s3(folder.path().join("other"), s3, "projects/a").unwrap();
     other.put(&orphan, &b"orphan"[..]).unwrap();
     let hour = Duration::from_hours(1);
     let sweep = |at| blobs.sweep(at, hour, |digest| *digest == wanted).unwrap();
@@ -151,12 +114,13 @@ fn a_sweep_removes_unneeded_blobs_from_the_bucket_unless_they_were_asked_for() {
 
 #[test]
 fn a_blob_that_is_stored_again_is_spared_like_a_new_one() {
-    let (bucket, s3) = bucket();
-    let (folder, blobs) = server(&s3);
+    let bucket = Bucket::start();
+    let s3 = &bucket.settings;
+    let (folder, blobs) = server(s3);
     let digests = [b"again", b"other"].map(|bytes| {
         let digest = Digest::of(bytes);
         blobs.put(&digest, &bytes[..]).unwrap();
-        let object = bucket.path().join(format!("files/school/hosting/{digest}"));
+        let object = bucket.folder.path().join(format!("files/school/hosting/{digest}"));
         let file = fs::File::options().write(true).open(object).unwrap();
         let long_ago = file.metadata().unwrap().modified().unwrap() - Duration::from_hours(5);
         file.set_modified(long_ago).unwrap();
@@ -170,7 +134,8 @@ fn a_blob_that_is_stored_again_is_spared_like_a_new_one() {
 
 #[test]
 fn nothing_is_stored_if_the_bucket_refuses_or_is_unreachable() {
-    let (_bucket, s3) = bucket();
+    let bucket = Bucket::start();
+    let s3 = &bucket.settings;
     let wrong = settings(s3.endpoint.clone(), "wrong");
     let nowhere = settings("http://127.0.0.1:1".into(), "secret");
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,73 @@
+//! Which objects of a replica are kept.
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+
+use crate::chain::Destination;
+use crate::key::{ObjectKey, ObjectKind, Position};
+use crate::objects::ReplicaStore;
+
+/// The keys of a replica from the oldest on, with their sizes in bytes. Other objects are ignored.
+pub(crate) fn keys(store: &ReplicaStore, prefix: &str) -> Result<Vec<(ObjectKey, u64)>> {
+    let key = |(key, size): (String, u64)| {
+        let key = key.strip_prefix(prefix)?.strip_prefix('/')?.parse().ok()?;
+        Some((key, size))
+    };
+    let mut keys: Vec<_> = store.list(prefix)?.into_iter().filter_map(key).collect();
+    keys.sort_unstable();
+    Ok(keys)
+}
+
+/// The number of the last chain of an epoch.
+pub(crate) fn last_chain(of: &Destination<'_>, epoch: u64) -> Result<Option<u64>> {
+    let keys = keys(of.store, of.prefix)?;
+    let numbers = keys.iter().map(|(key, _)| key.chain).filter(|chain| chain.epoch == epoch);
+    Ok(numbers.map(|chain| chain.number).max())
+}
+
+/// Deletes objects that no restore to the last `keep_days` days needs.
+pub(crate) fn remove_old(of: &Destination<'_>, keep_days: u32) -> Result<()> {
+    let cutoff = of.clock.now().plus_seconds(-i64::from(keep_days) * 24 * 60 * 60);
+    let keys = keys(of.store, of.prefix)?;
+    let Some(base) = base(keys.iter().map(|(key, _)| key), cutoff) else { return Ok(()) };
+    for (key, _) in keys.iter().filter(|(key, _)| is_before(key, &base)) {
+        of.store.delete(&of.key(key))?;
+    }
+    Ok(())
+}
+
+/// The snapshot from which a restore to a time begins: the last one of the last chain that had begun then.
+pub(crate) fn base<'a>(
+    keys: impl Iterator<Item = &'a ObjectKey>,
+    until: Timestamp,
+) -> Option<ObjectKey> {
+    keys.filter(|key| key.snapshot().is_some() && key.time <= until)
+        .max_by_key(|key| (key.chain, key.snapshot()))
+        .copied()
+}
+
+/// Whether no restore that begins from the snapshot `base`, or a later one, needs the object.
+fn is_before(key: &ObjectKey, base: &ObjectKey) -> bool {
+    let at = base.snapshot().unwrap_or_default();
+    let end = match key.kind {
+        ObjectKind::Snapshot(position) => return (key.chain, position) < (base.chain, at),
+        ObjectKind::Segment(from, end) => Position { log: from.log, offset: end },
+    };
+    (key.chain, end) <= (base.chain, at)
+}
+
+impl ObjectKey {
+    /// The position of a snapshot.
+    pub(crate) fn snapshot(&self) -> Option<Position> {
+        match self.kind {
+            ObjectKind::Snapshot(position) => Some(position),
+            ObjectKind::Segment(..) => None,
+        }
+    }
+}
+
+/// Deletes a whole replica.
+pub fn delete(store: &ReplicaStore, prefix: &str) -> Result<()> {
+    let keys = store.list(prefix)?;
+    keys.iter().try_for_each(|(key, _)| store.delete(key))
+}

@@ -1,0 +1,119 @@
+//! Stores of replicas: a bucket, one that fails for a while, missing and damaged objects.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lyceum_core::ProblemKind;
+use lyceum_core::time::{ManualClock, SystemClock};
+use lyceum_replica::{ReplicaStore, Replicator, restorable_times, restore};
+use lyceum_testkit::s3::Bucket;
+
+use crate::{PREFIX, Rows, Setup, insert, restored, rows, wait_until, writer};
+
+#[test]
+fn a_bucket_that_fails_delays_no_write_and_receives_everything_later() {
+    let bucket = Bucket::start();
+    let store = ReplicaStore::in_s3(&bucket.settings, "replicas").unwrap();
+    let replicator = Replicator::start(store.clone(), Arc::new(SystemClock), 7).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("d1.sqlite");
+    let connection = writer(&file);
+    // More than one part of an upload.
+    connection
+        .execute_batch("INSERT INTO number VALUES (0, 0, hex(randomblob(12000000)))")
+        .unwrap();
+    replicator.add(&file, PREFIX, 1);
+    wait_until("the first snapshot", || replicator.status().lag_ms == 0);
+    insert(&connection, 1);
+    let has_segment = || {
+        let times = restorable_times(&store, PREFIX).unwrap();
+        times.is_some_and(|times| times.latest > times.earliest)
+    };
+    wait_until("a segment", has_segment);
+    assert_eq!(restored(&store, None), rows(&connection));
+    bucket.set_down(true);
+    let begun = Instant::now();
+    for id in 2..200 {
+        insert(&connection, id);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert_eq!(replicator.flush(&file).unwrap_err().kind, ProblemKind::Unavailable);
+    let status = replicator.status();
+    assert_eq!((status.files, status.failures.len()), (1, 1));
+    assert!(status.lag_ms > 0);
+    bucket.set_down(false);
+    wait_until("a retry", || replicator.status().lag_ms == 0);
+    assert_eq!(replicator.status().failures, []);
+    assert_eq!(restored(&store, None), rows(&connection));
+}
+
+#[test]
+fn a_missing_or_damaged_object_is_named() {
+    let setup = Setup::new();
+    let connection = writer(&setup.file());
+    let replicator = setup.replicator();
+    replicator.add(&setup.file(), PREFIX, 1);
+    let mut times = Vec::new();
+    for id in 0..4 {
+        insert(&connection, id);
+        replicator.flush(&setup.file()).unwrap();
+        times.push(setup.tick());
+    }
+    let root = setup.folder.path().join("replicas").join(PREFIX);
+    let objects = setup.objects();
+    let [first, second, third, snapshot] = &objects[..] else { panic!("{objects:?}") };
+    let target = setup.folder.path().join("restored.sqlite");
+    let failed = |until| {
+        let problem = restore(&setup.store, PREFIX, until, &target, &mut |_, _| {}).unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::Invalid);
+        assert!(!target.exists());
+        problem.message
+    };
+    damage(&root.join(third));
+    assert!(failed(None).contains(third), "{}", failed(None));
+    damage(&root.join(third));
+    fs::remove_file(root.join(second)).unwrap();
+    let message = failed(None);
+    assert!(message.contains("is missing") && message.contains(third), "{message}");
+    assert_eq!(setup.restored(Some(times[1])), Rows::from([(0, 0), (1, 1)]), "before the gap");
+    assert!(objects[0].contains("segment") && first < snapshot);
+    damage(&root.join(snapshot));
+    assert!(failed(Some(times[0])).contains(snapshot));
+}
+
+/// Changes a byte. A second call changes it back.
+fn damage(object: &Path) {
+    let mut bytes = fs::read(object).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    fs::write(object, bytes).unwrap();
+}
+
+#[test]
+fn nothing_is_restored_over_a_file_or_without_a_replica() {
+    let setup = Setup::new();
+    let target = setup.folder.path().join("restored.sqlite");
+    let restore = || restore(&setup.store, PREFIX, None, &target, &mut |_, _| {}).unwrap_err();
+    assert_eq!(restore().kind, ProblemKind::NotFound);
+    fs::write(&target, "").unwrap();
+    assert_eq!(restore().kind, ProblemKind::Conflict);
+    let nowhere = setup.folder.path().join("nowhere");
+    assert_eq!(ReplicaStore::in_folder(&nowhere).unwrap_err().kind, ProblemKind::Invalid);
+}
+
+#[test]
+fn a_file_that_is_removed_is_stored_first() {
+    let setup = Setup::new();
+    let clock = Arc::new(ManualClock::at("2026-01-15T08:00:00Z".parse().unwrap()));
+    let replicator = Replicator::start(setup.store.clone(), clock, 7).unwrap();
+    let connection = writer(&setup.file());
+    replicator.add(&setup.file(), PREFIX, 1);
+    insert(&connection, 5);
+    drop(connection);
+    replicator.remove(&setup.file()).unwrap();
+    assert_eq!(setup.restored(None), Rows::from([(5, 5)]));
+    assert_eq!(replicator.status().files, 0);
+    assert!(!setup.folder.path().join("d1.sqlite-wal").exists(), "nobody has the file open");
+}
