@@ -31,6 +31,11 @@ impl LiveActivity {
         Ok(Self { follow: Follow::from(events::newest(tx)?), answers })
     }
 
+    /// Whether there are events after a gap that may still be filled, so that a look may find something without a signal.
+    pub fn waits(&self) -> bool {
+        self.follow.waits()
+    }
+
     /// What is seen after another look, and whether a student within each of the reaches did something since. Without
     /// activity it costs the same for any number of reaches.
     pub fn look(

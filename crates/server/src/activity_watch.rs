@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use lyceum_adaptive::live::LiveActivity;
 use lyceum_core::{Reach, Result};
-use lyceum_store::Tx;
+use lyceum_store::{Signal, Tx};
 use tokio::sync::watch;
+use tokio::time::sleep;
 
 use crate::limits;
+use crate::sse;
 use crate::state::App;
 
 /// The open pages by what their viewers reach; `None` while no task looks.
@@ -80,14 +82,22 @@ pub(crate) async fn follow(app: &App, reach: Reach) -> Result<watch::Receiver<()
 }
 
 async fn look_for_viewers(app: App, mut activity: LiveActivity) {
+    let (mut log, mut answers) =
+        (app.live.subscribe(), app.db.signals().subscribe(Signal::Answers));
     while !app.draining.load(Relaxed) {
-        tokio::time::sleep(Duration::from_millis(limits::EVENT_STREAM_POLL_MS)).await;
+        let wait = if activity.waits() { sse::POLL } else { app.db.signals().wait() };
+        tokio::select! {
+            _ = log.changed() => {}
+            _ = answers.changed() => {}
+            () = sleep(wait) => {}
+        }
         let Some(reaches) = app.activity.reaches() else { return };
         let (seen, now, looked) = (activity.clone(), app.clock.now(), reaches.clone());
         let look = move |tx: &mut Tx<'_>| seen.clone().look(tx, now, &looked);
         let Ok((next, is_new)) = app.db.read(look).await else { break };
         activity = next;
         app.activity.notify(&reaches.into_iter().zip(is_new).collect());
+        sleep(Duration::from_millis(limits::EVENT_STREAM_PAUSE_MS)).await;
     }
     *app.activity.viewers() = None;
 }

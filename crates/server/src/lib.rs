@@ -17,7 +17,7 @@
 //! | starting, listening, connections, TLS, limits on connections and memory | `server`, `state`, `listen`, `connection`, `tls`, `admission`, `descriptors` |
 //! | bodies, forms with files, compression, CORS, proxies, request ids, entity tags, page links | `body`, `multipart`, `compression`, `cors`, `proxy`, `request_id`, `etag`, `paging` |
 //! | metrics, and the listener for them | `metrics` |
-//! | answers that never change; streams; what students do, for open pages; slow work on other threads | `fixed`, `sse`, `activity_watch`, `apart` |
+//! | answers that never change; streams; what wakes them; what students do, for open pages; slow work on other threads | `fixed`, `sse`, `live`, `activity_watch`, `apart` |
 //! | many envelopes in one transaction; moving ids and facts of events into runs | `intake`, `gathering` |
 //! | requests to addresses that callers supply | `guarded` |
 //! | deployed projects; files of items and stimuli | `hosted`, `document_files` |
@@ -56,6 +56,7 @@ mod language;
 mod learning;
 pub mod limits;
 mod listen;
+mod live;
 pub mod metrics;
 mod multipart;
 mod name_words;

@@ -64,8 +64,11 @@ pub const EVENT_ROWS_FREED_COUNT: usize = 100_000;
 pub const EVENT_ROWS_FREED_EVERY_S: u64 = 30;
 /// Seconds between two removals of the heads of runs of events that are not used any more.
 pub const EVENT_HEADS_CHECK_EVERY_S: u64 = 60;
-/// Milliseconds between two reads of the log for a live stream.
+/// Milliseconds between two looks of a live stream at something that may have changed without a signal: a gap in the
+/// event log, the log of a backend in memory.
 pub const EVENT_STREAM_POLL_MS: u64 = 250;
+/// Milliseconds between two looks into the event log for live streams at least.
+pub const EVENT_STREAM_PAUSE_MS: u64 = 100;
 /// Seconds after which a live stream says that it lives.
 pub const EVENT_STREAM_HEARTBEAT_S: u64 = 15;
 /// Milliseconds between two checks whether the reader of a live stream may still read it. With

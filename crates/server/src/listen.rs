@@ -78,6 +78,7 @@ pub(crate) async fn run(
         () = stop => {}
     }
     shared.app.draining.store(true, Relaxed);
+    shared.app.live.wake();
     tracing::info!("stopping: finishing the accepted requests");
     let _ = timeout(notice, accept(&listener, &shared, &follow)).await;
     drop((listener, follow));

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use lyceum_hosting::nodes::report::{self, NodeReport, NodeState};
+use lyceum_hosting::nodes::report::{self, NodeReport, NodeState, NodeStatus};
 use lyceum_store::Tx;
 use tokio::time::sleep;
 
@@ -19,6 +19,7 @@ pub(crate) async fn report_periodically(app: App) {
         report_state(app.clone(), state).await;
         let now = app.clock.now();
         if let Ok(nodes) = app.db.read(move |tx| report::list(tx, now)).await {
+            app.live_servers.store(count_live(&nodes), Relaxed);
             let found = report::address_conflict(&nodes);
             if found != conflict
                 && let Some(found) = &found
@@ -29,6 +30,12 @@ pub(crate) async fn report_periodically(app: App) {
         }
         sleep(Duration::from_secs(limits::NODE_REPORT_EVERY_S)).await;
     }
+}
+
+/// The number of servers that answer requests, including this one.
+fn count_live(nodes: &[NodeStatus]) -> u32 {
+    let live = nodes.iter().filter(|node| node.state == NodeState::Serving).count();
+    u32::try_from(live).unwrap_or(u32::MAX).max(1)
 }
 
 /// Reports the state of this server.

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use lyceum_access::{Keyring, Player};
 use lyceum_core::config::Config;
@@ -24,6 +24,7 @@ use crate::imports::{self, RunningImport};
 use crate::intake::Intake;
 use crate::learning::Learning;
 use crate::limits;
+use crate::live::{self, LiveLog};
 use crate::metrics::{self, Metrics};
 use crate::name_words;
 use crate::route::Area;
@@ -81,8 +82,10 @@ impl Server {
             base_url: config.public_url(),
             blobs,
             node,
+            live_servers: AtomicU32::new(1),
             hosted: ProjectHosting::default(),
             intake: Intake::default(),
+            live: LiveLog::new(),
             activity: ActivityWatch::default(),
             items: lyceum_assessment::Items::default(),
             lessons: lyceum_adaptive::LessonCaches::default(),
@@ -182,6 +185,7 @@ impl Server {
         background.spawn(webhooks::delete_old_periodically(Arc::clone(&app)));
         background.spawn(routes::games::demo::purge_periodically(Arc::clone(&app)));
         background.spawn(nodes::report_periodically(Arc::clone(&app)));
+        background.spawn(live::watch(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
         }

@@ -39,7 +39,10 @@ pub(crate) struct EventFeed {
     checked: Instant,
 }
 
-const CHECK: Duration = Duration::from_millis(limits::STREAM_CHECK_MS);
+/// The time between two looks at something that may change without a signal.
+pub(crate) const POLL: Duration = Duration::from_millis(limits::EVENT_STREAM_POLL_MS);
+/// The time between two checks.
+pub(crate) const CHECK: Duration = Duration::from_millis(limits::STREAM_CHECK_MS);
 
 impl EventFeed {
     pub(crate) fn new(sender: Sender<Bytes>, may_read: StillAllowed) -> Self {
@@ -68,9 +71,9 @@ impl EventFeed {
     }
 
     /// Waits before the next check for something to send. Returns false if the reader disconnected.
-    pub(crate) async fn pause(&self) -> bool {
+    pub(crate) async fn pause(&self, wait: Duration) -> bool {
         tokio::select! {
-            () = sleep(Duration::from_millis(limits::EVENT_STREAM_POLL_MS)) => true,
+            () = sleep(wait) => true,
             () = self.sender.closed() => false,
         }
     }

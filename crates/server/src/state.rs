@@ -1,7 +1,7 @@
 //! The state that all requests share.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use lyceum_blob::Blobs;
 use lyceum_core::config::Config;
@@ -17,6 +17,7 @@ use crate::guarded::GuardedClient;
 use crate::hosted::ProjectHosting;
 use crate::imports::RunningImport;
 use crate::intake::Intake;
+use crate::live::LiveLog;
 use crate::metrics::Metrics;
 use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
@@ -38,12 +39,16 @@ pub struct State {
     pub base_url: String,
     /// This node, which has the files of its projects.
     pub(crate) node: Arc<Node>,
+    /// The servers that share the database, as far as this one knows: at least itself.
+    pub(crate) live_servers: AtomicU32,
     /// The files of hosted projects.
     pub(crate) blobs: Blobs,
     /// Caches for hosted projects, and the engine of their backends.
     pub(crate) hosted: ProjectHosting,
     /// Envelopes that wait to be stored.
     pub(crate) intake: Intake,
+    /// Wakes live streams.
+    pub(crate) live: LiveLog,
     /// Tells open pages what students do.
     pub(crate) activity: ActivityWatch,
     /// A cache of parsed assessment items.

@@ -10,6 +10,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::postgres::{Postgres, TransactionMode, WriteIsolation};
 use crate::probe::{self, WriteCheck};
+use crate::signals::{Signals, WaitingSignals};
 use crate::sqlite::{Sqlite, SqliteFile};
 use crate::{Migration, SqlDialect, StoreGauges, Tx, backup, compact, migrate, problem, task};
 
@@ -85,6 +86,23 @@ impl Db {
         match &*self.0 {
             Store::Sqlite(_) => SqlDialect::Sqlite,
             Store::Postgres(_) => SqlDialect::Postgres,
+        }
+    }
+
+    /// The signals that wake readers. They are delivered while [`Db::deliver_signals`] runs.
+    pub fn signals(&self) -> &Signals {
+        match &*self.0 {
+            Store::Sqlite(sqlite) => &sqlite.signals,
+            Store::Postgres(postgres) => &postgres.signals,
+        }
+    }
+
+    /// Delivers signals to the readers of this process and, on PostgreSQL, to those of all servers of the database, over
+    /// a connection of its own. Never returns.
+    pub async fn deliver_signals(&self) {
+        match &*self.0 {
+            Store::Sqlite(sqlite) => sqlite.signals.deliver(&WaitingSignals::default()).await,
+            Store::Postgres(postgres) => postgres.deliver_signals().await,
         }
     }
 

@@ -23,6 +23,7 @@
 //! | exact counts at any size | `tally` |
 //! | jobs that survive crashes | `jobs` |
 //! | changes that webhooks receive | `outbox` |
+//! | signals that wake readers on all servers | `signals` |
 //! | backup, inspection, the write test of `/ready` | `backup`, `inspect`, `probe` |
 //! | figures for the monitoring, slow statements | `gauges`, `slow` |
 //! | removing deleted content from pages | `compact` |
@@ -48,6 +49,7 @@ pub mod outbox;
 mod postgres;
 mod probe;
 mod problem;
+mod signals;
 mod slow;
 pub mod spool;
 mod sql;
@@ -66,6 +68,7 @@ pub use inspect::{Inspection, inspect};
 pub use migrate::Migration;
 pub use probe::WriteCheck;
 pub use problem::is_too_slow;
+pub use signals::{Signal, Signals};
 pub use slow::log_slow_statements;
 pub use spool::Spool;
 pub use sql::{Param, Sql};

@@ -63,5 +63,15 @@ pub const POSTGRES_SILENCE_MS: u64 = 5000;
 pub const POSTGRES_SENT_MAX_STATEMENTS: usize = 32;
 /// Bytes of statements that are sent without waiting; a longer statement is sent when no other is pending.
 pub const POSTGRES_SENT_MAX_BYTES: usize = 1024 * 1024;
+/// Milliseconds between two deliveries of signals that wake readers. Each costs PostgreSQL a lock of the whole cluster.
+pub const SIGNAL_EVERY_MS: u64 = 200;
+/// Milliseconds after which a reader that received no signal looks by itself.
+pub const SIGNAL_WAIT_MS: u64 = 1000;
+/// The same while signals of other servers do not arrive.
+pub const SIGNAL_ALONE_WAIT_MS: u64 = 250;
+/// Milliseconds that the first signal of a connection to PostgreSQL may take until it is back.
+pub const SIGNAL_ECHO_MAX_MS: u64 = 2000;
+/// Milliseconds after which a connection for signals is opened again.
+pub const SIGNAL_RECONNECT_MS: u64 = 5000;
 /// Bytes of a slow statement that the log shows at most.
 pub const SLOW_STATEMENT_SHOWN_MAX_BYTES: usize = 2000;

@@ -3,6 +3,7 @@
 mod address;
 mod bulk;
 mod client;
+mod listen;
 mod pool;
 mod pooler;
 mod queue;
@@ -20,6 +21,7 @@ use tokio_postgres::{Error, Statement};
 
 pub(crate) use address::PostgresAddress;
 pub(crate) use client::{Client, FailedStatement};
+pub(crate) use listen::exchange;
 pub(crate) use pool::{Postgres, TransactionMode, WriteIsolation, reach};
 pub(crate) use values::cell;
 
@@ -29,6 +31,7 @@ use crate::limits::{
     POSTGRES_TURN_WAIT_MS, STORE_STATEMENT_CACHE_ENTRIES,
 };
 use crate::problem::{self, NulCharacter, is_retryable, unavailable};
+use crate::signals::SignalSet;
 use crate::task::StoreTask;
 use crate::tx::{self, Row, RowCells, Tx};
 use crate::{StoreOptions, Value};
@@ -65,6 +68,8 @@ pub(crate) struct PostgresSession {
     is_out_of_step: bool,
     /// The time limit for the answer of a write; `None` means no limit.
     write_wait: Option<Duration>,
+    /// The signals of the last transaction, if it was committed.
+    signals: SignalSet,
     /// When a turn ends, whatever is left to do in it.
     turn_ends: Option<Instant>,
 }
@@ -112,6 +117,7 @@ impl PostgresSession {
             fault: None,
             is_out_of_step: false,
             write_wait: None,
+            signals: SignalSet::default(),
             turn_ends: None,
         })
     }
@@ -234,9 +240,11 @@ impl PostgresSession {
             self.rollback();
             return Ok(());
         }
-        let written = tx.flush_tally().and_then(|()| self.commit());
-        if written.is_err() {
-            self.rollback();
+        let (flushed, signals) = (tx.flush_tally(), tx.signals());
+        let written = flushed.and_then(|()| self.commit());
+        match written {
+            Ok(()) => self.signals = signals,
+            Err(_) => self.rollback(),
         }
         written
     }
@@ -280,6 +288,11 @@ impl PostgresSession {
         tx.flush_tally()?;
         self.commit()?;
         Ok(result)
+    }
+
+    /// Takes the signals of the last transaction.
+    pub(crate) fn take_signals(&mut self) -> SignalSet {
+        std::mem::take(&mut self.signals)
     }
 
     pub(crate) fn fault(&self) -> Option<RetryDecision> {

@@ -1,5 +1,7 @@
 //! SQLite: one writer thread with group commit and one that syncs, inline reads, a few scan threads.
 
+mod writer;
+
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,11 +20,10 @@ use crate::durable::{CommitSyncs, log_of};
 use crate::limits::{
     READY_FREE_MIN_BYTES, SQLITE_CACHE_BYTES, SQLITE_LOG_KEPT_BYTES, SQLITE_SCAN_THREADS,
     SQLITE_WRITE_CACHE_BYTES, STORE_QUEUE_MAX_ENTRIES, STORE_STATEMENT_CACHE_ENTRIES,
-    STORE_WRITE_BATCH_MAX_ENTRIES, STORE_WRITE_BATCH_OPEN_MS,
 };
 use crate::one_statement::LongerReads;
 use crate::problem::{self, NulCharacter, unavailable};
-use crate::tally::CountDeltas;
+use crate::signals::Signals;
 use crate::task::{self, StoreTask};
 use crate::tx::{Row, RowCells, Tx, TxConnection};
 use crate::{StoreOptions, Value};
@@ -30,7 +31,6 @@ use crate::{StoreOptions, Value};
 /// Pages of the write-ahead log from which on the writer itself carries over what is left of it and
 /// begins the log anew (64 MiB); until then [`Checkpoints`] does that beside it.
 const LOG_PAGES: u32 = 16_000;
-const BATCH_OPEN: Duration = Duration::from_millis(STORE_WRITE_BATCH_OPEN_MS);
 
 /// An open SQLite file with its threads. Dropping it ends them once their queues are empty.
 pub(crate) struct Sqlite {
@@ -40,6 +40,7 @@ pub(crate) struct Sqlite {
     pub(crate) scans: Sender<ScanSlots>,
     longer_reads: LongerReads,
     pub(crate) syncs: CommitSyncs,
+    pub(crate) signals: Arc<Signals>,
 }
 
 /// Where the file is and how it is opened.
@@ -172,9 +173,10 @@ impl Sqlite {
         // Whoever has read holds the file, and with it the log, until it closes.
         read(&connection, |tx| tx.query("SELECT 1 FROM sqlite_schema", &[], |_| Ok(false)))?;
         let syncs = CommitSyncs::start(&file.path)?;
-        let of_writer = syncs.clone();
+        let signals = Arc::new(Signals::new(true));
+        let (of_writer, of_file) = (syncs.clone(), Arc::clone(&signals));
         spawn("store-writer", move || {
-            write_batches(&connection, &waiting_writes, checkpoints, &of_writer);
+            writer::write_batches(&connection, &waiting_writes, checkpoints, &of_writer, &of_file);
         })?;
         let (scans, waiting_scans) = bounded(STORE_QUEUE_MAX_ENTRIES);
         for _ in 0..SQLITE_SCAN_THREADS {
@@ -182,7 +184,7 @@ impl Sqlite {
             spawn("store-scan", move || run_scans(&file, &waiting))?;
         }
         let (readers, longer_reads) = (ThreadLocal::new(), LongerReads::default());
-        Ok(Self { file, readers, writes, scans, longer_reads, syncs })
+        Ok(Self { file, readers, writes, scans, longer_reads, syncs, signals })
     }
 
     /// Runs a short read inline, on the calling thread's own connection.
@@ -242,98 +244,6 @@ fn read<T>(connection: &Connection, work: impl FnOnce(&mut Tx<'_>) -> Result<T>)
     // Cheaper than the rollback of a transaction that has nothing to take back.
     snapshot.commit()?;
     Ok(result)
-}
-
-fn write_batches(
-    connection: &Connection,
-    queue: &Receiver<Box<dyn StoreTask>>,
-    mut checkpoints: Checkpoints,
-    syncs: &CommitSyncs,
-) {
-    while let Ok(first) = queue.recv() {
-        let mut done = Vec::new();
-        match write_batch(connection, first, queue, &mut done) {
-            Ok(()) => syncs.committed(done),
-            Err(problem) => {
-                // Who waits behind a failed batch would wait as long for the same answer.
-                done.extend(queue.try_iter().take(STORE_WRITE_BATCH_MAX_ENTRIES));
-                tracing::error!(%problem, writes = done.len(), "no commit");
-                for task in done {
-                    task.answer(Err(problem::copy(&problem)));
-                }
-            }
-        }
-        checkpoints.committed(connection);
-    }
-}
-
-/// Runs the waiting closures and commits them together, with those that come within its first moment: a
-/// commit of few costs a short write a tenth more. Behind a long write nobody is taken along: where all
-/// who write wait for one commit, nobody is left to send what the next one is made of.
-///
-/// A savepoint a closure would cost a tenth of a short write, so there is none at first. Most
-/// refusals come before a closure has written anything; where one comes later, the batch is rolled
-/// back and run again with savepoints.
-fn write_batch(
-    connection: &Connection,
-    first: Box<dyn StoreTask>,
-    queue: &Receiver<Box<dyn StoreTask>>,
-    done: &mut Vec<Box<dyn StoreTask>>,
-) -> Result<()> {
-    done.push(first);
-    done.extend(queue.try_iter().take(STORE_WRITE_BATCH_MAX_ENTRIES - 1));
-    let begun = Instant::now();
-    let mut transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
-    let mut deltas = CountDeltas::default();
-    let mut careful = false;
-    let mut at = 0;
-    while at < done.len() {
-        let task = &mut *done[at];
-        if careful {
-            write_in_savepoint(connection, task, &mut deltas)?;
-        } else if !write_bare(connection, task, &mut deltas) {
-            drop(transaction);
-            transaction = Transaction::begin(connection, "BEGIN IMMEDIATE")?;
-            deltas = CountDeltas::default();
-            careful = true;
-            at = 0;
-            continue;
-        }
-        at += 1;
-        let is_open = begun.elapsed() < BATCH_OPEN && at < STORE_WRITE_BATCH_MAX_ENTRIES;
-        if is_open && at == done.len() {
-            done.extend(queue.try_recv());
-        }
-    }
-    deltas.flush(&mut Tx::new(TxConnection::Sqlite(connection)), 0)?;
-    transaction.commit()
-}
-
-/// Runs a closure. Answers whether nothing stays of it if it was refused.
-fn write_bare(connection: &Connection, task: &mut dyn StoreTask, deltas: &mut CountDeltas) -> bool {
-    let before = connection.total_changes();
-    let mut tx = Tx::new(TxConnection::Sqlite(connection));
-    if task.run(&mut tx) {
-        deltas.merge(tx.take_deltas());
-        return true;
-    }
-    // A full disk ends the whole transaction.
-    connection.total_changes() == before && !connection.is_autocommit()
-}
-
-fn write_in_savepoint(
-    connection: &Connection,
-    task: &mut dyn StoreTask,
-    deltas: &mut CountDeltas,
-) -> Result<()> {
-    execute(connection, "SAVEPOINT one", &[])?;
-    let mut tx = Tx::new(TxConnection::Sqlite(connection));
-    if task.run(&mut tx) {
-        deltas.merge(tx.take_deltas());
-    } else {
-        execute(connection, "ROLLBACK TO one", &[])?;
-    }
-    execute(connection, "RELEASE one", &[]).map(drop)
 }
 
 fn run_scans(file: &SqliteFile, queue: &Receiver<ScanSlots>) {

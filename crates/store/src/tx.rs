@@ -4,6 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
 use crate::outbox::WantedTopics;
+use crate::signals::{Signal, SignalSet};
 use crate::slow::timed;
 use crate::tally::CountDeltas;
 use crate::{FromRow, SqlDialect, Value, dialect, postgres, sqlite};
@@ -15,6 +16,7 @@ use crate::{FromRow, SqlDialect, Value, dialect, postgres, sqlite};
 pub struct Tx<'a> {
     session: TxConnection<'a>,
     deltas: CountDeltas,
+    signals: SignalSet,
     failed: bool,
     sees_latest: bool,
     is_serializable: bool,
@@ -48,6 +50,7 @@ impl<'a> Tx<'a> {
         Self {
             session,
             deltas,
+            signals: SignalSet::default(),
             failed: false,
             sees_latest,
             is_serializable: true,
@@ -80,6 +83,11 @@ impl<'a> Tx<'a> {
     /// The changes of counts so far; they leave the transaction.
     pub(crate) fn take_deltas(&mut self) -> CountDeltas {
         std::mem::take(&mut self.deltas)
+    }
+
+    /// The signals to deliver after the commit.
+    pub(crate) fn signals(&self) -> SignalSet {
+        self.signals
     }
 
     /// The closure's result. Errors: it continued after a failed statement.
@@ -125,6 +133,11 @@ impl Tx<'_> {
             TxConnection::Sqlite(_) => SqlDialect::Sqlite,
             TxConnection::Postgres(_) => SqlDialect::Postgres,
         }
+    }
+
+    /// Wakes the readers of this news on all servers, once the transaction is committed.
+    pub fn signal(&mut self, signal: Signal) {
+        self.signals.add(signal);
     }
 
     /// Whether each statement sees all that was committed before it.

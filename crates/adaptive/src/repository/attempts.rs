@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Tx, Value, columns, named_column};
+use lyceum_store::{Signal, Tx, Value, columns, named_column};
 
 use crate::LessonType;
 use crate::answer::SEEDING;
@@ -257,6 +257,7 @@ pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt, now: Timestamp) -> Resu
         now.milliseconds().into(),
         attempt.id.into(),
     ];
+    tx.signal(Signal::Answers);
     tx.send(sql, &values)
 }
 

@@ -6,7 +6,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::log::is_only_writer;
 use lyceum_store::outbox::{self, Change};
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Signal, Tx, Value};
 use sha2::{Digest, Sha256};
 
 use super::blocks::Blocks;
@@ -166,6 +166,7 @@ pub fn append_all(
         });
     }
     announce(tx, now, &rows, &answers)?;
+    tx.signal(Signal::Events);
     Ok((answers, learned))
 }
 

@@ -1,23 +1,22 @@
 //! Keeps the clients in memory, because every request needs one.
 
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use axum::http::HeaderValue;
-use governor::{DefaultDirectRateLimiter, Quota};
 use lyceum_access as access;
 use lyceum_core::config::LimitSettings;
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 
+use super::rate::RequestRate;
 use crate::admission::add;
 use crate::limits;
 
 /// A client and the used part of its share.
 pub(crate) struct ClientShare {
     client: access::Client,
-    limiter: Option<DefaultDirectRateLimiter>,
+    rate: Option<RequestRate>,
     /// The number of running requests.
     requests: AtomicUsize,
     /// The bytes of answers that the client has not read yet.
@@ -27,12 +26,9 @@ pub(crate) struct ClientShare {
 impl ClientShare {
     pub(super) fn new(client: access::Client, limits: &LimitSettings) -> Self {
         let rate = client.requests_per_second.unwrap_or(limits.requests_per_second);
-        let limiter = NonZeroU32::new(rate).map(|rate| {
-            let burst = NonZeroU32::new(limits.burst).unwrap_or(NonZeroU32::MIN);
-            DefaultDirectRateLimiter::direct(Quota::per_second(rate).allow_burst(burst))
-        });
+        let rate = RequestRate::new(rate, limits.burst);
         let [requests, unread_bytes] = [(); 2].map(|()| AtomicUsize::new(0));
-        Self { client, limiter, requests, unread_bytes }
+        Self { client, rate, requests, unread_bytes }
     }
 
     pub(crate) fn is_revoked(&self) -> bool {
@@ -78,11 +74,10 @@ impl ClientShare {
         self.unread_bytes.fetch_sub(bytes, Relaxed);
     }
 
-    /// Refuses a request beyond the client's rate.
-    pub(crate) fn count_request(&self) -> Result<()> {
-        let Some(Err(refused)) = self.limiter.as_ref().map(DefaultDirectRateLimiter::check) else {
-            return Ok(());
-        };
+    /// Refuses a request beyond the part of the client's rate that each of the live servers gives.
+    pub(crate) fn count_request(&self, live_servers: &AtomicU32) -> Result<()> {
+        let Some(rate) = &self.rate else { return Ok(()) };
+        let Err(refused) = rate.check(live_servers.load(Relaxed)) else { return Ok(()) };
         let mut problem = Problem::new(
             ProblemKind::TooManyRequests,
             format!(

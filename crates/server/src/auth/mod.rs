@@ -5,6 +5,7 @@ mod clients;
 mod gate;
 pub(crate) mod people;
 mod provider;
+mod rate;
 mod sandbox;
 pub(crate) mod sign_in;
 mod signed;
@@ -213,7 +214,7 @@ pub(crate) async fn identify(
             None => authenticate(app, headers, scopes).await?,
         },
     };
-    grant.caller.count_request()?;
+    grant.caller.count_request(&app.live_servers)?;
     Ok(Some(grant))
 }
 
@@ -381,7 +382,7 @@ pub(crate) async fn player(app: &App, token: &str) -> Result<Option<(Player, boo
 /// Like [`player`], but counts the request for the sender's rate. Errors: `TooManyRequests`.
 pub(crate) async fn counted_player(app: &App, token: &str) -> Result<Option<Player>> {
     let Ok(grant) = app.gate.open(app, token).await? else { return Ok(None) };
-    grant.caller.count_request()?;
+    grant.caller.count_request(&app.live_servers)?;
     Ok(grant.player().cloned())
 }
 

@@ -177,7 +177,7 @@ pub(crate) async fn signed_in(
         Some(grant) => grant,
         None => super::authenticate(app, headers, access::Scopes::default()).await?,
     };
-    grant.caller.count_request()?;
+    grant.caller.count_request(&app.live_servers)?;
     Ok(grant)
 }
 
@@ -195,7 +195,7 @@ pub(super) async fn student(
             "pages of other sites cannot change anything here; use the pages of this server";
         return Err(Problem::new(ProblemKind::Forbidden, message));
     }
-    grant.caller.count_request()?;
+    grant.caller.count_request(&app.live_servers)?;
     Ok(Some(grant))
 }
 

@@ -18,7 +18,7 @@ fn id(number: u32) -> String {
 }
 
 /// An activity, number n, of one of two students, in minute n of the day.
-fn event(number: u32) -> Value {
+pub(crate) fn event(number: u32) -> Value {
     let student = number % 2;
     json!({
         "@context": CONTEXT,
@@ -55,12 +55,12 @@ fn envelope(data: &[Value]) -> Value {
     })
 }
 
-fn send(client: &TestClient, path: &str, data: &[Value]) -> Reply {
+pub(crate) fn send(client: &TestClient, path: &str, data: &[Value]) -> Reply {
     client.post(path).json(&envelope(data)).send()
 }
 
 const STANDARD: &str = "/ims/caliper/v1p2/events";
-const PLATFORM: &str = "/caliper/event";
+pub(crate) const PLATFORM: &str = "/caliper/event";
 
 #[test]
 fn an_envelope_is_taken_at_both_addresses_and_read_back() {

@@ -2,10 +2,13 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use lyceum_access::NewClient;
-use lyceum_testkit::server::{Setup, both_as};
+use lyceum_access::{NewClient, Scope};
+use lyceum_core::PayloadDialect;
+use lyceum_testkit::fresh_database;
+use lyceum_testkit::server::{Setup, TestServer, both_as};
 use serde_json::Value;
 
 use crate::probe;
@@ -45,6 +48,48 @@ fn the_settings_share_counts_for_clients_without_one() {
         let refused = (0..10).filter(|_| client.get("/probe/guarded").send().status == 429);
         assert!(refused.count() >= 5);
     });
+}
+
+#[test]
+fn servers_of_one_database_share_the_rate_of_a_client() {
+    let mut setup = probe::setup();
+    setup.config.limits.burst = 20;
+    let first = TestServer::start_as(&fresh_database(&lyceum_server::migrations()), setup);
+    let slow = NewClient { requests_per_second: Some(1), ..NewClient::named("slow") };
+    let (id, secret) = first.register(&slow);
+    let token = first.token_of(&id, &secret);
+    let served = |server: &TestServer| {
+        let client = server.anonymous().with_token(token.clone());
+        (0..30).filter(|_| client.get("/probe/guarded").send().status == 200).count()
+    };
+    let alone = served(&first);
+    assert!((20..=22).contains(&alone), "{alone} were served");
+    // A server counts those that serve when it starts.
+    let other = || {
+        let mut setup = Setup { folder: None, ..first.setup().clone() };
+        setup.listen_anew();
+        TestServer::start_as(first.target(), setup)
+    };
+    let second = other();
+    wait_for_reports(&second, 2);
+    let third = other();
+    wait_for_reports(&third, 3);
+    let of_three = served(&third);
+    assert!((6..=8).contains(&of_three), "{of_three} were served");
+}
+
+/// Waits until so many servers have reported that they serve.
+fn wait_for_reports(server: &TestServer, count: usize) {
+    let admin = server.client_with(&[Scope::ServerRead], PayloadDialect::Platform);
+    let begun = Instant::now();
+    loop {
+        let nodes: Value = admin.get("/api/nodes").expect(200).json();
+        if nodes["nodes"].as_array().unwrap().len() == count {
+            return;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "{nodes}");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

@@ -41,6 +41,7 @@ mod lesson_rules;
 mod lessons;
 mod limited;
 mod limits;
+mod live_streams;
 mod lms;
 mod lms_records;
 mod monitoring;

@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 use lyceum_core::{Problem, Result};
 
 use super::queue::Queue;
-use super::{Client, PostgresAddress, PostgresSession, RetryDecision, pooler};
+use super::{Client, PostgresAddress, PostgresSession, RetryDecision, exchange, pooler};
 use crate::limits::{
     POSTGRES_CONNECT_PAUSE_MS, POSTGRES_RECONNECT_MS, POSTGRES_SCAN_CONNECTIONS,
     STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES,
 };
 use crate::one_statement::LongerReads;
 use crate::problem::{self, unavailable};
+use crate::signals::{Signals, WaitingSignals};
 use crate::task::{self, StoreTask};
 use crate::{Migration, StoreGauges, StoreOptions, Tx, WorkGauges, migrate};
 
@@ -37,6 +38,7 @@ pub(crate) struct Postgres {
     long: ConnectionPool,
     /// The connection of the last blocking read or write, for the next one.
     spare: Mutex<Option<PostgresSession>>,
+    pub(crate) signals: Arc<Signals>,
 }
 
 /// The mode of a task's transaction.
@@ -96,18 +98,30 @@ impl Postgres {
         // The client brings a runtime of its own, so a thread of the caller's will not do.
         thread::scope(|scope| scope.spawn(migrate).join())
             .unwrap_or_else(|_| Err(Problem::internal("migrating panicked")))?;
+        let signals = Arc::new(Signals::new(false));
+        let pool = |size| ConnectionPool::new(&address, options, size, &signals);
         Ok(Self {
-            short: ConnectionPool::new(&address, options, options.connections),
-            long: ConnectionPool::new(&address, options, POSTGRES_SCAN_CONNECTIONS),
+            short: pool(options.connections),
+            long: pool(POSTGRES_SCAN_CONNECTIONS),
             address,
             options,
             spare: Mutex::default(),
+            signals,
         })
     }
 
     pub(crate) fn submit(&self, task: Box<dyn StoreTask>, mode: TransactionMode) -> Result<()> {
         let pool = if matches!(mode, TransactionMode::Scan(_)) { &self.long } else { &self.short };
         pool.submit(task, mode)
+    }
+
+    /// Delivers signals between this process and the others. Never returns.
+    pub(crate) async fn deliver_signals(&self) {
+        let outgoing = WaitingSignals::default();
+        tokio::join!(
+            self.signals.deliver(&outgoing),
+            exchange(&self.address, &self.signals, &outgoing)
+        );
     }
 
     /// The address of the database.
@@ -191,10 +205,16 @@ struct PoolShared {
     /// When no connection was to be had for the last time.
     refused: Mutex<Option<Instant>>,
     longer_reads: LongerReads,
+    signals: Arc<Signals>,
 }
 
 impl ConnectionPool {
-    fn new(address: &PostgresAddress, options: StoreOptions, size: usize) -> Self {
+    fn new(
+        address: &PostgresAddress,
+        options: StoreOptions,
+        size: usize,
+        signals: &Arc<Signals>,
+    ) -> Self {
         let shared = PoolShared {
             address: address.clone(),
             options,
@@ -204,6 +224,7 @@ impl ConnectionPool {
             answers: AtomicU64::new(0),
             refused: Mutex::default(),
             longer_reads: LongerReads::default(),
+            signals: Arc::clone(signals),
         };
         let queue = Arc::new(Queue::new(STORE_QUEUE_MAX_ENTRIES));
         Self { queue, shared: Arc::new(shared), size }
@@ -363,6 +384,7 @@ impl Worker {
         let session = self.session.as_mut().expect("whoever asks has connected");
         let outcome = session.run(task, mode, self.shared.needs_snapshot(mode));
         let fault = session.fault();
+        self.shared.signals.written.add(session.take_signals());
         if !matches!(fault, Some(RetryDecision::Lost | RetryDecision::InDoubt)) {
             self.shared.answers.fetch_add(1, Ordering::Relaxed);
         }

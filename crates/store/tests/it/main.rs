@@ -12,6 +12,7 @@ mod pooler;
 mod races;
 mod reads;
 mod sent;
+mod signals;
 mod slow;
 mod spool;
 mod tally;

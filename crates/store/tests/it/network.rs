@@ -62,7 +62,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream, is_cut: &AtomicBool) {
 }
 
 /// The port of a test's database, and its address with another port.
-fn port(target: &StoreLocation) -> (u16, impl Fn(u16) -> String) {
+pub(crate) fn port(target: &StoreLocation) -> (u16, impl Fn(u16) -> String) {
     let StoreLocation::Postgres(url) = target.clone() else { unreachable!("it is PostgreSQL") };
     let (front, rest) = url.rsplit_once(':').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     let (port, name) = rest.split_once('/').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();

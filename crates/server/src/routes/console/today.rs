@@ -183,7 +183,7 @@ async fn send_activity(mut activity: watch::Receiver<()>, mut feed: EventFeed) {
                 Ok(()) => "data: activity\n\n",
                 Err(_) => return,
             },
-            is_open = feed.pause() => match is_open {
+            is_open = feed.pause(sse::CHECK) => match is_open {
                 true if last_sent.elapsed() >= heartbeat => ": alive\n\n",
                 true => "",
                 false => return,

@@ -1,8 +1,8 @@
 //! `GET /events/stream`: events as they arrive, as server-sent events.
 //!
-//! A stream looks into the log a few times a second, whatever process wrote it, and holds neither
-//! lock nor transaction between two looks. It reads on only when its client has taken what was
-//! read before, so that a slow client costs a few events of memory.
+//! A stream looks into the log when it has grown, whatever process wrote it ([`crate::live`]), and holds neither lock nor
+//! transaction between two looks. It reads on only when its client has taken what was read before, so that a slow client
+//! costs a few events of memory.
 //!
 //! An event is sent once it is durable. Its number is where its client goes on: were it lost with the
 //! power, another event would get the number, and the client would never see that one.
@@ -15,7 +15,8 @@ use std::time::Duration;
 use lyceum_access::{RequestSubject, Scope};
 use lyceum_bridge::reach::actors_within;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_events::repository::{self, EventFilter, Follow};
+use lyceum_events::ActorFilter;
+use lyceum_events::repository::{self, EventFilter, Follow, LoggedEvent};
 use serde_json::json;
 use tokio::sync::mpsc::channel;
 use tokio::time::Instant;
@@ -93,36 +94,63 @@ async fn follow_log(
     let actors = actors_within(&context.reach());
     let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
     let mut last_sent = Instant::now();
+    let mut log = context.app.live.subscribe();
+    let mut may_be_new = true;
     if !feed.send(place("begin", &follow)).await {
         return;
     }
     while !context.app.draining.load(Relaxed) {
-        let (state, actors) = (follow.clone(), actors.clone());
-        let now = context.app.clock.now();
-        let look = context.app.db.read(move |tx| state.clone().look(tx, now, &actors));
-        let Ok((next, events)) = look.await else { return };
-        let idle = next == follow;
-        if !idle && context.app.db.synced().await.is_err() {
-            return;
+        let (mut events, mut is_idle) = (Vec::new(), true);
+        if may_be_new {
+            let former = follow.clone();
+            let Ok(found) = look(&context, &mut follow, &actors).await else { return };
+            events = found;
+            is_idle = follow == former;
         }
-        follow = next;
         let mut text = String::new();
         for event in events.into_iter().filter(|event| filter.takes(event)) {
             let id = event.seq;
             let event = serde_json::to_string(&stored(event)).expect("its keys are texts");
             let _ = write!(text, "id: {id}\ndata: {event}\n\n");
         }
-        if idle && !follows && !follow.waits() {
+        if is_idle && !follows && !follow.waits() {
             return;
         }
         if last_sent.elapsed() >= heartbeat {
             last_sent = Instant::now();
             text.push_str(&place("alive", &follow));
         }
-        if !feed.send(text).await || (idle && !feed.pause().await) {
+        if !feed.send(text).await {
             return;
         }
+        if !is_idle {
+            continue;
+        }
+        let wait = if follow.waits() { sse::POLL } else { sse::CHECK };
+        may_be_new = tokio::select! {
+            _ = log.changed() => true,
+            is_open = feed.pause(wait) => match is_open {
+                true => follow.waits(),
+                false => return,
+            },
+        };
     }
+}
+
+/// The next events of the log, once they are durable.
+async fn look(
+    context: &Context,
+    follow: &mut Follow,
+    actors: &ActorFilter,
+) -> Result<Vec<LoggedEvent>> {
+    let (state, actors, now) = (follow.clone(), actors.clone(), context.app.clock.now());
+    let look = context.app.db.read(move |tx| state.clone().look(tx, now, &actors));
+    let (next, events) = look.await?;
+    if next != *follow {
+        context.app.db.synced().await?;
+        *follow = next;
+    }
+    Ok(events)
 }
 
 /// A comment with the place from which a later stream goes on, also where no event was sent yet.

@@ -147,7 +147,7 @@ async fn follow_lines(
             told = Instant::now();
             text.push_str(": alive\n\n");
         }
-        if !feed.send(std::mem::take(&mut text)).await || !feed.pause().await {
+        if !feed.send(std::mem::take(&mut text)).await || !feed.pause(sse::POLL).await {
             return;
         }
     }
