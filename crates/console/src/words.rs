@@ -176,18 +176,20 @@ pub fn short_weekday(weekday: Weekday) -> String {
     }
 }
 
-/// The name of a grade by its code in the roster (CEDS), such as `Grade 4` for `04`. A code that is not CEDS is shown
-/// as it is.
+/// The name of a grade by its code in the roster (CEDS, or a number), such as `Grade 4` for `04`. Another code is shown as
+/// it is.
 pub fn grade(code: &str) -> String {
     match code {
         "IT" => t!("Infant or toddler"),
         "PR" => t!("Preschool"),
         "PK" => t!("Prekindergarten"),
         "TK" => t!("Transitional kindergarten"),
-        "KG" => t!("Kindergarten"),
+        "K" | "KG" => t!("Kindergarten"),
         "PS" => t!("After secondary school"),
         "UG" => t!("No grade"),
-        _ => match code.parse::<u8>() {
+        _ => match code.parse::<i8>() {
+            Ok(-1) => t!("Prekindergarten"),
+            Ok(0) => t!("Kindergarten"),
             Ok(number @ 1..=13) => t!("Grade {n}", n = number),
             _ => code.to_owned(),
         },

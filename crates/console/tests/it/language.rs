@@ -65,6 +65,7 @@ fn numbers_and_times_have_the_format_of_the_language() {
         (&|| moment_with_seconds(at, today), ["24 Nov, 14:05:09", "24 nov, 14:05:09"]),
         (&|| weekday(at.weekday()), ["Tuesday", "martes"]),
         (&|| grade("04"), ["Grade 4", "4.º grado"]),
+        (&|| grade("00"), ["Kindergarten", "Kínder"]),
         (&|| grade("Year 7"), ["Year 7", "Year 7"]),
     ];
     for (shown, expected) in formats {

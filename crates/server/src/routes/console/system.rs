@@ -3,7 +3,7 @@
 use lyceum_access::audit::{AuditChange, AuditEntry, AuditFilter, AuditOrder, each};
 use lyceum_access::limits::CONSOLE_JOBS_COUNT;
 use lyceum_access::screens::system as screen;
-use lyceum_console::language::translated;
+use lyceum_console::language::{message, translated};
 use lyceum_console::limits;
 use lyceum_console::{
     Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, links, screens,
@@ -177,7 +177,7 @@ fn job_row(visitor: &Visitor, job: &jobs::JobStatus) -> Row {
         state(job),
         Cell::count(job.attempts).to(&to),
         visitor.time_of_text(&job.due),
-        job.error.as_ref().map_or_else(Cell::none, Cell::text),
+        job.error.as_ref().map_or_else(Cell::none, |error| Cell::text(message(error))),
     ]
 }
 
@@ -222,7 +222,7 @@ async fn job(context: Context, visitor: Visitor) -> Result<Answer> {
 
 fn try_row(visitor: &Visitor, job: &jobs::JobStatus, tried: &jobs::JobTry) -> Row {
     let outcome = match (&tried.error, &tried.ended) {
-        (Some(error), _) => Cell::text(error).toned("bad"),
+        (Some(error), _) => Cell::text(message(error)).toned("bad"),
         (None, Some(_)) => Cell::text(t!("done")).toned("good"),
         (None, None) if job.runs(tried) => Cell::text(t!("running")).toned("warn"),
         (None, None) => Cell::text(t!("its server stopped")).toned("bad"),
