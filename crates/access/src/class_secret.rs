@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::class_sign_in::student_tries;
 use crate::master::MasterKey;
 use crate::repository::{class_sign_ins as repository, guesses, sessions};
+use crate::sealed::SealedColumn;
 use crate::secret;
 
 /// The names of the pictures, in the order in which they are shown.
@@ -134,6 +135,13 @@ pub fn open_secrets(
     });
     opened.collect()
 }
+
+pub(crate) const SEALED_SECRETS: SealedColumn = SealedColumn {
+    table: "class_secrets",
+    column: "sealed",
+    key: &["person"],
+    label: |key| label(&key[0]),
+};
 
 fn label(person: &str) -> String {
     format!("class secret {person}")

@@ -20,6 +20,7 @@ use crate::limits;
 use crate::master::MasterKey;
 use crate::repository::keys::{self as repository, SealedKey};
 use crate::scope::Scopes;
+use crate::sealed::SealedColumn;
 use crate::token::{self, Grant, IssuedToken, Player, TokenError};
 
 /// The server and environment of tokens. A token of another realm is refused.
@@ -113,6 +114,7 @@ impl Keyring {
         realm: &Realm,
         master: &MasterKey,
     ) -> Result<Self> {
+        let master = &master_of_database(tx, master)?;
         let keyring = Self::read(tx, now, realm, master)?;
         if keyring.keys.is_empty() || keyring.rotation_due(now) {
             repository::lock(tx)?;
@@ -173,6 +175,12 @@ impl Keyring {
     ) -> Result<Self> {
         repository::lock(tx)?;
         repository::delete_all(tx, realm.environment)?;
+        if repository::derivation_key(tx)?
+            .is_some_and(|key| master.open(DERIVATION, &key).is_none())
+        {
+            repository::delete_derivation_key(tx)?;
+        }
+        let master = &master_of_database(tx, master)?;
         repository::insert(tx, realm.environment, &seal(now, realm.environment, master))?;
         Self::read(tx, now, realm, master)
     }
@@ -240,17 +248,56 @@ impl Keyring {
     }
 }
 
+/// The label of the key from which others are derived.
+const DERIVATION: &str = "lyceum derivation key";
+
+pub(crate) const DERIVATION_KEY: SealedColumn = SealedColumn {
+    table: "derivation_key",
+    column: "sealed",
+    key: &["CAST(id AS TEXT)"],
+    label: |_| DERIVATION.to_owned(),
+};
+
+pub(crate) const SEALED_KEYS: SealedColumn = SealedColumn {
+    table: "signing_keys",
+    column: "sealed",
+    key: &["kid", "environment"],
+    label: |key| label(&key[0], &key[1]),
+};
+
+/// The master key with the derivation key of the database. At the first start this is the master key itself: of two, the
+/// one that sealed the signing keys.
+pub fn master_of_database(tx: &mut Tx<'_>, master: &MasterKey) -> Result<MasterKey> {
+    let stored = match repository::derivation_key(tx)? {
+        Some(stored) => stored,
+        None => {
+            let keys = repository::all(tx)?;
+            let seals = |one: &MasterKey| {
+                keys.iter().any(|(kid, environment, sealed)| {
+                    one.open(&label(kid, environment), sealed).is_some()
+                })
+            };
+            let first = master.each_alone().find(seals).unwrap_or_else(|| master.clone());
+            repository::insert_derivation_key(tx, &first.sealed_derivation(DERIVATION))?;
+            return Ok(master.clone().with_derivation(first.derivation()));
+        }
+    };
+    let opened = master.open(DERIVATION, &stored).and_then(|bytes| bytes.try_into().ok());
+    // Without the key that sealed it, the signing keys say what is wrong.
+    Ok(opened.map_or_else(|| master.clone(), |key| master.clone().with_derivation(key)))
+}
+
 /// A new key, sealed for the store.
 fn seal(now: Timestamp, environment: Environment, master: &MasterKey) -> SealedKey {
     let signing = SigningKey::from_bytes(&secret_bytes());
     let public = signing.verifying_key();
     let kid = thumbprint(&public);
-    let sealed = master.seal(&label(&kid, environment), signing.as_bytes());
+    let sealed = master.seal(&label(&kid, environment.name()), signing.as_bytes());
     SealedKey { kid, public: public.to_bytes().to_vec(), sealed, created: now, retire_after: None }
 }
 
 fn open(key: &SealedKey, environment: Environment, master: &MasterKey) -> Result<RealmKey> {
-    let opened = master.open(&label(&key.kid, environment), &key.sealed);
+    let opened = master.open(&label(&key.kid, environment.name()), &key.sealed);
     let bytes: [u8; 32] =
         opened.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| other_master(&key.kid))?;
     let signing = SigningKey::from_bytes(&bytes);
@@ -273,8 +320,8 @@ fn other_master(kid: &str) -> Problem {
 }
 
 /// The data to which a sealed key is bound. It cannot be opened in another row or environment.
-fn label(kid: &str, environment: Environment) -> String {
-    format!("lyceum signing key {kid} {}", environment.name())
+fn label(kid: &str, environment: &str) -> String {
+    format!("lyceum signing key {kid} {environment}")
 }
 
 /// The key's id: its JWK thumbprint (RFC 7638).

@@ -17,6 +17,7 @@
 //! | what the owner of a webhook has access to now | `owner` |
 //! | sign-in with an OpenID provider, and the account that it opens | `oidc`, `identity` |
 //! | access tokens, the keys that sign them, the master key | `token`, `keyring`, `master` |
+//! | what is sealed under the master key, and its rotation | `sealed` |
 //! | requests signed with OAuth 1.0a | `signed_request` |
 //! | who changed what | `audit` |
 //! | what the console shows of keys, clients, jobs and changes | `screens` |
@@ -45,6 +46,7 @@ pub mod person;
 mod repository;
 mod scope;
 pub mod screens;
+pub mod sealed;
 mod secret;
 pub mod session;
 pub mod signed_request;
@@ -59,7 +61,7 @@ pub use allowed::{
 pub use api_key::{ApiKey, NewApiKey};
 pub use client::{Client, ClientRefusal, ClientSecrets, NewClient};
 pub use holder::TokenHolder;
-pub use keyring::{Jwk, JwkSet, Keyring, Realm};
+pub use keyring::{Jwk, JwkSet, Keyring, Realm, master_of_database};
 pub use master::MasterKey;
 pub use owner::{SANDBOX_CLIENT, current_reaches};
 pub use person::{NewPerson, Person, Role};
@@ -113,4 +115,9 @@ pub const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../migrations/V105__language.sql"),
     },
     Migration { version: 108, name: "staff", sql: include_str!("../migrations/V108__staff.sql") },
+    Migration {
+        version: 132,
+        name: "derivation_key",
+        sql: include_str!("../migrations/V132__derivation_key.sql"),
+    },
 ];

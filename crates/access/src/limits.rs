@@ -84,3 +84,5 @@ pub const DEVICE_CODES_MAX_COUNT: i64 = 10_000;
 pub const IDENTITY_MAX_BYTES: usize = 1024;
 /// Seconds that the provider's clock may differ from the server's.
 pub const OIDC_CLOCK_SKEW_S: i64 = 60;
+/// Values that a rotation of the master key seals again in one transaction.
+pub const RESEAL_MAX_ROWS: usize = 20_000;

@@ -20,14 +20,53 @@ const FILE: &str = "master.key";
 const NONCE_BYTES: usize = 24;
 
 /// A key of 32 bytes that seals other keys (XChaCha20-Poly1305). Every server of one database
-/// must have the same one.
+/// must have the same one. During a rotation there are two: the main one seals, and both open.
 #[derive(Clone)]
-pub struct MasterKey([u8; 32]);
+pub struct MasterKey {
+    main: [u8; 32],
+    other: Option<[u8; 32]>,
+    /// The first master key of the database, from which other keys are derived.
+    derivation: [u8; 32],
+}
 
 impl MasterKey {
     /// A new random key.
     pub fn random() -> Self {
-        Self(secret_bytes())
+        Self::new(secret_bytes())
+    }
+
+    fn new(main: [u8; 32]) -> Self {
+        Self { main, other: None, derivation: main }
+    }
+
+    /// This key, which also opens what the other one sealed.
+    #[must_use]
+    pub fn with_other(self, other: &Self) -> Self {
+        Self { other: Some(other.main), ..self }
+    }
+
+    /// Whether both are the same key.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.main == other.main
+    }
+
+    /// This key with the key from which others are derived.
+    pub(crate) fn with_derivation(self, derivation: [u8; 32]) -> Self {
+        Self { derivation, ..self }
+    }
+
+    /// The key from which others are derived, sealed under the main key.
+    pub(crate) fn sealed_derivation(&self, label: &str) -> Vec<u8> {
+        self.seal(label, &self.derivation)
+    }
+
+    pub(crate) fn derivation(&self) -> [u8; 32] {
+        self.derivation
+    }
+
+    /// The two keys of a rotation, each alone: the main one and the other one.
+    pub(crate) fn each_alone(&self) -> impl Iterator<Item = Self> {
+        [Some(self.main), self.other].into_iter().flatten().map(Self::new)
     }
 
     /// Reads 64 hex digits or base64 of 32 bytes; none for any other text.
@@ -36,7 +75,7 @@ impl MasterKey {
         let bytes = unhex(text)
             .or_else(|| BASE64_STANDARD.decode(text).ok())
             .or_else(|| BASE64_URL_SAFE_NO_PAD.decode(text).ok())?;
-        Some(Self(bytes.try_into().ok()?))
+        Some(Self::new(bytes.try_into().ok()?))
     }
 
     /// Reads the key of a data folder; at the first start makes it, readable by its owner alone.
@@ -69,27 +108,37 @@ impl MasterKey {
     pub fn seal(&self, label: &str, plain: &[u8]) -> Vec<u8> {
         let nonce: [u8; NONCE_BYTES] = secret_bytes();
         let payload = Payload { msg: plain, aad: label.as_bytes() };
-        let sealed = self.cipher().encrypt(&XNonce::from(nonce), payload);
+        let sealed = cipher(&self.main).encrypt(&XNonce::from(nonce), payload);
         [nonce.as_slice(), &sealed.expect("a key is far below the cipher's limit")].concat()
     }
 
     /// Opens what [`MasterKey::seal`] made; none with another key, another label or changed bytes.
     pub fn open(&self, label: &str, sealed: &[u8]) -> Option<Vec<u8>> {
-        let (nonce, sealed) = sealed.split_first_chunk::<NONCE_BYTES>()?;
-        let payload = Payload { msg: sealed, aad: label.as_bytes() };
-        self.cipher().decrypt(&XNonce::from(*nonce), payload).ok()
+        let opened = open(&self.main, label, sealed);
+        opened.or_else(|| self.other.and_then(|other| open(&other, label, sealed)))
     }
 
-    /// A key of its own for a purpose: the same as long as this one is, and no way back to it.
+    /// Whether the main key opens the value.
+    pub(crate) fn is_sealed_by_main(&self, label: &str, sealed: &[u8]) -> bool {
+        open(&self.main, label, sealed).is_some()
+    }
+
+    /// A key of its own for a purpose. It stays the same when the master key is rotated, and no way leads back.
     pub fn derive(&self, purpose: &str) -> [u8; 32] {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.derivation);
         let tag = hmac::sign(&key, purpose.as_bytes());
         tag.as_ref().try_into().expect("the tag of HMAC-SHA256 has 32 bytes")
     }
+}
 
-    fn cipher(&self) -> XChaCha20Poly1305 {
-        XChaCha20Poly1305::new(&self.0.into())
-    }
+fn cipher(key: &[u8; 32]) -> XChaCha20Poly1305 {
+    XChaCha20Poly1305::new(&(*key).into())
+}
+
+fn open(key: &[u8; 32], label: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+    let (nonce, sealed) = sealed.split_first_chunk::<NONCE_BYTES>()?;
+    let payload = Payload { msg: sealed, aad: label.as_bytes() };
+    cipher(key).decrypt(&XNonce::from(*nonce), payload).ok()
 }
 
 impl fmt::Debug for MasterKey {
@@ -144,8 +193,11 @@ mod tests {
     fn a_key_is_hex_or_base64_of_32_bytes() {
         let hex = "00ff".repeat(16);
         let base64 = BASE64_STANDARD.encode([0x00, 0xff].repeat(16));
-        assert_eq!(MasterKey::parse(&hex).unwrap().0, MasterKey::parse(&base64).unwrap().0);
-        assert_eq!(MasterKey::parse(&format!("{hex}\n")).unwrap().0, [0x00, 0xff].repeat(16)[..]);
+        assert!(MasterKey::parse(&hex).unwrap().is_same(&MasterKey::parse(&base64).unwrap()));
+        assert_eq!(
+            MasterKey::parse(&format!("{hex}\n")).unwrap().main,
+            [0x00, 0xff].repeat(16)[..]
+        );
         for wrong in ["", "00ff", &hex[1..], &format!("{hex}00"), "é".repeat(32).as_str()] {
             assert!(MasterKey::parse(wrong).is_none(), "{wrong}");
         }
@@ -156,7 +208,7 @@ mod tests {
     fn a_folder_keeps_its_key_readable_by_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let keys: Vec<_> = std::thread::scope(|scope| {
-            let open = || MasterKey::of_folder(folder.path()).unwrap().0;
+            let open = || MasterKey::of_folder(folder.path()).unwrap().main;
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });

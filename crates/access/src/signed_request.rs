@@ -20,6 +20,7 @@ use crate::limits;
 use crate::master::MasterKey;
 use crate::repository::signing as repository;
 pub use crate::repository::signing::{is_signing, signing_clients};
+use crate::sealed::SealedColumn;
 
 /// A parsed signed request.
 #[derive(Clone, Debug)]
@@ -218,6 +219,15 @@ fn open(master: &MasterKey, client: &str, sealed: &[u8]) -> Result<String> {
         ))
     })
 }
+
+pub(crate) const SEALED_SECRETS: SealedColumn = SealedColumn {
+    table: "client_signing_secrets",
+    column: "sealed",
+    key: &["client"],
+    label: |key| label(&key[0]),
+};
+
+pub(crate) const FORMER_SECRETS: SealedColumn = SealedColumn { column: "former", ..SEALED_SECRETS };
 
 /// The data that a signing secret is bound to, so that it cannot be moved to another client.
 fn label(client: &str) -> String {

@@ -128,6 +128,8 @@ pub struct RosterSettings {
 pub struct KeySettings {
     #[serde(deserialize_with = "values::optional_secret")]
     pub master: Option<Secret>,
+    #[serde(deserialize_with = "values::optional_secret")]
+    pub master_other: Option<Secret>,
 }
 
 /// How long data about persons is kept outside of the live data.

@@ -5,6 +5,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::{SigningKey, VerifyingKey};
 use lyceum_access::MasterKey;
+use lyceum_access::sealed::SealedColumn;
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -258,6 +259,14 @@ fn open(master: &MasterKey, stored: &StoredKey) -> Result<Vec<u8>> {
         )
     })
 }
+
+/// The sealed keys of issuers.
+pub const SEALED_KEYS: SealedColumn = SealedColumn {
+    table: "credential_keys",
+    column: "sealed",
+    key: &["issuer", "algorithm", "kid"],
+    label: |key| label(&key[0], &key[1], &key[2]),
+};
 
 /// The data that an encrypted key is bound to, so that it cannot be moved to another issuer.
 fn label(issuer: &str, algorithm: &str, kid: &str) -> String {

@@ -24,7 +24,7 @@ use crate::subject::Subject;
 /// The kind of the jobs.
 pub const KIND: &str = "person.erase";
 /// The label under which the strings of a person are sealed.
-const SEAL: &str = "erasure";
+pub(crate) const SEAL: &str = "erasure";
 
 /// An erasure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use lyceum_access::MasterKey;
+use lyceum_access::sealed::SealedColumn;
 use lyceum_core::text::hex;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_events::{Event, local_id};
@@ -12,8 +13,16 @@ use lyceum_roster::csv::ErasedUsers;
 use lyceum_store::Tx;
 use ring::hmac;
 
-use crate::erase::Erasure;
+use crate::erase::{Erasure, SEAL};
 use crate::sql;
+
+/// The sealed strings of persons whose erasure is not complete.
+pub const SEALED_SUBJECTS: SealedColumn = SealedColumn {
+    table: "erasures",
+    column: "subject",
+    key: &["CAST(id AS TEXT)"],
+    label: |_| SEAL.to_owned(),
+};
 
 /// The key for hashing ids and for sealing the strings of a person.
 #[derive(Clone)]

@@ -98,6 +98,7 @@ pub const TABLES: &[Table] = &[
     impersonal("access", "signed_request_nonces"),
     impersonal("access", "client_uses"),
     impersonal("access", "signing_keys"),
+    impersonal("access", "derivation_key"),
     impersonal("access", "server_address"),
     // Hashes that are deleted within a day.
     impersonal("access", "guesses"),

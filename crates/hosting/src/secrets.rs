@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_access::MasterKey;
+use lyceum_access::sealed::SealedColumn;
 use lyceum_core::{Detail, Problem, Result};
 use lyceum_project::limits;
 use lyceum_project::{Plan, secrets};
@@ -85,6 +86,14 @@ pub(crate) fn after(
     }
     if faults.is_empty() { Ok(kept) } else { Err(Problem::invalid_all(faults)) }
 }
+
+/// The sealed secrets of projects.
+pub const SEALED_SECRETS: SealedColumn = SealedColumn {
+    table: "deployment_secrets",
+    column: "sealed",
+    key: &["slug", "name", "CAST(version AS TEXT)"],
+    label: |key| label(&key[0], &key[1]),
+};
 
 fn label(slug: &str, name: &str) -> String {
     format!("secret {name} of the project {slug}")

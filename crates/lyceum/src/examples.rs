@@ -62,6 +62,7 @@ pub(crate) const EXAMPLES: &[&str] = &[
     "lyceum admin check",
     "lyceum admin purge --older-than 30d",
     "lyceum admin rotate-keys",
+    "lyceum admin rotate-master-key",
     "lyceum admin user create ada@example.org --role developer",
     "lyceum admin user list",
     "lyceum admin user link ada@example.org",

@@ -217,6 +217,7 @@ mod tests {
         "admin restore",
         "admin purge",
         "admin rotate-keys",
+        "admin rotate-master-key",
         "admin user create",
         "admin user link",
         "admin user limit",

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args;
 use lyceum_access::audit::{AuditChange, COMMAND_LINE};
 use lyceum_access::{Keyring, MasterKey, Realm};
-use lyceum_core::config::{self, Config, FlagValue, LoadedConfig, SettingOrigin};
+use lyceum_core::config::{self, Config, FlagValue, LoadedConfig, Secret, SettingOrigin};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind};
 use lyceum_store::{Db, StoreLocation, StoreOptions, Tx};
@@ -185,18 +185,40 @@ pub(crate) fn noted(
     AuditChange { who: COMMAND_LINE, what, subject }.note(tx, now, &serde_json::Value::Null)
 }
 
-/// The master key: from the settings, or from the file in the data folder, which the first start creates.
+/// The master key: from the settings, or from the file in the data folder, which the first start creates. It also opens
+/// what the second key of a rotation sealed.
 pub(crate) fn master(loaded: &LoadedConfig) -> Result<MasterKey> {
-    if let Some(text) = &loaded.config.keys.master {
-        return MasterKey::parse(text.reveal()).ok_or_else(|| {
-            let origin = loaded.origin("keys.master");
-            let message =
-                format!("{origin}: 'keys.master' must be 64 hex digits or base64 of 32 bytes");
-            Failure::new(Code::Usage, message).hint("create one with `openssl rand -hex 32`")
-        });
+    let keys = &loaded.config.keys;
+    let main = match &keys.master {
+        Some(text) => parse_master(loaded, "keys.master", text)?,
+        None => {
+            make_folder(&loaded.config)?;
+            MasterKey::of_folder(&loaded.config.store.data)?
+        }
+    };
+    let Some(text) = &keys.master_other else { return Ok(main) };
+    let other = parse_master(loaded, "keys.master_other", text)?;
+    if other.is_same(&main) {
+        let origin = loaded.origin("keys.master_other");
+        let message = format!("{origin}: 'keys.master_other' is the master key itself");
+        return Err(Failure::new(Code::Usage, message)
+            .hint("remove it, or set the second key of the rotation"));
     }
-    make_folder(&loaded.config)?;
-    Ok(MasterKey::of_folder(&loaded.config.store.data)?)
+    Ok(main.with_other(&other))
+}
+
+/// The master key with the key of this database from which others are derived.
+pub(crate) fn master_of(db: &Db, loaded: &LoadedConfig) -> Result<MasterKey> {
+    let master = master(loaded)?;
+    write(db, move |tx| lyceum_access::master_of_database(tx, &master))
+}
+
+fn parse_master(loaded: &LoadedConfig, setting: &str, text: &Secret) -> Result<MasterKey> {
+    MasterKey::parse(text.reveal()).ok_or_else(|| {
+        let origin = loaded.origin(setting);
+        let message = format!("{origin}: '{setting}' must be 64 hex digits or base64 of 32 bytes");
+        Failure::new(Code::Usage, message).hint("create one with `openssl rand -hex 32`")
+    })
 }
 
 /// The keys that sign and verify tokens. Creates the first one if there is none.

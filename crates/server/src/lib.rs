@@ -82,6 +82,18 @@ mod webhooks;
 pub use learning::{Learning, RemoteLearning};
 pub use server::{Server, stop_signal};
 
+/// All columns with values that are sealed under the master key.
+pub fn sealed_columns() -> Vec<lyceum_access::sealed::SealedColumn> {
+    let others = [
+        lyceum_credentials::keys::SEALED_KEYS,
+        lyceum_hosting::secrets::SEALED_SECRETS,
+        lyceum_webhooks::webhook::SEALED_SECRETS,
+        lyceum_erasure::erased::SEALED_SUBJECTS,
+        routes::oneroster::SEALED_PASSWORDS,
+    ];
+    [lyceum_access::sealed::SEALED_COLUMNS, &others].concat()
+}
+
 /// The migrations of all crates that the server uses, in order.
 pub fn migrations() -> Vec<lyceum_store::Migration> {
     [

@@ -1,6 +1,7 @@
 //! Webhooks: creating, reading, changing and deleting.
 
 use lyceum_access::MasterKey;
+use lyceum_access::sealed::SealedColumn;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
@@ -215,6 +216,10 @@ pub(crate) fn open_secret(master: &MasterKey, id: &str, sealed: &[u8]) -> Result
         ))
     })
 }
+
+/// The sealed secrets of webhooks.
+pub const SEALED_SECRETS: SealedColumn =
+    SealedColumn { table: "webhooks", column: "secret", key: &["id"], label: |key| label(&key[0]) };
 
 fn label(id: &str) -> String {
     format!("secret of the webhook {id}")

@@ -14,6 +14,32 @@ pub(crate) struct SealedKey {
     pub(crate) retire_after: Option<Timestamp>,
 }
 
+/// The id of the only row.
+const DERIVATION_ID: i64 = 1;
+
+/// The sealed key from which others are derived, if it is stored.
+pub(crate) fn derivation_key(tx: &mut Tx<'_>) -> Result<Option<Vec<u8>>> {
+    let sql = "SELECT sealed FROM derivation_key WHERE id = $1";
+    tx.query_one(sql, &[DERIVATION_ID.into()], |row| Ok(row.blob(0)?.to_owned()))
+}
+
+/// Stores the sealed key from which others are derived.
+pub(crate) fn insert_derivation_key(tx: &mut Tx<'_>, sealed: &[u8]) -> Result<()> {
+    let sql = "INSERT INTO derivation_key (id, sealed) VALUES ($1, $2)";
+    tx.send(sql, &[DERIVATION_ID.into(), sealed.into()])
+}
+
+/// Deletes the key from which others are derived.
+pub(crate) fn delete_derivation_key(tx: &mut Tx<'_>) -> Result<()> {
+    tx.send("DELETE FROM derivation_key WHERE id = $1", &[DERIVATION_ID.into()])
+}
+
+/// The sealed keys of all environments: kid, environment and sealed key.
+pub(crate) fn all(tx: &mut Tx<'_>) -> Result<Vec<(String, String, Vec<u8>)>> {
+    let sql = "SELECT kid, environment, sealed FROM signing_keys";
+    tx.all(sql, &[], |row| Ok((row.string(0)?, row.string(1)?, row.blob(2)?.to_owned())))
+}
+
 /// Lets one transaction at a time change keys or clients.
 pub(crate) fn lock(tx: &mut Tx<'_>) -> Result<()> {
     tx.send("UPDATE access_counter SET value = value WHERE id = 1", &[])?;

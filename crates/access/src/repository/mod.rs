@@ -13,6 +13,7 @@ pub(crate) mod links;
 pub(crate) mod members;
 pub(crate) mod people;
 pub(crate) mod reach;
+pub(crate) mod sealed;
 pub(crate) mod sessions;
 pub(crate) mod signing;
 

@@ -14,9 +14,10 @@ use crate::messages::io_reason;
 /// The default file with its comments.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown. A variable with `_FILE` behind its name gives the file of such a value.
-const SECRET: [&str; 7] = [
+const SECRET: [&str; 8] = [
     "store.database",
     "keys.master",
+    "keys.master_other",
     "hosting.promote_key",
     "admin.password",
     "oidc.client_secret",

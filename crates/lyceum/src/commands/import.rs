@@ -11,7 +11,7 @@ use serde_json::json;
 use super::reach::existing;
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, counted, table};
-use crate::settings::{DataArgs, Missing, master};
+use crate::settings::{DataArgs, Missing, master_of};
 
 /// Maximum number of errors and warnings that are printed. The JSON output has more.
 const SHOWN_FAULTS: usize = 20;
@@ -38,7 +38,7 @@ pub(crate) struct Import {
 impl Import {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let (loaded, db) = self.data.open_loaded(Missing::Make)?;
-        let erased = Some(ErasureKey::new(master(&loaded)?).erased_users());
+        let erased = Some(ErasureKey::new(master_of(&db, &loaded)?).erased_users());
         let reach = existing(&db, &self.organizations)?;
         let rejects = self.keep_going.then(|| self.rejects());
         let bar = printer.progress("importing", 1);

@@ -49,6 +49,7 @@ mod kv;
 mod layouts;
 mod lessons;
 mod lms;
+mod master_key;
 mod mistakes;
 mod official;
 mod packages;

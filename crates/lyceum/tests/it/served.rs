@@ -4,7 +4,7 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -83,6 +83,9 @@ pub(crate) struct Key {
     pub(crate) secret: String,
 }
 
+/// Variables for settings.
+type Variables = &'static [(&'static str, &'static str)];
+
 /// Data that a server works on.
 pub(crate) struct Data {
     folder: TempDir,
@@ -90,7 +93,7 @@ pub(crate) struct Data {
     flags: &'static [&'static str],
     /// Whether ids that published clients omit are made up.
     allocates_ids: bool,
-    settings: &'static [(&'static str, &'static str)],
+    settings: Mutex<Variables>,
     /// The flags of `ulimit` for files and sockets that the server may open; none: as many as the test.
     descriptors: Option<&'static str>,
 }
@@ -134,10 +137,11 @@ impl Served {
     pub(crate) fn prepared_with(
         store: Store,
         flags: &'static [&'static str],
-        settings: &'static [(&'static str, &'static str)],
+        settings: Variables,
         prepare: impl FnOnce(&Data),
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let settings = Mutex::new(settings);
         let data = Data { allocates_ids: true, settings, ..Data::new(folder, store, flags) };
         prepare(&data);
         Self::on(Arc::new(data))
@@ -152,27 +156,26 @@ impl Served {
     pub(crate) fn beside_prepared(&self, prepare: impl FnOnce(&Data)) -> Self {
         let Store::Postgres(address) = &self.data.store else { panic!("SQLite has one node") };
         let store = Store::Postgres(address.clone());
-        Self::prepared_with(store, self.data.flags, self.data.settings, |data| {
+        Self::prepared_with(store, self.data.flags, self.data.settings(), |data| {
             std::fs::create_dir_all(data.file("data")).unwrap();
             prepare(data);
-            std::fs::copy(self.file("data/master.key"), data.file("data/master.key")).unwrap();
+            if self.file("data/master.key").exists() {
+                std::fs::copy(self.file("data/master.key"), data.file("data/master.key")).unwrap();
+            }
         })
     }
 
     /// Starts a server on empty data with variables for settings, for which `ulimit` is called first.
-    pub(crate) fn within(
-        settings: &'static [(&'static str, &'static str)],
-        descriptors: Option<&'static str>,
-    ) -> Self {
+    pub(crate) fn within(settings: Variables, descriptors: Option<&'static str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = Data::new(folder, Store::Sqlite, &[]);
-        Self::on(Arc::new(Data { settings, descriptors, ..data }))
+        Self::on(Arc::new(Data { settings: Mutex::new(settings), descriptors, ..data }))
     }
 
     fn on(data: Arc<Data>) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let listen = format!("127.0.0.1:{port}");
-        let has_tls = data.settings.iter().any(|(name, _)| name.starts_with("LYCEUM_TLS__"));
+        let has_tls = data.settings().iter().any(|(name, _)| name.starts_with("LYCEUM_TLS__"));
         let base = format!("{}://{listen}", if has_tls { "https" } else { "http" });
         let mut command = data.command(&["serve", "--listen", &listen, "--public-url", &base]);
         command.args(data.flags);
@@ -205,6 +208,12 @@ impl Served {
         let status = wait(&mut self.process, START_MAX).expect("the server ends when asked");
         assert!(status.success(), "the server ended with {status}:\n{}", self.log());
         Self::on(Arc::clone(&self.data))
+    }
+
+    /// [`Served::restart`] with other variables for settings.
+    pub(crate) fn restart_with(self, settings: Variables) -> Self {
+        *self.data.settings.lock().unwrap() = settings;
+        self.restart()
     }
 
     /// Ends the server as a crash does.
@@ -281,7 +290,12 @@ impl Drop for Served {
 
 impl Data {
     fn new(folder: TempDir, store: Store, flags: &'static [&'static str]) -> Self {
-        Self { folder, store, flags, allocates_ids: false, settings: &[], descriptors: None }
+        let settings = Mutex::default();
+        Self { folder, store, flags, allocates_ids: false, settings, descriptors: None }
+    }
+
+    fn settings(&self) -> Variables {
+        *self.settings.lock().unwrap()
     }
 
     /// A path for a file that goes with the data.
@@ -309,7 +323,7 @@ impl Data {
             }
         };
         command.args(arguments);
-        command.envs(self.settings.iter().copied());
+        command.envs(self.settings().iter().copied());
         // Demo data comes from a seed alone.
         if arguments.starts_with(&["demo", "generate"]) {
             return command;

@@ -3,6 +3,8 @@
 use lyceum_access::{Keyring, Realm};
 use lyceum_core::PayloadDialect;
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_store::{Db, SqlDialect, Tx};
+use lyceum_testkit::both_stores;
 use lyceum_testkit::server::{both, both_as};
 use serde_json::{Value, json};
 
@@ -51,5 +53,41 @@ fn keys_that_are_replaced_take_their_tokens_with_them() {
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         server.client().get("/probe/guarded").expect(200);
+    });
+}
+
+/// Binary columns that hold hashes, public keys and events.
+const NOT_SEALED: [&str; 7] =
+    ["hash", "public", "facts", "list", "body", "packed", "guesses.subject"];
+
+#[test]
+fn a_rotation_of_the_master_key_knows_every_sealed_column() {
+    both_stores(&lyceum_server::migrations(), |target| {
+        let db = Db::open(target, &lyceum_server::migrations()).unwrap();
+        let sql = match db.dialect() {
+            SqlDialect::Sqlite => {
+                "SELECT m.name, p.name FROM sqlite_schema m JOIN pragma_table_info(m.name) p \
+                 WHERE m.type = 'table' AND p.type = 'BLOB'"
+            }
+            SqlDialect::Postgres => {
+                "SELECT table_name::text, column_name::text FROM information_schema.columns \
+                 WHERE table_schema = 'public' AND data_type = 'bytea'"
+            }
+        };
+        let read = |tx: &mut Tx<'_>| tx.all(sql, &[], |row| Ok((row.string(0)?, row.string(1)?)));
+        let mut found: Vec<String> = db
+            .read_blocking(read)
+            .unwrap()
+            .into_iter()
+            .filter(|(_, column)| !NOT_SEALED.contains(&column.as_str()))
+            .map(|(table, column)| format!("{table}.{column}"))
+            .filter(|name| !NOT_SEALED.contains(&name.as_str()))
+            .collect();
+        let columns = lyceum_server::sealed_columns();
+        let mut known: Vec<String> =
+            columns.iter().map(|one| format!("{}.{}", one.table, one.column)).collect();
+        found.sort();
+        known.sort();
+        assert_eq!(found, known);
     });
 }

@@ -4,6 +4,7 @@ mod api_keys;
 mod backup;
 mod check;
 mod keys;
+mod master_key;
 mod members;
 mod person;
 mod postgres;
@@ -28,6 +29,8 @@ pub(crate) enum Admin {
     Purge(purge::Purge),
     /// Create a new key for signing tokens
     RotateKeys(keys::RotateKeys),
+    /// Encrypt everything that is encrypted under the former master key under the new one
+    RotateMasterKey(master_key::RotateMasterKey),
     /// Create, list and disable user accounts
     #[command(subcommand)]
     User(users::User),
@@ -53,6 +56,7 @@ impl Admin {
             Self::Check(check) => check.run(printer),
             Self::Purge(purge) => purge.run(printer),
             Self::RotateKeys(rotate) => rotate.run(printer),
+            Self::RotateMasterKey(rotate) => rotate.run(printer),
             Self::User(user) => user.run(printer),
             Self::Key(key) => key.run(printer),
             Self::Member(member) => member.run(printer),

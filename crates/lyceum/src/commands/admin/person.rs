@@ -17,7 +17,7 @@ use crate::commands::deploy::prompt;
 use crate::commands::export::whole;
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted, table};
-use crate::settings::{DataArgs, Missing, master, reached_at, write};
+use crate::settings::{DataArgs, Missing, master_of, reached_at, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Person {
@@ -67,7 +67,7 @@ fn open(data: &DataArgs) -> Result<(LoadedConfig, PersonalData)> {
     let data = PersonalData {
         node: Arc::new(projects::known_node(config)?),
         blobs: lyceum_hosting::blobs(&config.store.data, &config.s3)?,
-        key: ErasureKey::new(master(&loaded)?),
+        key: ErasureKey::new(master_of(&db, &loaded)?),
         base_url: reached_at(&loaded, &db)?,
         clock: Arc::new(SystemClock),
         db,

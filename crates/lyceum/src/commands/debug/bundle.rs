@@ -113,6 +113,7 @@ fn of_settings(config: &Config) -> Vec<String> {
     let settings = [
         &config.store.database,
         &config.keys.master,
+        &config.keys.master_other,
         &config.hosting.promote_key,
         &config.admin.password,
         &config.oidc.client_secret,

@@ -23,6 +23,7 @@ use crate::route::{Area, Route};
 pub(super) use courses::syllabus;
 pub(super) use read::{ListNarrowing, listing};
 pub(super) use scopes::{RouteEffect, access};
+pub(crate) use users::SEALED_PASSWORDS;
 
 /// The three services of version 1.2, one area for each, and version 1.1.
 pub(super) fn areas() -> Vec<Area> {

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope;
 use lyceum_access::audit::AuditChange;
+use lyceum_access::sealed::SealedColumn;
 use lyceum_core::{Problem, Result};
 use lyceum_roster::credentials::{CredentialIds, Login, LoginInput};
 use lyceum_roster::kinds::{DEMOGRAPHICS, USER};
@@ -121,6 +122,14 @@ async fn remove_agent(context: Context) -> Result<Answer> {
     context.app.db.write(move |tx| agents::remove(tx, &user, &agent, now, &reach)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
+
+/// The sealed passwords of users in other systems.
+pub(crate) const SEALED_PASSWORDS: SealedColumn = SealedColumn {
+    table: "user_credentials",
+    column: "sealed",
+    key: &["user_id", "id"],
+    label: |key| label(&key[0], &key[1]),
+};
 
 /// The context to which a sealed password is bound. It cannot be decrypted for another user or login.
 fn label(user: &str, id: &str) -> String {

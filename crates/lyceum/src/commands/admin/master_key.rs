@@ -1,0 +1,42 @@
+//! `lyceum admin rotate-master-key`
+
+use clap::Args;
+use lyceum_access::sealed;
+use lyceum_core::time::{Clock, SystemClock};
+use serde_json::{Map, Value, json};
+
+use crate::failure::{Code, Failure, Result};
+use crate::printer::Printer;
+use crate::settings::{self, DataArgs, Missing};
+
+/// Servers may run meanwhile. They need both keys in their settings: 'keys.master', under which they encrypt, and
+/// 'keys.master_other'. The command can be interrupted and started again.
+#[derive(Args)]
+pub(crate) struct RotateMasterKey {
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+impl RotateMasterKey {
+    pub(crate) fn run(self, printer: &Printer) -> Result {
+        let loaded = self.data.load(&[])?;
+        if loaded.config.keys.master_other.is_none() {
+            let message = "the former master key is missing; set 'keys.master_other' to it, and \
+                           'keys.master' to the new one";
+            return Err(Failure::new(Code::Usage, message)
+                .hint("the operators' guide describes the rotation step by step"));
+        }
+        let db = settings::open(&loaded.config, Missing::Refuse)?;
+        let now = SystemClock.now();
+        let keyring = settings::keyring(&db, &loaded, now)?;
+        let columns = lyceum_server::sealed_columns();
+        let counts = sealed::rotate_master_key(&db, now, keyring.master(), &columns)?;
+        let lines = || counts.iter().map(|(table, count)| format!("{table}: {count}\n")).collect();
+        let values = counts.iter().map(|(table, count)| ((*table).to_owned(), json!(count)));
+        printer.answer(lines, || Value::Object(values.collect::<Map<_, _>>()));
+        printer.done(
+            "everything is encrypted under 'keys.master'; remove 'keys.master_other' from the settings of all servers",
+        );
+        Ok(())
+    }
+}
