@@ -88,4 +88,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "young_facts",
         sql: include_str!("../migrations/V120__young_facts.sql"),
     },
+    Migration {
+        version: 133,
+        name: "refusals_by_replay",
+        sql: include_str!("../migrations/V133__refusals_by_replay.sql"),
+    },
 ];

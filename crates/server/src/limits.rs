@@ -265,5 +265,9 @@ pub const WEBHOOK_FORGET_EVERY_S: u64 = 600;
 pub const STUDENT_BADGES_MAX_COUNT: usize = 100;
 /// Milliseconds that reading the database for metrics may take.
 pub const METRICS_READ_MAX_MS: u64 = 5000;
+/// Connections of the listener for metrics at most; further ones wait.
+pub const METRICS_CONNECTIONS_MAX_COUNT: usize = 16;
+/// Seconds after which a connection of the listener for metrics that sends no request is closed.
+pub const METRICS_IDLE_MAX_S: u64 = 90;
 /// Seconds between two reports of a server that it lives; well below `NODE_LEASE_S`.
 pub const NODE_REPORT_EVERY_S: u64 = 15;

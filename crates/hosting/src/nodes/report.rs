@@ -22,7 +22,8 @@ pub enum NodeState {
     Stopping,
     /// It was stopped.
     Stopped,
-    /// It did not stop, but does not report any more: it crashed, or it does not reach the database.
+    /// It did not stop, but does not report: it crashed, it does not reach the database, or it is of a release without
+    /// reports.
     Silent,
 }
 
@@ -96,7 +97,9 @@ pub fn list(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<NodeStatus>> {
     let mut nodes = repository::list(tx, now.plus_seconds(-limits::NODE_LISTED_S))?;
     let lease_ended = now.plus_seconds(-limits::NODE_LEASE_S);
     for node in &mut nodes {
-        if node.state.is_live() && node.seen < lease_ended {
+        // A server of a release without reports never named its release.
+        let has_no_reports = node.version.is_empty();
+        if has_no_reports || (node.state.is_live() && node.seen < lease_ended) {
             node.state = NodeState::Silent;
         }
     }

@@ -1,15 +1,23 @@
 //! The listener for Prometheus. It is not a part of the API: it has one path, and no caller needs a token.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::header;
 use axum::routing::get;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 use super::text;
+use crate::limits;
 use crate::state::App;
 use crate::tls::Tls;
 
@@ -36,7 +44,27 @@ pub(crate) async fn serve(listener: TcpListener, app: App, tls: Option<Arc<Tls>>
         ([(header::CONTENT_TYPE, FORMAT)], text)
     };
     let router = Router::new().route("/metrics", get(read));
-    if let Err(error) = axum::serve(listener, router).await {
-        tracing::error!("metrics are not served any more: {error}");
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new());
+    http.header_read_timeout(Duration::from_secs(limits::METRICS_IDLE_MAX_S));
+    let places = Arc::new(Semaphore::new(limits::METRICS_CONNECTIONS_MAX_COUNT));
+    let mut connections = JoinSet::new();
+    loop {
+        let place = Arc::clone(&places).acquire_owned().await.expect("it is not closed");
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => TokioIo::new(stream),
+            Err(error) => {
+                tracing::warn!("a connection for metrics was not accepted: {error}");
+                sleep(Duration::from_secs(1)).await;
+                continue;
+            }
+        };
+        let service = TowerToHyperService::new(router.clone());
+        let connection = http.serve_connection(stream, service);
+        while connections.try_join_next().is_some() {}
+        connections.spawn(async move {
+            let _ = connection.await; // the caller has gone, or sent no request for too long
+            drop(place);
+        });
     }
 }

@@ -2,13 +2,17 @@
 #![expect(clippy::float_cmp, reason = "counts and sizes are whole numbers")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lyceum_access::audit::AuditChange;
 use lyceum_access::screens::system;
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_server::limits;
 use lyceum_store::{SqlDialect, StoreLocation, jobs};
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::free_port;
@@ -187,4 +191,23 @@ fn prometheus_accepts_the_alerts() {
 
 fn monitoring(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/monitoring").join(file)
+}
+
+#[test]
+fn a_connection_for_metrics_beyond_the_limit_waits_for_another_to_close() {
+    both_as(&setup(), |server| {
+        let address = server.setup().config.metrics.address.as_ref().unwrap();
+        let connect = || TcpStream::connect(address).unwrap();
+        let mut idle: Vec<TcpStream> =
+            (0..limits::METRICS_CONNECTIONS_MAX_COUNT).map(|_| connect()).collect();
+        let mut waiting = connect();
+        waiting.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        let mut status = [0; 12];
+        waiting.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        waiting.read_exact(&mut status).unwrap_err();
+        drop(idle.pop());
+        waiting.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        waiting.read_exact(&mut status).unwrap();
+        assert_eq!(&status, b"HTTP/1.1 200");
+    });
 }

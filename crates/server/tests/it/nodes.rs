@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
 use lyceum_hosting::limits::NODE_LEASE_S;
+use lyceum_store::Tx;
 use lyceum_testkit::free_port;
 use lyceum_testkit::server::{Setup, TestServer, both_as};
 use serde_json::Value;
@@ -71,12 +72,19 @@ fn servers_of_one_database_are_listed_with_release_and_state() {
         elm.stop();
         wait_for(oak, &[("elm", "stopped"), ("oak", "serving")]);
 
+        // A server of a release without reports has only a name and an address.
+        let former = |tx: &mut Tx<'_>| {
+            tx.execute("UPDATE nodes SET version = '' WHERE name = 'elm'", &[])
+        };
+        assert_eq!(oak.db().write_blocking(former).unwrap(), 1);
+        wait_for(oak, &[("elm", "silent"), ("oak", "serving")]);
+
         // A server that crashes reports nothing.
         let fir = other(oak, "fir", public_url);
-        wait_for(oak, &[("elm", "stopped"), ("fir", "serving"), ("oak", "serving")]);
+        wait_for(oak, &[("elm", "silent"), ("fir", "serving"), ("oak", "serving")]);
         drop(fir);
         age(oak, "fir");
-        wait_for(oak, &[("elm", "stopped"), ("fir", "silent"), ("oak", "serving")]);
+        wait_for(oak, &[("elm", "silent"), ("fir", "silent"), ("oak", "serving")]);
     });
 }
 
