@@ -13,17 +13,20 @@
 //! | the store on disk and its clean-up | `disk` |
 //! | a blob written at once; a blob that arrives in pieces | `writer`, `upload` |
 //! | the S3 bucket | `remote` |
+//! | files by name, in a folder or a bucket | `location` |
 //! | limits | `limits` |
 
 mod digest;
 mod disk;
 pub mod limits;
+mod location;
 mod remote;
 mod upload;
 mod writer;
 
 pub use digest::{Digest, Hasher};
 pub use disk::{Blob, Blobs, SweepReport};
+pub use location::{FileLocation, NewFile, OpenFile};
 pub use remote::{key_prefix, open_bucket, wait};
 pub use writer::Writer;
 

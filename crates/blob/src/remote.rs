@@ -186,7 +186,7 @@ fn part(file: &mut File) -> Result<Bytes> {
 }
 
 /// The problem of a request that the bucket did not carry out.
-fn bucket_failed(fault: &object_store::Error) -> Problem {
+pub(crate) fn bucket_failed(fault: &object_store::Error) -> Problem {
     let message = "the S3 bucket of the server failed; try again";
     Problem::new(ProblemKind::Unavailable, message).because(fault.to_string())
 }

@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use lyceum_blob::limits::S3_PART_BYTES;
-use lyceum_blob::{Blobs, Digest, SweepReport};
+use lyceum_blob::limits::{S3_LARGE_PART_BYTES, S3_PART_BYTES};
+use lyceum_blob::{Blobs, Digest, FileLocation, SweepReport};
 use lyceum_core::ProblemKind;
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
@@ -155,4 +155,40 @@ fn nothing_is_stored_if_the_bucket_refuses_or_is_unreachable() {
 
 fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).unwrap().next().is_none()
+}
+
+#[test]
+fn files_by_name_are_written_in_parts_and_appear_only_when_they_are_finished() {
+    let bucket = Bucket::start();
+    let s3 = &bucket.settings;
+    let folder = tempfile::tempdir().unwrap();
+    let places = [folder.path().to_str().unwrap().to_owned(), "s3://files/some/place/".to_owned()];
+    for place in places {
+        let location = FileLocation::parse(&place, s3).unwrap();
+        assert_eq!(location.names().unwrap(), [""; 0]);
+        let bytes: Vec<u8> = (0..=250).cycle().take(S3_LARGE_PART_BYTES + 5).collect();
+        let mut file = location.create("large").unwrap();
+        file.write_all(&bytes).unwrap();
+        assert!(location.open("large").unwrap().is_none(), "it is not finished");
+        assert_eq!(location.names().unwrap(), [""; 0]);
+        assert_eq!(file.finish().unwrap(), bytes.len() as u64);
+        location.create("dropped").unwrap().write_all(b"x").unwrap();
+        location.create("empty").unwrap().finish().unwrap();
+        let mut names = location.names().unwrap();
+        names.sort();
+        assert_eq!(names, ["empty", "large"]);
+        let (path, trimmed) = (location.path_of("large"), place.trim_end_matches('/'));
+        assert_eq!(path, format!("{trimmed}/large"));
+        let (location, name) = FileLocation::parse_file(&path, s3).unwrap();
+        let mut opened = location.open(&name).unwrap().unwrap();
+        let mut read = Vec::new();
+        opened.reader.read_to_end(&mut read).unwrap();
+        assert!(read == bytes && opened.size == bytes.len() as u64);
+        for name in ["large", "empty", "none"] {
+            location.remove(name).unwrap();
+        }
+        assert_eq!(location.names().unwrap(), [""; 0]);
+    }
+    assert!(FileLocation::parse("s3:///x", s3).is_err());
+    assert!(FileLocation::parse_file("s3://files", s3).is_err());
 }
