@@ -21,6 +21,28 @@ pub(crate) fn release() -> Result<()> {
     run(cargo(["build", "--release", "--package", "lyceum"]))
 }
 
+/// Builds the release before this one, whose commit is in the file `previous-release`, and returns the path of its program.
+pub(crate) fn previous_release() -> Result<PathBuf> {
+    let file = root().join("xtask/previous-release");
+    let commit = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+    let commit = commit.trim();
+    let (tree, built) = (target().join("previous"), target().join("previous-build"));
+    if !tree.exists() {
+        let tree = tree.to_string_lossy();
+        run(command("git", ["worktree", "add", "--force", "--detach", &tree, commit]))?;
+    }
+    let mut checkout = command("git", ["checkout", "--quiet", "--detach", commit]);
+    checkout.current_dir(&tree);
+    run(checkout)?;
+    for arguments in [INSTALL, &["run", "build"]] {
+        npm(&tree.join("web/console"), arguments)?;
+    }
+    let mut build = cargo(["build", "--release", "--package", "lyceum"]);
+    build.current_dir(&tree).env("CARGO_TARGET_DIR", &built);
+    run(build)?;
+    Ok(built.join("release/lyceum"))
+}
+
 /// Builds the smallest program, in the profile `small` of `Cargo.toml`, and returns its path.
 pub(crate) fn small() -> Result<PathBuf> {
     assets()?;

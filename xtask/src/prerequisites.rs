@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use crate::run::{cargo, command, output, run, works};
 
 /// Programs that the build and the tests run, with their packages in Debian.
-const PROGRAMS: [(&str, &str); 11] = [
+const PROGRAMS: [(&str, &str); 12] = [
     ("make", "make"),
     ("xmllint", "libxml2-utils"),
     ("strace", "strace"),
@@ -18,6 +18,7 @@ const PROGRAMS: [(&str, &str); 11] = [
     ("runc", "runc"),
     ("nginx", "nginx"),
     ("caddy", "caddy"),
+    ("haproxy", "haproxy"),
     ("promtool", "prometheus"),
 ];
 

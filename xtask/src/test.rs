@@ -59,6 +59,13 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
             lyceum()
         }
     };
+    let mut previous = None;
+    if matches!(size, Size::Full) {
+        steps.take("build of the former release", || {
+            previous = Some(build::previous_release()?);
+            Ok(())
+        });
+    }
     let build = if arguments.is_empty() { "lints and test build" } else { "test build" };
     if !steps.take(build, || run(tests(arguments, Some("--no-run")))) {
         return steps.finish();
@@ -76,6 +83,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
         }
         tests.env("LYCEUM_TEST_SIZE", size.value()).env("LYCEUM_TEST_BIN", &binary);
         tests.env("NEXTEST_PROFILE", size.profile());
+        tests.envs(previous.iter().map(|program| ("LYCEUM_TEST_PREVIOUS_BIN", program)));
         let threads = match size {
             // Many tests wait for programs that they started, so one more than there are cores keeps these busy.
             Size::Small => std::thread::available_parallelism().map_or(2, |cores| cores.get() + 1),

@@ -42,6 +42,45 @@ fn migration_versions_are_unique() {
     );
 }
 
+/// The first number whose file must say whether older servers may run while it is applied and afterwards.
+const FIRST_WITH_OLDER_SERVERS: u32 = 141;
+
+#[test]
+fn migrations_say_whether_older_servers_may_run() {
+    let number = |source: &Source| {
+        let name = source.path.rsplit('/').next()?.strip_prefix('V')?;
+        name.split("__").next()?.parse::<u32>().ok()
+    };
+    let breaches: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.has_extension("sql") && source.path.contains("/migrations/"))
+        .filter(|source| number(source).is_none_or(|number| number >= FIRST_WITH_OLDER_SERVERS))
+        .filter(|source| !says_whether_older_servers_may_run(&source.text))
+        .map(|source| source.path.clone())
+        .collect();
+    refuse(
+        &breaches,
+        "a migration begins with a line about older servers",
+        "servers of one database are upgraded one after the other, so older ones meet the new schema",
+        "begin it with `-- Older servers may run.` or `-- Older servers must stop: REASON` (docs/compatibility.md)",
+    );
+}
+
+fn says_whether_older_servers_may_run(sql: &str) -> bool {
+    let first = sql.lines().next().unwrap_or_default();
+    let reason = first.strip_prefix("-- Older servers must stop: ");
+    first == "-- Older servers may run." || reason.is_some_and(|reason| reason.len() > 10)
+}
+
+#[test]
+fn the_rule_reads_the_line_about_older_servers() {
+    let says = says_whether_older_servers_may_run;
+    assert!(says("-- Older servers may run.\nCREATE TABLE t (a TEXT);"));
+    assert!(says("-- Older servers must stop: they do not keep up the counts.\n"));
+    assert!(!says("-- Older servers must stop: \n"));
+    assert!(!says("CREATE TABLE t (a TEXT);\n-- Older servers may run."));
+}
+
 #[test]
 fn every_migration_file_is_listed() {
     let sources = sources();

@@ -19,7 +19,7 @@ use markdown::RenderedPage;
 use search::SearchIndex;
 
 /// Markdown files that the table of contents lists, in this order.
-const PLACED: [(&str, &str); 12] = [
+const PLACED: [(&str, &str); 13] = [
     ("Guides", "guides/start.md"),
     ("Guides", "guides/operators.md"),
     ("Guides", "guides/administrators.md"),
@@ -32,6 +32,7 @@ const PLACED: [(&str, &str); 12] = [
     ("Guides", "verifying-credentials.md"),
     ("Reference", "http-status-codes.md"),
     ("Reference", "limits.md"),
+    ("Reference", "compatibility.md"),
 ];
 const REFERENCE: &str = "Reference";
 const DECISIONS: &str = "Decisions";
