@@ -69,13 +69,9 @@ impl MasterKey {
         [Some(self.main), self.other].into_iter().flatten().map(Self::new)
     }
 
-    /// Reads 64 hex digits or base64 of 32 bytes; none for any other text.
+    /// Reads the text of a key, see [`parse_key`]; none for any other text.
     pub fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let bytes = unhex(text)
-            .or_else(|| BASE64_STANDARD.decode(text).ok())
-            .or_else(|| BASE64_URL_SAFE_NO_PAD.decode(text).ok())?;
-        Some(Self::new(bytes.try_into().ok()?))
+        parse_key(text).map(Self::new)
     }
 
     /// Reads the key of a data folder; at the first start makes it, readable by its owner alone.
@@ -139,6 +135,15 @@ fn open(key: &[u8; 32], label: &str, sealed: &[u8]) -> Option<Vec<u8>> {
     let (nonce, sealed) = sealed.split_first_chunk::<NONCE_BYTES>()?;
     let payload = Payload { msg: sealed, aad: label.as_bytes() };
     cipher(key).decrypt(&XNonce::from(*nonce), payload).ok()
+}
+
+/// A key of 32 bytes as 64 hex digits or base64; none for any other text.
+pub fn parse_key(text: &str) -> Option<[u8; 32]> {
+    let text = text.trim();
+    let bytes = unhex(text)
+        .or_else(|| BASE64_STANDARD.decode(text).ok())
+        .or_else(|| BASE64_URL_SAFE_NO_PAD.decode(text).ok())?;
+    bytes.try_into().ok()
 }
 
 impl fmt::Debug for MasterKey {

@@ -41,8 +41,6 @@ pub struct Figure {
 pub struct Health {
     /// The database, the servers, the jobs and the last backup.
     pub figures: Vec<Figure>,
-    /// Whether the page has a button that makes a backup. If not, it names the command.
-    pub has_button: bool,
 }
 
 /// The incoming events of the server.

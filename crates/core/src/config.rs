@@ -28,6 +28,7 @@ pub struct Config {
     pub limits: LimitSettings,
     pub roster: RosterSettings,
     pub keys: KeySettings,
+    pub backup: BackupSettings,
     pub privacy: PrivacySettings,
     pub verify: VerifySettings,
     pub webhooks: WebhookSettings,
@@ -130,6 +131,21 @@ pub struct KeySettings {
     pub master: Option<Secret>,
     #[serde(deserialize_with = "values::optional_secret")]
     pub master_other: Option<Secret>,
+}
+
+/// Backups that the server makes by itself.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct BackupSettings {
+    pub to: String,
+    #[serde(deserialize_with = "values::optional_secret")]
+    pub key: Option<Secret>,
+    #[serde(deserialize_with = "values::times_of_day")]
+    pub at: Vec<jiff::civil::Time>,
+    #[serde(deserialize_with = "values::above_zero")]
+    pub keep_days: usize,
+    pub keep_weeks: usize,
 }
 
 /// How long data about persons is kept outside of the live data.

@@ -120,4 +120,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "node_reports",
         sql: include_str!("../migrations/V126__node_reports.sql"),
     },
+    Migration {
+        version: 131,
+        name: "backups",
+        sql: include_str!("../migrations/V131__backups.sql"),
+    },
 ];

@@ -129,6 +129,10 @@ pub const DEPLOY_PAUSE_MAX_MS: u64 = 5_000;
 pub const BUCKET_MAX_BYTES: u64 = 50 * 1024 * 1024 * 1024;
 /// Bytes that a backup reads or writes at once.
 pub const BACKUP_BUFFER_BYTES: usize = 1024 * 1024;
+/// Seconds after which a server that makes a backup and does not report counts as stopped.
+pub const BACKUP_LEASE_S: i64 = 180;
+/// Seconds until a server tries a failed backup again.
+pub const BACKUP_RETRY_S: i64 = 900;
 /// Bytes of the name of an entry of a backup at most.
 pub const BACKUP_NAME_MAX_BYTES: u64 = 4096;
 /// Bytes of what a backup says of itself.

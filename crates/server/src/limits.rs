@@ -202,6 +202,12 @@ pub const BACKEND_LOG_PAGE_ENTRIES: usize = 100;
 pub const DEPLOYMENT_CACHE_ENTRIES: usize = 256;
 /// Copies of the database that one backup makes, where files that it names are removed meanwhile.
 pub const BACKUP_COPIES_MAX_COUNT: usize = 5;
+/// Bytes of the disk of the data folder that a backup leaves free.
+pub const BACKUP_SPARED_BYTES: u64 = 256 * 1024 * 1024;
+/// Milliseconds between two looks at the schedule of backups.
+pub const BACKUP_POLL_MS: u64 = 1000;
+/// Milliseconds after which a server that makes a backup reports again.
+pub const BACKUP_REPORT_MS: u64 = 30_000;
 /// Seconds for which a file that no kept version needs stays, where nobody asks for it meanwhile.
 pub const BLOB_SPARED_S: u64 = 86_400;
 /// Seconds between two searches for files that no stored version needs.

@@ -34,7 +34,7 @@ use crate::routes::health::Readiness;
 use crate::state::{App, State};
 use crate::tls::Tls;
 use crate::webhooks::WebhookSender;
-use crate::{descriptors, erasure, gathering, listen, nodes, routes, webhooks};
+use crate::{backup, descriptors, erasure, gathering, listen, nodes, routes, webhooks};
 
 /// A server that is bound to its address but does not answer yet.
 pub struct Server {
@@ -67,6 +67,7 @@ impl Server {
         keyring: Keyring,
         clock: Arc<dyn Clock>,
     ) -> Result<Self> {
+        backup::check_settings(&config)?;
         let tls = match (&config.tls.certificate, &config.tls.key) {
             (Some(certificate), Some(key)) => Some(Arc::new(Tls::open(certificate, key)?)),
             _ => None,
@@ -178,6 +179,7 @@ impl Server {
         background.spawn(routes::bridge::settle_periodically(Arc::clone(&app)));
         background.spawn(imports::work(Arc::clone(&app)));
         background.spawn(erasure::work(Arc::clone(&app)));
+        background.spawn(backup::work(Arc::clone(&app)));
         background.spawn(name_words::work(Arc::clone(&app)));
         background.spawn(hosted::sweep_periodically(Arc::clone(&app)));
         background.spawn(gathering::gather_periodically(Arc::clone(&app)));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lyceum_access::{Keyring, MasterKey, NewClient, Player, Realm, Scope, client};
 use lyceum_core::PayloadDialect;
-use lyceum_core::config::Config;
+use lyceum_core::config::{Config, Secret};
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_server::route::Area;
 use lyceum_server::{Learning, Server};
@@ -95,6 +95,9 @@ impl TestServer {
     pub fn start_as(target: &StoreLocation, mut setup: Setup) -> Self {
         let made = || Arc::new(tempfile::tempdir().expect("a folder can be made"));
         setup.config.store.data = setup.folder.get_or_insert_with(made).path().into();
+        if let StoreLocation::Postgres(address) = target {
+            setup.config.store.database = Some(Secret::new(address.as_str()));
+        }
         let mut server = Self { target: target.clone(), setup, db: open(target), running: None };
         server.run();
         server

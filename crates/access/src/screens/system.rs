@@ -1,14 +1,9 @@
-//! System: jobs, backups, the audit log.
+//! System: jobs, the audit log.
 
-use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Tx, jobs};
 
 use crate::audit::{self, AuditEntry, AuditFilter, AuditPage};
-use crate::limits;
-
-/// The action of a backup in the audit log.
-pub const BACKUP: &str = "backup.make";
 
 /// The data of the first page.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +12,6 @@ pub struct Overview {
     pub waiting_jobs: i64,
     /// The number of jobs that failed for good.
     pub failed_jobs: i64,
-    /// The last backup.
-    pub last_backup: Option<AuditEntry>,
     /// The number of entries in the audit log.
     pub change_count: i64,
 }
@@ -31,30 +24,8 @@ pub fn overview(tx: &mut Tx<'_>) -> Result<Overview> {
     Ok(Overview {
         waiting_jobs: of("waiting"),
         failed_jobs: of("failed"),
-        last_backup: backups(tx, 1)?.pop(),
         change_count: audit::list(tx, &AuditFilter::default(), 1, 0)?.total,
     })
-}
-
-/// When the last backup was made.
-pub fn last_backup(tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
-    let filter = AuditFilter { what: BACKUP.to_owned(), ..AuditFilter::default() };
-    let mut made = None;
-    audit::each(tx, &filter, 1, |entry| {
-        made = Some(entry.at);
-        Ok(())
-    })?;
-    Ok(made)
-}
-
-/// Reads the newest backups.
-pub fn newest_backups(tx: &mut Tx<'_>) -> Result<Vec<AuditEntry>> {
-    backups(tx, limits::CONSOLE_JOBS_COUNT)
-}
-
-fn backups(tx: &mut Tx<'_>, most: i64) -> Result<Vec<AuditEntry>> {
-    let filter = AuditFilter { what: BACKUP.to_owned(), ..AuditFilter::default() };
-    Ok(audit::list(tx, &filter, most, 0)?.entries)
 }
 
 /// Reads the page of a job, with its tries. Errors: `NotFound`.

@@ -108,23 +108,16 @@ fn the_server_is_summed_up_and_its_lists_are_pages() {
     on_both_stores(|db| {
         let empty = write(db, system::overview);
         assert_eq!((empty.waiting_jobs, empty.failed_jobs, empty.change_count), (0, 0, 0));
-        assert_eq!(empty.last_backup, None);
         let note = |who: &str, what, subject: &str, at: i64| {
             let now = morning().plus_seconds(at);
             write(db, |tx| AuditChange { who, what, subject }.note(tx, now, &Value::Null));
         };
-        note("ada", system::BACKUP, "backups/1", 1);
+        note("ada", "project.deploy", "rivers", 1);
         note("ben", "client.create", "c1", 2);
-        note("ada", system::BACKUP, "backups/2", 3);
+        note("ada", "project.deploy", "rivers", 3);
         let id = write(db, |tx| jobs::add(tx, morning(), "work", ""));
         let known = write(db, system::overview);
         assert_eq!((known.waiting_jobs, known.failed_jobs, known.change_count), (1, 0, 3));
-        assert_eq!(known.last_backup.unwrap().subject, "backups/2");
-        let backups = write(db, system::newest_backups);
-        assert_eq!(
-            backups.iter().map(|entry| &*entry.subject).collect::<Vec<_>>(),
-            ["backups/2", "backups/1"]
-        );
         let changes = write(db, |tx| system::changes(tx, &audit::AuditFilter::default(), 1, 1));
         assert_eq!(
             (changes.page.total, changes.page.entries[0].what.as_str()),

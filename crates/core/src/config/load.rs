@@ -14,10 +14,11 @@ use crate::messages::io_reason;
 /// The default file with its comments.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown. A variable with `_FILE` behind its name gives the file of such a value.
-const SECRET: [&str; 8] = [
+const SECRET: [&str; 9] = [
     "store.database",
     "keys.master",
     "keys.master_other",
+    "backup.key",
     "hosting.promote_key",
     "admin.password",
     "oidc.client_secret",
@@ -345,6 +346,13 @@ fn check_pairs(loaded: &LoadedConfig) -> Result<(), SettingError> {
             origin: loaded.origin(given).clone(),
             message: format!("'{given}' is set, but '{missing}' is not"),
             hint: Some(format!("set both, or neither {without}")),
+        });
+    }
+    if is_set("backup.to") && !is_set("backup.key") {
+        return Err(SettingError {
+            origin: loaded.origin("backup.to").clone(),
+            message: "'backup.to' is set, but 'backup.key' is not".to_owned(),
+            hint: Some("create a key with `openssl rand -hex 32`".to_owned()),
         });
     }
     Ok(())

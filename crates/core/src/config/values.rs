@@ -184,6 +184,20 @@ pub(super) fn above_zero<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D:
     }
 }
 
+pub(super) fn times_of_day<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<jiff::civil::Time>, D::Error> {
+    let texts = Vec::<String>::deserialize(from)?;
+    if texts.is_empty() {
+        return Err(D::Error::custom("must contain a time of the day such as 02:00"));
+    }
+    let time = |text: &String| {
+        let wrong = |_| D::Error::custom(format!("must contain times such as 02:00: got '{text}'"));
+        jiff::civil::Time::strptime("%H:%M", text).map_err(wrong)
+    };
+    texts.iter().map(time).collect()
+}
+
 pub(super) fn optional_secret<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Secret>, D::Error> {

@@ -1,5 +1,5 @@
 //! A backup of the whole server in one file: the database, and the files of projects that this node holds. It is a tar
-//! archive, compressed with zstd.
+//! archive, compressed with zstd and perhaps encrypted.
 //!
 //! | entry | what |
 //! |---|---|
@@ -13,9 +13,12 @@
 //! The database is copied first, then the files that it names. A hard link keeps the bytes of a file that is
 //! deleted meanwhile. Only names are kept in memory.
 
+mod encryption;
+mod file;
 mod names;
 mod read;
 mod restore;
+pub mod runs;
 mod write;
 
 use std::collections::BTreeMap;
@@ -23,8 +26,10 @@ use std::collections::BTreeMap;
 use lyceum_blob::Digest;
 use serde::{Deserialize, Serialize};
 
+pub use encryption::BackupKey;
+pub use file::{BackupFile, OpenBackup};
 pub use names::{NamedFiles, blobs_of, named_files};
-pub use read::{BackupReport, check, is_archive};
+pub use read::{BackupReport, check, remove_unfinished_checks};
 pub use restore::{RestoreReport, UnpackedBackup, take};
 pub use write::{Backup, WrittenBackup};
 
@@ -40,6 +45,9 @@ pub struct BackupCover {
     pub made_at: String,
     /// `sqlite` or `postgresql`.
     pub store: String,
+    /// Whether the database is in the backup. Of several nodes, one backs it up on schedule.
+    #[serde(default = "has_database")]
+    pub has_database: bool,
     /// The id of the node that made it.
     #[serde(default)]
     pub node: String,
@@ -49,6 +57,11 @@ pub struct BackupCover {
     pub elsewhere: BTreeMap<String, String>,
     /// The S3 bucket with the files of versions and the objects of buckets; `None` if they are in the backup.
     pub s3_bucket: Option<String>,
+}
+
+/// Backups of earlier releases always have the database.
+fn has_database() -> bool {
+    true
 }
 
 /// The format that this release writes and reads.
@@ -74,6 +87,10 @@ struct FileChecksum {
     sha256: Digest,
 }
 
+/// The beginning of the names of folders in which backups are prepared.
+const PREFIX: &str = "backup-";
+/// The beginning of the names of folders in which backups are checked.
+const CHECK: &str = "backup-check-";
 const COVER: &str = "backup.json";
 const DATABASE: &str = "database";
 const MANIFEST: &str = "manifest.json";

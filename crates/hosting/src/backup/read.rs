@@ -11,22 +11,8 @@ use lyceum_project::schema;
 use tempfile::TempDir;
 
 use super::write::HashingReader;
-use super::{BackupCover, BackupEntry, BackupManifest, FORMAT, FileChecksum};
+use super::{BackupCover, BackupEntry, BackupManifest, CHECK, FORMAT, FileChecksum, OpenBackup};
 use crate::limits;
-
-/// The first bytes of zstd data.
-const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-
-/// Whether a file is a backup of the whole server. Backups of earlier releases are plain databases.
-pub fn is_archive(file: &Path) -> Result<bool> {
-    let mut head = [0; 4];
-    let read = File::open(file).and_then(|mut file| file.read_exact(&mut head));
-    match read {
-        Ok(()) => Ok(head == MAGIC),
-        Err(fault) if fault.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(fault) => Err(failed("read the backup", &fault)),
-    }
-}
 
 /// The result of checking a backup.
 #[derive(Debug)]
@@ -52,17 +38,18 @@ impl BackupReport {
     }
 }
 
-/// Reads a whole backup: the checksum of each entry, and the pages of each project database. `on_read` is called
-/// with the number of bytes read.
-pub fn check(file: &Path, on_read: impl FnMut(u64)) -> Result<BackupReport> {
-    // Unpacked next to the backup, because the folder for temporary files may be in memory.
-    let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = TempDir::new_in(beside.unwrap_or(Path::new(".")))
-        .map_err(|fault| failed("unpack the backup beside it", &fault))?;
+/// Reads a whole backup: the checksum of each entry, and the pages of each project database. `beside` is a folder in
+/// which databases are unpacked, because the folder for temporary files may be in memory. `on_read` is called with the
+/// number of bytes read.
+pub fn check(backup: OpenBackup, beside: &Path, on_read: impl FnMut(u64)) -> Result<BackupReport> {
+    let folder = tempfile::Builder::new()
+        .prefix(CHECK)
+        .tempdir_in(beside)
+        .map_err(|fault| failed("unpack the backup", &fault))?;
     let (database, scratch) =
         (folder.path().join("database"), folder.path().join("project.sqlite"));
     let (mut blobs, mut damaged) = (HashSet::new(), Vec::new());
-    let walked = walk(file, on_read, |entry, reader| {
+    let walked = walk(backup, on_read, |entry, reader| {
         match entry {
             BackupEntry::Database => write(&database, reader)?,
             BackupEntry::File(..) => {
@@ -81,6 +68,18 @@ pub fn check(file: &Path, on_read: impl FnMut(u64)) -> Result<BackupReport> {
     faults.extend(damaged);
     let database = Some(database).filter(|file| file.exists());
     Ok(BackupReport { cover, files, faults, database, missing, blobs, _folder: folder })
+}
+
+/// Removes what checks left in a folder when their process was ended. No check may run there.
+pub fn remove_unfinished_checks(folder: &Path) -> Result<()> {
+    let removed = fs::read_dir(folder).and_then(|mut entries| {
+        entries.try_for_each(|entry| {
+            let entry = entry?;
+            let is_check = entry.file_name().to_string_lossy().starts_with(CHECK);
+            if is_check { fs::remove_dir_all(entry.path()) } else { Ok(()) }
+        })
+    });
+    removed.map_err(|fault| failed("remove what a check of a backup left", &fault))
 }
 
 /// Removes the files that SQLite leaves next to a checked database.
@@ -110,14 +109,13 @@ pub(super) struct ArchiveContent {
 /// Calls `visit` for each entry, which need not read it. Faults of the archive are listed with the entry; errors of
 /// `visit` end the walk.
 pub(super) fn walk(
-    file: &Path,
+    backup: OpenBackup,
     on_read: impl FnMut(u64),
     mut visit: impl FnMut(&BackupEntry, &mut dyn Read) -> Result<()>,
 ) -> Result<ArchiveContent> {
-    let opened = File::open(file).and_then(move |file| {
-        let packed = HashingReader::new(file, on_read);
-        zstd::Decoder::with_buffer(BufReader::with_capacity(limits::BACKUP_BUFFER_BYTES, packed))
-    });
+    let packed = HashingReader::new(backup.reader, on_read);
+    let buffered = BufReader::with_capacity(limits::BACKUP_BUFFER_BYTES, packed);
+    let opened = zstd::Decoder::with_buffer(buffered);
     let mut tar = tar::Archive::new(opened.map_err(|fault| failed("read the backup", &fault))?);
     let (mut walked, mut found) = (ArchiveContent::default(), FoundEntries::default());
     let mut last = "its beginning".to_owned();

@@ -11,7 +11,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
 use super::read::{ArchiveContent, walk, write};
-use super::{BackupCover, BackupEntry};
+use super::{BackupCover, BackupEntry, OpenBackup};
 use crate::nodes::Node;
 use crate::{homes, nodes};
 
@@ -35,7 +35,7 @@ pub struct RestoreReport {
 }
 
 /// Unpacks a backup next to the data. Errors: `Invalid` with everything that is wrong with it.
-pub fn take(file: &Path, data: &Path, on_read: impl FnMut(u64)) -> Result<UnpackedBackup> {
+pub fn take(backup: OpenBackup, data: &Path, on_read: impl FnMut(u64)) -> Result<UnpackedBackup> {
     let folder = data.join("restore.partial");
     let mut kept = Vec::new();
     let unpack = |folder: &Path| -> Result<ArchiveContent> {
@@ -46,7 +46,7 @@ pub fn take(file: &Path, data: &Path, on_read: impl FnMut(u64)) -> Result<Unpack
         made(&hosting)?;
         let blobs = Blobs::on_disk(&hosting)?;
         let mut bucket: Option<(String, Blobs)> = None;
-        walk(file, on_read, |entry, reader| match entry {
+        walk(backup, on_read, |entry, reader| match entry {
             BackupEntry::Database => write(&folder.join("database"), reader),
             BackupEntry::File(slug, name) => {
                 let file = hosting.join("projects").join(slug).join(name);

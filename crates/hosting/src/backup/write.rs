@@ -11,7 +11,10 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::schema;
 use tempfile::TempDir;
 
-use super::{BackupCover, BackupEntry, BackupManifest, FileChecksum, NamedFiles};
+use super::file::BackupWriter;
+use super::{
+    BackupCover, BackupEntry, BackupFile, BackupManifest, FileChecksum, NamedFiles, PREFIX,
+};
 use crate::bindings::copies;
 use crate::homes;
 use crate::limits;
@@ -178,36 +181,28 @@ impl Backup {
     /// and synced. `missing` are entries that could not be staged; `on_read` is called with the number of bytes read.
     pub fn write(
         self,
-        to: &Path,
+        to: &BackupFile,
         cover: BackupCover,
         (named, missing): (&NamedFiles, Vec<String>),
         on_read: impl FnMut(u64),
     ) -> Result<WrittenBackup> {
-        let partial = partial(to);
-        let written = self.archive(&partial, &cover, (named, &missing), on_read);
-        let written = written.and_then(|files| {
-            let moved = fs::rename(&partial, to).and_then(|()| {
-                let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-                File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-                Ok(fs::metadata(to)?.len())
-            });
-            Ok((files, moved.map_err(|fault| failed("write the backup", &fault))?))
-        });
-        let (files, bytes) = written.inspect_err(|_| drop(fs::remove_file(&partial)))?;
+        let (files, bytes) = self.archive(to, &cover, (named, &missing), on_read)?;
         Ok(WrittenBackup { cover, bytes, files, missing })
     }
 
     fn archive(
         &self,
-        partial: &Path,
+        to: &BackupFile,
         cover: &BackupCover,
         (named, missing): (&NamedFiles, &[String]),
         on_read: impl FnMut(u64),
-    ) -> Result<u64> {
-        let mut archive = Archive::create(partial, self.now.seconds(), on_read)?;
+    ) -> Result<(u64, u64)> {
+        let mut archive = Archive::create(to, self.now.seconds(), on_read)?;
         let text = serde_json::to_vec_pretty(cover).map_err(Problem::internal)?;
         archive.add(&BackupEntry::Cover, text.len() as u64, &text[..])?;
-        archive.add_file(&BackupEntry::Database, &self.database())?;
+        if cover.has_database {
+            archive.add_file(&BackupEntry::Database, &self.database())?;
+        }
         for (slug, files) in &named.projects {
             for file in files {
                 let copy = self.copy_of(slug, file);
@@ -247,19 +242,11 @@ impl Backup {
     }
 }
 
-const PREFIX: &str = "backup-";
-
 /// The files to stage, and whether the server must have them.
 fn all(named: &NamedFiles) -> impl Iterator<Item = (Digest, bool)> {
     let others = named.others.difference(&named.blobs);
     let needed = named.blobs.iter().map(|digest| (*digest, true));
     needed.chain(others.map(|digest| (*digest, false)))
-}
-
-fn partial(to: &Path) -> PathBuf {
-    let mut name = to.as_os_str().to_owned();
-    name.push(".partial");
-    name.into()
 }
 
 /// Copies a database. An empty file is an empty database.
@@ -273,7 +260,7 @@ fn copied(from: &Path, to: &Path) -> Result<()> {
 
 /// The archive being written.
 struct Archive<F> {
-    tar: tar::Builder<zstd::Encoder<'static, BufWriter<File>>>,
+    tar: tar::Builder<zstd::Encoder<'static, BufWriter<BackupWriter>>>,
     seconds: u64,
     manifest: BackupManifest,
     names: Hasher,
@@ -283,9 +270,9 @@ struct Archive<F> {
 }
 
 impl<F: FnMut(u64)> Archive<F> {
-    fn create(file: &Path, seconds: i64, on_read: F) -> Result<Self> {
+    fn create(to: &BackupFile, seconds: i64, on_read: F) -> Result<Self> {
+        let file = to.create()?;
         let made = || -> io::Result<_> {
-            let file = private(file)?;
             let buffered = BufWriter::with_capacity(limits::BACKUP_BUFFER_BYTES, file);
             let mut packed = zstd::Encoder::new(buffered, zstd::DEFAULT_COMPRESSION_LEVEL)?;
             packed.include_checksum(true)?;
@@ -333,25 +320,20 @@ impl<F: FnMut(u64)> Archive<F> {
         Ok(())
     }
 
-    fn end(mut self, missing: &[String]) -> Result<u64> {
+    /// Ends the archive; returns the number of its entries and its size in bytes.
+    fn end(mut self, missing: &[String]) -> Result<(u64, u64)> {
         self.manifest.blobs_sha256 = Some(self.names.digest());
         self.manifest.missing = missing.to_vec();
         let text = serde_json::to_vec_pretty(&self.manifest).map_err(Problem::internal)?;
         self.add(&BackupEntry::Manifest, text.len() as u64, &text[..])?;
         let files = self.files;
-        let ended = || -> io::Result<()> {
+        let ended = || -> io::Result<BackupWriter> {
             let buffered = self.tar.into_inner()?.finish()?;
-            buffered.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+            buffered.into_inner().map_err(io::IntoInnerError::into_error)
         };
-        ended().map_err(|fault| failed("write the backup", &fault))?;
-        Ok(files)
+        let written = ended().map_err(|fault| failed("write the backup", &fault))?;
+        Ok((files, written.finish()?))
     }
-}
-
-/// A new file that only its owner can read. It replaces one that an interrupted backup left.
-fn private(file: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    File::options().write(true).create(true).truncate(true).mode(0o600).open(file)
 }
 
 /// Hashes what is read through it.

@@ -1,6 +1,7 @@
 //! The SQL of projects, one file per topic.
 
 pub(crate) mod audit;
+pub(crate) mod backups;
 pub(crate) mod class_apps;
 pub(crate) mod databases;
 pub(crate) mod deployments;

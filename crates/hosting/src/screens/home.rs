@@ -1,7 +1,7 @@
 //! Home: counts of what is stored, the flow of events, the first steps of a new server.
 
 use lyceum_access::screens::system;
-use lyceum_access::{Player, Role, api_key, audit, client, person};
+use lyceum_access::{Player, Role, api_key, client, person};
 use lyceum_bridge::repository::unknown_actors;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
@@ -12,6 +12,7 @@ use lyceum_roster::kinds::USER;
 use lyceum_roster::screens::home::{self as roster, RecordCounts};
 use lyceum_store::Tx;
 
+use crate::backup::runs;
 use crate::nodes::report::{self, NodeStatus};
 
 const MINUTE_MS: i64 = 60_000;
@@ -84,6 +85,8 @@ pub struct ListedBackup {
     pub age_s: i64,
     /// Whether it is time for another one.
     pub is_old: bool,
+    /// Whether the last backup that was tried out could not be restored.
+    pub is_broken: bool,
 }
 
 /// The completed steps of a new server.
@@ -132,7 +135,7 @@ pub fn read(tx: &mut Tx<'_>, now: Timestamp, player: Option<&Player>) -> Result<
         events,
         unknown_actors: unknown_actors::count(tx)?,
         intake: intake(tx, now)?,
-        last_backup: system.last_backup.map(|entry| backup(&entry, now)),
+        last_backup: backup(tx, now)?,
         nodes: report::list(tx, now)?,
         failed_jobs: system.failed_jobs,
         steps,
@@ -140,9 +143,11 @@ pub fn read(tx: &mut Tx<'_>, now: Timestamp, player: Option<&Player>) -> Result<
     })
 }
 
-fn backup(entry: &audit::AuditEntry, now: Timestamp) -> ListedBackup {
-    let age_s = (now.milliseconds() - entry.at.milliseconds()) / 1000;
-    ListedBackup { age_s, is_old: age_s > BACKUP_OLD_S }
+fn backup(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<ListedBackup>> {
+    let Some(last) = runs::last(tx)? else { return Ok(None) };
+    let age_s = (now.milliseconds() - last.began.milliseconds()) / 1000;
+    let is_broken = runs::last_checked(tx)?.is_some_and(|checked| checked.check_error.is_some());
+    Ok(Some(ListedBackup { age_s, is_old: age_s > BACKUP_OLD_S, is_broken }))
 }
 
 fn sandbox(tx: &mut Tx<'_>, player: &Player) -> Result<SandboxPlayer> {

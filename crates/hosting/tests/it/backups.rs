@@ -5,10 +5,25 @@ use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use lyceum_blob::Digest;
+use lyceum_blob::{Digest, FileLocation};
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
-use lyceum_hosting::backup::{self, Backup, BackupCover, NamedFiles};
+use lyceum_hosting::backup::{
+    self, Backup, BackupCover, BackupFile, BackupReport, NamedFiles, OpenBackup,
+};
+
+fn at(path: &Path) -> BackupFile {
+    let location = FileLocation::Folder(path.parent().unwrap().to_owned());
+    BackupFile { location, name: path.file_name().unwrap().to_str().unwrap().to_owned(), key: None }
+}
+
+fn open(path: &Path) -> OpenBackup {
+    at(path).open().unwrap().unwrap()
+}
+
+fn check(path: &Path) -> lyceum_core::Result<BackupReport> {
+    backup::check(open(path), path.parent().unwrap(), |_| ())
+}
 
 /// A backup of a data folder with a blob, another blob that an import has, and a project with a database and keys.
 fn made(data: &Path, to: &Path) -> (Digest, backup::WrittenBackup) {
@@ -46,12 +61,13 @@ fn made(data: &Path, to: &Path) -> (Digest, backup::WrittenBackup) {
         release: "1".into(),
         made_at: now.to_string(),
         store: "postgresql".into(),
+        has_database: true,
         node: String::new(),
         projects: vec!["rivers".into()],
         elsewhere: [].into(),
         s3_bucket: None,
     };
-    (digest, begun.write(to, cover, (&named, Vec::new()), |_| ()).unwrap())
+    (digest, begun.write(&at(to), cover, (&named, Vec::new()), |_| ()).unwrap())
 }
 
 fn unpacked(file: &Path) -> Vec<u8> {
@@ -80,12 +96,12 @@ fn a_restore_brings_back_what_was_backed_up() {
     );
     let left: Vec<_> = fs::read_dir(data.join("hosting")).unwrap().flatten().collect();
     assert!(!left.iter().any(|entry| entry.file_name().to_string_lossy().starts_with("backup-")));
-    let checked = backup::check(&file, |_| ()).unwrap();
+    let checked = check(&file).unwrap();
     assert_eq!((checked.faults, checked.files), (Vec::<String>::new(), 7));
 
     let elsewhere = folder.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
-    let draft = backup::take(&file, &elsewhere, |_| ()).unwrap();
+    let draft = backup::take(open(&file), &elsewhere, |_| ()).unwrap();
     assert_eq!(fs::read_to_string(draft.database()).unwrap(), "the database");
     draft.install(&elsewhere, Timestamp::from_milliseconds(0)).unwrap();
     drop(draft);
@@ -118,9 +134,9 @@ fn damage_is_found_and_its_entry_is_named() {
         let mut changed = bytes.clone();
         changed[find(text)] ^= 1;
         pack(&changed, &damaged);
-        let faults = backup::check(&damaged, |_| ()).unwrap().faults;
+        let faults = check(&damaged).unwrap().faults;
         assert!(faults.iter().any(|fault| fault.starts_with(&place)), "{place}: {faults:?}");
-        let refused = backup::take(&damaged, folder.path(), |_| ()).unwrap_err();
+        let refused = backup::take(open(&damaged), folder.path(), |_| ()).unwrap_err();
         assert!(refused.message.contains("nothing was restored"), "{refused}");
         assert!(!folder.path().join("restore.partial").exists());
     }
@@ -128,13 +144,13 @@ fn damage_is_found_and_its_entry_is_named() {
     let blob = find(format!("blobs/{digest}").as_bytes());
     let without = [&bytes[..blob], &bytes[blob + 1024..]].concat();
     pack(&without, &damaged);
-    let faults = backup::check(&damaged, |_| ()).unwrap().faults;
+    let faults = check(&damaged).unwrap().faults;
     assert!(
         faults.iter().any(|fault| fault.starts_with("manifest.json: it counts 2")),
         "{faults:?}"
     );
     fs::write(&damaged, &fs::read(&file).unwrap()[..200]).unwrap();
-    let faults = backup::check(&damaged, |_| ()).unwrap().faults;
+    let faults = check(&damaged).unwrap().faults;
     assert!(!faults.is_empty());
 }
 
@@ -152,7 +168,7 @@ fn entries_cannot_leave_the_folder_of_a_restore() {
         let mut tar = tar::Builder::new(Vec::new());
         tar.append(&header, &b"x"[..]).unwrap();
         pack(&tar.into_inner().unwrap(), &file);
-        let faults = backup::check(&file, |_| ()).unwrap().faults;
+        let faults = check(&file).unwrap().faults;
         assert_eq!(faults[0], format!("{path}: a backup cannot have such an entry"));
     }
 }
@@ -169,7 +185,7 @@ fn a_long_name_of_an_entry_is_not_read_into_memory() {
     let mut tar = tar::Builder::new(Vec::new());
     tar.append(&header, &long[..]).unwrap();
     pack(&tar.into_inner().unwrap(), &file);
-    let faults = backup::check(&file, |_| ()).unwrap().faults;
+    let faults = check(&file).unwrap().faults;
     assert!(faults[0].contains("the name of an entry has 5000 bytes"), "{faults:?}");
 }
 
@@ -179,7 +195,7 @@ fn a_check_unpacks_the_backup_next_to_it() {
     let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
     fs::create_dir(&data).unwrap();
     made(&data, &file);
-    let checked = backup::check(&file, |_| ()).unwrap();
+    let checked = check(&file).unwrap();
     assert!(checked.database.unwrap().starts_with(folder.path()));
 }
 
@@ -203,17 +219,18 @@ fn files_in_s3_are_not_part_of_a_backup() {
         release: "1".into(),
         made_at: String::new(),
         store: "postgresql".into(),
+        has_database: true,
         node: String::new(),
         projects: Vec::new(),
         elsewhere: [].into(),
         s3_bucket: Some(s3.bucket),
     };
-    let written = begun.write(&file, cover, (&named, Vec::new()), |_| ()).unwrap();
+    let written = begun.write(&at(&file), cover, (&named, Vec::new()), |_| ()).unwrap();
     assert_eq!((written.files, written.missing), (3, Vec::new()));
-    let checked = backup::check(&file, |_| ()).unwrap();
+    let checked = check(&file).unwrap();
     assert_eq!(checked.faults, Vec::<String>::new());
     assert_eq!(checked.cover.unwrap().s3_bucket.as_deref(), Some("files"));
-    let draft = backup::take(&file, &data, |_| ()).unwrap();
+    let draft = backup::take(open(&file), &data, |_| ()).unwrap();
     let other = S3Settings { bucket: "other".into(), ..S3Settings::default() };
     for (s3, told) in
         [(S3Settings::default(), "names no bucket"), (other, "names the bucket 'other'")]

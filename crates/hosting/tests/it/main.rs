@@ -7,6 +7,7 @@
 )]
 
 mod archive;
+mod backup_runs;
 mod backups;
 mod host;
 mod isolation;

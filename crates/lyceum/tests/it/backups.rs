@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use lyceum_testkit::client::TestClient;
 use serde_json::{Value, json};
@@ -303,4 +304,59 @@ fn several_nodes_are_restored_one_after_the_other() {
     assert_eq!(answers(&oak), before);
     // The first node and the database are as they were.
     assert_eq!(client(&elm).get("/_projects/word-rivers/api/scores").send().status, 421);
+}
+
+#[test]
+fn a_server_backs_itself_up_to_s3_and_an_empty_machine_restores_it() {
+    let moto = Moto::start();
+    let key = "5a".repeat(32);
+    let settings = [
+        ("LYCEUM_S3__ENDPOINT", moto.endpoint()),
+        ("LYCEUM_S3__ACCESS_KEY", "key"),
+        ("LYCEUM_S3__SECRET_KEY", "secret"),
+        ("LYCEUM_BACKUP__TO", "s3://files/backups"),
+        ("LYCEUM_BACKUP__KEY", &key),
+    ];
+    let settings = settings.map(|(name, value)| (name, &*value.to_owned().leak()));
+    let settings: &'static _ = settings.to_vec().leak();
+    let served = Served::prepared_with(Store::Sqlite, &[], settings, |data| {
+        data.run(&["client", "create", "early", "--id", "early"]);
+    });
+    let doctor = || {
+        let found = served.run(&["doctor", "--listen", "127.0.0.1:0", "--json"]);
+        let found: Vec<Value> = serde_json::from_str(&found).unwrap();
+        let backup = found.into_iter().find(|finding| finding["check"] == "backup").unwrap();
+        (backup["state"].clone(), backup["found"].as_str().unwrap().to_owned())
+    };
+    let since = Instant::now();
+    let found = loop {
+        let (state, found) = doctor();
+        if found.contains("restored as a trial") {
+            assert_eq!(state, "ok");
+            break found;
+        }
+        assert!(since.elapsed() < Duration::from_secs(60), "{found}\n{}", served.log());
+    };
+    let file = &found[found.find("s3://files/backups/lyceum-").expect("its address")..];
+    served.run(&["admin", "check", file]);
+
+    let empty = served.file("elsewhere");
+    let restore = ["admin", "restore", file, "--data", empty.to_str().unwrap()];
+    served.run(&restore);
+    let clients = served.run(&["client", "list", "--json", "--data", empty.to_str().unwrap()]);
+    assert!(clients.contains("\"early\""), "{clients}");
+    let missing = served.fails(&["admin", "restore", "s3://files/backups/none", "--force"]);
+    assert!(missing.contains("there is no file 's3://files/backups/none'"), "{missing}");
+}
+
+#[test]
+fn a_full_disk_is_named_and_leaves_no_file() {
+    let served = Served::start(Store::Sqlite);
+    let (file, partial) = (served.file("full.backup"), served.file("full.backup.partial"));
+    // Writing to this device fails as on a full disk.
+    std::os::unix::fs::symlink("/dev/full", &partial).unwrap();
+    let told = served.fails(&["admin", "backup", file.to_str().unwrap()]);
+    assert!(told.contains("the server's disk is full"), "{told}");
+    assert!(!file.exists() && partial.symlink_metadata().is_err(), "nothing is left");
+    served.run(&["admin", "backup", file.to_str().unwrap()]);
 }

@@ -1,6 +1,7 @@
 //! Every command of the guides is run and prints what the guide says that it prints.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use lyceum_testkit::postgres::Cluster;
@@ -29,6 +30,45 @@ fn operators() {
     let (postgres, s3) = (port_of(&url), port_of(s3.endpoint()));
     let variables = [("PGHOST", "127.0.0.1"), ("PGPORT", postgres), ("PGUSER", "postgres")];
     run_beside("operators", &[("5432", postgres), ("9000", s3)], &variables);
+}
+
+/// The blocks about archived logs run on a cluster of their own, as its owner. The database has what it had at the moment
+/// and nothing of what came later.
+#[test]
+fn operators_restore_a_moment_from_the_archived_log() {
+    if !lyceum_testkit::full_size() {
+        return; // it takes half a minute
+    }
+    let text = read("operators");
+    let lines: Vec<String> =
+        blocks(&text).into_iter().filter(|b| b.info == "sh soak").map(|b| b.text).collect();
+    assert_eq!(lines.len(), 4);
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let port = lyceum_testkit::free_port().to_string();
+    let script = format!(
+        "set -euo pipefail\ntrap 'pg_ctl --pgdata=cluster --mode=immediate stop || \
+         pg_ctl --pgdata=restored --mode=immediate stop' EXIT\n\
+         initdb --pgdata=cluster --username=postgres --auth=trust --no-sync\n\
+         printf 'port = 5439\\nunix_socket_directories = %s\\n' \"'$PWD'\" >> cluster/postgresql.conf\n\
+         pg_ctl --pgdata=cluster --log=cluster.log start\n\
+         createdb --host=127.0.0.1 --port=5439 lyceum\n{}",
+        lines.concat()
+    );
+    let mut paths = vec![lyceum_testkit::postgres::programs(), folder.path().to_owned()];
+    paths.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    fs::copy(binary(), folder.path().join("lyceum")).unwrap();
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &script.replace("5439", &port)]).current_dir(folder.path());
+    shell.env("PATH", std::env::join_paths(paths).unwrap()).env("PGUSER", "postgres");
+    if let Some((user, group)) = lyceum_testkit::postgres::owner() {
+        std::os::unix::fs::chown(folder.path(), Some(user), Some(group)).unwrap();
+        shell.uid(user).gid(group);
+    }
+    let output = shell.output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    let listed = printed.rsplit("access").next().unwrap();
+    assert!(listed.contains("needed") && !listed.contains("mistake"), "{printed}");
 }
 
 /// The port in `scheme://user@host:port/path`.

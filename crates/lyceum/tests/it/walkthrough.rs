@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `sh` | the lines run in bash and must succeed |
 //! | `sh fails N` | the lines must end with the exit code N |
+//! | `sh soak` | nothing here: another test runs these lines, in full size |
 //! | `sh server`, `sh server PORT` | the server is started at port 4321 or this one, in place of the one started there before; the next block waits until it answers |
 //! | `text` or another kind right behind one of these | its output |
 //!
@@ -25,7 +26,7 @@ use crate::served::{binary, root, wait};
 const WALK_MAX: Duration = Duration::from_mins(2);
 
 /// The ports in the files.
-const PORTS: [&str; 5] = ["4321", "4322", "4323", "8443", "8444"];
+const PORTS: [&str; 6] = ["4321", "4322", "4323", "4325", "8443", "8444"];
 
 /// A fenced block.
 pub(crate) struct Block<'g> {

@@ -5,59 +5,106 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::migrate;
 use percent_encoding::percent_decode_str;
 use tempfile::TempDir;
 
-use crate::failure::{Failure, Result};
+use super::check::TrialPlace;
 
 /// Writes the database as of a snapshot to a file in `pg_dump`'s custom format.
-pub(super) fn dump(url: &str, file: &Path, snapshot: &str) -> Result {
+pub(super) fn dump(url: &str, file: &Path, snapshot: &str) -> Result<()> {
     let mut command = tool("pg_dump", url);
     command.arg(format!("--snapshot={snapshot}"));
     // The archive that contains this file is compressed.
     command.arg("--compress=0");
     command.args(["--format=custom", "--no-owner", "--no-privileges", "--file"]).arg(file);
-    run(command, "pg_dump").map_err(Failure::failed)
+    run(command, "pg_dump")
 }
 
 /// Restores the database from such a file, or leaves it unchanged on failure. Without `force`, the database must
 /// not contain the platform's tables. `folder` temporarily needs as much space as the database.
-pub(super) fn restore(url: &str, file: &Path, force: bool, folder: &Path) -> Result {
+///
+/// Errors: `Conflict` if it contains such tables.
+pub fn restore(url: &str, file: &Path, force: bool, folder: &Path) -> Result<()> {
     if force {
         return replace(url, file, folder);
     }
     let mut command = tool("pg_restore", url);
     command.args(["--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error"]);
     command.arg(file);
-    run(command, "pg_restore").map_err(|message| {
-        let taken = message.contains("already exists");
-        let failure = Failure::failed(message);
-        if taken {
-            failure.hint("name an empty database with --database, or replace this one with --force")
-        } else {
-            failure
-        }
+    run(command, "pg_restore").map_err(|problem| {
+        let is_taken = problem.message.contains("already exists");
+        if is_taken { Problem { kind: ProblemKind::Conflict, ..problem } } else { problem }
     })
+}
+
+/// Restores a dump into a temporary database, does work with its address and drops it. `None` if the role may not create
+/// databases.
+pub(super) fn restore_as_trial<T>(
+    place: TrialPlace<'_>,
+    dump: &Path,
+    work: impl FnOnce(&str) -> Result<T>,
+) -> Result<Option<T>> {
+    let TrialPlace { address, name } = place;
+    let drop = format!("DROP DATABASE IF EXISTS \"{name}\" WITH (FORCE)");
+    // What a server that stopped during a trial left.
+    statement(address, &drop)?;
+    match statement(address, &format!("CREATE DATABASE \"{name}\" TEMPLATE template0")) {
+        Err(problem) if problem.message.contains("permission denied") => return Ok(None),
+        created => created?,
+    }
+    let own = with_database(address, name);
+    let worked = restore(&own, dump, false, Path::new(".")).and_then(|()| work(&own));
+    let dropped = statement(address, &drop);
+    let worked = worked?;
+    dropped?;
+    Ok(Some(worked))
+}
+
+/// Reads the list of contents of a dump. Errors: it is no dump, or a damaged one.
+pub(super) fn list(dump: &Path) -> Result<()> {
+    let mut command = Command::new("pg_restore");
+    command.arg("--list").arg(dump);
+    run(command, "pg_restore")
+}
+
+fn statement(address: &str, sql: &str) -> Result<()> {
+    let mut command = tool("psql", address);
+    command.args(["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--command", sql]);
+    run(command, "psql")
+}
+
+/// The address of another database of the same server.
+fn with_database(address: &str, name: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("postgres", address));
+    let (credentials, place) = match rest.split_once('@') {
+        Some((credentials, place)) => (format!("{credentials}@"), place),
+        None => (String::new(), rest),
+    };
+    let (place, query) = place.split_once('?').unwrap_or((place, ""));
+    let hosts = place.split('/').next().unwrap_or_default();
+    let mark = if query.is_empty() { "" } else { "?" };
+    format!("{scheme}://{credentials}{hosts}/{name}{mark}{query}")
 }
 
 /// Replaces the platform's tables. `pg_restore --clean` alone drops only the tables in the file: a table
 /// that a later release created would stay, and its migration would fail.
-fn replace(url: &str, file: &Path, folder: &Path) -> Result {
-    let scratch = TempDir::new_in(folder).map_err(|error| Failure::failed(error.to_string()))?;
+fn replace(url: &str, file: &Path, folder: &Path) -> Result<()> {
+    let scratch = TempDir::new_in(folder).map_err(Problem::internal)?;
     let [drop, script] = ["drop.sql", "restore.sql"].map(|name| scratch.path().join(name));
-    let tables = migrate::tables(&lyceum_server::migrations()).join("\", \"");
+    let tables = migrate::tables(&crate::migrations()).join("\", \"");
     fs::write(&drop, format!("DROP TABLE IF EXISTS \"{tables}\" CASCADE;\n"))
-        .map_err(|error| Failure::failed(error.to_string()))?;
+        .map_err(Problem::internal)?;
     let mut command = Command::new("pg_restore");
     command.args(["--no-owner", "--no-privileges", "--clean", "--if-exists", "--file"]);
     command.arg(&script).arg(file);
-    run(command, "pg_restore").map_err(Failure::failed)?;
+    run(command, "pg_restore")?;
     let mut command = tool("psql", url);
     command.args(["--no-psqlrc", "--quiet", "--output=/dev/null", "--single-transaction"]);
     command.arg("--set=ON_ERROR_STOP=1");
     command.arg("--file").arg(&drop).arg("--file").arg(&script);
-    run(command, "psql").map_err(Failure::failed)
+    run(command, "psql")
 }
 
 /// A command of a PostgreSQL tool. The password is passed in the environment, because other users can see arguments.
@@ -71,19 +118,23 @@ fn tool(program: &str, address: &str) -> Command {
     command
 }
 
-fn run(mut command: Command, program: &str) -> Result<(), String> {
-    let output = command.output().map_err(|error| match error.kind() {
-        ErrorKind::NotFound => format!(
-            "`{program}` is not installed; install PostgreSQL's client tools, \
+/// Errors: `Unavailable` with what the command printed.
+fn run(mut command: Command, program: &str) -> Result<()> {
+    let failed = |message: String| Problem::new(ProblemKind::Unavailable, message);
+    let output = command.output().map_err(|error| {
+        failed(match error.kind() {
+            ErrorKind::NotFound => format!(
+                "`{program}` is not installed; install PostgreSQL's client tools, \
              in the server's version or newer"
-        ),
-        _ => format!("`{program}` could not be started: {error}"),
+            ),
+            _ => format!("`{program}` could not be started: {error}"),
+        })
     })?;
     if output.status.success() {
         return Ok(());
     }
-    let told = String::from_utf8_lossy(&output.stderr);
-    Err(format!("`{program}` failed: {}", told.trim()))
+    let printed = String::from_utf8_lossy(&output.stderr);
+    Err(failed(format!("`{program}` failed: {}", printed.trim())))
 }
 
 /// Splits an address into the address without its password, and the password. Like the client library, it ends
@@ -113,7 +164,20 @@ fn take_password(address: &str) -> (String, Option<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::take_password;
+    use super::{take_password, with_database};
+
+    #[test]
+    fn an_address_leads_to_another_database_of_the_same_server() {
+        for (address, other) in [
+            ("postgres://u:p%2F@h:1/d?sslmode=require", "postgres://u:p%2F@h:1/t?sslmode=require"),
+            ("postgresql://h1,h2/d", "postgresql://h1,h2/t"),
+            ("postgres://u@h", "postgres://u@h/t"),
+            ("postgres://u:a/b@h/d", "postgres://u:a/b@h/t"),
+            ("postgres://%2Frun%2Fpg/d?user=u", "postgres://%2Frun%2Fpg/t?user=u"),
+        ] {
+            assert_eq!(with_database(address, "t"), other);
+        }
+    }
 
     #[test]
     fn no_password_is_left_in_an_address() {

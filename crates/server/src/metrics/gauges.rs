@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use lyceum_access::screens::system;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::refused_counts;
+use lyceum_hosting::backup::runs::{self, BackupRun};
 use lyceum_hosting::nodes::report::{self, NodeState, NodeStatus};
 use lyceum_store::jobs::{self, JobBacklog};
 use lyceum_store::{StoreGauges, Tx, WorkGauges, database_bytes, outbox};
@@ -30,7 +30,8 @@ struct StoredState {
     oldest_change: Option<Timestamp>,
     deliveries: DeliveryBacklog,
     rejected: i64,
-    last_backup: Option<Timestamp>,
+    last_backup: Option<BackupRun>,
+    last_check: Option<BackupRun>,
     nodes: Vec<NodeStatus>,
 }
 
@@ -62,7 +63,8 @@ fn stored(tx: &mut Tx<'_>, now: Timestamp) -> Result<StoredState> {
         oldest_change: outbox::oldest(tx)?,
         deliveries: log::backlog(tx)?,
         rejected: refused_counts(tx)?.0,
-        last_backup: system::last_backup(tx)?,
+        last_backup: runs::last(tx)?,
+        last_check: runs::last_checked(tx)?,
         nodes: report::list(tx, now)?,
     })
 }
@@ -151,10 +153,16 @@ impl Gauges {
         self.by("lyceum_nodes", help, NodeState::ALL.map(count));
         let help = "Rejected envelopes that were not replayed";
         self.one("lyceum_rejected_envelopes", help, stored.rejected);
-        if let Some(at) = stored.last_backup {
+        if let Some(backup) = &stored.last_backup {
             let help =
                 "When the last backup was made, in seconds since 1970; missing if there was none";
-            self.one("lyceum_last_backup_timestamp_seconds", help, at.seconds());
+            self.one("lyceum_last_backup_timestamp_seconds", help, backup.began.seconds());
+            let help = "Bytes of the file of the last backup";
+            self.one("lyceum_last_backup_bytes", help, backup.bytes);
+        }
+        if let Some(backup) = &stored.last_check {
+            let help = "1 if the last backup that was tried out could be restored, else 0; missing if none was";
+            self.one("lyceum_last_backup_restorable", help, backup.check_error.is_none());
         }
     }
 

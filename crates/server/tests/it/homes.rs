@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use lyceum_access::Role;
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
+use lyceum_hosting::backup::{self, BackupFile};
+use lyceum_hosting::homes;
 use lyceum_hosting::nodes::{Node, NodeSettings};
-use lyceum_hosting::{backup, homes};
 use lyceum_project::{DatabaseWish, SchemaWish, State, Uses};
+use lyceum_server::backup::BackupSource;
 use lyceum_store::StoreLocation;
 use lyceum_testkit::client::Reply;
 use lyceum_testkit::server::{Setup, TestServer, both_as};
@@ -306,14 +308,11 @@ fn a_restore_notes_what_a_project_keeps_and_its_former_mark() {
         let node = Node::look(&hosting(oak), &about).unwrap();
         let (folder, now) = (tempfile::tempdir().unwrap(), Timestamp::from_milliseconds(0));
         let file = folder.path().join("oak.backup");
-        let mut dump = |to: &Path, _: &str| {
-            fs::write(to, "a dump").unwrap();
-            Ok(())
-        };
         let config = &oak.setup().config;
-        lyceum_server::backup::make((oak.db(), config, &node), now, &file, &mut dump, |_| ())
-            .unwrap();
-        let draft = backup::take(&file, folder.path(), |_| ()).unwrap();
+        let file = BackupFile::parse(file.to_str().unwrap(), config).unwrap();
+        let source = BackupSource { db: oak.db(), config, node: &node, has_database: true };
+        lyceum_server::backup::make(source, now, &file, |_| ()).unwrap();
+        let draft = backup::take(file.open().unwrap().unwrap(), folder.path(), |_| ()).unwrap();
         oak.db().write_blocking(|tx| draft.adopt(tx, now, &node)).unwrap();
         let kept = oak.db().read_blocking(|tx| {
             tx.query_one("SELECT kept FROM project_homes", &[], |row| row.string(0))

@@ -9,6 +9,7 @@ mod assessment_lists;
 mod assessment_writes;
 mod assignments;
 mod authorisation;
+mod backups;
 mod badge_writes;
 mod badges;
 mod bodies;

@@ -11,9 +11,11 @@ use std::time::Duration;
 
 use lyceum_access::audit::AuditChange;
 use lyceum_access::screens::system;
-use lyceum_core::time::{Clock, SystemClock};
+use lyceum_core::time::{Clock, SystemClock, Timestamp};
+use lyceum_hosting::backup::runs::{self, BackupCheck, CheckMethod};
+use lyceum_hosting::nodes::{Node, NodeSettings};
 use lyceum_server::limits;
-use lyceum_store::{SqlDialect, StoreLocation, jobs};
+use lyceum_store::{SqlDialect, StoreLocation, Tx, jobs};
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::free_port;
 use lyceum_testkit::server::{Setup, TestServer, both_as};
@@ -39,6 +41,15 @@ fn series(text: &str) -> BTreeMap<&str, f64> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let split = lines.map(|line| line.rsplit_once(' ').unwrap());
     split.map(|(name, value)| (name, value.parse().unwrap())).collect()
+}
+
+/// Records a backup that was made and could be restored.
+fn backed_up(tx: &mut Tx<'_>, at: Timestamp) -> lyceum_core::Result<()> {
+    let about = NodeSettings { name: "oak", address: "", shares_blobs: false };
+    let run = runs::begin(tx, at, &Node::look(Path::new("none"), &about)?)?;
+    runs::finish(tx, at, run.id, "backups/1", 1)?;
+    let check = BackupCheck { method: Some(CheckMethod::Restored), error: None };
+    runs::check(tx, at, run.id, &check)
 }
 
 #[test]
@@ -91,8 +102,7 @@ fn metrics_show_the_state_of_the_store_jobs_and_events() {
             jobs::add(tx, hour_ago, "roster.import", "1")?;
             let failing = jobs::add(tx, hour_ago, "person.erase", "1")?;
             tx.execute("UPDATE jobs SET state = 'failed' WHERE id = $1", &[failing.into()])?;
-            let change = AuditChange { who: "ada", what: system::BACKUP, subject: "b" };
-            change.note(tx, hour_ago, &Value::Null)
+            backed_up(tx, hour_ago)
         });
         stored.unwrap();
         let envelope = json!({
@@ -117,6 +127,7 @@ fn metrics_show_the_state_of_the_store_jobs_and_events() {
         assert!(!text.contains(r#"lyceum_job_overdue_seconds{kind="person.erase"}"#));
         let backup = value("lyceum_last_backup_timestamp_seconds");
         assert_eq!(backup, f64::from(u32::try_from(hour_ago.seconds()).unwrap()));
+        assert_eq!(value("lyceum_last_backup_restorable"), 1.0);
         assert_eq!(value("lyceum_events_total"), 1.0);
         let delay = value("lyceum_event_delay_seconds_sum");
         assert!((3600.0..3660.0).contains(&delay), "{delay}");
@@ -147,8 +158,7 @@ fn alerts_and_dashboard_name_only_metrics_that_exist() {
     let server = TestServer::start_as(&target, setup);
     let stored = server.db().write_blocking(|tx| {
         jobs::add(tx, SystemClock.now(), "roster.import", "1")?;
-        let change = AuditChange { who: "ada", what: system::BACKUP, subject: "b" };
-        change.note(tx, SystemClock.now(), &Value::Null)
+        backed_up(tx, SystemClock.now())
     });
     stored.unwrap();
     let trusting = TestClient::trusting(server.address(), made.cert.pem().as_bytes());

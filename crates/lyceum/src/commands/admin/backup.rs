@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use lyceum_core::ProblemKind;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_core::{Problem, ProblemKind};
-use lyceum_hosting::backup::{self, BackupCover, UnpackedBackup};
+use lyceum_hosting::backup::{self, BackupCover, BackupFile, OpenBackup, UnpackedBackup, runs};
 use lyceum_hosting::homes;
+use lyceum_server::backup::{AUDIT_ACTION, BackupSource, postgres};
 use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
 
-use super::{postgres, projects};
+use super::projects;
 use crate::failure::{Code, Failure, Result};
 use crate::in_use;
 use crate::printer::{Printer, counted};
@@ -21,16 +22,17 @@ use crate::settings::{self, DataArgs, Missing};
 
 #[derive(Args)]
 pub(crate) struct Backup {
-    /// The backup file to create
-    file: PathBuf,
+    /// The backup file to create: a path, or s3://BUCKET/KEY at the service in the settings
+    file: String,
     #[command(flatten)]
     data: DataArgs,
 }
 
 #[derive(Args)]
 pub(crate) struct Restore {
-    /// The backup file, created by `lyceum admin backup`
-    file: PathBuf,
+    /// The backup file: a path, or s3://BUCKET/KEY at the service in the settings. If it is encrypted, the settings need
+    /// its key as `backup.key`
+    file: String,
     /// Replace a database that already holds data. Existing project files are moved aside
     #[arg(long)]
     force: bool,
@@ -44,48 +46,32 @@ pub(crate) struct Restore {
 impl Backup {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let (config, db) = self.data.open(Missing::Refuse)?;
-        if self.file.exists() {
-            let message = format!("the file '{}' already exists", self.file.display());
+        let file = BackupFile::parse(&self.file, &config)?;
+        if file.location.open(&file.name)?.is_some() {
+            let message = format!("the file '{}' already exists", self.file);
             return Err(Failure::new(Code::Conflict, message)
                 .hint("choose another name, or move the file away"));
         }
         let node = projects::known_node(&config)?;
         let now = SystemClock.now();
-        let url = match settings::target(&config) {
-            StoreLocation::Postgres(url) => url,
-            StoreLocation::Sqlite(_) => String::new(),
-        };
-        // The output of PostgreSQL's tools is shown unchanged.
-        let mut refused = None;
-        let mut dump = |to: &Path, snapshot: &str| {
-            postgres::dump(&url, to, snapshot).map_err(|failure| {
-                let problem = Problem::new(ProblemKind::Unavailable, &failure.message);
-                refused = Some(failure);
-                problem
-            })
-        };
         let bar = printer.progress("bytes read", 0);
-        let made = lyceum_server::backup::make(
-            (&db, &config, &node),
-            now,
-            &self.file,
-            &mut dump,
-            |bytes| bar.set_position(bytes),
-        );
+        let source = BackupSource { db: &db, config: &config, node: &node, has_database: true };
+        let made = lyceum_server::backup::make(source, now, &file, |bytes| bar.set_position(bytes));
         bar.finish_and_clear();
-        let written = match (refused, made) {
-            (Some(failure), _) => return Err(failure),
-            (None, made) => made?,
-        };
-        let name = self.file.display().to_string();
-        settings::write(&db, move |tx| settings::noted(tx, now, "backup.make", &name))?;
+        let written = made?;
+        let (ended, path, bytes) = (SystemClock.now(), self.file.clone(), written.bytes);
+        settings::write(&db, move |tx| {
+            let run = runs::begin(tx, now, &node)?;
+            runs::finish(tx, ended, run.id, &path, bytes)?;
+            settings::noted(tx, now, AUDIT_ACTION, &path)
+        })?;
         printer.answer(String::new, || {
             json!({
-                "file": self.file.display().to_string(), "bytes": written.bytes,
+                "file": self.file, "bytes": written.bytes,
                 "files": written.files, "covers": written.cover, "missing": written.missing,
             })
         });
-        printer.done(&format!("backed up to '{}'", self.file.display()));
+        printer.done(&format!("backed up to '{}'", self.file));
         printer.warn(&about_master_key(&config));
         about_the_rest(printer, &written.cover, &written.missing);
         Ok(())
@@ -117,10 +103,7 @@ fn about_the_rest(printer: &Printer, cover: &BackupCover, missing: &[String]) {
 impl Restore {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let config = self.data.load(&[])?.config;
-        if !self.file.is_file() {
-            let message = format!("there is no file '{}'", self.file.display());
-            return Err(Failure::new(Code::NotFound, message));
-        }
+        let backup = open_backup(&self.file, &config)?;
         settings::make_folder(&config)?;
         // Held for the whole restore: no server may start on half of the data or keep replaced files open.
         let _alone = in_use::alone(&config.store.data)?;
@@ -129,8 +112,8 @@ impl Restore {
             let message = "--files works only with PostgreSQL: a SQLite database has one node";
             return Err(Failure::new(Code::Usage, message));
         }
-        if backup::is_archive(&self.file)? {
-            self.restore_all(&config, &target, printer)?;
+        if backup.is_archive {
+            self.restore_all(backup, &config, &target, printer)?;
         } else if self.files {
             let message = "the backup is from an earlier release and does not contain files of deployed projects";
             return Err(Failure::new(Code::Conflict, message));
@@ -138,7 +121,7 @@ impl Restore {
             match target {
                 StoreLocation::Sqlite(to) => self.restore_sqlite(&config, &to, printer)?,
                 StoreLocation::Postgres(url) => {
-                    postgres::restore(&url, &self.file, self.force, &config.store.data)?;
+                    self.restore_postgres(&config, &url, Path::new(&self.file))?;
                 }
             }
             // Applies migrations: a backup may be from an earlier release.
@@ -147,13 +130,19 @@ impl Restore {
                 "the backup is from an earlier release and does not contain files of deployed projects",
             );
         }
-        printer.done(&format!("restored from '{}'", self.file.display()));
+        printer.done(&format!("restored from '{}'", self.file));
         printer.warn(&about_master_key(&config));
         Ok(())
     }
 
     /// Restores a backup of the whole server. It is read and checked completely before anything is replaced.
-    fn restore_all(&self, config: &Config, target: &StoreLocation, printer: &Printer) -> Result {
+    fn restore_all(
+        &self,
+        backup: OpenBackup,
+        config: &Config,
+        target: &StoreLocation,
+        printer: &Printer,
+    ) -> Result {
         let data = &config.store.data;
         if let StoreLocation::Sqlite(to) = target {
             self.may_replace(config, to)?;
@@ -164,12 +153,18 @@ impl Restore {
             return Err(Failure::new(Code::Conflict, message)
                 .hint("choose an empty folder with --data, or move the files aside with --force"));
         }
-        let draft = self.unpacked(config, target, printer)?;
+        let draft = unpacked(backup, config, target, printer)?;
+        if !draft.cover.has_database && !self.files {
+            let message = "the backup contains only the files of a further node, not the database";
+            return Err(Failure::new(Code::Conflict, message).hint(
+                "restore the backup of the same time that contains the database first, then this one with --files",
+            ));
+        }
         let now = SystemClock.now();
         let beside = if self.files { Some(beside(config, &draft)?) } else { None };
         draft.upload(&config.s3)?;
         if let (StoreLocation::Postgres(url), None) = (target, &beside) {
-            postgres::restore(url, &draft.database(), self.force, data)?;
+            self.restore_postgres(config, url, &draft.database())?;
         }
         let restored = draft.install(data, now)?;
         if let StoreLocation::Sqlite(to) = target {
@@ -191,35 +186,6 @@ impl Restore {
         }
         about_the_rest(printer, &cover, &missing);
         Ok(())
-    }
-
-    /// Reads and checks the whole backup, and checks that it fits the settings.
-    fn unpacked(
-        &self,
-        config: &Config,
-        target: &StoreLocation,
-        printer: &Printer,
-    ) -> Result<UnpackedBackup> {
-        let bar = printer
-            .progress("reading the backup", fs::metadata(&self.file).map_or(1, |data| data.len()));
-        let draft = backup::take(&self.file, &config.store.data, |bytes| bar.set_position(bytes));
-        bar.finish_and_clear();
-        let draft = draft?;
-        draft.fits(&config.s3)?;
-        let store = draft.cover.store.as_str();
-        match (target, store) {
-            (StoreLocation::Sqlite(_), "sqlite") | (StoreLocation::Postgres(_), "postgresql") => {
-                Ok(draft)
-            }
-            _ => {
-                let message = format!(
-                    "the backup is from a {store} database, but the settings name a different one"
-                );
-                Err(Failure::new(Code::Usage, message).hint(
-                    "set a PostgreSQL database with --database, or leave --database out for SQLite",
-                ))
-            }
-        }
     }
 
     /// Refuses to replace a database unless the user asked for that and no process uses it.
@@ -249,6 +215,16 @@ impl Restore {
             .map_err(|problem| Failure::from(problem).hint("stop the server that uses it first"))
     }
 
+    /// Restores a dump of PostgreSQL.
+    fn restore_postgres(&self, config: &Config, url: &str, dump: &Path) -> Result {
+        let restored = postgres::restore(url, dump, self.force, &config.store.data);
+        restored.map_err(|problem| match problem.kind {
+            ProblemKind::Conflict => Failure::failed(problem.message)
+                .hint("name an empty database with --database, or replace this one with --force"),
+            _ => problem.into(),
+        })
+    }
+
     /// Copies the database to a temporary file and renames it when it is complete, so that a failed copy replaces nothing.
     fn restore_sqlite(&self, config: &Config, to: &Path, printer: &Printer) -> Result {
         self.may_replace(config, to)?;
@@ -257,13 +233,48 @@ impl Restore {
             fs::remove_file(&draft).map_err(|error| cannot_write(&draft, &error))?;
         }
         let bar = printer.progress("copying pages", 1);
-        lyceum_store::restore(&self.file, &draft, |done, all| {
+        lyceum_store::restore(Path::new(&self.file), &draft, |done, all| {
             bar.set_length(all);
             bar.set_position(done);
         })?;
         bar.finish_and_clear();
         rename(&draft, to)
     }
+}
+
+/// Reads and checks the whole backup, and checks that it fits the settings.
+fn unpacked(
+    backup: OpenBackup,
+    config: &Config,
+    target: &StoreLocation,
+    printer: &Printer,
+) -> Result<UnpackedBackup> {
+    let bar = printer.progress("reading the backup", backup.size);
+    let draft = backup::take(backup, &config.store.data, |bytes| bar.set_position(bytes));
+    bar.finish_and_clear();
+    let draft = draft?;
+    draft.fits(&config.s3)?;
+    let store = draft.cover.store.as_str();
+    match (target, store) {
+        (StoreLocation::Sqlite(_), "sqlite") | (StoreLocation::Postgres(_), "postgresql") => {
+            Ok(draft)
+        }
+        _ => {
+            let message = format!(
+                "the backup is from a {store} database, but the settings name a different one"
+            );
+            Err(Failure::new(Code::Usage, message).hint(
+                "set a PostgreSQL database with --database, or leave --database out for SQLite",
+            ))
+        }
+    }
+}
+
+/// Opens a backup file. Errors: `NotFound`; it is encrypted with another key.
+pub(super) fn open_backup(file: &str, config: &Config) -> Result<OpenBackup> {
+    BackupFile::parse(file, config)?
+        .open()?
+        .ok_or_else(|| Failure::new(Code::NotFound, format!("there is no file '{file}'")))
 }
 
 /// The database next to which further nodes are restored. Errors: `Conflict` if it knows no project of the backup.

@@ -7,7 +7,6 @@ mod keys;
 mod master_key;
 mod members;
 mod person;
-mod postgres;
 mod projects;
 mod purge;
 mod users;

@@ -228,7 +228,6 @@ fn view(
                 failed_jobs(home),
                 last_backup(home),
             ],
-            has_button: dialect == SqlDialect::Sqlite,
         }),
         steps: if role == Role::Administrator { steps(home.steps) } else { Vec::new() },
         sandbox: sandbox(home),
@@ -288,7 +287,9 @@ fn last_backup(home: &screen::Home) -> Figure {
     let (shown, tone, description) = match &home.last_backup {
         None => (t!("none"), "warn", t!("create one")),
         Some(backup) => {
-            let (tone, description) = if backup.is_old {
+            let (tone, description) = if backup.is_broken {
+                ("bad", t!("cannot be restored"))
+            } else if backup.is_old {
                 ("warn", t!("create a new one"))
             } else {
                 ("good", t!("recent"))

@@ -9,7 +9,8 @@ use lyceum_console::{
     Cell, Column, ExportFile, FactList, List, ListFilter, ListQuery, Row, links, screens,
     system as view, t,
 };
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, Result};
+use lyceum_hosting::backup::runs::{self, BackupRun, BackupState};
 use lyceum_hosting::nodes::report::{self, NodeState, NodeStatus};
 use lyceum_roster::imports;
 use lyceum_store::{SqlDialect, Tx, jobs};
@@ -21,7 +22,6 @@ use super::{
     show_page,
 };
 use crate::answer::Answer;
-use crate::apart::apart;
 use crate::backup;
 use crate::context::Context;
 use crate::route::Route;
@@ -71,8 +71,14 @@ const CHANGES: &[Column] = &[
     Column::text("what", "Change"),
     Column::text("subject", "Subject"),
 ];
-const BACKUPS: &[Column] =
-    &[Column::text("time", "Time"), Column::text("who", "Who"), Column::text("file", "File")];
+const BACKUPS: &[Column] = &[
+    Column::text("time", "Time"),
+    Column::text("server", "Server"),
+    Column::text("state", "State"),
+    Column::text("tried", "Tried out"),
+    Column::text("file", "File"),
+    Column::number("megabytes", "MB"),
+];
 const SETTINGS: &[Column] = &[
     Column::text("name", "Setting"),
     Column::text("value", "Value"),
@@ -81,14 +87,21 @@ const SETTINGS: &[Column] = &[
 
 async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
     let app = &context.app;
-    let found = app.db.read(screen::overview).await?;
+    let read =
+        |tx: &mut Tx<'_>| Ok((screen::overview(tx)?, runs::last(tx)?, runs::last_checked(tx)?));
+    let (found, last, tried) = app.db.read(read).await?;
     let jobs_of = |state: &str, count: i64, tone: &'static str| {
         let cell = Cell::count(count).to(format!("/console/system/jobs?state={state}"));
         if count > 0 { cell.toned(tone) } else { cell }
     };
-    let backup = match found.last_backup {
-        Some(entry) => visitor.time(entry.at),
+    let backup = match last {
+        Some(backup) => visitor.time(backup.began),
         None => Cell::text(t!("none yet")).toned("warn"),
+    };
+    let trial = match tried.as_ref().map(|run| (&run.check_error, run.checked)) {
+        Some((Some(_), _)) => Cell::text(t!("cannot be restored")).toned("bad"),
+        Some((None, at)) => visitor.time_if_any(at),
+        None => Cell::text(t!("none yet")),
     };
     let facts = FactList::new(vec![
         ("Version", Cell::text(env!("CARGO_PKG_VERSION"))),
@@ -98,6 +111,7 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Waiting jobs", jobs_of("waiting", found.waiting_jobs, "")),
         ("Failed jobs", jobs_of("failed", found.failed_jobs, "bad")),
         ("Last backup", backup.to("/console/system/backups")),
+        ("Last trial of a backup", trial.to("/console/system/backups")),
         ("Changes in the audit log", Cell::count(found.change_count).to("/console/system/audit")),
     ]);
     show_page(&view::OverviewPage {
@@ -249,51 +263,65 @@ fn of_list(
 }
 
 async fn backups(context: Context, visitor: Visitor) -> Result<Answer> {
-    let backups = context.app.db.read(screen::newest_backups).await?;
-    let row = |entry: &AuditEntry| {
-        vec![visitor.time(entry.at), Cell::text(&entry.who), Cell::text(&entry.subject)]
-    };
-    let rows = backups.iter().map(row).collect();
+    let now = context.app.clock.now();
+    let newest = move |tx: &mut Tx<'_>| runs::newest(tx, now, CONSOLE_JOBS_COUNT);
+    let backups = context.app.db.read(newest).await?;
+    let rows = backups.iter().map(|run| backup_row(&visitor, run)).collect();
     let list = List::new("Backups", BACKUPS, query(&context), rows)
         .or_else(
             "There is no backup yet. `lyceum admin backup FILE` creates one while the server runs.",
         )
         .note(at_most(backups.len(), CONSOLE_JOBS_COUNT));
-    let is_sqlite = context.app.db.dialect() == SqlDialect::Sqlite;
-    let description = if is_sqlite {
+    let to = context.app.config.backup.to.as_str();
+    let description = if to.is_empty() {
         t!(
             "A backup contains the database as of one instant, and each file of deployed projects as of a moment later. Backups are in the data folder. Store copies on another machine, and store master.key apart from them."
         )
     } else {
         t!(
-            "`lyceum admin backup FILE` backs up the database and the projects of its node. Store master.key apart from the backups."
+            "The server makes backups by itself and stores them encrypted in {place}. Store the keys `backup.key` and master.key apart from them.",
+            place = to
         )
     };
-    of_list("backups", &visitor, "Backups", description, is_sqlite, list)
+    of_list("backups", &visitor, "Backups", description, true, list)
+}
+
+fn backup_row(visitor: &Visitor, run: &BackupRun) -> Vec<Cell> {
+    let tone = match run.state {
+        BackupState::Running => "",
+        BackupState::Done => "good",
+        BackupState::Failed => "bad",
+    };
+    let state = Cell::text(translated(run.state.name())).toned(tone);
+    let tried = match (run.checked, &run.check_error) {
+        (None, _) => Cell::text(t!("no")),
+        (Some(_), Some(error)) => Cell::text(error).toned("bad"),
+        (Some(at), None) => visitor.time(at),
+    };
+    let file = match (&run.error, run.state) {
+        (Some(error), _) => Cell::text(error),
+        (None, BackupState::Done) if run.file.is_empty() => {
+            Cell::text(t!("nothing to back up on this server"))
+        }
+        (None, _) => Cell::text(&run.file),
+    };
+    let megabytes = i64::try_from(run.bytes.div_ceil(1_000_000)).unwrap_or(i64::MAX);
+    vec![
+        visitor.time(run.began),
+        Cell::text(&run.node_name),
+        state,
+        tried,
+        file,
+        Cell::count(megabytes),
+    ]
 }
 
 async fn back_up(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
+    let file = backup::back_up_now(&context.app).await?;
     let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
-    let name = format!("lyceum-{}.backup", now.to_string().replace([':', '.'], "-"));
-    let folder = context.app.config.store.data.join("backups");
-    let (app, file) = (context.app.clone(), folder.join(&name));
-    apart(move || {
-        std::fs::create_dir_all(&folder).map_err(Problem::internal)?;
-        let mut dump = |_: &std::path::Path, _: &str| -> Result<()> {
-            let message =
-                "the console cannot back up a PostgreSQL database; use `lyceum admin backup`";
-            Err(Problem::new(ProblemKind::Conflict, message))
-        };
-        backup::make((&app.db, &app.config, &app.node), now, &file, &mut dump, |_| ())
-    })
-    .await?;
     let noted = context.app.db.write(move |tx| {
-        let subject = format!("backups/{name}");
-        AuditChange { who: &who, what: screen::BACKUP, subject: &subject }.note(
-            tx,
-            now,
-            &json!(null),
-        )
+        let change = AuditChange { who: &who, what: backup::AUDIT_ACTION, subject: &file };
+        change.note(tx, now, &json!(null))
     });
     noted.await?;
     Ok(on_to("/console/system/backups"))
