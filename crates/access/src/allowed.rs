@@ -302,7 +302,7 @@ fn reach(caller: Caller<'_>) -> AccessReach {
         Caller::Nobody | Caller::Student(_) => AccessReach::Open,
         Caller::Person(Role::Developer, _) => AccessReach::OwnProjects,
         Caller::Key(_, Some(slug), _) => AccessReach::Project(slug.to_owned()),
-        // The user of a sandbox who does not make games plays and nothing else.
+        // A user of a sandbox who does not make games may only play.
         Caller::Sandbox(rights, Some(player)) if !rights.allow(Scope::GamesRead) => {
             AccessReach::Player { player: player.clone(), trust: PlayerTrust::Person }
         }

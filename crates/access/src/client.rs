@@ -180,7 +180,7 @@ pub fn rotate(
     tx: &mut Tx<'_>,
     now: Timestamp,
     id: &str,
-    given: Option<&str>,
+    chosen_secret: Option<&str>,
     overlap_s: i64,
 ) -> Result<(Client, String)> {
     let mut client = require(tx, id)?;
@@ -188,10 +188,10 @@ pub fn rotate(
         let message = format!("the client '{id}' is revoked; create a new one");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    if let Some(secret) = given {
+    if let Some(secret) = chosen_secret {
         check_secret(secret)?;
     }
-    let secret = given.map_or_else(new_secret, str::to_owned);
+    let secret = chosen_secret.map_or_else(new_secret, str::to_owned);
     let hash = secret::hash(&secret);
     repository::keep_newest_secret(tx, id, &hash)?;
     repository::expire_secrets(tx, id, now.plus_seconds(overlap_s))?;
@@ -206,11 +206,11 @@ pub fn rotate_with_signing(
     tx: &mut Tx<'_>,
     now: Timestamp,
     id: &str,
-    given: Option<&str>,
+    chosen_secret: Option<&str>,
     overlap_s: i64,
     master: &MasterKey,
 ) -> Result<(Client, ClientSecrets)> {
-    let (client, secret) = rotate(tx, now, id, given, overlap_s)?;
+    let (client, secret) = rotate(tx, now, id, chosen_secret, overlap_s)?;
     let signing = signed_request::rotate_secret(tx, master, now, id, overlap_s)?;
     Ok((client, ClientSecrets { secret, signing }))
 }

@@ -86,7 +86,7 @@ impl Provider {
                 refused(format!("its discovery document has no '{name}' with the issuer's scheme"))
             })
         };
-        let asked = |name: &str| {
+        let trusted_endpoint = |name: &str| {
             let url = endpoint(name)?;
             let is_known = origin(&url) == origin(issuer)
                 || hosts.iter().any(|host| origin(&url) == Some(("https", host)));
@@ -102,10 +102,10 @@ impl Provider {
         Ok(Self {
             issuer: issuer.to_owned(),
             authorization: endpoint("authorization_endpoint")?,
-            token: asked("token_endpoint")?,
-            keys: asked("jwks_uri")?,
+            token: trusted_endpoint("token_endpoint")?,
+            keys: trusted_endpoint("jwks_uri")?,
             people: match document.get("userinfo_endpoint") {
-                Some(_) => Some(asked("userinfo_endpoint")?),
+                Some(_) => Some(trusted_endpoint("userinfo_endpoint")?),
                 None => None,
             },
             takes_basic: methods
@@ -154,7 +154,7 @@ impl IdTokenClaims {
             (audiences.contains(&client) && is_party, "it is meant for another client"),
             (text("nonce") == Some(nonce), "it does not answer this sign-in"),
             (at("exp").is_some_and(|end| now < end + skew), "it has expired"),
-            (at("iat").is_some_and(|made| made <= now + skew), "it was issued in the future"),
+            (at("iat").is_some_and(|issued| issued <= now + skew), "it was issued in the future"),
             (at("nbf").is_none_or(|begin| begin <= now + skew), "it is not valid yet"),
         ];
         if let Some((_, fault)) = holds.into_iter().find(|(holds, _)| !holds) {

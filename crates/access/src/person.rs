@@ -174,7 +174,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewPerson) -> Result<Person
         language: None,
     };
     if !repository::insert(tx, &person, new.password.as_deref())? {
-        return Err(taken(&person.email));
+        return Err(email_in_use(&person.email));
     }
     Ok(person)
 }
@@ -196,7 +196,7 @@ pub(crate) fn checked_name(name: &str) -> Result<String> {
 }
 
 /// The problem with an address that has an account.
-pub(crate) fn taken(email: &str) -> Problem {
+pub(crate) fn email_in_use(email: &str) -> Problem {
     let message = format!(
         "there is already an account for '{email}'; `lyceum admin user link` makes a link that sets its password"
     );
@@ -220,8 +220,8 @@ pub fn require(tx: &mut Tx<'_>, account: &str) -> Result<Person> {
     found.ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("'{account}' has no account")))
 }
 
-/// Lets nobody sign in to the account from now on, ends what let anybody in and revokes the keys that its
-/// owner made; doing so twice keeps the first instant. Errors: there is none; nobody else could administer.
+/// Closes the account for sign-ins from now on, ends its sessions and links, and revokes the keys that its owner
+/// made. A second call keeps the first instant. Errors: `NotFound`; nobody else could administer.
 pub fn disable(tx: &mut Tx<'_>, now: Timestamp, account: &str) -> Result<Person> {
     let mut person = require(tx, account)?;
     if person.disabled.is_none() {
@@ -259,7 +259,7 @@ pub(crate) fn set_password(
     device::delete_all_of(tx, &person.id)
 }
 
-/// Limits an account to a part of the roster, or frees it. Errors: there is none; `Invalid` for an administrator.
+/// Limits an account to a part of the roster, or removes the limit. Errors: `NotFound`; `Invalid` for an administrator.
 pub fn limit(tx: &mut Tx<'_>, email: &str, reach: &Reach) -> Result<Person> {
     let mut person = require(tx, email)?;
     check_limit(person.role, reach)?;

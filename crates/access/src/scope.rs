@@ -293,10 +293,10 @@ impl fmt::Display for UnknownScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let last = |scope: &'static str| scope.rsplit('/').next().unwrap_or(scope);
         let names = NAMES.iter().map(|(_, name)| *name);
-        let meant = near_miss(&self.0, names.clone())
+        let similar = near_miss(&self.0, names.clone())
             .or_else(|| names.into_iter().find(|name| last(name) == self.0));
-        match meant {
-            Some(meant) => write!(f, "there is no scope '{}'; did you mean '{meant}'?", self.0),
+        match similar {
+            Some(similar) => write!(f, "there is no scope '{}'; did you mean '{similar}'?", self.0),
             None => write!(f, "there is no scope '{}'", self.0),
         }
     }

@@ -83,6 +83,6 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewStudent) -> Result<Perso
                 format!("the user '{user}' of the roster has the account '{account}' already");
             Problem::new(ProblemKind::Conflict, message)
         }
-        None => person::taken(&student.email),
+        None => person::email_in_use(&student.email),
     })
 }

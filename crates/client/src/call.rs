@@ -150,9 +150,10 @@ fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<Se
     match serde_json::from_str(&text) {
         Ok(body) => Ok(ServerAnswer { status, body }),
         Err(_) => {
-            let what = if text.trim_start().starts_with('<') { "with a page" } else { "no JSON" };
+            let content =
+                if text.trim_start().starts_with('<') { "with a page" } else { "no JSON" };
             let why = format!(
-                "answered {what}: the server is not running there, or address or port are wrong"
+                "answered {content}: the server is not running there, or address or port are wrong"
             );
             Err(unavailable(url, &why))
         }

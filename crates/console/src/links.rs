@@ -129,8 +129,8 @@ pub fn events_of(search: &str) -> String {
 /// The events that arrived from one instant to another. The numbers are those of the first and last event.
 pub fn events_that_arrived((from, to): (&str, &str), (first, last): (i64, i64)) -> String {
     let (first, last) = (first.to_string(), last.to_string());
-    let asked = [("since", from), ("until", to), ("first", first.as_str()), ("last", &last)];
-    format!("/console/events?{}", pairs(&asked))
+    let parameters = [("since", from), ("until", to), ("first", first.as_str()), ("last", &last)];
+    format!("/console/events?{}", pairs(&parameters))
 }
 
 /// A rejected envelope.

@@ -93,7 +93,7 @@ pub fn unknown_member(owner: &str) -> String {
 /// An object has a member that is none of the known ones. Names the one that was probably meant, if one is similar.
 pub fn not_a_member<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     match near_miss(name, known.clone()) {
-        Some(meant) => format!("is not a member of this object; did you mean '{meant}'?"),
+        Some(similar) => format!("is not a member of this object; did you mean '{similar}'?"),
         None => {
             let known = known.collect::<Vec<_>>().join(", ");
             format!("is not a member of this object, which has {known}; remove it")

@@ -26,10 +26,10 @@ pub fn near_path<'p>(path: &str, patterns: impl IntoIterator<Item = &'p str>) ->
         }
         let filled = parts.iter().zip(&segments);
         let filled = filled.map(|(part, segment)| if is_any(part) { segment } else { part });
-        let meant = filled.copied().collect::<Vec<_>>().join("/");
-        let distance = strsim::damerau_levenshtein(&meant.to_lowercase(), &path.to_lowercase());
+        let similar = filled.copied().collect::<Vec<_>>().join("/");
+        let distance = strsim::damerau_levenshtein(&similar.to_lowercase(), &path.to_lowercase());
         let letters = parts.iter().filter(|part| !is_any(part)).map(|part| part.len()).sum();
-        (distance <= slips(letters)).then_some((distance, meant))
+        (distance <= slips(letters)).then_some((distance, similar))
     };
     let nearest = patterns.into_iter().filter_map(distance).min()?;
     (nearest.1 != path).then_some(nearest.1)
@@ -59,7 +59,7 @@ mod tests {
             "/api",
             "/console/keys/api/{id}",
         ];
-        for (path, meant) in [
+        for (path, expected) in [
             ("/api/helo", Some("/api/hello")),
             ("/api/Hello", Some("/api/hello")),
             ("/api/user/7", Some("/api/users/7")),
@@ -74,7 +74,7 @@ mod tests {
             ("/", None),
             ("", None),
         ] {
-            assert_eq!(near_path(path, patterns).as_deref(), meant, "{path}");
+            assert_eq!(near_path(path, patterns).as_deref(), expected, "{path}");
         }
     }
 }

@@ -41,12 +41,12 @@ impl Origins {
     /// Whether the server answers requests for the host, which may include a port. IP addresses are always
     /// allowed, because DNS rebinding needs a name.
     pub fn takes_host(&self, host: &str) -> bool {
-        let asked = name(host);
+        let host = name(host);
         let is_named = self.named.iter().filter_map(|named| authority(named)).map(name);
-        address(&asked).is_some()
-            || is_localhost(&asked)
-            || self.is_below_domain(&asked)
-            || is_named.into_iter().any(|name| name == asked)
+        address(&host).is_some()
+            || is_localhost(&host)
+            || self.is_below_domain(&host)
+            || is_named.into_iter().any(|name| name == host)
     }
 
     fn is_below_domain(&self, name: &str) -> bool {

@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_slip_of_the_hand_is_a_near_miss_and_another_word_is_not() {
         let names = ["limit", "offset", "filter", "orderBy", "q"];
-        for (written, meant) in [
+        for (written, expected) in [
             ("Limit", Some("limit")),
             ("limits", Some("limit")),
             ("fliter", Some("filter")),
@@ -139,7 +139,7 @@ mod tests {
             ("x", None),
             ("", None),
         ] {
-            assert_eq!(near_miss(written, names.into_iter()), meant, "{written}");
+            assert_eq!(near_miss(written, names.into_iter()), expected, "{written}");
         }
     }
 }

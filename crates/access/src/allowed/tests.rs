@@ -152,9 +152,9 @@ fn only_administrators_guides_and_clients_with_the_roster_know_people() {
         assert_eq!(PlayerTrust::of_maker(caller), PlayerTrust::Person);
     }
     let ann = ann();
-    let made = Caller::Player { player: &ann, trust: PlayerTrust::Game };
+    let game_player = Caller::Player { player: &ann, trust: PlayerTrust::Game };
     let player = Caller::Key(Role::Developer, None, &Reach::Everything);
-    for caller in [client(&[Scope::GamesRead]), DEVELOPER, BOUND, made, player] {
+    for caller in [client(&[Scope::GamesRead]), DEVELOPER, BOUND, game_player, player] {
         assert!(!reach(caller).names_people());
         assert_ne!(PlayerTrust::of_maker(caller), PlayerTrust::Person);
     }

@@ -18,12 +18,12 @@ const COLUMNS: &str = OpenClass::COLUMNS;
 
 /// Writes the class. Returns false if another class has the code.
 pub(crate) fn upsert(tx: &mut Tx<'_>, open: &OpenClass) -> Result<bool> {
-    let taken = tx.query_one(
+    let class_with_code = tx.query_one(
         "SELECT 1 FROM class_sign_ins WHERE code = $1 AND class_id <> $2",
         &[(&open.code).into(), (&open.class).into()],
         |_| Ok(()),
     )?;
-    if taken.is_some() {
+    if class_with_code.is_some() {
         return Ok(false);
     }
     tx.send(

@@ -13,8 +13,8 @@ pub(super) fn reference() -> String {
     );
     let mut comment: Vec<&str> = Vec::new();
     for line in DEFAULTS.lines() {
-        if let Some(said) = line.strip_prefix('#') {
-            comment.push(said.trim());
+        if let Some(text) = line.strip_prefix('#') {
+            comment.push(text.trim());
             continue;
         }
         if let Some(section) = line.strip_prefix('[') {

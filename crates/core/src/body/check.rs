@@ -194,8 +194,8 @@ impl<'s> SchemaCheck<'s> {
         let Value::Object(object) = value else { return self.error("must be an object") };
         let word = |one| self.properties(one)?.get(tag)?.get("const");
         let sent = object.get(tag).unwrap_or(&Value::Null);
-        if let Some(meant) = alternatives.iter().find(|one| word(one) == Some(sent)) {
-            return self.value(meant, value);
+        if let Some(alternative) = alternatives.iter().find(|one| word(one) == Some(sent)) {
+            return self.value(alternative, value);
         }
         let words: Vec<&Value> = alternatives.iter().filter_map(word).collect();
         let message = match sent {

@@ -300,23 +300,24 @@ pub fn load(
 
 /// The variables of the process that may be settings. Errors: one that is not UTF-8.
 pub fn environment() -> Result<Vec<(String, String)>, SettingError> {
-    let ours =
+    let variables =
         std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"LYCEUM_"));
-    ours.map(|(name, value)| match (name.into_string(), value.into_string()) {
-        (Ok(name), Ok(value)) => Ok((name, value)),
-        (name, _) => Err(SettingError {
-            origin: SettingOrigin::Variable(
-                name.unwrap_or_else(|raw| raw.to_string_lossy().into_owned()),
-            ),
-            message: "the name or the value is not UTF-8".to_owned(),
-            hint: None,
-        }),
-    })
-    .collect()
+    variables
+        .map(|(name, value)| match (name.into_string(), value.into_string()) {
+            (Ok(name), Ok(value)) => Ok((name, value)),
+            (name, _) => Err(SettingError {
+                origin: SettingOrigin::Variable(
+                    name.unwrap_or_else(|raw| raw.to_string_lossy().into_owned()),
+                ),
+                message: "the name or the value is not UTF-8".to_owned(),
+                hint: None,
+            }),
+        })
+        .collect()
 }
 
-/// A variable that is no setting of the server, such as a folder of the user; none where it is not
-/// set or no text.
+/// A variable that is not a setting of the server, such as a folder of the user; `None` if it is not set or not
+/// UTF-8.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var_os(name)?.into_string().ok()
 }
@@ -326,7 +327,7 @@ pub fn no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
-/// Settings that mean something together alone, and what they are for.
+/// Settings that have a meaning only together, with the case in which neither is set.
 const PAIRS: [(&str, &str, &str); 3] = [
     ("tls.certificate", "tls.key", "for plain HTTP"),
     ("admin.email", "admin.password", "where the first administrator is made otherwise"),
@@ -337,14 +338,14 @@ fn check_pairs(loaded: &LoadedConfig) -> Result<(), SettingError> {
     let is_set =
         |key: &str| loaded.value(key).and_then(Value::as_str).is_some_and(|v| !v.is_empty());
     for (one, other, without) in PAIRS {
-        let (given, missing) = match (is_set(one), is_set(other)) {
+        let (present, missing) = match (is_set(one), is_set(other)) {
             (true, false) => (one, other),
             (false, true) => (other, one),
             _ => continue,
         };
         return Err(SettingError {
-            origin: loaded.origin(given).clone(),
-            message: format!("'{given}' is set, but '{missing}' is not"),
+            origin: loaded.origin(present).clone(),
+            message: format!("'{present}' is set, but '{missing}' is not"),
             hint: Some(format!("set both, or neither {without}")),
         });
     }
