@@ -59,7 +59,7 @@ impl DrawBudget {
         for (at, repetition) in selected(section, &mut random) {
             let Some(left) = self.left.checked_sub(1) else { break };
             self.left = left;
-            // A section that is drawn again selects and shuffles its members anew.
+            // A section that is drawn again selects and shuffles its members again.
             let seed = seed.wrapping_add(repetition.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             match &section.members[at] {
                 SectionMember::Item(item) => {
@@ -98,28 +98,28 @@ fn selected(section: &Section, random: &mut RandomStream) -> Vec<(usize, u64)> {
         SectionMember::Section(section) => section.required,
         SectionMember::SectionRef(_) => false,
     };
-    let mut taken: Vec<usize> = all.clone().filter(is_required).collect();
+    let mut chosen: Vec<usize> = all.clone().filter(is_required).collect();
     if with_replacement && !all.is_empty() {
-        while taken.len() < select {
+        while chosen.len() < select {
             let drawn = random.below(all.len() as u64);
-            taken.push(usize::try_from(drawn).expect("it is below a length"));
+            chosen.push(usize::try_from(drawn).expect("it is below a length"));
         }
     } else {
         let mut rest: Vec<usize> = all.filter(|at| !is_required(at)).collect();
         permute(&mut rest, random);
-        rest.truncate(select.saturating_sub(taken.len()));
-        taken.extend(rest);
+        rest.truncate(select.saturating_sub(chosen.len()));
+        chosen.extend(rest);
     }
-    taken.sort_unstable();
+    chosen.sort_unstable();
     let mut last = (usize::MAX, 0);
     let repetition = |at: usize| {
         last = if last.0 == at { (at, last.1 + 1) } else { (at, 0) };
         last
     };
-    taken.into_iter().map(repetition).collect()
+    chosen.into_iter().map(repetition).collect()
 }
 
-/// Shuffles what is not fixed; fixed units keep the places that selection gave them.
+/// Shuffles the units that are not fixed. Fixed units keep the places that selection gave them.
 fn shuffle(units: &mut [ShuffleUnit], random: &mut RandomStream) {
     let places: Vec<usize> = (0..units.len()).filter(|at| !units[*at].is_fixed).collect();
     let mut shown: Vec<ShuffleUnit> =

@@ -96,7 +96,7 @@ fn order(
         (0..choices.len()).filter(|at| boolean(choices[*at], "fixed") != Some(true)).collect();
     let names: Vec<String> = choices.iter().map(|choice| name(*choice)).collect();
     let mut drawn = movable.clone();
-    let tells = |drawn: &[usize]| {
+    let shows_hidden_order = |drawn: &[usize]| {
         let mut shown: Vec<&str> = names.iter().map(String::as_str).collect();
         for (place, from) in movable.iter().zip(drawn) {
             shown[*place] = &names[*from];
@@ -107,11 +107,11 @@ fn order(
     };
     for _ in 0..MAX_DRAWS {
         permute(&mut drawn, random);
-        if !tells(&drawn) {
+        if !shows_hidden_order(&drawn) {
             break;
         }
     }
-    if drawn.len() > 1 && tells(&drawn) {
+    if drawn.len() > 1 && shows_hidden_order(&drawn) {
         drawn.rotate_left(1);
     }
     let index = |at: &usize| choices[*at].index();

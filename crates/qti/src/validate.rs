@@ -357,9 +357,9 @@ impl ParticleSequence<'_> {
 
     /// The children that are still required.
     fn missing(&self) -> Option<&Particle> {
-        let here = self.particles.get(self.at).filter(|p| self.count < p.min);
+        let current = self.particles.get(self.at).filter(|p| self.count < p.min);
         let after = self.particles.iter().skip(self.at + 1);
-        here.or_else(|| after.into_iter().find(|p| p.min > 0))
+        current.or_else(|| after.into_iter().find(|p| p.min > 0))
     }
 
     /// The children that may come next.

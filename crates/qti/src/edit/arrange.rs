@@ -12,12 +12,12 @@ use crate::json::write::JsonObject;
 use crate::xml::{Document, Element};
 
 /// The text with the members at and below the path in the order of the JSON, which names all.
-pub(super) fn arranged(source: &str, path: &[&str], given: &JsonObject<'_>) -> Result<String> {
+pub(super) fn arranged(source: &str, path: &[&str], json: &JsonObject<'_>) -> Result<String> {
     let document = Document::parse(source).map_err(Faults::from)?;
     let element = find(document.root(), path)?;
     let mut splices = Splices::of(document.source());
     splices
-        .replace(element.range(), inside(document.source(), TestLevel::at(path), element, given)?);
+        .replace(element.range(), inside(document.source(), TestLevel::at(path), element, json)?);
     Ok(splices.applied())
 }
 
@@ -25,13 +25,13 @@ fn inside(
     source: &str,
     level: TestLevel,
     element: Element<'_>,
-    given: &JsonObject<'_>,
+    json: &JsonObject<'_>,
 ) -> Result<String> {
     let below = level.below();
     let mut splices = Splices::of(source);
-    let wanted = given.object.get(below.element()).filter(|json| json.is_array());
+    let wanted = json.object.get(below.element()).filter(|value| value.is_array());
     if level != TestLevel::Item && wanted.is_some() {
-        let wanted = in_sequence(given.list(below.element()));
+        let wanted = in_sequence(json.list(below.element()));
         let members = below.members(element);
         let named = by_identifier(&members);
         for (slot, new) in members.iter().zip(&wanted) {
@@ -46,11 +46,11 @@ fn inside(
 }
 
 /// The text with the references of a section in the order of `items`.
-pub(super) fn ordered(source: &str, path: &[&str], given: &JsonObject<'_>) -> Result<String> {
+pub(super) fn ordered(source: &str, path: &[&str], json: &JsonObject<'_>) -> Result<String> {
     let document = Document::parse(source).map_err(Faults::from)?;
     let section = find(document.root(), path)?;
     let mut faults = Vec::new();
-    let wanted = in_sequence(given.objects("items", &mut faults).unwrap_or_default());
+    let wanted = in_sequence(json.objects("items", &mut faults).unwrap_or_default());
     if !faults.is_empty() {
         return Err(Problem::invalid_all(faults));
     }
@@ -60,12 +60,12 @@ pub(super) fn ordered(source: &str, path: &[&str], given: &JsonObject<'_>) -> Re
     let order = names.clone();
     names.sort_unstable();
     let mut known: Vec<&str> = members.iter().map(|member| identifier(*member)).collect();
-    let there = known.join(", ");
+    let known_names = known.join(", ");
     known.sort_unstable();
     if names != known {
         let message = format!(
             "must contain each item of the section '{}' once; send these items in their new \
-             order: {there}",
+             order: {known_names}",
             identifier(section)
         );
         return Err(Problem::invalid("items", message));
@@ -102,7 +102,7 @@ fn by_identifier<'d>(members: &[Element<'d>]) -> HashMap<&'d str, Element<'d>> {
     members.iter().map(|member| (identifier(*member), *member)).collect()
 }
 
-/// Whether a member may take a place. Errors: that lies in another section.
+/// Checks that a member may move to a place. Errors: the place is in another section.
 fn stays(slot: Element<'_>, member: Element<'_>) -> Result<()> {
     let home = |e: Element<'_>| e.parent().map(Element::start);
     if home(slot) == home(member) {

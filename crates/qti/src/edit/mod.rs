@@ -93,15 +93,15 @@ impl TestLevel {
     fn piece(
         self,
         parent: Element<'_>,
-        given: &JsonObject<'_>,
+        json: &JsonObject<'_>,
         attempts: Option<String>,
         faults: &mut Vec<Detail>,
     ) -> String {
         let mut writer = XmlWriter::default();
         match self {
-            Self::Part | Self::Test => part_into(&mut writer, faults, given, attempts),
-            Self::Section => section_into(&mut writer, faults, given),
-            Self::Item => item_ref_into(&mut writer, faults, given),
+            Self::Part | Self::Test => part_into(&mut writer, faults, json, attempts),
+            Self::Section => section_into(&mut writer, faults, json),
+            Self::Item => item_ref_into(&mut writer, faults, json),
         }
         fitting(parent, writer.xml)
     }
@@ -120,8 +120,8 @@ pub fn add(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<EditedT
     let document = Document::parse(&source).map_err(Faults::from)?;
     let parent = find(document.root(), path)?;
     let level = TestLevel::at(path).below();
-    let (given, mut faults) = (JsonObject::new(json), Vec::new());
-    let piece = level.piece(parent, &given, None, &mut faults);
+    let (object, mut faults) = (JsonObject::new(json), Vec::new());
+    let piece = level.piece(parent, &object, None, &mut faults);
     if !faults.is_empty() {
         return Err(Problem::invalid_all(faults));
     }
@@ -149,9 +149,9 @@ pub fn add(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<EditedT
 /// that is in use, what the test would not be valid with.
 pub fn replace(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<EditedTest> {
     let source = current(xml)?;
-    let given = JsonObject::new(json);
-    let revised = revise::revised(&source, path, &given)?;
-    let arranged = arrange::arranged(&revised, path, &given)?;
+    let object = JsonObject::new(json);
+    let revised = revise::revised(&source, path, &object)?;
+    let arranged = arrange::arranged(&revised, path, &object)?;
     let sequence = json.get("sequence").and_then(Json::as_u64).filter(|at| *at > 0);
     finish(match (TestLevel::at(path), sequence) {
         (TestLevel::Section, Some(sequence)) => arrange::moved(&arranged, path, sequence)?,
@@ -172,10 +172,11 @@ pub fn remove(xml: &str, path: &[&str]) -> Result<EditedTest> {
     if let Some(parent) = parent.filter(|_| has_to_have)
         && parent.elements().filter(alike).count() < 2
     {
-        let (name, what) = (level.name(), if level == TestLevel::Part { "test" } else { "part" });
+        let (name, container) =
+            (level.name(), if level == TestLevel::Part { "test" } else { "part" });
         let message = format!(
-            "the {name} '{}' is the only one in the {what} '{}', which needs at least one; add \
-             another first, or delete the {what}",
+            "the {name} '{}' is the only one in the {container} '{}', which needs at least one; add \
+             another first, or delete the {container}",
             identifier(element),
             identifier(parent),
         );
@@ -192,8 +193,8 @@ pub fn remove(xml: &str, path: &[&str]) -> Result<EditedTest> {
 /// one that would leave its inner section.
 pub fn order(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<EditedTest> {
     let source = current(xml)?;
-    let given = JsonObject::new(json);
-    finish(arrange::ordered(&source, path, &given)?)
+    let object = JsonObject::new(json);
+    finish(arrange::ordered(&source, path, &object)?)
 }
 
 /// The text as QTI 3: itself where it is that.
@@ -212,17 +213,17 @@ fn finish(xml: String) -> Result<EditedTest> {
 
 /// The element at a path.
 fn find<'d>(root: Element<'d>, path: &[&str]) -> Result<Element<'d>> {
-    let mut here = root;
+    let mut element = root;
     for (depth, name) in path.iter().enumerate() {
         let level = TestLevel::at(&path[..=depth]);
-        let mut all = here.descendants().filter(|e| e.is(level.element()));
-        here = all.find(|e| identifier(*e) == *name).ok_or_else(|| {
+        let mut all = element.descendants().filter(|e| e.is(level.element()));
+        element = all.find(|e| identifier(*e) == *name).ok_or_else(|| {
             let inside =
-                format!("the {} '{}'", TestLevel::at(&path[..depth]).name(), identifier(here));
+                format!("the {} '{}'", TestLevel::at(&path[..depth]).name(), identifier(element));
             unknown(level.name(), name, &inside)
         })?;
     }
-    Ok(here)
+    Ok(element)
 }
 
 /// Whether one of the members is the new element.
@@ -237,9 +238,9 @@ fn contains_member(members: &[Element<'_>], new: &str) -> Result<bool> {
 /// Checks that the test has no identifier of a new element.
 fn free(root: Element<'_>, new: &str) -> Result<()> {
     let members = |within| Element::descendants(within).filter(|e| uses::is_member(*e));
-    let taken: HashSet<&str> = members(root).map(identifier).collect();
+    let used: HashSet<&str> = members(root).map(identifier).collect();
     let new = Document::parse(new).map_err(Faults::from)?;
-    match members(new.root()).map(identifier).find(|name| taken.contains(name)) {
+    match members(new.root()).map(identifier).find(|name| used.contains(name)) {
         None => Ok(()),
         Some(name) => Err(Problem::new(
             ProblemKind::Conflict,
@@ -253,11 +254,11 @@ fn free(root: Element<'_>, new: &str) -> Result<()> {
 
 /// The child of `parent` that `inner` stands in.
 fn child_of<'d>(parent: Element<'d>, inner: Element<'d>) -> Element<'d> {
-    let mut here = inner;
-    while let Some(above) = here.parent().filter(|above| above.start() != parent.start()) {
-        here = above;
+    let mut child = inner;
+    while let Some(above) = child.parent().filter(|above| above.start() != parent.start()) {
+        child = above;
     }
-    here
+    child
 }
 
 /// Puts pieces behind the last of their like.
@@ -270,9 +271,9 @@ fn append(splices: &mut Splices<'_>, level: TestLevel, parent: Element<'_>, piec
     }
 }
 
-/// Where each identifier stands in a list; of those that stand twice, the last.
-fn by_name(given: &[JsonObject<'_>]) -> HashMap<String, usize> {
+/// The index of each identifier in a list; the last one if it occurs twice.
+fn by_name(objects: &[JsonObject<'_>]) -> HashMap<String, usize> {
     let name =
         |(at, one): (usize, &JsonObject<'_>)| (one.text("identifier").unwrap_or_default(), at);
-    given.iter().enumerate().map(name).collect()
+    objects.iter().enumerate().map(name).collect()
 }

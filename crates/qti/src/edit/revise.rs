@@ -45,20 +45,20 @@ struct Revision<'s, 'd> {
 }
 
 /// The text with the right members at and below the path; new ones are the last of their like.
-pub(super) fn revised(source: &str, path: &[&str], given: &JsonObject<'_>) -> Result<String> {
+pub(super) fn revised(source: &str, path: &[&str], json: &JsonObject<'_>) -> Result<String> {
     let document = Document::parse(source).map_err(Faults::from)?;
     let element = find(document.root(), path)?;
     let mut revision =
         Revision { splices: Splices::of(document.source()), going: Vec::new(), faults: Vec::new() };
     let name = identifier(element);
-    if given.text("identifier").is_some_and(|given| given != name) {
+    if json.text("identifier").is_some_and(|sent| sent != name) {
         let message = format!("must be '{name}', as in the path; an identifier cannot be changed");
         return Err(Problem::invalid("identifier", message));
     }
     let level = TestLevel::at(path);
-    revision.element(level, element, given);
+    revision.element(level, element, json);
     if level == TestLevel::Test {
-        revision.test(element, given);
+        revision.test(element, json);
     }
     if !revision.faults.is_empty() {
         return Err(Problem::invalid_all(revision.faults));
@@ -68,15 +68,15 @@ pub(super) fn revised(source: &str, path: &[&str], given: &JsonObject<'_>) -> Re
 }
 
 impl<'d> Revision<'_, 'd> {
-    fn element(&mut self, level: TestLevel, element: Element<'d>, given: &JsonObject<'_>) {
-        for (xml, json) in attributes(level) {
-            self.attribute(element, xml, given.text(json));
+    fn element(&mut self, level: TestLevel, element: Element<'d>, json: &JsonObject<'_>) {
+        for (xml_name, json_name) in attributes(level) {
+            self.attribute(element, xml_name, json.text(json_name));
         }
         let below = level.below();
         if level == TestLevel::Item {
             return;
         }
-        let Some(wanted) = given.objects(below.element(), &mut self.faults) else { return };
+        let Some(wanted) = json.objects(below.element(), &mut self.faults) else { return };
         let places = by_name(&wanted);
         for (at, new) in wanted.iter().enumerate() {
             let name = new.text("identifier").unwrap_or_default();
@@ -98,7 +98,7 @@ impl<'d> Revision<'_, 'd> {
         let known: HashSet<&str> = former.iter().map(|old| identifier(*old)).collect();
         let is_new =
             |new: &JsonObject<'_>| !known.contains(&*new.text("identifier").unwrap_or_default());
-        let attempts = given.text("maxAttempts").filter(|_| level == TestLevel::Test);
+        let attempts = json.text("maxAttempts").filter(|_| level == TestLevel::Test);
         let new = in_sequence(wanted.into_iter().filter(is_new).collect());
         let pieces =
             new.iter().map(|new| below.piece(element, new, attempts.clone(), &mut self.faults));
@@ -109,27 +109,27 @@ impl<'d> Revision<'_, 'd> {
     /// A flag that is left out is false.
     fn attribute(&mut self, element: Element<'d>, name: &str, value: Option<String>) {
         let Some(value) = value else { return };
-        // A record has no base type, and JSON tells one all the same.
-        let untold = value == "false" || name == "base-type";
-        if untold && element.attribute(name).is_none() {
+        // A record has no base type, although its JSON form has one.
+        let is_default = value == "false" || name == "base-type";
+        if is_default && element.attribute(name).is_none() {
             return;
         }
         self.splices.set(element, name, &value);
     }
 
     /// The members that only a whole test has: outcomes, time and attempts.
-    fn test(&mut self, root: Element<'d>, given: &JsonObject<'_>) {
-        if let Some(wanted) = given.objects("qti-outcome-declaration", &mut self.faults) {
+    fn test(&mut self, root: Element<'d>, json: &JsonObject<'_>) {
+        if let Some(wanted) = json.objects("qti-outcome-declaration", &mut self.faults) {
             self.outcomes(root, &wanted);
         }
         let before = ["qti-context-declaration", "qti-outcome-declaration"];
-        self.child(root, ("qti-time-limits", "max-time"), given.text("timeLimit"), &before);
+        self.child(root, ("qti-time-limits", "max-time"), json.text("timeLimit"), &before);
         let stays = |part: &Element<'_>| !self.going.iter().any(|e| e.start() == part.start());
         let parts: Vec<_> = root.all(TestLevel::Part.element()).filter(stays).collect();
         let control = ("qti-item-session-control", "max-attempts");
         let first = parts.first().and_then(|part| part.first(control.0)?.attribute(control.1));
-        // What JSON tells is what the first part says; told again it leaves the others alone.
-        let attempts = given.text("maxAttempts").filter(|attempts| first != Some(&**attempts));
+        // The JSON form has the value of the first part. If it is unchanged, the other parts keep their own.
+        let attempts = json.text("maxAttempts").filter(|attempts| first != Some(&**attempts));
         let before = ["qti-pre-condition", "qti-branch-rule"];
         for part in parts {
             self.child(part, control, attempts.clone(), &before);
@@ -166,9 +166,9 @@ impl<'d> Revision<'_, 'd> {
         }
     }
 
-    fn default(&mut self, outcome: Element<'d>, given: &JsonObject<'_>) {
+    fn default(&mut self, outcome: Element<'d>, json: &JsonObject<'_>) {
         let mut writer = XmlWriter::default();
-        default_into(&mut writer, given);
+        default_into(&mut writer, json);
         if writer.xml.is_empty() {
             return;
         }
@@ -176,11 +176,11 @@ impl<'d> Revision<'_, 'd> {
         let Some(old) = outcome.first("qti-default-value") else {
             return self.splices.insert_first(outcome, &new);
         };
-        let given = given.object("defaultValue").map(|value| value.texts("value"));
-        let given = given.unwrap_or_default();
+        let values_in_json = json.object("defaultValue").map(|value| value.texts("value"));
+        let values_in_json = values_in_json.unwrap_or_default();
         let values: Vec<_> = old.all("qti-value").map(Element::text).collect();
-        let same = values.len() == given.len()
-            && values.iter().zip(&given).all(|(old, given)| has_same_content(old, given));
+        let same = values.len() == values_in_json.len()
+            && values.iter().zip(&values_in_json).all(|(old, new)| has_same_content(old, new));
         if !same {
             self.splices.replace(old.range(), new);
         }

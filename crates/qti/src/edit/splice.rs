@@ -1,4 +1,4 @@
-//! Changes of a text at places of its tree; what they do not name stays byte for byte.
+//! Changes of a text at places of its tree. The rest of the text stays the same byte for byte.
 
 use std::ops::Range;
 
@@ -112,13 +112,13 @@ pub(super) fn fitting(parent: Element<'_>, mut element: String) -> String {
     element
 }
 
-/// Whether a value of XML is the one that JSON told, in whatever way it is written.
-pub(super) fn has_same_content(old: &str, given: &str) -> bool {
-    let (old, given) = (old.trim(), given.trim());
+/// Whether a value of XML equals a value of JSON, however it is written.
+pub(super) fn has_same_content(old: &str, new: &str) -> bool {
+    let (old, new) = (old.trim(), new.trim());
     let number = |text: &str| text.parse::<f64>().ok();
-    old == given
-        || matches!((old, given), ("1", "true") | ("0", "false"))
-        || number(old).is_some() && number(old) == number(given)
+    old == new
+        || matches!((old, new), ("1", "true") | ("0", "false"))
+        || number(old).is_some() && number(old) == number(new)
 }
 
 /// The value of an attribute with its quotes, from where its name begins.

@@ -18,7 +18,8 @@ pub(super) fn is_member(element: Element<'_>) -> bool {
     )
 }
 
-/// Whether nothing that stays refers to what goes, given in the order of the source. Errors: a conflict that names who does.
+/// Checks that no remaining element refers to the removed elements, which are in the order of the source. Errors:
+/// `Conflict` that names the referring element.
 pub(super) fn unused(root: Element<'_>, going: &[Element<'_>]) -> Result<()> {
     let names: HashSet<&str> = going
         .iter()

@@ -11,11 +11,11 @@ use crate::model::{InteractionKind as Kind, ResponseTemplate};
 pub(super) fn interaction_xml(
     writer: &mut XmlWriter,
     faults: &mut Vec<Detail>,
-    given: &JsonObject<'_>,
+    interaction: &JsonObject<'_>,
     kind: Kind,
 ) {
     let name = format!("qti-{}-interaction", kind.name());
-    let structure = given.object("questionStructure");
+    let structure = interaction.object("questionStructure");
     let prompt = structure
         .as_ref()
         .and_then(|structure| structure.markup("prompt", faults))
@@ -27,7 +27,7 @@ pub(super) fn interaction_xml(
         }
         writer.open("p", &[]);
     }
-    let attributes = attributes(given, kind);
+    let attributes = attributes(interaction, kind);
     let attributes: Vec<(&str, Option<String>)> =
         attributes.iter().map(|(name, value)| (&**name, Some(value.clone()))).collect();
     writer.open(&name, &attributes);
@@ -45,10 +45,10 @@ pub(super) fn interaction_xml(
 }
 
 /// The attributes of the interaction: first those that clients send as members, then those in `attributes`.
-fn attributes(given: &JsonObject<'_>, kind: Kind) -> Vec<(String, String)> {
+fn attributes(interaction: &JsonObject<'_>, kind: Kind) -> Vec<(String, String)> {
     let mut all = vec![(
         "response-identifier".to_owned(),
-        given.text("responseIdentifier").unwrap_or_default(),
+        interaction.text("responseIdentifier").unwrap_or_default(),
     )];
     let mut put = |name: &str, value: Option<String>| {
         if let Some(value) = value
@@ -66,7 +66,7 @@ fn attributes(given: &JsonObject<'_>, kind: Kind) -> Vec<(String, String)> {
             | Kind::Match
             | Kind::Order
     );
-    put("shuffle", given.text("shuffle").filter(|_| shuffles));
+    put("shuffle", interaction.text("shuffle").filter(|_| shuffles));
     let most = match kind {
         Kind::Choice
         | Kind::GraphicOrder
@@ -83,9 +83,9 @@ fn attributes(given: &JsonObject<'_>, kind: Kind) -> Vec<(String, String)> {
         _ => None,
     };
     if let Some(most) = most {
-        put(most, given.text("maxChoices").or_else(|| given.text("maxAssociations")));
+        put(most, interaction.text("maxChoices").or_else(|| interaction.text("maxAssociations")));
     }
-    if let Some(more) = given.object("attributes") {
+    if let Some(more) = interaction.object("attributes") {
         for name in more.object.keys() {
             let written = match name.as_str() {
                 "placeholder" => "placeholder-text",
@@ -197,11 +197,11 @@ fn offer(writer: &mut XmlWriter, faults: &mut Vec<Detail>, choice: &JsonObject<'
 
 /// Writes response processing: a template where it is enough, else rules that also set what feedback
 /// is chosen by.
-pub(super) fn processing_xml(writer: &mut XmlWriter, given: &JsonObject<'_>, response: &str) {
-    let processing = given.object("responseProcessing");
-    let said = |name: &str| processing.as_ref().and_then(|p| p.text(name));
-    let maps = said("templateType").as_deref() == Some("map_response");
-    let response = said("responseDeclarationIdentifier").unwrap_or_else(|| response.to_owned());
+pub(super) fn processing_xml(writer: &mut XmlWriter, item: &JsonObject<'_>, response: &str) {
+    let processing = item.object("responseProcessing");
+    let text_of = |name: &str| processing.as_ref().and_then(|p| p.text(name));
+    let maps = text_of("templateType").as_deref() == Some("map_response");
+    let response = text_of("responseDeclarationIdentifier").unwrap_or_else(|| response.to_owned());
     let inline = processing.as_ref().and_then(|p| p.object("inlineFeedback"));
     let mut copies: Vec<(String, String)> = Vec::new();
     if let Some(inline) = &inline
@@ -210,14 +210,15 @@ pub(super) fn processing_xml(writer: &mut XmlWriter, given: &JsonObject<'_>, res
     {
         copies.push((outcome, variable));
     }
-    for choice in choices(given).iter().filter(|choice| choice.text("feedbackInline").is_some()) {
+    for choice in choices(item).iter().filter(|choice| choice.text("feedbackInline").is_some()) {
         let copy = (outcome_of(choice), response.clone());
         if !copies.iter().any(|(outcome, _)| *outcome == copy.0) {
             copies.push(copy);
         }
     }
-    let words = said("outcomeIdentifier").filter(|_| {
-        said("correctResponseIdentifier").is_some() && said("incorrectResponseIdentifier").is_some()
+    let words = text_of("outcomeIdentifier").filter(|_| {
+        text_of("correctResponseIdentifier").is_some()
+            && text_of("incorrectResponseIdentifier").is_some()
     });
     let rules =
         InteractionRules { response: &response, maps, words: words.as_deref(), copies: &copies };
@@ -232,8 +233,8 @@ pub(super) fn processing_xml(writer: &mut XmlWriter, given: &JsonObject<'_>, res
         return writer.empty("qti-response-processing", &[("template", Some(address))]);
     }
     writer.open("qti-response-processing", &[]);
-    let correct = said("correctResponseIdentifier").unwrap_or_default();
-    rules.write(writer, &correct, &said("incorrectResponseIdentifier").unwrap_or_default());
+    let correct = text_of("correctResponseIdentifier").unwrap_or_default();
+    rules.write(writer, &correct, &text_of("incorrectResponseIdentifier").unwrap_or_default());
     writer.close("qti-response-processing");
 }
 

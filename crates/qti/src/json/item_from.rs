@@ -16,10 +16,10 @@ use crate::model::InteractionKind as Kind;
 /// is for the caller to check. Errors: members that are missing, each by its path; HTML that QTI does not
 /// allow, with line and column.
 pub fn item_xml(json: &Map<String, Json>) -> Result<String, Problem> {
-    let given = JsonObject::new(json);
-    let mut item = JsonItem { writer: XmlWriter::default(), faults: Vec::new() };
-    item.item(&given);
-    item.writer.done(item.faults)
+    let item = JsonObject::new(json);
+    let mut output = JsonItem { writer: XmlWriter::default(), faults: Vec::new() };
+    output.item(&item);
+    output.writer.done(output.faults)
 }
 
 struct JsonItem {
@@ -33,10 +33,10 @@ fn some(value: &str) -> Option<String> {
 }
 
 impl JsonItem {
-    fn item(&mut self, given: &JsonObject<'_>) {
-        let flag = |name: &str| Some(given.text(name).unwrap_or_else(|| "false".into()));
-        let identifier = given.required("identifier", &mut self.faults);
-        let title = given.required("title", &mut self.faults);
+    fn item(&mut self, item: &JsonObject<'_>) {
+        let flag = |name: &str| Some(item.text(name).unwrap_or_else(|| "false".into()));
+        let identifier = item.required("identifier", &mut self.faults);
+        let title = item.required("title", &mut self.faults);
         self.writer.open(
             "qti-assessment-item",
             &[
@@ -47,14 +47,14 @@ impl JsonItem {
                 ("time-dependent", flag("timeDependent")),
             ],
         );
-        let interaction = given.object("interaction");
+        let interaction = item.object("interaction");
         let response = interaction.as_ref().map_or_else(
             || "RESPONSE".to_owned(),
             |i| i.required("responseIdentifier", &mut self.faults),
         );
-        self.responses(given, interaction.as_ref(), &response);
-        self.outcomes(given);
-        if let Some(stimulus) = given.object("stimulus") {
+        self.responses(item, interaction.as_ref(), &response);
+        self.outcomes(item);
+        if let Some(stimulus) = item.object("stimulus") {
             let identifier = stimulus.required("identifier", &mut self.faults);
             let href = stimulus.text("href").unwrap_or_else(|| format!("stimuli/{identifier}"));
             self.writer.empty(
@@ -66,9 +66,9 @@ impl JsonItem {
                 ],
             );
         }
-        self.body(given, interaction.as_ref());
-        super::interaction::processing_xml(&mut self.writer, given, &response);
-        for feedback in given.list("modalFeedback") {
+        self.body(item, interaction.as_ref());
+        super::interaction::processing_xml(&mut self.writer, item, &response);
+        for feedback in item.list("modalFeedback") {
             self.feedback("qti-modal-feedback", &feedback);
         }
         self.writer.close("qti-assessment-item");
@@ -76,11 +76,11 @@ impl JsonItem {
 
     fn responses(
         &mut self,
-        given: &JsonObject<'_>,
+        item: &JsonObject<'_>,
         interaction: Option<&JsonObject<'_>>,
         response: &str,
     ) {
-        let declared = given.list("responseDeclarations");
+        let declared = item.list("responseDeclarations");
         for declaration in &declared {
             let identifier = declaration.required("identifier", &mut self.faults);
             let cardinality = declaration.text("cardinality").unwrap_or_else(|| "single".into());
@@ -95,7 +95,7 @@ impl JsonItem {
             let correct = declaration.object("correctResponse").map(|c| c.texts("value"));
             let correct = correct.unwrap_or_default();
             if interaction.is_some() && identifier == response {
-                self.key(given, declaration, &correct);
+                self.key(item, declaration, &correct);
             }
             if !correct.is_empty() {
                 self.writer.open("qti-correct-response", &[]);
@@ -104,11 +104,11 @@ impl JsonItem {
                 }
                 self.writer.close("qti-correct-response");
             }
-            self.mapping(given, declaration, &correct);
+            self.mapping(item, declaration, &correct);
             self.writer.close("qti-response-declaration");
         }
         if let Some(interaction) = interaction.filter(|_| declared.is_empty()) {
-            let kind = interaction.text("type").or_else(|| given.text("type")).unwrap_or_default();
+            let kind = interaction.text("type").or_else(|| item.text("type")).unwrap_or_default();
             let several = interaction.text("maxChoices").is_some_and(|max| max != "1");
             let (cardinality, base_type) = shape(&kind, several);
             self.writer.empty(
@@ -123,8 +123,8 @@ impl JsonItem {
     }
 
     /// Checks that the correct values are identifiers of choices.
-    fn key(&mut self, given: &JsonObject<'_>, declaration: &JsonObject<'_>, correct: &[String]) {
-        let structure = given.object("interaction").and_then(|i| i.object("questionStructure"));
+    fn key(&mut self, item: &JsonObject<'_>, declaration: &JsonObject<'_>, correct: &[String]) {
+        let structure = item.object("interaction").and_then(|i| i.object("questionStructure"));
         let offered: Vec<String> = ["choices", "sourceChoices", "targetChoices"]
             .iter()
             .flat_map(|list| structure.as_ref().map(|s| s.list(list)).unwrap_or_default())
@@ -142,14 +142,9 @@ impl JsonItem {
     }
 
     /// The mapping as sent; where the response is to be mapped and has none, a point a correct value.
-    fn mapping(
-        &mut self,
-        given: &JsonObject<'_>,
-        declaration: &JsonObject<'_>,
-        correct: &[String],
-    ) {
+    fn mapping(&mut self, item: &JsonObject<'_>, declaration: &JsonObject<'_>, correct: &[String]) {
         let sent = declaration.object("mapping");
-        let processing = given.object("responseProcessing");
+        let processing = item.object("responseProcessing");
         let mapped =
             processing.and_then(|p| p.text("templateType")).as_deref() == Some("map_response");
         if sent.is_none() && (!mapped || correct.is_empty()) {
@@ -178,9 +173,9 @@ impl JsonItem {
     }
 
     /// The outcomes as sent, and those that feedback and processing name beside them.
-    fn outcomes(&mut self, given: &JsonObject<'_>) {
+    fn outcomes(&mut self, item: &JsonObject<'_>) {
         let mut outcomes: Vec<(String, String, Option<String>)> = Vec::new();
-        for declared in given.list("outcomeDeclarations") {
+        for declared in item.list("outcomeDeclarations") {
             let cardinality = declared.text("cardinality").unwrap_or_else(|| "single".into());
             let identifier = declared.required("identifier", &mut self.faults);
             outcomes.push((identifier, cardinality, declared.text("baseType")));
@@ -191,17 +186,17 @@ impl JsonItem {
             }
         };
         add(some("SCORE"), "single", "float");
-        if let Some(processing) = given.object("responseProcessing") {
+        if let Some(processing) = item.object("responseProcessing") {
             add(processing.text("outcomeIdentifier"), "single", "identifier");
             let inline = processing.object("inlineFeedback");
             add(inline.and_then(|i| i.text("outcomeIdentifier")), "multiple", "identifier");
         }
         for list in ["modalFeedback", "feedbackInline", "feedbackBlock"] {
-            for feedback in given.list(list) {
+            for feedback in item.list(list) {
                 add(feedback.text("outcomeIdentifier"), "single", "identifier");
             }
         }
-        for choice in choices(given) {
+        for choice in choices(item) {
             if choice.text("feedbackInline").is_some() {
                 add(Some(outcome_of(&choice)), "multiple", "identifier");
             }
@@ -218,22 +213,22 @@ impl JsonItem {
         }
     }
 
-    fn body(&mut self, given: &JsonObject<'_>, interaction: Option<&JsonObject<'_>>) {
+    fn body(&mut self, item: &JsonObject<'_>, interaction: Option<&JsonObject<'_>>) {
         self.writer.open("qti-item-body", &[]);
         let begin = self.writer.xml.len();
-        for rubric in given.list("rubrics") {
+        for rubric in item.list("rubrics") {
             let (usage, view) = (rubric.text("use"), rubric.text("view"));
             let body = rubric.markup("body", &mut self.faults).unwrap_or_default();
             self.writer.open("qti-rubric-block", &[("use", usage), ("view", view)]);
             self.writer.around("qti-content-body", &[], &body);
             self.writer.close("qti-rubric-block");
         }
-        let before = given.markup("preInteraction", &mut self.faults);
+        let before = item.markup("preInteraction", &mut self.faults);
         if let Some(before) = before.filter(|markup| !markup.text.is_empty()) {
             self.writer.around("div", &[], &before);
         }
         if let Some(interaction) = interaction {
-            let kind = interaction.text("type").or_else(|| given.text("type"));
+            let kind = interaction.text("type").or_else(|| item.text("type"));
             let kind = kind.unwrap_or_default();
             match Kind::ALL.iter().find(|(name, _)| *name == kind) {
                 Some((_, kind)) => {
@@ -252,16 +247,16 @@ impl JsonItem {
                 }),
             }
         }
-        let after = given.markup("postInteraction", &mut self.faults);
+        let after = item.markup("postInteraction", &mut self.faults);
         if let Some(after) = after.filter(|markup| !markup.text.is_empty()) {
             self.writer.around("div", &[], &after);
         }
-        for feedback in given.list("feedbackInline") {
+        for feedback in item.list("feedbackInline") {
             self.writer.open("p", &[]);
             self.feedback("qti-feedback-inline", &feedback);
             self.writer.close("p");
         }
-        for feedback in given.list("feedbackBlock") {
+        for feedback in item.list("feedbackBlock") {
             self.feedback("qti-feedback-block", &feedback);
         }
         // Clients create items that they fill later, and QTI requires content in a body.
@@ -298,8 +293,8 @@ impl JsonItem {
 }
 
 /// The choices of the interaction.
-pub(super) fn choices<'j>(given: &JsonObject<'j>) -> Vec<JsonObject<'j>> {
-    let structure = given.object("interaction").and_then(|i| i.object("questionStructure"));
+pub(super) fn choices<'j>(item: &JsonObject<'j>) -> Vec<JsonObject<'j>> {
+    let structure = item.object("interaction").and_then(|i| i.object("questionStructure"));
     structure.map(|structure| structure.list("choices")).unwrap_or_default()
 }
 

@@ -9,8 +9,8 @@ use super::write::{JsonObject, XmlWriter};
 use crate::model::{ItemRef, Section, SectionMember, Test, TestPart};
 
 /// The problem of an unknown member.
-pub(crate) fn unknown(what: &str, name: &str, inside: &str) -> Problem {
-    let message = format!("there is no {what} '{name}' in {inside}");
+pub(crate) fn unknown(kind: &str, name: &str, inside: &str) -> Problem {
+    let message = format!("there is no {kind} '{name}' in {inside}");
     Problem::new(ProblemKind::NotFound, message)
 }
 
@@ -48,8 +48,9 @@ fn part<'t>(test: &'t Test, name: &str) -> Result<&'t TestPart> {
 fn section<'t>(part: &'t TestPart, name: &str) -> Result<(&'t Section, usize)> {
     fn find<'t>(members: &'t [SectionMember], name: &str) -> Option<(&'t Section, usize)> {
         let all = || inner(members).enumerate();
-        let here = all().find(|(_, section)| &*section.identifier == name);
-        here.map(|(at, section)| (section, at + 1))
+        let found = all().find(|(_, section)| &*section.identifier == name);
+        found
+            .map(|(at, section)| (section, at + 1))
             .or_else(|| all().find_map(|(_, section)| find(&section.members, name)))
     }
     let found = find(&part.sections, name);
@@ -121,13 +122,13 @@ pub(crate) fn part_into(
     part: &JsonObject<'_>,
     attempts: Option<String>,
 ) {
-    let said = |name: &str, default: &str| part.text(name).or_else(|| Some(default.to_owned()));
+    let text_or = |name: &str, default: &str| part.text(name).or_else(|| Some(default.to_owned()));
     writer.open(
         "qti-test-part",
         &[
             ("identifier", Some(part.required("identifier", faults))),
-            ("navigation-mode", said("navigationMode", "nonlinear")),
-            ("submission-mode", said("submissionMode", "individual")),
+            ("navigation-mode", text_or("navigationMode", "nonlinear")),
+            ("submission-mode", text_or("submissionMode", "individual")),
         ],
     );
     if let Some(attempts) = attempts {

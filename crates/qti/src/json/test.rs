@@ -54,31 +54,31 @@ fn seconds(limit: f64) -> i64 {
 /// A test as XML from the form that [`test_json`] answers. Sections and items come in the order of
 /// their `sequence`, where they have one. Errors: members that are missing, each by its path.
 pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
-    let given = JsonObject::new(json);
+    let test = JsonObject::new(json);
     let (mut writer, mut faults) = (XmlWriter::default(), Vec::new());
     writer.open(
         "qti-assessment-test",
         &[
             ("xmlns", Some(NAMESPACE.to_owned())),
-            ("identifier", Some(given.required("identifier", &mut faults))),
-            ("title", Some(given.required("title", &mut faults))),
-            ("tool-name", given.text("toolName")),
-            ("tool-version", given.text("toolVersion")),
+            ("identifier", Some(test.required("identifier", &mut faults))),
+            ("title", Some(test.required("title", &mut faults))),
+            ("tool-name", test.text("toolName")),
+            ("tool-version", test.text("toolVersion")),
         ],
     );
-    for outcome in given.objects("qti-outcome-declaration", &mut faults).unwrap_or_default() {
+    for outcome in test.objects("qti-outcome-declaration", &mut faults).unwrap_or_default() {
         outcome_into(&mut writer, &mut faults, &outcome);
     }
-    if let Some(most) = given.text("timeLimit") {
+    if let Some(most) = test.text("timeLimit") {
         writer.empty("qti-time-limits", &[("max-time", Some(most))]);
     }
-    let parts = given.objects("qti-test-part", &mut faults).unwrap_or_default();
+    let parts = test.objects("qti-test-part", &mut faults).unwrap_or_default();
     if parts.is_empty() {
         let message = "must have at least one test part; send an array of parts".to_owned();
         faults.push(Detail { path: "qti-test-part".into(), message });
     }
     for part in parts {
-        part_into(&mut writer, &mut faults, &part, given.text("maxAttempts"));
+        part_into(&mut writer, &mut faults, &part, test.text("maxAttempts"));
     }
     writer.close("qti-assessment-test");
     writer.done(faults)
@@ -124,33 +124,33 @@ pub fn stimulus_json(xml: &str) -> Result<Map<String, Json>, Faults> {
 /// catalogInfo?}`. `content` is HTML, which may be empty. Errors: members that are missing, each by
 /// its path; HTML that QTI does not allow, with line and column.
 pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
-    let given = JsonObject::new(json);
+    let stimulus = JsonObject::new(json);
     let (mut writer, mut faults) = (XmlWriter::default(), Vec::new());
     writer.open(
         "qti-assessment-stimulus",
         &[
             ("xmlns", Some(NAMESPACE.to_owned())),
-            ("identifier", Some(given.required("identifier", &mut faults))),
-            ("title", Some(given.required("title", &mut faults))),
-            ("label", given.text("label")),
-            ("xml:lang", given.text("language")),
-            ("tool-name", given.text("toolName")),
-            ("tool-version", given.text("toolVersion")),
+            ("identifier", Some(stimulus.required("identifier", &mut faults))),
+            ("title", Some(stimulus.required("title", &mut faults))),
+            ("label", stimulus.text("label")),
+            ("xml:lang", stimulus.text("language")),
+            ("tool-name", stimulus.text("toolName")),
+            ("tool-version", stimulus.text("toolVersion")),
         ],
     );
-    if let Some(sheet) = given.object("stylesheet") {
+    if let Some(sheet) = stimulus.object("stylesheet") {
         let attributes = [("href", sheet.text("href")), ("type", sheet.text("type"))];
         writer.empty("qti-stylesheet", &attributes);
     }
-    if given.object.get("content").is_none_or(Json::is_null) {
+    if stimulus.object.get("content").is_none_or(Json::is_null) {
         let message = "is required; send the HTML of the stimulus".to_owned();
-        faults.push(Detail { path: given.path("content"), message });
+        faults.push(Detail { path: stimulus.path("content"), message });
     }
-    let content = given.markup("content", &mut faults).unwrap_or_default();
+    let content = stimulus.markup("content", &mut faults).unwrap_or_default();
     writer.open("qti-stimulus-body", &[]);
     writer.around("div", &[], &content);
     writer.close("qti-stimulus-body");
-    let catalogs = given.list("catalogInfo");
+    let catalogs = stimulus.list("catalogInfo");
     if !catalogs.is_empty() {
         writer.open("qti-catalog-info", &[]);
         for catalog in catalogs {

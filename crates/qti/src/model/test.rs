@@ -66,15 +66,15 @@ impl Test {
     /// For each of [`Self::item_refs`], whether an answer that breaks the rules of an interaction is
     /// refused: what the reference says of it, else its sections from the innermost, else its part.
     pub fn validates(&self) -> Vec<bool> {
-        fn said(control: Option<ItemSessionControl>, around: bool) -> bool {
+        fn validates(control: Option<ItemSessionControl>, around: bool) -> bool {
             control.and_then(|control| control.validate_responses).unwrap_or(around)
         }
         fn collect(members: &[SectionMember], around: bool, all: &mut Vec<bool>) {
             for member in members {
                 match member {
-                    SectionMember::Item(item) => all.push(said(item.control, around)),
+                    SectionMember::Item(item) => all.push(validates(item.control, around)),
                     SectionMember::Section(inner) => {
-                        collect(&inner.members, said(inner.control, around), all);
+                        collect(&inner.members, validates(inner.control, around), all);
                     }
                     SectionMember::SectionRef(_) => {}
                 }
@@ -85,8 +85,8 @@ impl Test {
             // Items stand in sections alone, as for `item_refs`.
             for member in &part.sections {
                 if let SectionMember::Section(section) = member {
-                    let around = said(part.control, false);
-                    collect(&section.members, said(section.control, around), &mut all);
+                    let around = validates(part.control, false);
+                    collect(&section.members, validates(section.control, around), &mut all);
                 }
             }
         }

@@ -196,8 +196,9 @@ fn range(element: Element<'_>, kind: Kind, choices: usize) -> (u32, Option<u32>)
         Kind::Order | Kind::GraphicOrder => {
             // Where nothing is said, all of them are ordered.
             let all = u32::try_from(choices).unwrap_or(u32::MAX);
-            let said = count(element, "min-choices").or(count(element, "max-choices"));
-            let min = count(element, "min-choices").unwrap_or(if said.is_some() { 0 } else { all });
+            let limit = count(element, "min-choices").or(count(element, "max-choices"));
+            let min =
+                count(element, "min-choices").unwrap_or(if limit.is_some() { 0 } else { all });
             (min, some("max-choices", None).or(Some(all)))
         }
         Kind::InlineChoice => {

@@ -223,8 +223,8 @@ impl ResponseCheck<'_> {
             Some(family) => file.media_type.split('/').next() == Some(family),
             None => file.media_type == wanted,
         };
-        let told = !types.is_empty() && !file.media_type.is_empty();
-        if told && !types.iter().any(|wanted| allowed(wanted)) {
+        let is_comparable = !types.is_empty() && !file.media_type.is_empty();
+        if is_comparable && !types.iter().any(|wanted| allowed(wanted)) {
             let remedy = format!("upload a file of the type {}", types.join(", "));
             self.fault(format!("a file of the type {}", file.media_type), remedy);
         }

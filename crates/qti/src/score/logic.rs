@@ -184,9 +184,9 @@ impl RuleMachine<'_, '_> {
         match pattern {
             Parameter::Literal(pattern) => Value::boolean(pattern.matches(text)),
             Parameter::Variable(name) => {
-                let held =
+                let variable =
                     self.variables.get(name).filter(|v| v.base_type == Some(BaseType::String));
-                let source = held.and_then(|v| v.value.single()).and_then(Scalar::text);
+                let source = variable.and_then(|v| v.value.single()).and_then(Scalar::text);
                 match source.and_then(|source| Pattern::new(source).ok()) {
                     Some(pattern) => Value::boolean(pattern.matches(text)),
                     None => Value::Null,

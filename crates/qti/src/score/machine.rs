@@ -105,11 +105,11 @@ impl<'i, 'r> RuleMachine<'i, 'r> {
             return self.tell(step, || format!("{identifier} is not declared for this"));
         };
         let shown = step.map(|_| value.to_string());
-        let (told, value) = match variable.fitting(value) {
+        let (text, value) = match variable.fitting(value) {
             Some(value) => (shown.map(|_| format!("{identifier} := {value}")), value),
             None => {
-                let told = |value| format!("{identifier} := NULL, for it cannot hold {value}");
-                (shown.map(told), Value::Null)
+                let text = |value| format!("{identifier} := NULL, for it cannot hold {value}");
+                (shown.map(text), Value::Null)
             }
         };
         let place = match target {
@@ -118,7 +118,7 @@ impl<'i, 'r> RuleMachine<'i, 'r> {
             VariableTarget::Default => &mut variable.default,
         };
         *place = Cow::Owned(value);
-        self.tell(step, || told.unwrap_or_default());
+        self.tell(step, || text.unwrap_or_default());
     }
 
     /// Counts work; false when there has been too much, and what is asked for is NULL then.
