@@ -360,10 +360,10 @@ fn begin(
     let beginning =
         NewAttempt { student, lesson, number, policy, bank: bank_id, seed, started, time_limit };
     repository::insert(tx, &beginning)?;
-    let begun = repository::last(tx, student, &lesson.id)?;
-    let begun = begun
+    let attempt = repository::last(tx, student, &lesson.id)?;
+    let attempt = attempt
         .ok_or_else(|| Problem::internal("an attempt is missing right after it was stored"))?;
-    Ok((begun, bank))
+    Ok((attempt, bank))
 }
 
 /// The seed of an attempt is a hash of the parts, so that its draws are reproducible.

@@ -26,8 +26,8 @@ pub fn of(
 
 /// The lesson's XP when the attempt began, or its current XP if those were not stored.
 fn base_xp(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<f64> {
-    if let Some(kept) = attempt.base_xp {
-        return Ok(kept);
+    if let Some(base_xp) = attempt.base_xp {
+        return Ok(base_xp);
     }
     match lesson::find(tx, &attempt.lesson) {
         Ok(lesson) => Ok(lesson.base_xp),

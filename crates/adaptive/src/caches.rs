@@ -37,13 +37,13 @@ impl LessonCaches {
 pub(crate) struct SizedCache<K, T>(Cache<K, CachedValue<T>, WeighByBytes>);
 
 struct CachedValue<T> {
-    what: Arc<T>,
+    value: Arc<T>,
     bytes: u64,
 }
 
 impl<T> Clone for CachedValue<T> {
     fn clone(&self) -> Self {
-        Self { what: Arc::clone(&self.what), bytes: self.bytes }
+        Self { value: Arc::clone(&self.value), bytes: self.bytes }
     }
 }
 
@@ -64,10 +64,10 @@ impl<K: Eq + Hash, T> SizedCache<K, T> {
     }
 
     pub(crate) fn get(&self, key: &K) -> Option<Arc<T>> {
-        self.0.get(key).map(|value| value.what)
+        self.0.get(key).map(|value| value.value)
     }
 
-    pub(crate) fn store(&self, key: K, what: Arc<T>, bytes: usize) {
-        self.0.insert(key, CachedValue { what, bytes: bytes as u64 });
+    pub(crate) fn store(&self, key: K, value: Arc<T>, bytes: usize) {
+        self.0.insert(key, CachedValue { value, bytes: bytes as u64 });
     }
 }

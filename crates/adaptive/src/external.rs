@@ -127,8 +127,8 @@ pub fn make(
     to_assignment(tx, &lesson, &assigned)
 }
 
-/// Takes the result of a student's test from the gradebook, if it is there: the lesson is finished
-/// with it, as one that is taken here.
+/// Finishes the lesson with the result of a student's test in the gradebook, if it has one, like a lesson that the
+/// student takes on this server.
 ///
 /// Errors: `Invalid`; `NotFound`, where no test was assigned too.
 pub fn import(

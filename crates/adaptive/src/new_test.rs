@@ -219,8 +219,8 @@ impl TestBuilder<'_, '_> {
             TestContent::External { tool, launch_url, vendor_id, description } => {
                 metadata.insert("type".into(), "interactive".into());
                 metadata.insert("toolProvider".into(), tool.name().into());
-                let said = [("launchUrl", launch_url), ("description", description)];
-                for (name, value) in said {
+                let texts = [("launchUrl", launch_url), ("description", description)];
+                for (name, value) in texts {
                     if let Some(value) = value {
                         metadata.insert(name.into(), value.as_str().into());
                     }

@@ -172,7 +172,7 @@ pub(crate) fn drafts(
                 .ok_or_else(|| Problem::internal("an item of an attempt is missing"))?,
         };
         let question = &bank.questions.questions[wanted.place];
-        let told = wanted.answered.filter(|_| wanted.shows_result);
+        let shown_answer = wanted.answered.filter(|_| wanted.shows_result);
         let id = segment(&question.id);
         Ok(QuestionDraft {
             question: LessonQuestion {
@@ -185,9 +185,11 @@ pub(crate) fn drafts(
                 content,
                 response: wanted.answered.and_then(|answered| only(&answered.responses)),
                 responses: wanted.answered.map(|answered| answered.responses.clone()),
-                correct: told.filter(|answered| !answered.pending).map(|answered| answered.correct),
-                result: told.map(|answered| result(answered.result.clone())),
-                result_id: told.map(|_| gradebook::answer_result(attempt, &question.id)),
+                correct: shown_answer
+                    .filter(|answered| !answered.pending)
+                    .map(|answered| answered.correct),
+                result: shown_answer.map(|answered| result(answered.result.clone())),
+                result_id: shown_answer.map(|_| gradebook::answer_result(attempt, &question.id)),
                 learning_objectives: bank.items[wanted.place].learning_objectives.clone(),
             },
             left,

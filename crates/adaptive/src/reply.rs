@@ -85,8 +85,8 @@ struct ResponseResult {
 }
 
 impl From<AcceptedAnswer> for AnswerReply {
-    fn from(taken: AcceptedAnswer) -> Self {
-        let AcceptedAnswer { attempt, question, answered, results, .. } = taken;
+    fn from(accepted: AcceptedAnswer) -> Self {
+        let AcceptedAnswer { attempt, question, answered, results, .. } = accepted;
         let lesson_type = attempt.lesson_type;
         let Some([question_result, test_result]) = results else {
             let attempt = attempt.number;

@@ -113,12 +113,13 @@ pub fn results(tx: &mut Tx<'_>, user: &str, reach: &Reach) -> Result<ScreeningRe
 
 /// The student's screening; `None` if no test was assigned. Errors: `NotFound`.
 pub fn session(tx: &mut Tx<'_>, user: &str, reach: &Reach) -> Result<Option<ScreeningSession>> {
-    let taken = reports::map_tests(tx, user, reach)?;
+    let completed_tests = reports::map_tests(tx, user, reach)?;
     let Some((id, started_at)) = repository::session(tx, user)? else { return Ok(None) };
     let tests = repository::tests(tx, user)?.into_iter().map(|(subject, assigned_at)| {
         let day = assigned_at.get(..10).unwrap_or_default();
-        let done =
-            taken.iter().any(|test| is_about(test, &subject) && test.test_date.as_str() >= day);
+        let done = completed_tests
+            .iter()
+            .any(|test| is_about(test, &subject) && test.test_date.as_str() >= day);
         ScreeningTest { subject, status: if done { "completed" } else { "assigned" }, assigned_at }
     });
     Ok(Some(ScreeningSession { id, started_at, tests: tests.collect() }))

@@ -223,7 +223,7 @@ fn assign(
     lesson: &Lesson,
     expires: Option<Timestamp>,
 ) -> Result<()> {
-    let which = AssignmentFilter {
+    let filter = AssignmentFilter {
         student: Some(student.to_owned()),
         status: None,
         subject: None,
@@ -231,7 +231,7 @@ fn assign(
         limit: PAGE_MAX_RECORDS,
         offset: 0,
     };
-    let (known, _) = repository::test_assignments::list(tx, now, &which, &Reach::Everything)?;
+    let (known, _) = repository::test_assignments::list(tx, now, &filter, &Reach::Everything)?;
     let is_open = |one: &TestAssignment| {
         one.component_resource_sourced_id == lesson.id
             && ["assigned", "in_progress"].contains(&one.assignment_status.as_str())

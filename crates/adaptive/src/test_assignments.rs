@@ -201,7 +201,7 @@ fn note(
     lesson: &str,
 ) -> Result<CreatedAssignment> {
     let record = fields::in_use(tx, &COMPONENT_RESOURCE, lesson)?;
-    let made = CreatedAssignment {
+    let assignment = CreatedAssignment {
         assignment_id: Uuid::now_v7().to_string(),
         lesson_id: lesson.to_owned(),
         resource_id: fields::reference(&record, "resource").to_owned(),
@@ -214,8 +214,8 @@ fn note(
         assigned_at: &now.to_string(),
         expires: request.expires,
     };
-    repository::insert(tx, &made, &row)?;
-    Ok(made)
+    repository::insert(tx, &assignment, &row)?;
+    Ok(assignment)
 }
 
 /// The assignments that a list shows.
@@ -271,7 +271,7 @@ struct AssignmentQuery {
 impl AssignmentFilter {
     /// Reads the members of a query. Errors: `Invalid`, with every fault and its path.
     pub fn read(query: Value, needs_student: bool) -> Result<Self> {
-        let asked: AssignmentQuery = body::of(query)?;
+        let parameters: AssignmentQuery = body::of(query)?;
         let mut faults = Vec::new();
         let mut fault = |path: &str, message: String| {
             faults.push(Detail { path: path.into(), message });
@@ -286,19 +286,19 @@ impl AssignmentFilter {
                 }
             }
         };
-        let limit = number("limit", asked.limit, PAGE_DEFAULT_RECORDS, 1);
-        let offset = number("offset", asked.offset, 0, 0);
-        if needs_student && asked.student.is_none() {
+        let limit = number("limit", parameters.limit, PAGE_DEFAULT_RECORDS, 1);
+        let offset = number("offset", parameters.offset, 0, 0);
+        if needs_student && parameters.student.is_none() {
             fault("student", messages::required("a string"));
         }
         if !faults.is_empty() {
             return Err(Problem::invalid_all(faults));
         }
         Ok(Self {
-            student: asked.student,
-            status: STATUSES.into_iter().find(|known| asked.status.as_deref() == Some(known)),
-            subject: asked.subject.map(|subject| subject.to_ascii_lowercase()),
-            grade: asked.grade.map(|grade| comparable(&grade)),
+            student: parameters.student,
+            status: STATUSES.into_iter().find(|known| parameters.status.as_deref() == Some(known)),
+            subject: parameters.subject.map(|subject| subject.to_ascii_lowercase()),
+            grade: parameters.grade.map(|grade| comparable(&grade)),
             limit: limit.min(PAGE_MAX_RECORDS),
             offset,
         })
@@ -309,21 +309,21 @@ impl AssignmentFilter {
 pub fn list(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    which: &AssignmentFilter,
+    filter: &AssignmentFilter,
     reach: &Reach,
 ) -> Result<TestAssignmentPage> {
-    if let Some(student) = &which.student {
+    if let Some(student) = &filter.student {
         lesson::student(tx, student, reach)?;
     }
-    let (mut test_assignments, total_count) = repository::list(tx, now, which, reach)?;
+    let (mut test_assignments, total_count) = repository::list(tx, now, filter, reach)?;
     with_addresses(tx, &mut test_assignments)?;
     Ok(TestAssignmentPage {
         test_assignments,
         total_count,
-        page_count: total_count.div_ceil(which.limit),
-        page_number: which.offset / which.limit + 1,
-        offset: which.offset,
-        limit: which.limit,
+        page_count: total_count.div_ceil(filter.limit),
+        page_number: filter.offset / filter.limit + 1,
+        offset: filter.offset,
+        limit: filter.limit,
     })
 }
 
@@ -345,7 +345,7 @@ pub fn get(tx: &mut Tx<'_>, now: Timestamp, id: &str, reach: &Reach) -> Result<T
     Ok(found)
 }
 
-/// Names an assignment anew. Errors: `NotFound`; `Forbidden` for the reach of a teacher.
+/// Renames an assignment. Errors: `NotFound`; `Forbidden` for the reach of a teacher.
 pub fn update(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -387,13 +387,13 @@ pub fn bulk(
 ) -> Result<TestAssignmentsReport> {
     let mut bulk = TestAssignmentsReport { success: true, results: Vec::new(), errors: Vec::new() };
     for (at, item) in items.iter().enumerate() {
-        let made = match item {
+        let result = match item {
             Value::Object(_) => body::of::<TestAssignmentInput>(item.clone())
                 .and_then(|new| create(tx, now, &NewTestAssignment::from(new), reach)),
             _ => Err(Problem::invalid(format!("items[{at}]"), messages::MUST_BE_OBJECT)),
         };
-        match made {
-            Ok(made) => bulk.results.push(made),
+        match result {
+            Ok(assignment) => bulk.results.push(assignment),
             Err(problem) if is_refusal(problem.kind) => {
                 bulk.errors
                     .push(TestAssignmentRowError { row: at + 1, message: all_errors(&problem) });

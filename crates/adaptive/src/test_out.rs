@@ -70,7 +70,7 @@ pub struct TestOutRequest {
 pub struct TestOutAssignment {
     /// The assignment.
     #[serde(flatten)]
-    pub made: CreatedAssignment,
+    pub assignment: CreatedAssignment,
     /// The course.
     pub course_id: String,
     /// The outside tool that it is taken in.
@@ -286,11 +286,11 @@ pub fn assign(
     check_changes(&USER, student, reach)?;
     let refused = |reason| Problem::new(ProblemKind::Conflict, reason);
     let course = course(&enrollments, subject).map_err(refused)?;
-    let gone = || Problem::internal("a test-out lesson vanished");
-    let lesson = lesson_of(tx, course)?.ok_or_else(gone)?;
+    let missing_lesson = || Problem::internal("a test-out lesson vanished");
+    let lesson = lesson_of(tx, course)?.ok_or_else(missing_lesson)?;
     let lesson = lesson::find(tx, &lesson)?;
     let mut assignment = TestOutAssignment {
-        made: test_assignments::assign_lesson(tx, now, student, subject, &lesson, None)?,
+        assignment: test_assignments::assign_lesson(tx, now, student, subject, &lesson, None)?,
         course_id: course.to_owned(),
         tool_provider: lesson.tool_provider().map(str::to_owned),
         attempt: None,

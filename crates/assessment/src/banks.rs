@@ -60,17 +60,17 @@ pub struct BankInput {
 impl BankInput {
     /// A bank as it is sent. Errors: `Invalid`, with every fault and its path.
     pub fn read(body: Object) -> Result<Self> {
-        let wish: Self = body::of(body.into())?;
+        let input: Self = body::of(body.into())?;
         let mut faults = Vec::new();
-        for (at, test) in wish.tests.iter().enumerate() {
-            if wish.tests[..at].contains(test) {
+        for (at, test) in input.tests.iter().enumerate() {
+            if input.tests[..at].contains(test) {
                 faults.push(fault(
                     &format!("tests[{at}]"),
                     format!("'{test}' stands twice; name each test once"),
                 ));
             }
         }
-        if faults.is_empty() { Ok(wish) } else { Err(Problem::invalid_all(faults)) }
+        if faults.is_empty() { Ok(input) } else { Err(Problem::invalid_all(faults)) }
     }
 }
 
@@ -138,22 +138,22 @@ pub fn questions(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<Option
 
 /// Stores a new bank. If an equal bank already exists, it is returned. Errors: `Invalid` for tests that do not exist;
 /// `Conflict` if another bank has the identifier.
-pub fn create(tx: &mut Tx<'_>, now: Timestamp, wish: &BankInput) -> Result<Bank> {
-    check_tests(tx, &wish.tests)?;
-    if let Some(before) = repository::get(tx, &wish.identifier)? {
+pub fn create(tx: &mut Tx<'_>, now: Timestamp, input: &BankInput) -> Result<Bank> {
+    check_tests(tx, &input.tests)?;
+    if let Some(before) = repository::get(tx, &input.identifier)? {
         let same = (&before.title, &before.tests, &before.metadata)
-            == (&wish.title, &wish.tests, &wish.metadata);
+            == (&input.title, &input.tests, &input.metadata);
         if same {
             return Ok(before);
         }
         let message = format!(
             "There is another assessment bank with the identifier '{}'. Replace it with PUT, or choose \
              another identifier.",
-            wish.identifier
+            input.identifier
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    let bank = stored(wish, 1, now.to_string(), now);
+    let bank = stored(input, 1, now.to_string(), now);
     repository::insert(tx, &bank)?;
     Ok(bank)
 }
@@ -173,12 +173,12 @@ pub fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Bank>, u64)> {
 pub fn replace(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    wish: &BankInput,
+    input: &BankInput,
     expected: Option<i64>,
 ) -> Result<Bank> {
-    let former = expect(tx, &wish.identifier, expected)?;
-    check_tests(tx, &wish.tests)?;
-    let bank = stored(wish, former.version + 1, former.created_at, now);
+    let former = expect(tx, &input.identifier, expected)?;
+    check_tests(tx, &input.tests)?;
+    let bank = stored(input, former.version + 1, former.created_at, now);
     repository::update(tx, &bank)?;
     Ok(bank)
 }
@@ -251,8 +251,8 @@ fn turn(bank: &str, user: &str, attempt: i64, test: String) -> BankTurn {
     }
 }
 
-fn stored(wish: &BankInput, version: i64, created_at: String, now: Timestamp) -> Bank {
-    let BankInput { identifier, title, tests, metadata } = wish.clone();
+fn stored(input: &BankInput, version: i64, created_at: String, now: Timestamp) -> Bank {
+    let BankInput { identifier, title, tests, metadata } = input.clone();
     Bank { identifier, title, tests, metadata, version, created_at, updated_at: now.to_string() }
 }
 

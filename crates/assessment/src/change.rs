@@ -31,9 +31,9 @@ impl DocumentChange {
     /// stays. Errors: as [`CheckedDocument::read`]; `Invalid` if the body has another identifier than the address.
     pub fn read(kind: Kind, identifier: &str, mut body: Object) -> Result<Self> {
         format(&body)?;
-        let given = body.entry("identifier").or_insert_with(|| identifier.into());
-        if given.is_null() {
-            *given = identifier.into();
+        let sent_identifier = body.entry("identifier").or_insert_with(|| identifier.into());
+        if sent_identifier.is_null() {
+            *sent_identifier = identifier.into();
         }
         let is_content =
             |name: &String| !DESCRIPTION.contains(&name.as_str()) && !body[name.as_str()].is_null();

@@ -86,12 +86,12 @@ impl CheckedDocument {
         }
         // An item without interactions has no type, so the author's type is kept.
         if json.get("interactionTypes").and_then(Value::as_array).is_some_and(Vec::is_empty)
-            && let Some(Value::String(said)) = sent.get("type")
+            && let Some(Value::String(kind)) = sent.get("type")
         {
-            json["type"] = said.as_str().into();
+            json["type"] = kind.as_str().into();
         }
-        let said = |name: &str| json.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (identifier, title) = (said("identifier").to_owned(), said("title").to_owned());
+        let text_of = |name: &str| json.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (identifier, title) = (text_of("identifier").to_owned(), text_of("title").to_owned());
         if identifier.len() > limits::QTI_IDENTIFIER_MAX_BYTES {
             let most = limits::QTI_IDENTIFIER_MAX_BYTES;
             return Err(Problem::invalid("identifier", too_long(most)));
@@ -99,8 +99,8 @@ impl CheckedDocument {
         let mut words = format!("{identifier}\n{title}\n");
         json.get("content").into_iter().for_each(|content| collect(content, kind, &mut words));
         Ok(Self {
-            interaction: said("type").to_owned(),
-            qti_version: said("qtiVersion").to_owned(),
+            interaction: text_of("type").to_owned(),
+            qti_version: text_of("qtiVersion").to_owned(),
             words: words.to_lowercase(),
             json: Value::Object(json).to_string(),
             kind,

@@ -101,7 +101,7 @@ pub fn submit(
     let NewFeedback { user_id, lesson_id, question_id, feedback, human_approved } = new.clone();
     let id = Uuid::now_v7().to_string();
     let created_at = now.to_string();
-    let given = Feedback {
+    let stored = Feedback {
         id,
         about,
         lesson_id,
@@ -111,15 +111,15 @@ pub fn submit(
         human_approved,
         created_at,
     };
-    repository::append(tx, &given)?;
-    Ok(given)
+    repository::append(tx, &stored)?;
+    Ok(stored)
 }
 
 /// The feedback on a lesson. Errors: `NotFound` if there is none.
 pub fn of_lesson(tx: &mut Tx<'_>, lesson: &str) -> Result<OnLesson> {
     let most = i64::try_from(limits::FEEDBACK_SHOWN_COUNT).unwrap_or(i64::MAX);
     let all = repository::newest(tx, lesson, most)?;
-    let own = all.iter().find(|given| given.about == FeedbackSubject::Lesson);
+    let own = all.iter().find(|one| one.about == FeedbackSubject::Lesson);
     match own.or(all.first()) {
         Some(newest) => Ok(OnLesson { newest: newest.clone(), all }),
         None => Err(Problem::new(

@@ -62,29 +62,30 @@ pub(crate) const SORTS: [(&str, &str); 5] = [
 impl Page {
     /// Reads the parameters of a list. `sorts` are the fields that may order it, the default first. A `limit` above
     /// the maximum is lowered to it. Errors: `BadSelection` for an invalid page, limit, order or search.
-    pub fn read(given: &Parameters, sorts: &[&'static str]) -> Result<Self> {
-        let sort = match given.sort.as_deref() {
+    pub fn read(parameters: &Parameters, sorts: &[&'static str]) -> Result<Self> {
+        let sort = match parameters.sort.as_deref() {
             None => sorts[0],
             Some(name) => sorts
                 .iter()
                 .find(|known| **known == name)
                 .ok_or_else(|| bad("sort", must_be_one_of(sorts, name)))?,
         };
-        let descending = match given.order.as_deref().map(str::to_ascii_lowercase).as_deref() {
+        let descending = match parameters.order.as_deref().map(str::to_ascii_lowercase).as_deref() {
             None | Some("asc") => false,
             Some("desc") => true,
             Some(_) => return Err(bad("order", "must be asc or desc")),
         };
-        let search = given.query.clone();
+        let search = parameters.query.clone();
         let most = limits::SEARCH_MAX_BYTES;
         if search.as_ref().is_some_and(|text| text.len() > most || text.contains('\0')) {
             let rule = format!("must have at most {most} bytes, without the character U+0000");
             return Err(bad("query", rule));
         }
-        let limit = whole_number("limit", given.limit.as_deref(), limits::PAGE_DEFAULT_RECORDS)?;
+        let limit =
+            whole_number("limit", parameters.limit.as_deref(), limits::PAGE_DEFAULT_RECORDS)?;
         let limit = limit.min(limits::PAGE_MAX_RECORDS);
         Ok(Self {
-            number: whole_number("page", given.page.as_deref(), 1)?,
+            number: whole_number("page", parameters.page.as_deref(), 1)?,
             limit,
             sort,
             descending,
@@ -111,12 +112,12 @@ impl Page {
 impl Query {
     /// Reads the parameters. By default, the list is in order of creation. Errors: as [`Page::read`]; `BadFilter` for
     /// an invalid filter.
-    pub fn read(kind: Kind, given: &Parameters) -> Result<Self> {
-        let filter = given.filter.as_deref().map(parse).transpose()?;
+    pub fn read(kind: Kind, parameters: &Parameters) -> Result<Self> {
+        let filter = parameters.filter.as_deref().map(parse).transpose()?;
         if let Some(filter) = &filter {
             check_filter(filter)?;
         }
-        Ok(Self { kind, page: Page::read(given, &SORTS.map(|(name, _)| name))?, filter })
+        Ok(Self { kind, page: Page::read(parameters, &SORTS.map(|(name, _)| name))?, filter })
     }
 
     /// Whether an index leads directly to the page.
@@ -128,8 +129,8 @@ impl Query {
     }
 }
 
-fn whole_number(name: &str, given: Option<&str>, default: u64) -> Result<u64> {
-    match given {
+fn whole_number(name: &str, text: Option<&str>, default: u64) -> Result<u64> {
+    match text {
         None => Ok(default),
         Some(text) => match text.parse() {
             Ok(number @ 1..=0xffff_ffff) => Ok(number),

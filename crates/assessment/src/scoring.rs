@@ -282,8 +282,8 @@ fn scored(item: &Item, outcomes: &Outcomes) -> Scored {
 /// Reads the responses.
 fn responses(item: &Item, body: &Object) -> Result<Responses> {
     let named = response_named(item, body.get("identifier"))?;
-    let given = match (body.get("responses"), body.get("response")) {
-        (Some(Value::Object(given)), _) | (None, Some(Value::Object(given))) => given.clone(),
+    let values = match (body.get("responses"), body.get("response")) {
+        (Some(Value::Object(values)), _) | (None, Some(Value::Object(values))) => values.clone(),
         (Some(_), _) => {
             return Err(Problem::invalid("responses", "must be an object of variables"));
         }
@@ -299,7 +299,7 @@ fn responses(item: &Item, body: &Object) -> Result<Responses> {
             None => Object::new(),
         },
     };
-    Responses::from_json(item, &given).map_err(refused)
+    Responses::from_json(item, &values).map_err(refused)
 }
 
 /// The response variable that an answer is for; by default `RESPONSE`. Errors: `Invalid` for a name that is neither a
@@ -337,8 +337,8 @@ fn refused(faults: Vec<ResponseFault>) -> Problem {
 }
 
 /// The seed of an item's variant; by default 0.
-fn seed(given: Option<&Value>) -> Result<u64> {
-    match given {
+fn seed(seed: Option<&Value>) -> Result<u64> {
+    match seed {
         None | Some(Value::Null) => Ok(0),
         Some(seed) => seed
             .as_u64()

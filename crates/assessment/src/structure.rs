@@ -58,7 +58,7 @@ pub fn edited(stored: &StoredDocument, path: &[&str], edit: &TestEdit) -> Result
         format(json)?;
     }
     let mut sent: Object = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
-    let done = match edit {
+    let edited = match edit {
         TestEdit::Add(json) => edit::add(&stored.xml, path, json)?,
         TestEdit::Replace(json) => edit::replace(&stored.xml, path, json)?,
         TestEdit::Remove => edit::remove(&stored.xml, path)?,
@@ -70,12 +70,12 @@ pub fn edited(stored: &StoredDocument, path: &[&str], edit: &TestEdit) -> Result
             sent.extend(json.clone());
             CheckedDocument {
                 metadata: metadata(json)?,
-                ..CheckedDocument::of(Kind::Test, done.xml, &sent)?
+                ..CheckedDocument::of(Kind::Test, edited.xml, &sent)?
             }
         }
-        _ => CheckedDocument::of(Kind::Test, done.xml, &sent)?,
+        _ => CheckedDocument::of(Kind::Test, edited.xml, &sent)?,
     };
-    Ok(EditedTest { change: DocumentChange::Content(Box::new(document)), test: done.test })
+    Ok(EditedTest { change: DocumentChange::Content(Box::new(document)), test: edited.test })
 }
 
 /// The part or section at a path. Errors: it does not exist.

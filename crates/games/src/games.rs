@@ -120,8 +120,13 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: NewGame) -> Result<(Game, bo
 }
 
 /// Changes a game. Errors: `NotFound`, `Invalid`.
-pub fn change(tx: &mut Tx<'_>, now: Timestamp, which: &str, change: GameChange) -> Result<Game> {
-    let mut game = find(tx, which)?;
+pub fn change(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    game_name: &str,
+    change: GameChange,
+) -> Result<Game> {
+    let mut game = find(tx, game_name)?;
     game.display_name = change.display_name.unwrap_or(game.display_name);
     game.description = change.description.or(game.description);
     game.emoji = change.emoji.or(game.emoji);
@@ -139,10 +144,10 @@ pub fn change(tx: &mut Tx<'_>, now: Timestamp, which: &str, change: GameChange) 
 pub fn share_identity(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    which: &str,
+    game_name: &str,
     shares_identity: bool,
 ) -> Result<Game> {
-    let game = Game { shares_identity, updated_at: now, ..find(tx, which)? };
+    let game = Game { shares_identity, updated_at: now, ..find(tx, game_name)? };
     repository::update(tx, &game)?;
     Ok(game)
 }

@@ -82,8 +82,8 @@ impl KeyedRequest {
         owner: &KeyOwner,
         work: impl FnOnce(&mut Tx<'_>) -> Result<String>,
     ) -> Result<String> {
-        let kept = limits::REQUEST_KEPT_DAYS;
-        repository::forget(tx, &owner.user, now.plus_seconds(-kept * 24 * 60 * 60))?;
+        let days = limits::REQUEST_KEPT_DAYS;
+        repository::forget(tx, &owner.user, now.plus_seconds(-days * 24 * 60 * 60))?;
         if !repository::begin(tx, now, owner, &self.key, &self.request)? {
             return self.answered(tx, owner)?.ok_or_else(|| self.key_reused());
         }

@@ -193,15 +193,15 @@ fn check(item: &InventoryItem) -> Result<()> {
 
 /// The items of a player that belong to the platform or to the games: credits first, then by slug.
 pub fn of_user(tx: &mut Tx<'_>, games: &VisibleGames, user: &str) -> Result<Vec<HeldItem>> {
-    let mut held = repository::held_items(tx, user)?;
+    let mut items = repository::held_items(tx, user)?;
     if let VisibleGames::Only(games) = games {
         let is_shown = |game: &String| games.contains(game);
-        held.retain(|held| held.item.game_id.as_ref().is_none_or(is_shown));
+        items.retain(|held| held.item.game_id.as_ref().is_none_or(is_shown));
     }
-    held.sort_by(|a, b| {
+    items.sort_by(|a, b| {
         (a.item.slug != CREDITS, &a.item.slug).cmp(&(b.item.slug != CREDITS, &b.item.slug))
     });
-    Ok(held)
+    Ok(items)
 }
 
 /// Adds a quantity of an item to a player's inventory; returns the new quantity.

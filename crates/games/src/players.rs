@@ -59,7 +59,7 @@ pub struct PlayerName {
 pub struct PlayerProfile {
     /// The data that others also see.
     #[serde(flatten)]
-    pub seen: PlayerName,
+    pub player: PlayerName,
     /// Given and family name.
     pub name: String,
     /// Empty if the roster has none.
@@ -104,9 +104,9 @@ impl PlayerIdentity {
     }
 
     fn of_visitor(visitor: Visitor) -> Self {
-        let (given, family) = visitor.name.split_once(' ').unwrap_or((&visitor.name, ""));
+        let (given_name, family) = visitor.name.split_once(' ').unwrap_or((&visitor.name, ""));
         Self {
-            given_name: given.to_owned(),
+            given_name: given_name.to_owned(),
             family_name: family.trim().to_owned(),
             id: visitor.id,
             username: visitor.username,
@@ -153,7 +153,7 @@ pub fn profile(tx: &mut Tx<'_>, user: &str, shares_identity: bool) -> Result<Pla
     let (role, developer_status) = repository::players::role_and_name(tx, user)?;
     Ok(PlayerProfile {
         name: identity.name(),
-        seen: PlayerName { id: identity.id, username: identity.username },
+        player: PlayerName { id: identity.id, username: identity.username },
         email: identity.email,
         role,
         developer_status,
@@ -175,11 +175,11 @@ pub fn list(
     reach: &Reach,
 ) -> Result<Vec<PlayerName>> {
     let found = repository::players::list(tx, games, page, reach)?;
-    let seen = |(id, chosen, given): (String, String, String)| {
-        let username = public_name(&chosen, &given).to_owned();
+    let player_name = |(id, chosen, given_name): (String, String, String)| {
+        let username = public_name(&chosen, &given_name).to_owned();
         PlayerName { id, username }
     };
-    Ok(found.into_iter().map(seen).collect())
+    Ok(found.into_iter().map(player_name).collect())
 }
 
 /// Whether a user has played one of the games: has a session, score, state, achievement or activity there, or is a
@@ -202,8 +202,8 @@ pub(crate) fn username(record: &Object) -> &str {
     public_name(fields::text(record, "username"), fields::text(record, "givenName"))
 }
 
-fn public_name<'n>(chosen: &'n str, given: &'n str) -> &'n str {
-    if chosen.is_empty() || chosen.contains('@') { given } else { chosen }
+fn public_name<'n>(chosen: &'n str, given_name: &'n str) -> &'n str {
+    if chosen.is_empty() || chosen.contains('@') { given_name } else { chosen }
 }
 
 fn identity_of(tx: &mut Tx<'_>, user: &str) -> Result<PlayerIdentity> {

@@ -91,9 +91,10 @@ pub fn save(
     match repository::save(tx, now, game, user, &new.text, new.expected)? {
         Some(version) => Ok(SavedGameState { version, updated_at: now }),
         None => {
-            let there = repository::find(tx, game, user)?.map_or(0, |(_, version, _)| version);
+            let saved_version =
+                repository::find(tx, game, user)?.map_or(0, |(_, version, _)| version);
             let message = format!(
-                "the saved version is {there}; load it, merge your changes and save with its version"
+                "the saved version is {saved_version}; load it, merge your changes and save with its version"
             );
             let path = "version".into();
             let details = vec![Detail { path, message: message.clone() }];

@@ -27,10 +27,10 @@ pub fn next(
 
 /// The number of questions that were not asked in this attempt, by difficulty.
 pub fn remaining(bank: &EngineQuestions, log: &AnswerLog) -> ByDifficulty<u32> {
-    let here = log.counts_by_question(bank);
+    let counts = log.counts_by_question(bank);
     let mut remaining = ByDifficulty::default();
-    for (question, here) in bank.questions.iter().zip(here) {
-        remaining[question.difficulty] += u32::from(here == 0);
+    for (question, count) in bank.questions.iter().zip(counts) {
+        remaining[question.difficulty] += u32::from(count == 0);
     }
     remaining
 }
@@ -52,9 +52,9 @@ fn by_bands(
     log: &AnswerLog,
     stream: &mut RandomStream,
 ) -> QuestionChoice {
-    let here = log.counts_by_question(bank);
+    let counts = log.counts_by_question(bank);
     let earlier = |place: usize| log.earlier.get(place).copied().unwrap_or(0);
-    let wear = |place: usize| match (here[place], earlier(place)) {
+    let wear = |place: usize| match (counts[place], earlier(place)) {
         (0, before) => u32::from(before > 0),
         (times, _) => 1 + times,
     };
@@ -93,7 +93,7 @@ fn by_bands(
                 pick: u32::try_from(pick).expect("a place in the bank"),
                 of: number(candidates.len()),
             },
-            repeated: here[place] > 0,
+            repeated: counts[place] > 0,
             earlier: seldom,
         },
     }

@@ -64,13 +64,13 @@ pub struct AnswerLog {
 impl AnswerLog {
     /// How often each question of the bank was answered in this attempt.
     fn counts_by_question(&self, bank: &EngineQuestions) -> Vec<u32> {
-        let mut asked = vec![0; bank.questions.len()];
+        let mut counts = vec![0; bank.questions.len()];
         for answer in &self.answers {
-            if let Some(times) = asked.get_mut(answer.question as usize) {
+            if let Some(times) = counts.get_mut(answer.question as usize) {
                 *times += 1;
             }
         }
-        asked
+        counts
     }
 }
 

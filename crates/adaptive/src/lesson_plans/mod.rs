@@ -220,7 +220,7 @@ pub fn request_operation(
         spell_plainly(operation);
     }
     let LessonPlanOperationRequest { operation, reason } = body::of(request)?;
-    let asked = &sent["operation"];
+    let sent_operation = &sent["operation"];
     if let Operation::AddCustomResource { resource, .. } = &Operation::from(operation)
         && fields::in_use(tx, &RESOURCE, resource).is_err_and(|p| p.kind == ProblemKind::NotFound)
     {
@@ -239,8 +239,8 @@ pub fn request_operation(
     }
     let logged = LessonPlanOperation {
         id: Uuid::now_v7().to_string(),
-        kind: asked["type"].as_str().unwrap_or_default().to_owned(),
-        payload: asked["payload"].clone(),
+        kind: sent_operation["type"].as_str().unwrap_or_default().to_owned(),
+        payload: sent_operation["payload"].clone(),
         reason,
         created_at: now.to_string(),
         sequence_number,
@@ -314,9 +314,10 @@ fn advance(tx: &mut Tx<'_>, plan: &mut StoredLessonPlan) -> Result<Vec<AppliedOp
     let mut results = Vec::new();
     for logged in repository::operations(tx, &plan.id, plan.synced)? {
         plan.synced = logged.sequence_number;
-        let mut asked = json!({ "type": logged.kind, "payload": logged.payload });
-        spell_plainly(&mut asked);
-        let operation: LessonPlanOperationInput = body::of(asked).map_err(Problem::internal)?;
+        let mut operation_json = json!({ "type": logged.kind, "payload": logged.payload });
+        spell_plainly(&mut operation_json);
+        let operation: LessonPlanOperationInput =
+            body::of(operation_json).map_err(Problem::internal)?;
         let operation = Operation::from(operation);
         results.push(match plan.tree.apply(&operation) {
             Ok(()) => AppliedOperation { success: true, errors: Vec::new() },
@@ -331,11 +332,11 @@ fn advance(tx: &mut Tx<'_>, plan: &mut StoredLessonPlan) -> Result<Vec<AppliedOp
 impl LessonPlanSync {
     fn of(results: Vec<AppliedOperation>, how: &str) -> Self {
         let failed = results.iter().filter(|result| !result.success).count();
-        let done = results.len() - failed;
+        let applied = results.len() - failed;
         let message = match failed {
-            0 => format!("{done} operations {how}"),
+            0 => format!("{applied} operations {how}"),
             _ => format!(
-                "{done} operations {how}, {failed} failed; see operationResults for the reasons"
+                "{applied} operations {how}, {failed} failed; see operationResults for the reasons"
             ),
         };
         let operation_count = results.len();

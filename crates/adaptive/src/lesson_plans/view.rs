@@ -192,8 +192,8 @@ impl KnownRecords {
     /// Loads the records with three statements.
     fn of(tx: &mut Tx<'_>, items: &[&PlanItem], view: &RecordView<'_>) -> Result<Self> {
         let ids = |sort: LessonPlanItemSort, is_custom: bool| {
-            let meant = items.iter().filter(move |i| i.sort == sort && i.is_custom == is_custom);
-            meant.map(|item| item.id.as_str())
+            let matching = items.iter().filter(move |i| i.sort == sort && i.is_custom == is_custom);
+            matching.map(|item| item.id.as_str())
         };
         let components =
             records(tx, &COURSE_COMPONENT, ids(LessonPlanItemSort::Component, false), view)?;
@@ -258,9 +258,9 @@ fn nested(
     open(head, name, &mut out);
     // For each open list: the number of its items, and whether it is a list of resources.
     let mut lists = vec![(0, LessonPlanItemSort::Component)];
-    let mut lost = None;
+    let mut depth_without_record = None;
     for item in items {
-        if lost.is_some_and(|depth| item.depth > depth) {
+        if depth_without_record.is_some_and(|depth| item.depth > depth) {
             continue;
         }
         // A component first opens the list of its resources. The list of its subcomponents follows.
@@ -275,10 +275,10 @@ fn nested(
         }
         let order = lists.last().map_or(0, |(count, _)| *count) + 1;
         let Some(node) = shown(item, order) else {
-            lost = Some(item.depth);
+            depth_without_record = Some(item.depth);
             continue;
         };
-        lost = None;
+        depth_without_record = None;
         if let Some((count, _)) = lists.last_mut() {
             if *count > 0 {
                 out.push(',');

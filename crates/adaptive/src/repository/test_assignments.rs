@@ -21,7 +21,7 @@ pub(crate) struct AssignmentRow<'a> {
 
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
-    made: &CreatedAssignment,
+    assignment: &CreatedAssignment,
     row: &AssignmentRow<'_>,
 ) -> Result<()> {
     let assigned_ms = row.assigned_at.parse::<Timestamp>().map_or(0, Timestamp::milliseconds);
@@ -30,15 +30,15 @@ pub(crate) fn insert(
          test_name, lesson_id, resource_id, assigned_at, assigned_ms, expires_ms) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         &[
-            (&made.assignment_id).into(),
+            (&assignment.assignment_id).into(),
             row.student.into(),
             row.subject.into(),
             (&row.subject.to_ascii_lowercase()).into(),
             row.grade.into(),
             (&comparable(row.grade)).into(),
             row.test_name.into(),
-            (&made.lesson_id).into(),
-            (&made.resource_id).into(),
+            (&assignment.lesson_id).into(),
+            (&assignment.resource_id).into(),
             row.assigned_at.into(),
             assigned_ms.into(),
             row.expires.map(Timestamp::milliseconds).into(),
@@ -97,20 +97,20 @@ pub(crate) fn get(
 pub(crate) fn list(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    which: &AssignmentFilter,
+    filter: &AssignmentFilter,
     reach: &Reach,
 ) -> Result<(Vec<TestAssignment>, u64)> {
     let mut sql = Sql::new(tx.dialect());
     sql.placeholder(now.milliseconds());
-    sql.push(match which.status {
+    sql.push(match filter.status {
         Some(_) => " WHERE TRUE",
         None => " WHERE t.assignment_status <> 'cancelled'",
     });
     let wanted = [
-        ("student_id", which.student.as_deref()),
-        ("assignment_status", which.status),
-        ("subject_value", which.subject.as_deref()),
-        ("grade_value", which.grade.as_deref()),
+        ("student_id", filter.student.as_deref()),
+        ("assignment_status", filter.status),
+        ("subject_value", filter.subject.as_deref()),
+        ("grade_value", filter.grade.as_deref()),
     ];
     for (column, value) in wanted {
         if let Some(value) = value {
@@ -126,8 +126,8 @@ pub(crate) fn list(
     let number = |n: u64| Param::Int(i64::try_from(n).unwrap_or(i64::MAX));
     let columns = TestAssignment::COLUMNS;
     sql.text = format!("SELECT {columns} {ASSIGNMENTS}{} ORDER BY t.seq LIMIT ", sql.text);
-    sql.bind(number(which.limit.min(limits::PAGE_MAX_RECORDS)));
-    sql.push(" OFFSET ").bind(number(which.offset));
+    sql.bind(number(filter.limit.min(limits::PAGE_MAX_RECORDS)));
+    sql.push(" OFFSET ").bind(number(filter.offset));
     Ok((tx.rows(&sql.text, &sql.values())?, total))
 }
 

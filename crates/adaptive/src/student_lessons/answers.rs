@@ -74,26 +74,26 @@ pub fn answer(
     context: &LessonContext<'_>,
     student: &str,
     lesson: &str,
-    given: &StudentAnswer,
+    answer: &StudentAnswer,
 ) -> Result<AnswerReplyDraft> {
     roster::lock_user(tx, student)?;
-    if given.id.is_empty() || given.id.len() > crate::limits::ANSWER_ID_MAX_BYTES {
+    if answer.id.is_empty() || answer.id.len() > crate::limits::ANSWER_ID_MAX_BYTES {
         let most = crate::limits::ANSWER_ID_MAX_BYTES;
         return Err(Problem::invalid("id", format!("must have 1 to {most} bytes")));
     }
-    let attempt = current(tx, context, student, lesson, &given.attempt)?;
-    if let Some(number) = log::number_of_request(tx, &attempt, &given.id)? {
+    let attempt = current(tx, context, student, lesson, &answer.attempt)?;
+    if let Some(number) = log::number_of_request(tx, &attempt, &answer.id)? {
         return reply(tx, context, &attempt, number);
     }
     let number = match attempt.lesson_type {
-        LessonType::Powerpath100 => answer_step(tx, context, &attempt, given)?,
-        _ => answer_whole(tx, context, &attempt, given)?,
+        LessonType::Powerpath100 => answer_step(tx, context, &attempt, answer)?,
+        _ => answer_whole(tx, context, &attempt, answer)?,
     };
     let before = attempt.answered;
-    let attempt = current(tx, context, student, lesson, &given.attempt)?;
+    let attempt = current(tx, context, student, lesson, &answer.attempt)?;
     // An equal answer adds no entry, so requests need no more room than entries.
     if attempt.answered > before {
-        log::note_request(tx, &attempt, &given.id, number)?;
+        log::note_request(tx, &attempt, &answer.id, number)?;
     }
     reply(tx, context, &attempt, number)
 }
@@ -103,22 +103,23 @@ fn answer_step(
     tx: &mut Tx<'_>,
     context: &LessonContext<'_>,
     attempt: &Attempt,
-    given: &StudentAnswer,
+    answer: &StudentAnswer,
 ) -> Result<i64> {
-    if given.number != attempt.answered {
-        let entry = log::entry(tx, attempt, given.number)?;
+    if answer.number != attempt.answered {
+        let entry = log::entry(tx, attempt, answer.number)?;
         let is_same = entry.is_some_and(|entry| {
             let answered = entry.answered.map(|answered| answered.responses);
-            entry.item == given.question && answered == Some(Value::Object(given.responses.clone()))
+            entry.item == answer.question
+                && answered == Some(Value::Object(answer.responses.clone()))
         });
         if is_same {
-            return Ok(given.number);
+            return Ok(answer.number);
         }
         let message = "the question was already answered; read the lesson again";
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    store_answer(tx, context, attempt, given)?;
-    Ok(given.number)
+    store_answer(tx, context, attempt, answer)?;
+    Ok(answer.number)
 }
 
 /// Answers a question of a lesson that shows all; returns the number of the entry in the log.
@@ -126,10 +127,10 @@ fn answer_whole(
     tx: &mut Tx<'_>,
     context: &LessonContext<'_>,
     attempt: &Attempt,
-    given: &StudentAnswer,
+    answer: &StudentAnswer,
 ) -> Result<i64> {
-    store_answer(tx, context, attempt, given)?;
-    let entry = log::last_of(tx, attempt, &given.question)?;
+    store_answer(tx, context, attempt, answer)?;
+    let entry = log::last_of(tx, attempt, &answer.question)?;
     let entry = entry.ok_or_else(|| Problem::internal("an answer was not logged"))?;
     Ok(entry.number)
 }
@@ -138,10 +139,10 @@ fn store_answer(
     tx: &mut Tx<'_>,
     context: &LessonContext<'_>,
     attempt: &Attempt,
-    given: &StudentAnswer,
+    answer: &StudentAnswer,
 ) -> Result<()> {
     let (student, lesson) = (&attempt.student, &attempt.lesson);
-    let request = AnswerRequest::new(student, lesson, &given.question, given.responses.clone());
+    let request = AnswerRequest::new(student, lesson, &answer.question, answer.responses.clone());
     answer::answer_of_locked(tx, context, &request).map(drop)
 }
 

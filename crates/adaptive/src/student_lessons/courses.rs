@@ -148,12 +148,12 @@ pub(super) fn course(
     }
     let mut units: Vec<CourseUnit> = Vec::new();
     // The titles of the units around an item, and the depth below which items have lost their unit.
-    let (mut titles, mut lost): (Vec<String>, Option<usize>) = (Vec::new(), None);
+    let (mut titles, mut depth_without_unit): (Vec<String>, Option<usize>) = (Vec::new(), None);
     for item in items {
-        if lost.is_some_and(|depth| item.depth > depth) {
+        if depth_without_unit.is_some_and(|depth| item.depth > depth) {
             continue;
         }
-        lost = None;
+        depth_without_unit = None;
         if item.sort == LessonPlanItemSort::Component {
             titles.truncate(item.depth);
             match records.components.get(&item.id) {
@@ -161,7 +161,7 @@ pub(super) fn course(
                     titles.push(fields::text(component, "title").to_owned());
                     units.push(CourseUnit { title: titles.join(" · "), lessons: Vec::new() });
                 }
-                None => lost = Some(item.depth),
+                None => depth_without_unit = Some(item.depth),
             }
             continue;
         }
@@ -218,8 +218,8 @@ impl ItemRecords {
     /// Reads them with three statements.
     fn of(tx: &mut Tx<'_>, items: &[PlanItem]) -> Result<Self> {
         let ids = |sort: LessonPlanItemSort, is_custom: bool| {
-            let meant = items.iter().filter(move |i| i.sort == sort && i.is_custom == is_custom);
-            meant.map(|item| item.id.as_str())
+            let matching = items.iter().filter(move |i| i.sort == sort && i.is_custom == is_custom);
+            matching.map(|item| item.id.as_str())
         };
         let (component, resource) = (LessonPlanItemSort::Component, LessonPlanItemSort::Resource);
         let components = fields::of_all(tx, &COURSE_COMPONENT, ids(component, false))?;

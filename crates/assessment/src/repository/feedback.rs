@@ -23,21 +23,21 @@ fn feedback(row: &Row<'_>) -> Result<Feedback> {
 }
 
 /// Stores feedback.
-pub(crate) fn append(tx: &mut Tx<'_>, given: &Feedback) -> Result<()> {
+pub(crate) fn append(tx: &mut Tx<'_>, feedback: &Feedback) -> Result<()> {
     let sql = format!(
         "INSERT INTO assessment_feedback ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
     );
     tx.send(
         &sql,
         &[
-            (&given.id).into(),
-            given.about.name().into(),
-            (&given.lesson_id).into(),
-            given.question_id.as_deref().into(),
-            (&given.user_id).into(),
-            given.human_approved.map(i64::from).into(),
-            (&given.created_at).into(),
-            (&given.feedback).into(),
+            (&feedback.id).into(),
+            feedback.about.name().into(),
+            (&feedback.lesson_id).into(),
+            feedback.question_id.as_deref().into(),
+            (&feedback.user_id).into(),
+            feedback.human_approved.map(i64::from).into(),
+            (&feedback.created_at).into(),
+            (&feedback.feedback).into(),
         ],
     )
 }

@@ -217,9 +217,9 @@ pub fn kinds_of(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<Kind>> {
     let mut kinds = Vec::new();
     for kind in Kind::ALL {
         let sql = "SELECT version FROM qti_document WHERE kind = $1 AND identifier = $2";
-        let there =
+        let version =
             tx.query_one(sql, &[kind.name().into(), identifier.into()], |row| row.int(0))?;
-        kinds.extend(there.map(|_| kind));
+        kinds.extend(version.map(|_| kind));
     }
     Ok(kinds)
 }

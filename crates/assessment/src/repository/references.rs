@@ -14,19 +14,19 @@ const REFERRERS_SHOWN: i64 = 5;
 /// The documents that the references mean. The last segment of the address is tried first, with or without `.xml`,
 /// then the identifier of the reference. If neither exists, it is the document that the address names.
 pub fn resolved(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<(Kind, String)>> {
-    let mut there = HashSet::new();
+    let mut existing = HashSet::new();
     for kind in Kind::ALL {
         let of_kind = references.iter().filter(|reference| reference.kind == kind);
         let names: Vec<&str> = of_kind.flat_map(Reference::names).collect();
         if names.is_empty() {
             continue;
         }
-        there.extend(known(tx, kind, &names)?.into_iter().map(|name| (kind, name)));
+        existing.extend(known(tx, kind, &names)?.into_iter().map(|name| (kind, name)));
     }
     let target = |reference: &Reference| {
         let of = |name: &str| (reference.kind, name.to_owned());
         let names = reference.names();
-        let found = names.iter().map(|name| of(name)).find(|target| there.contains(target));
+        let found = names.iter().map(|name| of(name)).find(|target| existing.contains(target));
         found.unwrap_or_else(|| of(names[1]))
     };
     Ok(references.iter().map(target).collect())

@@ -131,8 +131,8 @@ fn targets(tx: &mut Tx<'_>, document: &CheckedDocument) -> Result<Vec<(Kind, Str
         if names.is_empty() {
             continue;
         }
-        let there = known(tx, kind, &names)?;
-        let missing = of_kind().filter(|(_, (_, name))| !there.contains(name));
+        let existing = known(tx, kind, &names)?;
+        let missing = of_kind().filter(|(_, (_, name))| !existing.contains(name));
         faults.extend(missing.map(|(reference, (_, name))| Detail {
             path: format!("qti-assessment-{kind}-ref '{}'", reference.identifier),
             message: format!(
@@ -207,8 +207,8 @@ fn archive(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<()> {
     )
 }
 
-fn metadata(given: &Metadata, before: Option<&str>) -> Option<String> {
-    match given {
+fn metadata(change: &Metadata, before: Option<&str>) -> Option<String> {
+    match change {
         Metadata::Keep => before.map(str::to_owned),
         Metadata::Remove => None,
         Metadata::Set(json) => Some(json.clone()),

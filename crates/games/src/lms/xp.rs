@@ -151,14 +151,14 @@ pub fn set_today(
 ) -> Result<DayXp> {
     let course = learned(tx, scene)?;
     let (zone, wanted) = (new.zone()?, new.checked_xp()?);
-    let there = of_day(tx, scene.now, scene.user, &zone, None)?;
-    let difference = wanted.0 - there.xp.0;
+    let stored = of_day(tx, scene.now, scene.user, &zone, None)?;
+    let difference = wanted.0 - stored.xp.0;
     if difference < 0 && corrects == CorrectionScope::OwnCourses {
         let own = own_today(tx, scene, &zone)?;
         if own.0 + difference < 0 {
             let message = format!(
                 "{} XP of today are not from the courses of '{}'; set at least as many",
-                Xp(there.xp.0 - own.0).number(),
+                Xp(stored.xp.0 - own.0).number(),
                 scene.game.slug
             );
             return Err(Problem::new(ProblemKind::Forbidden, message));

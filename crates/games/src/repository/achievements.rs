@@ -67,14 +67,14 @@ pub(crate) fn of_user(tx: &mut Tx<'_>, game: &str, user: &str) -> Result<Vec<Ach
 
 /// Returns the new progress, which never decreases.
 pub(crate) fn advance(tx: &mut Tx<'_>, user: &str, id: &str, progress: i64) -> Result<i64> {
-    let kept = tx.row(
+    let stored = tx.row(
         "INSERT INTO game_progress (user_id, achievement_id, progress) VALUES ($1, $2, $3) \
          ON CONFLICT (user_id, achievement_id) DO UPDATE SET progress = CASE \
          WHEN excluded.progress > game_progress.progress THEN excluded.progress \
          ELSE game_progress.progress END RETURNING progress",
         &[user.into(), id.into(), progress.into()],
     )?;
-    Ok(kept.unwrap_or(progress))
+    Ok(stored.unwrap_or(progress))
 }
 
 /// Returns whether it was locked.

@@ -32,9 +32,9 @@ pub(crate) fn items(
     page: PageRequest,
 ) -> Result<Vec<InventoryItem>> {
     let of_game = "(i.game_id IS NULL OR i.game_id = $1)";
-    let which = if game.is_some() { of_game } else { "$1 = ''" };
+    let condition = if game.is_some() { of_game } else { "$1 = ''" };
     let sql = format!(
-        "SELECT {COLUMNS} FROM game_items i WHERE {which} ORDER BY i.slug LIMIT $2 OFFSET $3"
+        "SELECT {COLUMNS} FROM game_items i WHERE {condition} ORDER BY i.slug LIMIT $2 OFFSET $3"
     );
     let game = game.unwrap_or_default();
     tx.rows(&sql, &[game.into(), page.limit.into(), page.offset.into()])
@@ -64,13 +64,13 @@ pub(crate) fn held_items(tx: &mut Tx<'_>, user: &str) -> Result<Vec<HeldItem>> {
         "SELECT {COLUMNS}, h.quantity, h.updated_ms FROM game_inventory h \
          JOIN game_items i ON i.id = h.item_id WHERE h.user_id = $1 AND h.quantity > 0"
     );
-    let held = |(item, quantity, updated_at): (InventoryItem, _, _)| HeldItem {
+    let held_item = |(item, quantity, updated_at): (InventoryItem, _, _)| HeldItem {
         id: item.id.clone(),
         quantity,
         updated_at,
         item,
     };
-    Ok(tx.rows(&sql, &[user.into()])?.into_iter().map(held).collect())
+    Ok(tx.rows(&sql, &[user.into()])?.into_iter().map(held_item).collect())
 }
 
 /// Returns the new quantity.

@@ -20,19 +20,19 @@ columns!(Notification {
 
 const COLUMNS: &str = Notification::COLUMNS;
 
-pub(crate) fn insert(tx: &mut Tx<'_>, user: &str, told: &Notification) -> Result<()> {
-    let metadata = text_of(&told.metadata);
+pub(crate) fn insert(tx: &mut Tx<'_>, user: &str, notification: &Notification) -> Result<()> {
+    let metadata = text_of(&notification.metadata);
     tx.send(
         "INSERT INTO game_notifications (id, user_id, kind, title, message, metadata, created_ms) \
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
         &[
-            (&told.id).into(),
+            (&notification.id).into(),
             user.into(),
-            (&told.kind).into(),
-            (&told.title).into(),
-            (&told.message).into(),
+            (&notification.kind).into(),
+            (&notification.title).into(),
+            (&notification.message).into(),
             (&metadata).into(),
-            ms(told.created_at),
+            ms(notification.created_at),
         ],
     )
 }
@@ -48,9 +48,9 @@ pub(crate) fn of_user(
     unread: bool,
     page: PageRequest,
 ) -> Result<Vec<Notification>> {
-    let which = if unread { "AND read_ms IS NULL" } else { "" };
+    let condition = if unread { "AND read_ms IS NULL" } else { "" };
     let sql = format!(
-        "SELECT {COLUMNS} FROM game_notifications WHERE user_id = $1 {which} \
+        "SELECT {COLUMNS} FROM game_notifications WHERE user_id = $1 {condition} \
          ORDER BY seq DESC LIMIT $2 OFFSET $3"
     );
     tx.rows(&sql, &[user.into(), page.limit.into(), page.offset.into()])
@@ -63,10 +63,10 @@ pub(crate) fn mark_read(
     user: &str,
     id: Option<&str>,
 ) -> Result<u64> {
-    let which = if id.is_some() { "id = $3" } else { "$3 = ''" };
+    let condition = if id.is_some() { "id = $3" } else { "$3 = ''" };
     let sql = format!(
         "UPDATE game_notifications SET read_ms = $1 \
-         WHERE user_id = $2 AND read_ms IS NULL AND {which}"
+         WHERE user_id = $2 AND read_ms IS NULL AND {condition}"
     );
     tx.execute(&sql, &[ms(now), user.into(), id.unwrap_or_default().into()])
 }

@@ -97,7 +97,7 @@ pub(crate) fn of_user(
     games: &VisibleGames,
     page: PageRequest,
 ) -> Result<Vec<GameScore>> {
-    let (list, which) = match games {
+    let (list, of_games) = match games {
         VisibleGames::Every => (String::new(), "$2 = ''".to_owned()),
         VisibleGames::Only(games) => {
             (list_of(games)?, dialect::is_one_of(tx.dialect(), "game_id", "$2"))
@@ -105,7 +105,7 @@ pub(crate) fn of_user(
     };
     let (scores, _) = tables(board);
     let sql = format!(
-        "SELECT {} FROM {scores} WHERE user_id = $1 AND {which} ORDER BY seq DESC LIMIT $3 OFFSET $4",
+        "SELECT {} FROM {scores} WHERE user_id = $1 AND {of_games} ORDER BY seq DESC LIMIT $3 OFFSET $4",
         GameScore::COLUMNS
     );
     let params = [user.into(), list.as_str().into(), page.limit.into(), page.offset.into()];
