@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::enrollments::{self, CourseEnrollment};
 use crate::goals::EnrollmentMetadata;
-use crate::places::{self, EnrollmentPlace};
+use crate::resolved_enrollments::{self, ResolvedEnrollment};
 use crate::settle;
 use crate::student::EnrollingStudent;
 
@@ -77,7 +77,7 @@ pub fn enroll(
     }
     let role = request.role.as_deref().unwrap_or("student");
     let known = of_course(tx, now, user, course, school, reach)?;
-    if let Some(first) = known.into_iter().find(|place| place.role == role) {
+    if let Some(first) = known.into_iter().find(|enrollment| enrollment.role == role) {
         return Ok((enrollments::shown_one(tx, first)?, false));
     }
     keep_within(tx, &ORG, reach, RecordUse::See, &mut person.orgs, |org| org)?;
@@ -102,10 +102,11 @@ pub fn enroll(
         reach: reach.clone(),
     };
     write::put(tx, collection(), &id, record, None, true, &rules).map_err(as_sent)?;
-    let made =
-        of_course(tx, now, user, course, school, reach)?.into_iter().find(|place| place.id == id);
-    match made {
-        Some(place) => Ok((enrollments::shown_one(tx, place)?, true)),
+    let created = of_course(tx, now, user, course, school, reach)?
+        .into_iter()
+        .find(|enrollment| enrollment.id == id);
+    match created {
+        Some(enrollment) => Ok((enrollments::shown_one(tx, enrollment)?, true)),
         None => Err(Problem::internal("the enrollment that was just written was not found")),
     }
 }
@@ -125,16 +126,16 @@ pub fn unenroll(
     reach: &Reach,
 ) -> Result<()> {
     settle_student(tx, now, user, reach)?;
-    let places = of_course(tx, now, user, course, school, reach)?;
-    if places.is_empty() {
+    let enrollments = of_course(tx, now, user, course, school, reach)?;
+    if enrollments.is_empty() {
         let at = school.map(|school| format!(" at '{school}'")).unwrap_or_default();
         return Err(Problem::new(
             ProblemKind::NotFound,
             format!("the user '{user}' is not enrolled in the course '{course}'{at}"),
         ));
     }
-    for place in places {
-        write::delete(tx, collection(), &place.id, now, false, None, reach)?;
+    for enrollment in enrollments {
+        write::delete(tx, collection(), &enrollment.id, now, false, None, reach)?;
     }
     Ok(())
 }
@@ -171,11 +172,11 @@ pub fn any_is_current(now: Timestamp, enrollments: &[String]) -> Result<bool> {
 
 /// The active courses in which the user is a student today.
 pub fn learned(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<Vec<String>> {
-    let places = places::of_users(tx, now, &[user])?;
-    let mut places = places::taught_places(tx, places)?;
+    let enrollments = resolved_enrollments::of_users(tx, now, &[user])?;
+    let mut enrollments = resolved_enrollments::with_active_course(tx, enrollments)?;
     let today = membership::day(now);
-    places.retain(|place| place.role == "student" && place.is_current(&today));
-    Ok(places.into_iter().map(|place| place.course).collect())
+    enrollments.retain(|enrollment| enrollment.role == "student" && enrollment.is_current(&today));
+    Ok(enrollments.into_iter().map(|enrollment| enrollment.course).collect())
 }
 
 fn of_course(
@@ -185,12 +186,12 @@ fn of_course(
     course: &str,
     school: Option<&str>,
     reach: &Reach,
-) -> Result<Vec<EnrollmentPlace>> {
-    let mut places = places::within(tx, now, user, reach)?;
-    places.retain(|place| {
-        place.course == course && school.is_none_or(|school| place.school == school)
+) -> Result<Vec<ResolvedEnrollment>> {
+    let mut enrollments = resolved_enrollments::within(tx, now, user, reach)?;
+    enrollments.retain(|enrollment| {
+        enrollment.course == course && school.is_none_or(|school| enrollment.school == school)
     });
-    Ok(places)
+    Ok(enrollments)
 }
 
 /// Refuses an id that another enrollment has. An ended enrollment of the same user in the same course may start again.

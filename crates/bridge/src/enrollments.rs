@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::places::{self, EnrollmentPlace};
+use crate::resolved_enrollments::{self, ResolvedEnrollment};
 use crate::{goals, settle};
 
 /// A user's enrollment in a course.
@@ -138,13 +138,16 @@ fn taught_within(
     user: &str,
     reach: &Reach,
 ) -> Result<Vec<CourseEnrollment>> {
-    let places = places::within(tx, now, user, reach)?;
-    let places = places::taught_places(tx, places)?;
-    to_course_enrollments(tx, places)
+    let enrollments = resolved_enrollments::within(tx, now, user, reach)?;
+    let enrollments = resolved_enrollments::with_active_course(tx, enrollments)?;
+    to_course_enrollments(tx, enrollments)
 }
 
-pub(crate) fn shown_one(tx: &mut Tx<'_>, place: EnrollmentPlace) -> Result<CourseEnrollment> {
-    let mut shown = to_course_enrollments(tx, vec![place])?;
+pub(crate) fn shown_one(
+    tx: &mut Tx<'_>,
+    enrollment: ResolvedEnrollment,
+) -> Result<CourseEnrollment> {
+    let mut shown = to_course_enrollments(tx, vec![enrollment])?;
     shown
         .pop()
         .ok_or_else(|| Problem::internal("the enrollment that was just written has no course"))
@@ -153,33 +156,39 @@ pub(crate) fn shown_one(tx: &mut Tx<'_>, place: EnrollmentPlace) -> Result<Cours
 /// Completes the enrollments with the records that they refer to. It needs one statement for each kind of record.
 fn to_course_enrollments(
     tx: &mut Tx<'_>,
-    places: Vec<EnrollmentPlace>,
+    enrollments: Vec<ResolvedEnrollment>,
 ) -> Result<Vec<CourseEnrollment>> {
-    let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
-    let schools = fields::of_all(tx, &ORG, places.iter().map(|place| place.school.as_str()))?;
-    let terms = places.iter().flat_map(|place| place.terms.iter().map(String::as_str));
+    let courses = fields::of_all(
+        tx,
+        &COURSE,
+        enrollments.iter().map(|enrollment| enrollment.course.as_str()),
+    )?;
+    let schools =
+        fields::of_all(tx, &ORG, enrollments.iter().map(|enrollment| enrollment.school.as_str()))?;
+    let terms =
+        enrollments.iter().flat_map(|enrollment| enrollment.terms.iter().map(String::as_str));
     let terms = fields::of_all(tx, &ACADEMIC_SESSION, terms)?;
-    let test_outs = TestOuts::of(tx, &places)?;
-    let shown = places.into_iter().filter_map(|place| {
-        let course = courses.get(&place.course)?;
-        let school = schools.get(&place.school)?;
+    let test_outs = TestOuts::of(tx, &enrollments)?;
+    let shown = enrollments.into_iter().filter_map(|enrollment| {
+        let course = courses.get(&enrollment.course)?;
+        let school = schools.get(&enrollment.school)?;
         Some(CourseEnrollment {
-            begin_date: fields::opt_text(&place.fields, "beginDate"),
-            end_date: fields::opt_text(&place.fields, "endDate"),
+            begin_date: fields::opt_text(&enrollment.fields, "beginDate"),
+            end_date: fields::opt_text(&enrollment.fields, "endDate"),
             metadata: goals::merge_with_course(
-                fields::metadata(&place.fields),
+                fields::metadata(&enrollment.fields),
                 &fields::metadata(course),
             ),
             course: course_of(course),
             school: EnrollmentSchool {
-                id: place.school.clone(),
+                id: enrollment.school.clone(),
                 name: fields::text(school, "name").into(),
             },
-            periods: place.terms.iter().filter_map(|id| terms.get(id)).map(period).collect(),
-            test_out_supported: test_outs.of_course.contains_key(&place.course),
-            test_out_eligible: test_outs.is_open(&place),
-            id: place.id,
-            role: place.role,
+            periods: enrollment.terms.iter().filter_map(|id| terms.get(id)).map(period).collect(),
+            test_out_supported: test_outs.of_course.contains_key(&enrollment.course),
+            test_out_eligible: test_outs.is_open(&enrollment),
+            id: enrollment.id,
+            role: enrollment.role,
         })
     });
     Ok(shown.collect())
@@ -229,8 +238,9 @@ struct TestOuts {
 }
 
 impl TestOuts {
-    fn of(tx: &mut Tx<'_>, places: &[EnrollmentPlace]) -> Result<Self> {
-        let courses: HashSet<&str> = places.iter().map(|place| place.course.as_str()).collect();
+    fn of(tx: &mut Tx<'_>, enrollments: &[ResolvedEnrollment]) -> Result<Self> {
+        let courses: HashSet<&str> =
+            enrollments.iter().map(|enrollment| enrollment.course.as_str()).collect();
         let courses: Vec<&str> = courses.into_iter().collect();
         let lessons = repository::test_outs(tx, &courses)?;
         let mut of_course: HashMap<String, Vec<String>> = HashMap::new();
@@ -240,15 +250,19 @@ impl TestOuts {
         let graded = if of_course.is_empty() {
             HashSet::new()
         } else {
-            graded(tx, of_course.values().flatten(), places)?
+            graded(tx, of_course.values().flatten(), enrollments)?
         };
         Ok(Self { of_course, graded })
     }
 
-    fn is_open(&self, place: &EnrollmentPlace) -> bool {
-        let used = |lesson: &String| self.graded.contains(&(place.user.clone(), lesson.clone()));
-        place.role == "student"
-            && self.of_course.get(&place.course).is_some_and(|lessons| !lessons.iter().any(used))
+    fn is_open(&self, enrollment: &ResolvedEnrollment) -> bool {
+        let used =
+            |lesson: &String| self.graded.contains(&(enrollment.user.clone(), lesson.clone()));
+        enrollment.role == "student"
+            && self
+                .of_course
+                .get(&enrollment.course)
+                .is_some_and(|lessons| !lessons.iter().any(used))
     }
 }
 
@@ -256,7 +270,7 @@ impl TestOuts {
 fn graded<'a>(
     tx: &mut Tx<'_>,
     lessons: impl Iterator<Item = &'a String>,
-    places: &[EnrollmentPlace],
+    enrollments: &[ResolvedEnrollment],
 ) -> Result<HashSet<(String, String)>> {
     let lessons: Vec<&str> = lessons.map(String::as_str).collect();
     let items = repository::referring_to(tx, &ASSESSMENT_LINE_ITEM, "componentResource", &lessons)?;
@@ -269,7 +283,8 @@ fn graded<'a>(
     if lesson_of.is_empty() {
         return Ok(HashSet::new());
     }
-    let users: HashSet<&str> = places.iter().map(|place| place.user.as_str()).collect();
+    let users: HashSet<&str> =
+        enrollments.iter().map(|enrollment| enrollment.user.as_str()).collect();
     let users: Vec<&str> = users.into_iter().collect();
     let mut graded = HashSet::new();
     for stored in &repository::referring_to(tx, &ASSESSMENT_RESULT, "student", &users)? {

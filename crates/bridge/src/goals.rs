@@ -16,7 +16,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{limits, places};
+use crate::{limits, resolved_enrollments};
 
 /// The largest value of goals and metrics. JSON parsers of all languages represent it exactly.
 const MOST: f64 = 9e15;
@@ -129,15 +129,15 @@ pub fn set_daily_xp(
         Reach::ClassesOf(_) => RecordUse::See,
         Reach::Everything | Reach::Organizations(_) => RecordUse::Change,
     };
-    let mut places = places::of_users(tx, now, users)?;
-    keep_within(tx, &ENROLLMENT, reach, does, &mut places, |place| &place.id)?;
+    let mut enrollments = resolved_enrollments::of_users(tx, now, users)?;
+    keep_within(tx, &ENROLLMENT, reach, does, &mut enrollments, |enrollment| &enrollment.id)?;
     let mut changed = Vec::new();
     let mut enrolled = HashSet::new();
-    for place in places {
-        if place.course != course || place.role != "student" {
+    for enrollment in enrollments {
+        if enrollment.course != course || enrollment.role != "student" {
             continue;
         }
-        let mut record = place.fields;
+        let mut record = enrollment.fields;
         let mut metadata = fields::metadata(&record);
         let mut goals =
             metadata.get("goals").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -148,7 +148,7 @@ pub fn set_daily_xp(
         metadata.insert("goals".into(), goals.into());
         record.insert("metadata".into(), metadata.into());
         changed.push(Record::from_server(&ENROLLMENT, &record, now)?);
-        enrolled.insert(place.user);
+        enrolled.insert(enrollment.user);
     }
     if let Some(missing) = users.iter().find(|user| !enrolled.contains(**user)) {
         let message = format!(
@@ -201,10 +201,13 @@ fn in_lost_classes(tx: &mut Tx<'_>, course: &str) -> Result<Vec<StoredRecord>> {
     let stored = repository::referring_to(tx, &ENROLLMENT, "course", &[course])?;
     let records = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
     let class_of = |record| fields::reference(record, "class");
-    let mut lost = fields::of_all(tx, &CLASS, records.iter().map(class_of))?;
-    lost.retain(|_, class| {
+    let mut inactive_classes = fields::of_all(tx, &CLASS, records.iter().map(class_of))?;
+    inactive_classes.retain(|_, class| {
         fields::text(class, "status") != "active" && fields::reference(class, "course") == course
     });
     let both = stored.into_iter().zip(&records);
-    Ok(both.filter(|(_, it)| lost.contains_key(class_of(it))).map(|(stored, _)| stored).collect())
+    Ok(both
+        .filter(|(_, it)| inactive_classes.contains_key(class_of(it)))
+        .map(|(stored, _)| stored)
+        .collect())
 }

@@ -4,7 +4,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | enrolling in a course and unenrolling, a user's enrollments | `enroll`, `enrollments`, `places` |
+//! | enrolling in a course and unenrolling, a user's enrollments | `enroll`, `enrollments`, `resolved_enrollments` |
 //! | subject tracks; applying tracks and new school years | `tracks`, `settle` |
 //! | reports by day, subject and app; time zones | `analytics`, `zone` |
 //! | today's work of every student, students who need attention | `today`, `need` |
@@ -23,11 +23,12 @@ pub mod enrollments;
 pub mod goals;
 pub mod limits;
 pub mod need;
-mod places;
+
 pub mod progress;
 pub mod reach;
 pub mod reports;
 pub mod repository;
+mod resolved_enrollments;
 pub mod school_hours;
 pub mod screens;
 pub mod settle;

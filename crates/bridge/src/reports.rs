@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::analytics::actors;
-use crate::places;
+use crate::resolved_enrollments;
 
 /// A student's MAP tests (Measures of Academic Progress): the latest one, and all in `metadata`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -132,9 +132,11 @@ pub struct TimeSaved {
 pub fn time_saved(tx: &mut Tx<'_>, now: Timestamp, user: &str, reach: &Reach) -> Result<TimeSaved> {
     let person = fields::in_use_within(tx, &USER, user, reach)?;
     let year = SchoolYear::of(now).first_day();
-    let places = places::of_users(tx, now, &[user])?;
-    let places = places::taught_places(tx, places)?;
-    let begins = places.iter().filter_map(|place| fields::opt_text(&place.fields, "beginDate"));
+    let enrollments = resolved_enrollments::of_users(tx, now, &[user])?;
+    let enrollments = resolved_enrollments::with_active_course(tx, enrollments)?;
+    let begins = enrollments
+        .iter()
+        .filter_map(|enrollment| fields::opt_text(&enrollment.fields, "beginDate"));
     let earliest = begins.min();
     let from: Timestamp = year.parse().map_err(Problem::internal)?;
     let sums = sums(tx, &person, from, now)?;

@@ -14,7 +14,7 @@ use lyceum_roster::repository::{self, RecordUse};
 use lyceum_store::Tx;
 
 /// An active enrollment with its course, school and terms.
-pub(crate) struct EnrollmentPlace {
+pub(crate) struct ResolvedEnrollment {
     /// The enrollment's sourcedId.
     pub(crate) id: String,
     /// The user's sourcedId.
@@ -33,7 +33,7 @@ pub(crate) struct EnrollmentPlace {
     pub(crate) fields: Object,
 }
 
-impl EnrollmentPlace {
+impl ResolvedEnrollment {
     /// Whether the user is a member of the class on the day: the enrollment has begun and has not ended.
     pub(crate) fn is_current(&self, today: &str) -> bool {
         EnrollmentDays::of(&self.fields).is_current(today)
@@ -46,14 +46,16 @@ pub(crate) fn of_users(
     tx: &mut Tx<'_>,
     now: Timestamp,
     users: &[&str],
-) -> Result<Vec<EnrollmentPlace>> {
+) -> Result<Vec<ResolvedEnrollment>> {
     let stored = repository::referring_to(tx, &ENROLLMENT, "user", users)?;
     let records = stored.iter().map(fields::of).collect::<Result<Vec<_>>>()?;
     let classes = records.iter().map(|record| fields::reference(record, "class"));
     let classes = fields::of_all(tx, &CLASS, classes)?;
     let today = membership::day(now);
-    let places = records.into_iter().map(|record| place(record, &classes));
-    Ok(places.filter(|place| !EnrollmentDays::of(&place.fields).has_ended(&today)).collect())
+    let enrollments = records.into_iter().map(|record| resolve(record, &classes));
+    Ok(enrollments
+        .filter(|enrollment| !EnrollmentDays::of(&enrollment.fields).has_ended(&today))
+        .collect())
 }
 
 /// Those active enrollments of a user that have not ended and lie within the reach.
@@ -62,30 +64,36 @@ pub(crate) fn within(
     now: Timestamp,
     user: &str,
     reach: &Reach,
-) -> Result<Vec<EnrollmentPlace>> {
-    let mut places = of_users(tx, now, &[user])?;
-    keep_within(tx, &ENROLLMENT, reach, RecordUse::See, &mut places, |place| &place.id)?;
-    Ok(places)
+) -> Result<Vec<ResolvedEnrollment>> {
+    let mut enrollments = of_users(tx, now, &[user])?;
+    keep_within(tx, &ENROLLMENT, reach, RecordUse::See, &mut enrollments, |enrollment| {
+        &enrollment.id
+    })?;
+    Ok(enrollments)
 }
 
-/// Keeps the places whose course is active, because enrollments end with their course. It needs one statement.
-pub(crate) fn taught_places(
+/// Keeps the enrollments whose course is active, because enrollments end with their course. It needs one statement.
+pub(crate) fn with_active_course(
     tx: &mut Tx<'_>,
-    mut places: Vec<EnrollmentPlace>,
-) -> Result<Vec<EnrollmentPlace>> {
-    let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
-    places.retain(|place| courses.get(&place.course).is_some_and(fields::is_in_use));
-    Ok(places)
+    mut enrollments: Vec<ResolvedEnrollment>,
+) -> Result<Vec<ResolvedEnrollment>> {
+    let courses = fields::of_all(
+        tx,
+        &COURSE,
+        enrollments.iter().map(|enrollment| enrollment.course.as_str()),
+    )?;
+    enrollments.retain(|enrollment| courses.get(&enrollment.course).is_some_and(fields::is_in_use));
+    Ok(enrollments)
 }
 
-fn place(record: Object, classes: &HashMap<String, Object>) -> EnrollmentPlace {
+fn resolve(record: Object, classes: &HashMap<String, Object>) -> ResolvedEnrollment {
     let none = Object::new();
     let class = classes.get(fields::reference(&record, "class")).unwrap_or(&none);
     let or_of_class = |name: &str| {
         let own = fields::reference(&record, name);
         if own.is_empty() { fields::reference(class, name) } else { own }.to_owned()
     };
-    EnrollmentPlace {
+    ResolvedEnrollment {
         id: fields::text(&record, "sourcedId").to_owned(),
         user: fields::reference(&record, "user").to_owned(),
         role: fields::text(&record, "role").to_owned(),

@@ -18,8 +18,8 @@ use serde_json::json;
 
 use crate::enroll;
 use crate::limits;
-use crate::places::{self, EnrollmentPlace};
 use crate::repository;
+use crate::resolved_enrollments::{self, ResolvedEnrollment};
 use crate::student::EnrollingStudent;
 use crate::tracks::Track;
 
@@ -36,24 +36,26 @@ pub enum SettledUsers {
 #[derive(Default)]
 pub(crate) struct DueEnrollments {
     /// Enrollments in default classes of earlier school years.
-    outlived: Vec<EnrollmentPlace>,
-    /// Where tracks lead, and whether the student is already enrolled there.
-    led: Vec<Led>,
+    of_past_years: Vec<ResolvedEnrollment>,
+    /// Enrollments in the courses to which tracks lead.
+    by_tracks: Vec<TrackEnrollment>,
     /// `(user, course, school, role)` of the enrollments of this school year.
     present: HashSet<(String, String, String, String)>,
 }
 
-struct Led {
+/// An enrollment of a student in the course of a track.
+struct TrackEnrollment {
     user: String,
     track: String,
     course: String,
     school: String,
-    is_there: bool,
+    /// Whether the student is already enrolled in the course.
+    is_enrolled: bool,
 }
 
 impl DueEnrollments {
     pub(crate) fn is_empty(&self) -> bool {
-        self.outlived.is_empty() && self.led.is_empty()
+        self.of_past_years.is_empty() && self.by_tracks.is_empty()
     }
 }
 
@@ -61,16 +63,16 @@ impl DueEnrollments {
 pub fn look(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    who: &SettledUsers,
+    users: &SettledUsers,
     after: i64,
 ) -> Result<(bool, Option<i64>)> {
-    let (users, next) = page(tx, who, after)?;
+    let (users, next) = page(tx, users, after)?;
     Ok((!due_enrollments(tx, now, &users)?.is_empty(), next))
 }
 
 /// Settles the enrollments of a page of users.
-pub fn settle(tx: &mut Tx<'_>, now: Timestamp, who: &SettledUsers, after: i64) -> Result<()> {
-    let (users, _) = page(tx, who, after)?;
+pub fn settle(tx: &mut Tx<'_>, now: Timestamp, users: &SettledUsers, after: i64) -> Result<()> {
+    let (users, _) = page(tx, users, after)?;
     let due = due_enrollments(tx, now, &users)?;
     perform(tx, now, &due)
 }
@@ -87,8 +89,8 @@ pub fn after_write(
         return Ok(());
     }
     let most = usize::try_from(limits::SETTLE_PAGE_RECORDS).unwrap_or(usize::MAX);
-    let led = |user: &&Object| fields::is_in_use(user) && EnrollingStudent::of(user).learns;
-    let students: Vec<Object> = records.iter().filter(led).cloned().collect();
+    let is_student = |user: &&Object| fields::is_in_use(user) && EnrollingStudent::of(user).learns;
+    let students: Vec<Object> = records.iter().filter(is_student).cloned().collect();
     for students in students.chunks(most) {
         let grades: Vec<String> =
             students.iter().flat_map(|user| EnrollingStudent::of(user).grades).collect();
@@ -100,9 +102,9 @@ pub fn after_write(
     Ok(())
 }
 
-fn page(tx: &mut Tx<'_>, who: &SettledUsers, after: i64) -> Result<(Vec<Object>, Option<i64>)> {
+fn page(tx: &mut Tx<'_>, users: &SettledUsers, after: i64) -> Result<(Vec<Object>, Option<i64>)> {
     let most = limits::SETTLE_PAGE_RECORDS;
-    let stored = match who {
+    let stored = match users {
         SettledUsers::Everybody => roster::page(tx, &USER, after, most)?,
         SettledUsers::Grade(grade) => roster::linked(tx, &USER, "user.grades", grade, after, most)?,
     };
@@ -120,42 +122,49 @@ pub(crate) fn due_enrollments(
 ) -> Result<DueEnrollments> {
     let students: Vec<EnrollingStudent> = users.iter().map(EnrollingStudent::of).collect();
     let ids: Vec<&str> = students.iter().map(|student| student.id.as_str()).collect();
-    let places = places::of_users(tx, now, &ids)?;
+    let enrollments = resolved_enrollments::of_users(tx, now, &ids)?;
     let tracks = repository::tracks_of_grades(tx, students.iter().flat_map(|s| &s.grades))?;
     let this_year = SchoolYear::of(now);
-    let (outlived, lasting): (Vec<EnrollmentPlace>, Vec<EnrollmentPlace>) =
-        places.into_iter().partition(|place| place.year.is_some_and(|year| year < this_year));
-    if tracks.is_empty() && outlived.is_empty() {
+    let (of_past_years, lasting): (Vec<ResolvedEnrollment>, Vec<ResolvedEnrollment>) = enrollments
+        .into_iter()
+        .partition(|enrollment| enrollment.year.is_some_and(|year| year < this_year));
+    if tracks.is_empty() && of_past_years.is_empty() {
         return Ok(DueEnrollments::default());
     }
     let courses =
-        tracks.iter().map(|track| &track.course).chain(outlived.iter().map(|p| &p.course));
+        tracks.iter().map(|track| &track.course).chain(of_past_years.iter().map(|p| &p.course));
     let courses = fields::of_all(tx, &COURSE, courses.map(String::as_str))?;
     let is_taught = |course: &str| {
         courses.get(course).is_some_and(|course| fields::text(course, "status") == "active")
     };
-    let outlived: Vec<EnrollmentPlace> =
-        outlived.into_iter().filter(|p| is_taught(&p.course)).collect();
-    let led_before = repository::enrollments_led_by_tracks(tx, &ids)?;
-    let attends: HashSet<(&str, &str)> = outlived
+    let of_past_years: Vec<ResolvedEnrollment> =
+        of_past_years.into_iter().filter(|p| is_taught(&p.course)).collect();
+    let enrolled_before = repository::enrolled_by_tracks(tx, &ids)?;
+    let attends: HashSet<(&str, &str)> = of_past_years
         .iter()
         .chain(&lasting)
-        .filter(|place| place.role == "student")
-        .map(|place| (place.user.as_str(), place.course.as_str()))
+        .filter(|enrollment| enrollment.role == "student")
+        .map(|enrollment| (enrollment.user.as_str(), enrollment.course.as_str()))
         .collect();
-    let mut led = Vec::new();
+    let mut by_tracks = Vec::new();
     for student in students.iter().filter(|student| student.learns) {
         for track in leading(student, &tracks).filter(|track| is_taught(&track.course)) {
             let key = (student.id.clone(), track.id.clone(), track.course.clone());
-            if !led_before.contains(&key) {
-                let is_there = attends.contains(&(student.id.as_str(), track.course.as_str()));
+            if !enrolled_before.contains(&key) {
+                let is_enrolled = attends.contains(&(student.id.as_str(), track.course.as_str()));
                 let (user, track, course) = key;
-                led.push(Led { user, track, course, school: student.school.clone(), is_there });
+                by_tracks.push(TrackEnrollment {
+                    user,
+                    track,
+                    course,
+                    school: student.school.clone(),
+                    is_enrolled,
+                });
             }
         }
     }
     let present = lasting.into_iter().map(|p| (p.user, p.course, p.school, p.role)).collect();
-    Ok(DueEnrollments { outlived, led, present })
+    Ok(DueEnrollments { of_past_years, by_tracks, present })
 }
 
 /// The tracks that apply to the student. For each subject and grade, it is the track of the student's first
@@ -178,45 +187,57 @@ fn leading<'a>(student: &EnrollingStudent, tracks: &'a [Track]) -> impl Iterator
 
 /// Creates and changes the due enrollments.
 pub(crate) fn perform(tx: &mut Tx<'_>, now: Timestamp, due: &DueEnrollments) -> Result<()> {
-    let mut classes = DefaultClasses { now, made: HashMap::new() };
-    let (mut ended, mut begun) = (Vec::new(), Vec::new());
-    for place in &due.outlived {
-        let key =
-            (place.user.clone(), place.course.clone(), place.school.clone(), place.role.clone());
+    let mut classes = DefaultClasses { now, class_ids: HashMap::new() };
+    let (mut ended, mut new) = (Vec::new(), Vec::new());
+    for enrollment in &due.of_past_years {
+        let key = (
+            enrollment.user.clone(),
+            enrollment.course.clone(),
+            enrollment.school.clone(),
+            enrollment.role.clone(),
+        );
         if !due.present.contains(&key) {
-            let Some(class) = classes.of(tx, &place.course, &place.school)? else { continue };
-            begun.push(Record::from_server(&ENROLLMENT, &continued(place, &class, now), now)?);
+            let Some(class) = classes.of(tx, &enrollment.course, &enrollment.school)? else {
+                continue;
+            };
+            new.push(Record::from_server(&ENROLLMENT, &continued(enrollment, &class, now), now)?);
         }
-        ended.push(Record::from_server(&ENROLLMENT, &over(place), now)?);
+        ended.push(Record::from_server(&ENROLLMENT, &ended_last_year(enrollment), now)?);
     }
-    let mut led_now = Vec::new();
-    for led in &due.led {
-        if !led.is_there {
-            let Some(class) = classes.of(tx, &led.course, &led.school)? else { continue };
-            begun.push(Record::from_server(&ENROLLMENT, &joining(led, &class, now), now)?);
+    let mut enrolled_now = Vec::new();
+    for enrollment in &due.by_tracks {
+        if !enrollment.is_enrolled {
+            let Some(class) = classes.of(tx, &enrollment.course, &enrollment.school)? else {
+                continue;
+            };
+            new.push(Record::from_server(
+                &ENROLLMENT,
+                &enrollment_of_today(enrollment, &class, now),
+                now,
+            )?);
         }
-        led_now.push([&led.user, &led.track, &led.course]);
+        enrolled_now.push([&enrollment.user, &enrollment.track, &enrollment.course]);
     }
     // Two tracks of a student may lead to the same course.
     let mut seen = HashSet::new();
-    begun.retain(|enrollment| seen.insert(enrollment.sourced_id.clone()));
+    new.retain(|enrollment| seen.insert(enrollment.sourced_id.clone()));
     roster::put_all(tx, &ENROLLMENT, &ended)?;
     // If the id exists, somebody ended that enrollment, and it stays ended.
-    roster::create_all(tx, &ENROLLMENT, &begun)?;
-    repository::note_led(tx, led_now.into_iter())
+    roster::create_all(tx, &ENROLLMENT, &new)?;
+    repository::note_enrolled_by_tracks(tx, enrolled_now.into_iter())
 }
 
 /// The default classes of this school year. Each is found or created once; `None` if it cannot be created.
 struct DefaultClasses {
     now: Timestamp,
-    made: HashMap<(String, String), Option<String>>,
+    class_ids: HashMap<(String, String), Option<String>>,
 }
 
 impl DefaultClasses {
     /// Finds or creates a class. If that fails, its students wait, and other students are not affected.
     fn of(&mut self, tx: &mut Tx<'_>, course: &str, school: &str) -> Result<Option<String>> {
         let key = (course.to_owned(), school.to_owned());
-        if let Some(class) = self.made.get(&key) {
+        if let Some(class) = self.class_ids.get(&key) {
             return Ok(class.clone());
         }
         let class = match default_class::find_or_make(tx, self.now, course, Some(school)) {
@@ -226,18 +247,18 @@ impl DefaultClasses {
                 tracing::warn!(course, school, %problem, "cannot create the default class; its students are enrolled later");
                 None
             }
-            made => Some(made?),
+            id => Some(id?),
         };
-        self.made.insert(key, class.clone());
+        self.class_ids.insert(key, class.clone());
         Ok(class)
     }
 }
 
 /// The enrollment as it stays in the class of the past school year. If it would have begun later, it is deleted.
-fn over(place: &EnrollmentPlace) -> Object {
-    let mut fields = place.fields.clone();
+fn ended_last_year(enrollment: &ResolvedEnrollment) -> Object {
+    let mut fields = enrollment.fields.clone();
     let last_day =
-        place.year.expect("only enrollments of a past school year are continued").last_day();
+        enrollment.year.expect("only enrollments of a past school year are continued").last_day();
     if *fields::text(&fields, "beginDate") > *last_day {
         fields.insert("status".into(), "tobedeleted".into());
     } else {
@@ -248,9 +269,9 @@ fn over(place: &EnrollmentPlace) -> Object {
 
 /// The enrollment as it continues in the class of this school year. Role and metadata stay, and so do dates in the
 /// future.
-fn continued(place: &EnrollmentPlace, class: &str, now: Timestamp) -> Object {
-    let mut fields = place.fields.clone();
-    fields.insert("sourcedId".into(), enroll::id(class, &place.user, &place.role).into());
+fn continued(enrollment: &ResolvedEnrollment, class: &str, now: Timestamp) -> Object {
+    let mut fields = enrollment.fields.clone();
+    fields.insert("sourcedId".into(), enroll::id(class, &enrollment.user, &enrollment.role).into());
     fields.insert("class".into(), json!({ "sourcedId": class }));
     let first_day = SchoolYear::of(now).first_day();
     if *fields::text(&fields, "beginDate") < *first_day {
@@ -259,13 +280,13 @@ fn continued(place: &EnrollmentPlace, class: &str, now: Timestamp) -> Object {
     fields
 }
 
-fn joining(led: &Led, class: &str, now: Timestamp) -> Object {
+fn enrollment_of_today(enrollment: &TrackEnrollment, class: &str, now: Timestamp) -> Object {
     let fields = json!({
-        "sourcedId": enroll::id(class, &led.user, "student"),
-        "user": { "sourcedId": led.user },
+        "sourcedId": enroll::id(class, &enrollment.user, "student"),
+        "user": { "sourcedId": enrollment.user },
         "class": { "sourcedId": class },
-        "school": { "sourcedId": led.school },
-        "course": { "sourcedId": led.course },
+        "school": { "sourcedId": enrollment.school },
+        "course": { "sourcedId": enrollment.course },
         "role": "student",
         "beginDate": membership::day(now),
     });

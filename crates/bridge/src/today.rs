@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::analytics::{self, StudentName};
 use crate::school_hours::{self, SchoolDay, SchoolHours};
 use crate::zone::{self, Zone};
-use crate::{goals, places};
+use crate::{goals, resolved_enrollments};
 
 /// A student's work today.
 #[derive(Clone, Debug, Default)]
@@ -251,16 +251,24 @@ fn subjects(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone, user: &str) -> Result<
             subjects.len() - 1
         })
     };
-    let places = places::of_users(tx, now, &[user])?;
-    let courses = fields::of_all(tx, &COURSE, places.iter().map(|place| place.course.as_str()))?;
+    let enrollments = resolved_enrollments::of_users(tx, now, &[user])?;
+    let courses = fields::of_all(
+        tx,
+        &COURSE,
+        enrollments.iter().map(|enrollment| enrollment.course.as_str()),
+    )?;
     let mut goals_at = Vec::new();
     let today = membership::day(now);
-    for place in places.iter().filter(|place| place.role == "student" && place.is_current(&today)) {
-        let Some(course) = courses.get(&place.course).filter(|course| fields::is_in_use(course))
+    for enrollment in enrollments
+        .iter()
+        .filter(|enrollment| enrollment.role == "student" && enrollment.is_current(&today))
+    {
+        let Some(course) =
+            courses.get(&enrollment.course).filter(|course| fields::is_in_use(course))
         else {
             continue;
         };
-        let own = fields::metadata(&place.fields);
+        let own = fields::metadata(&enrollment.fields);
         let Some(goal) = goals::daily_xp(own, &fields::metadata(course)) else { continue };
         let subjects = fields::texts(course, "subjects");
         goals_at.push((at(subjects.first().map_or("None", String::as_str)), goal));

@@ -29,12 +29,12 @@ use student_enrollments::StudentEnrollments;
 /// The report on a student in a range, by day of the zone. Errors: `NotFound`.
 pub fn activity(
     tx: &mut Tx<'_>,
-    who: StudentName<'_>,
+    student: StudentName<'_>,
     range: InstantRange,
     zone: &Zone,
     reach: &Reach,
 ) -> Result<Report> {
-    let user = student::find(tx, who, reach)?;
+    let user = student::find(tx, student, reach)?;
     let actors = student::actors(tx, &user)?;
     let mut report = Report::new(zone);
     entries(tx, &actors, range, |_, at, context, sums| {
@@ -47,13 +47,13 @@ pub fn activity(
 /// The report of [`activity`], restricted to the courses with these sourcedIds. Errors: `NotFound`.
 pub fn activity_in(
     tx: &mut Tx<'_>,
-    who: StudentName<'_>,
+    student: StudentName<'_>,
     range: InstantRange,
     zone: &Zone,
     courses: &[&str],
     reach: &Reach,
 ) -> Result<Report> {
-    let user = student::find(tx, who, reach)?;
+    let user = student::find(tx, student, reach)?;
     let actors = student::actors(tx, &user)?;
     let mut report = Report::new(zone);
     entries(tx, &actors, range, |_, at, context, sums| {
@@ -86,8 +86,8 @@ pub(crate) fn activities(
 }
 
 /// The numbers of the actors in the log that are the student. Errors: `NotFound`.
-pub fn actors_of(tx: &mut Tx<'_>, who: StudentName<'_>, reach: &Reach) -> Result<Vec<i64>> {
-    let user = student::find(tx, who, reach)?;
+pub fn actors_of(tx: &mut Tx<'_>, student: StudentName<'_>, reach: &Reach) -> Result<Vec<i64>> {
+    let user = student::find(tx, student, reach)?;
     student::actors(tx, &user)
 }
 
@@ -108,12 +108,12 @@ pub struct ContributingEvent {
 /// reports name it; without one, events of all subjects are listed. Errors: `NotFound`.
 pub fn behind(
     tx: &mut Tx<'_>,
-    who: StudentName<'_>,
+    student: StudentName<'_>,
     range: InstantRange,
     subject: Option<&str>,
     reach: &Reach,
 ) -> Result<Vec<ContributingEvent>> {
-    let user = student::find(tx, who, reach)?;
+    let user = student::find(tx, student, reach)?;
     let instants = range.from.milliseconds()..range.to.milliseconds();
     let mut found = Vec::new();
     for actor in student::actors(tx, &user)? {
@@ -142,15 +142,15 @@ pub fn enrollment(
 ) -> Result<Report> {
     let stored = repository::find_within(tx, &ENROLLMENT, id, reach)?;
     let stored = stored.ok_or_else(|| lyceum_core::Problem::not_found(ENROLLMENT.one, id))?;
-    let asked = fields::of(&stored)?;
-    let user = student::find(tx, StudentName::Id(fields::reference(&asked, "user")), reach)?;
+    let enrollment = fields::of(&stored)?;
+    let user = student::find(tx, StudentName::Id(fields::reference(&enrollment, "user")), reach)?;
     let enrolled = StudentEnrollments::of(tx, fields::text(&user, "sourcedId"), Some(&stored))?;
     let course = enrolled.course_of(id).unwrap_or_default().to_owned();
     let actors = student::actors(tx, &user)?;
     let mut report = Report::new(zone);
     entries(tx, &actors, range, |_, at, context, sums| {
         let day = report.day_of(at);
-        let home = enrolled.home(context, day).map(|place| place.course.as_str());
+        let home = enrolled.home(context, day).map(|enrollment| enrollment.course.as_str());
         if home == Some(course.as_str()) {
             report.add(day, context, sums);
         }

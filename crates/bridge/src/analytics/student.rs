@@ -28,8 +28,8 @@ pub enum StudentName<'a> {
 
 /// Finds the student's record within the reach. Errors: `NotFound`; `Invalid` if the e-mail address belongs to another
 /// user.
-pub(super) fn find(tx: &mut Tx<'_>, who: StudentName<'_>, reach: &Reach) -> Result<Object> {
-    match who {
+pub(super) fn find(tx: &mut Tx<'_>, student: StudentName<'_>, reach: &Reach) -> Result<Object> {
+    match student {
         StudentName::Id(id) => fields::in_use_within(tx, &USER, id, reach),
         StudentName::Both { id, email } => {
             let user = fields::in_use_within(tx, &USER, id, reach)?;
@@ -75,8 +75,8 @@ pub(crate) fn actors(tx: &mut Tx<'_>, user: &Object) -> Result<Vec<i64>> {
 pub(crate) fn owners(tx: &mut Tx<'_>, users: &[(&str, &str)]) -> Result<Vec<(i64, usize)>> {
     let (ids, emails): (Vec<&str>, Vec<&str>) = users.iter().copied().unzip();
     let called = lyceum_events::actors_called(tx, &ids, &emails)?;
-    let places: HashMap<&str, usize> = ids.iter().copied().zip(0..).collect();
-    let others: Vec<_> = called.iter().filter(|a| !places.contains_key(&*a.person)).collect();
+    let indexes: HashMap<&str, usize> = ids.iter().copied().zip(0..).collect();
+    let others: Vec<_> = called.iter().filter(|a| !indexes.contains_key(&*a.person)).collect();
     let (mut known, mut firsts) = (HashMap::new(), HashMap::new());
     if !others.is_empty() {
         let persons: Vec<&str> = others.iter().map(|actor| actor.person.as_str()).collect();
@@ -87,10 +87,10 @@ pub(crate) fn owners(tx: &mut Tx<'_>, users: &[(&str, &str)]) -> Result<Vec<(i64
     let owner = |actor: &lyceum_events::Actor| {
         let by_email = || {
             let first = firsts.get(&actor.email).filter(|_| !known.contains_key(&actor.person))?;
-            places.get(first.as_str())
+            indexes.get(first.as_str())
         };
-        let place = places.get(actor.person.as_str()).or_else(by_email)?;
-        Some((actor.number, *place))
+        let index = indexes.get(actor.person.as_str()).or_else(by_email)?;
+        Some((actor.number, *index))
     };
     Ok(called.iter().filter_map(owner).collect())
 }

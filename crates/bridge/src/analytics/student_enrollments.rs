@@ -9,10 +9,10 @@ use lyceum_roster::repository::{self, StoredRecord};
 use lyceum_store::Tx;
 
 /// The enrollments of a student with the fields that matter for facts, in the order of their creation.
-pub(super) struct StudentEnrollments(Vec<EnrolledPlace>);
+pub(super) struct StudentEnrollments(Vec<StudentEnrollment>);
 
 /// One enrollment.
-pub(super) struct EnrolledPlace {
+pub(super) struct StudentEnrollment {
     /// The enrollment's sourcedId.
     pub(super) id: String,
     /// The first day, such as `2026-01-15`; empty if the enrollment has none.
@@ -26,19 +26,23 @@ pub(super) struct EnrolledPlace {
 }
 
 impl StudentEnrollments {
-    /// The active enrollments of a user as a student, and the enrollment `asked` whatever its status and role are.
-    pub(super) fn of(tx: &mut Tx<'_>, user: &str, asked: Option<&StoredRecord>) -> Result<Self> {
+    /// The active enrollments of a user as a student, and the enrollment `requested`, whatever its status and role.
+    pub(super) fn of(
+        tx: &mut Tx<'_>,
+        user: &str,
+        requested: Option<&StoredRecord>,
+    ) -> Result<Self> {
         let mut stored = repository::referring_to(tx, &ENROLLMENT, "user", &[user])?;
-        if let Some(asked) = asked
-            && stored.iter().all(|known| known.seq != asked.seq)
+        if let Some(requested) = requested
+            && stored.iter().all(|known| known.seq != requested.seq)
         {
-            stored.push(asked.clone());
+            stored.push(requested.clone());
         }
         let mut enrollments = Vec::new();
         for known in &stored {
             let enrollment = fields::of(known)?;
-            let is_asked = asked.is_some_and(|asked| asked.seq == known.seq);
-            if is_asked || fields::text(&enrollment, "role") == "student" {
+            let is_requested = requested.is_some_and(|requested| requested.seq == known.seq);
+            if is_requested || fields::text(&enrollment, "role") == "student" {
                 enrollments.push(enrollment);
             }
         }
@@ -46,11 +50,11 @@ impl StudentEnrollments {
         let classes = fields::of_all(tx, &CLASS, ids)?;
         let ids = classes.values().map(|class| fields::reference(class, "course"));
         let courses = fields::of_all(tx, &COURSE, ids)?;
-        let places = enrollments.iter().filter_map(|enrollment| {
+        let with_courses = enrollments.iter().filter_map(|enrollment| {
             let class = classes.get(fields::reference(enrollment, "class"))?;
             let course = courses.get(fields::reference(class, "course"))?;
             let subjects = fields::texts(course, "subjects");
-            Some(EnrolledPlace {
+            Some(StudentEnrollment {
                 id: fields::text(enrollment, "sourcedId").to_owned(),
                 begin: fields::text(enrollment, "beginDate").to_owned(),
                 course: fields::text(course, "sourcedId").to_owned(),
@@ -58,27 +62,27 @@ impl StudentEnrollments {
                 subjects: subjects.iter().map(|subject| subject.to_ascii_lowercase()).collect(),
             })
         });
-        Ok(Self(places.collect()))
+        Ok(Self(with_courses.collect()))
     }
 
     /// The course of an enrollment.
     pub(super) fn course_of(&self, enrollment: &str) -> Option<&str> {
-        self.0.iter().find(|place| place.id == enrollment).map(|place| place.course.as_str())
+        self.0.iter().find(|one| one.id == enrollment).map(|one| one.course.as_str())
     }
 
     /// Finds the enrollment of a fact on a day. If the events name a course, it is that course. Otherwise it is the
     /// course with the fact's subject whose enrollment began most recently by that day, or the one that begins first if
     /// none had begun. Among equals, the enrollment that was created first wins.
-    pub(super) fn home(&self, context: &FactContext, day: Date) -> Option<&EnrolledPlace> {
+    pub(super) fn home(&self, context: &FactContext, day: Date) -> Option<&StudentEnrollment> {
         if !context.course.is_empty() {
-            return self.0.iter().find(|place| place.course == context.course);
+            return self.0.iter().find(|enrollment| enrollment.course == context.course);
         }
         let subject = context.subject.to_ascii_lowercase();
-        let fits = || self.0.iter().filter(|place| place.subjects.contains(&subject));
+        let fits = || self.0.iter().filter(|enrollment| enrollment.subjects.contains(&subject));
         let day = day.to_string();
         // Take the first of equal enrollments; `max_by` would take the last.
-        let begun = fits().filter(|place| place.begin <= day).rev();
-        begun
+        let began_by_day = fits().filter(|enrollment| enrollment.begin <= day).rev();
+        began_by_day
             .max_by(|a, b| a.begin.cmp(&b.begin))
             .or_else(|| fits().min_by(|a, b| a.begin.cmp(&b.begin)))
     }

@@ -63,12 +63,12 @@ pub struct WeeklyFact {
 /// Errors: `NotFound`.
 pub fn weekly_facts(
     tx: &mut Tx<'_>,
-    who: StudentName<'_>,
+    student: StudentName<'_>,
     week: InstantRange,
     zone: &Zone,
     reach: &Reach,
 ) -> Result<Vec<WeeklyFact>> {
-    let user = student::find(tx, who, reach)?;
+    let user = student::find(tx, student, reach)?;
     let enrolled = StudentEnrollments::of(tx, fields::text(&user, "sourcedId"), None)?;
     let mut facts = Vec::new();
     for actor in student::actors(tx, &user)? {
@@ -128,9 +128,10 @@ fn fact(
         user_family_name: fields::opt_text(user, "familyName"),
         user_given_name: fields::opt_text(user, "givenName"),
         user_id: fields::text(user, "sourcedId").to_owned(),
-        course_id: value_of(&context.course).or_else(|| home.map(|place| place.course.clone())),
-        course_name: home.map(|place| place.title.clone()),
-        enrollment_id: home.map(|place| place.id.clone()),
+        course_id: value_of(&context.course)
+            .or_else(|| home.map(|enrollment| enrollment.course.clone())),
+        course_name: home.map(|enrollment| enrollment.title.clone()),
+        enrollment_id: home.map(|enrollment| enrollment.id.clone()),
         subject: value_of(&context.subject),
         app: value_of(&context.app),
         activity_id: activity["id"].as_str().map(str::to_owned),

@@ -54,14 +54,14 @@ pub(crate) fn put_track(tx: &mut Tx<'_>, track: &Track) -> Result<()> {
     Ok(())
 }
 
-/// Deletes a track and the records of whom it led.
+/// Deletes a track and the record of the users that it enrolled.
 pub(crate) fn delete_track(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     tx.send("DELETE FROM subject_track_led WHERE track_id = $1", &[id.into()])?;
     tx.send("DELETE FROM subject_track WHERE id = $1", &[id.into()])
 }
 
-/// Where tracks led these users: `(user, track, course)`.
-pub(crate) fn enrollments_led_by_tracks(
+/// The courses in which tracks enrolled these users: `(user, track, course)`.
+pub(crate) fn enrolled_by_tracks(
     tx: &mut Tx<'_>,
     users: &[&str],
 ) -> Result<HashSet<(String, String, String)>> {
@@ -70,16 +70,20 @@ pub(crate) fn enrollments_led_by_tracks(
         dialect::is_one_of(tx.dialect(), "user_id", "$1")
     );
     let list = serde_json::to_string(users).map_err(Problem::internal)?;
-    let mut led = HashSet::new();
+    let mut enrolled = HashSet::new();
     tx.query(&sql, &[list.as_str().into()], |row| {
-        led.insert((row.text(0)?.to_owned(), row.text(1)?.to_owned(), row.text(2)?.to_owned()));
+        enrolled.insert((
+            row.text(0)?.to_owned(),
+            row.text(1)?.to_owned(),
+            row.text(2)?.to_owned(),
+        ));
         Ok(true)
     })?;
-    Ok(led)
+    Ok(enrolled)
 }
 
-/// Records where tracks led users: `[user, track, course]`.
-pub(crate) fn note_led<'a>(
+/// Records the courses in which tracks enrolled users: `[user, track, course]`.
+pub(crate) fn note_enrolled_by_tracks<'a>(
     tx: &mut Tx<'_>,
     rows: impl Iterator<Item = [&'a String; 3]>,
 ) -> Result<()> {
