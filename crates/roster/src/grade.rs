@@ -93,8 +93,8 @@ impl JsonSchema for Grade {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let says = format!("PK, KG, -1 to 13, or one of {}.", LEVELS.join(", "));
-        json_schema!({ "type": ["string", "integer"], "minLength": 1, "description": says })
+        let description = format!("PK, KG, -1 to 13, or one of {}.", LEVELS.join(", "));
+        json_schema!({ "type": ["string", "integer"], "minLength": 1, "description": description })
     }
 }
 

@@ -69,7 +69,7 @@ pub struct Import {
     /// The e-mail address of its owner.
     pub who: String,
     /// When the file was uploaded.
-    pub begun: Timestamp,
+    pub uploaded: Timestamp,
     /// When the check or the import ended.
     pub ended: Option<Timestamp>,
     /// Its state.

@@ -166,8 +166,8 @@ impl Record {
         })
     }
 
-    /// Reads a record back from its stored texts; what else the store keeps is derived anew. It may be
-    /// older than a rule.
+    /// Parses a record from its stored texts. Its other columns are derived again. The record may be older than a
+    /// rule.
     pub fn stored(kind: &'static RecordKind, body: &str, extra: Option<&str>) -> Result<Self> {
         let object = members(body, extra)?;
         let never_used = Timestamp::from_milliseconds(0);
@@ -277,7 +277,7 @@ fn modified(
     stamp: ModifiedTime,
     faults: &mut Vec<Detail>,
 ) -> Timestamp {
-    let given = match object.get("dateLastModified") {
+    let sent = match object.get("dateLastModified") {
         None | Some(Value::Null) => None,
         Some(value) => match value.as_str().and_then(|text| text.parse().ok()) {
             Some(instant) => Some(instant),
@@ -290,8 +290,8 @@ fn modified(
             }
         },
     };
-    match (stamp, given) {
-        (ModifiedTime::Keep(_), Some(given)) => given,
+    match (stamp, sent) {
+        (ModifiedTime::Keep(_), Some(sent)) => sent,
         (ModifiedTime::Now(now) | ModifiedTime::Keep(now), _) => now,
     }
 }

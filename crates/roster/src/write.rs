@@ -151,7 +151,7 @@ fn parsed(
     let kind = collection.kind;
     if let CollectionPart::OfType(word) = collection.part {
         object.entry("type").or_insert_with(|| word.into());
-        if object.get("type").is_some_and(|given| given != word) {
+        if object.get("type").is_some_and(|sent| sent != word) {
             return Err(Problem::invalid(
                 format!("{}.type", kind.one),
                 format!("must be '{word}' for this path"),
@@ -190,9 +190,9 @@ pub fn put(
 /// Sets the id from the path. A body with another id is rejected.
 fn same_id(collection: Collection, id: &str, object: &mut Object) -> Result<()> {
     match object.get("sourcedId") {
-        Some(Value::String(given)) if given != id => Err(Problem::invalid(
+        Some(Value::String(sent)) if sent != id => Err(Problem::invalid(
             format!("{}.sourcedId", collection.kind.one),
-            format!("must be the sourcedId of the path, '{id}' (got '{given}')"),
+            format!("must be the sourcedId of the path, '{id}' (got '{sent}')"),
         )),
         Some(Value::String(_)) => Ok(()),
         _ => {
@@ -295,8 +295,8 @@ fn take_from_path(
 ) -> Result<(), (&'static str, String)> {
     for (field, (_, id)) in into.fields.iter().zip(ids) {
         let Some(field) = field else { continue };
-        let given = object.get(*field).and_then(|given| given.get("sourcedId"));
-        if given.is_some_and(|given| given != id.as_str()) {
+        let sent_id = object.get(*field).and_then(|value| value.get("sourcedId"));
+        if sent_id.is_some_and(|sent| sent != id.as_str()) {
             return Err((field, format!("must be '{id}', the sourcedId in the path")));
         }
         object.insert((*field).into(), json!({ "sourcedId": id }));

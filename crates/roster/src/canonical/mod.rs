@@ -335,8 +335,8 @@ impl<'a> CanonicalWriter<'a> {
             self.fault(id_path(), message);
             return None;
         }
-        let given = object.get("type").filter(|value| !value.is_null());
-        let fits = given
+        let named_type = object.get("type").filter(|value| !value.is_null());
+        let fits = named_type
             .is_none_or(|ty| ty.as_str().and_then(kinds::by_name).is_some_and(|k| k.one == kind));
         if !fits {
             self.fault(format!("{path}.type"), format!("must be '{kind}'"));

@@ -122,7 +122,7 @@ impl CandidateRow {
     /// Assembles the record from what is stored, the row, and its parts. Wrong parts are left out and reported, and a
     /// wrong record is rejected.
     ///
-    /// `said` has the values of the row, and is used up.
+    /// `row_members` has the values of the row. They are moved into the record.
     pub(super) fn finish(
         &mut self,
         layout: &FileLayout,
@@ -181,12 +181,12 @@ impl CandidateRow {
             }
             let stored = || stored.and_then(|stored| stored.get(part.field)).unwrap_or(&nothing);
             let before = (*mode == FileMode::Delta).then(stored);
-            let made = assemble(file, part, before, &self.parts[first..behind])
+            let assembled = assemble(file, part, before, &self.parts[first..behind])
                 .map_err(|(row, column, unfit)| (first + row, column, unfit))?;
-            for (path, row) in made.origins {
+            for (path, row) in assembled.origins {
                 self.origins.push((format!("{}{path}", part.field), first + row));
             }
-            object.insert(part.field.into(), made.value.unwrap_or_default());
+            object.insert(part.field.into(), assembled.value.unwrap_or_default());
         }
         Ok(())
     }

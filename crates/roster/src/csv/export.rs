@@ -146,8 +146,8 @@ impl ExportColumns {
                 }
             }
             if standard.is_some() {
-                let there = file.parts().filter(|(_, part)| object.contains_key(part.field));
-                plan.parts.extend(there.map(|(file, _)| file.name));
+                let present = file.parts().filter(|(_, part)| object.contains_key(part.field));
+                plan.parts.extend(present.map(|(file, _)| file.name));
                 return Ok(());
             }
             plan.parts.extend(part_files(file, object));

@@ -115,11 +115,11 @@ impl CsvHeader {
             let problem = "the column is missing; the rows of the file are not read";
             let unknown =
                 names.iter().zip(&uses).filter(|(_, it)| matches!(it, ColumnUse::Nothing));
-            let meant = nearest(header, unknown.map(|(name, _)| name.trim()));
+            let similar = nearest(header, unknown.map(|(name, _)| name.trim()));
             fault(
                 header,
                 problem,
-                match meant {
+                match similar {
                     Some(name) => format!("rename the column '{name}' to '{header}'"),
                     None => format!("add the column '{header}'"),
                 },

@@ -95,7 +95,7 @@ pub fn import(
     }
     let total_bytes = source.bytes(is_named);
     let mut is_read = false;
-    let done = db.write_blocking(|tx| {
+    let imported = db.write_blocking(|tx| {
         repository::hold_still(tx, &options.reach)?;
         let bytes = Arc::new(AtomicU64::new(0));
         let mut run = ImportRun {
@@ -118,7 +118,7 @@ pub fn import(
             false => Ok(()),
         }
     });
-    match done {
+    match imported {
         Ok(()) => refusals.report.committed = true,
         Err(problem) if problem.kind == ProblemKind::Invalid && is_read => {}
         Err(problem) => return Err(problem),

@@ -50,8 +50,9 @@ impl Manifest {
     /// Errors: `Invalid` if there is neither a manifest nor a roster file, or if it cannot be read.
     pub(super) fn of(source: &mut CsvSource, is_strict: bool) -> Result<(Self, Vec<CsvError>)> {
         if !source.has(NAME) {
-            let there = files::ALL.iter().filter(|file| source.has(&format!("{}.csv", file.name)));
-            let modes: BTreeMap<_, _> = there.map(|file| (file.name, FileMode::Bulk)).collect();
+            let present =
+                files::ALL.iter().filter(|file| source.has(&format!("{}.csv", file.name)));
+            let modes: BTreeMap<_, _> = present.map(|file| (file.name, FileMode::Bulk)).collect();
             if modes.is_empty() {
                 return Err(Problem::new(
                     ProblemKind::Invalid,

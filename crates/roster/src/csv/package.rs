@@ -62,14 +62,14 @@ impl<W: Write + Seek> PackageWriter<W> {
         let mut names: Vec<_> = files::ALL.iter().map(|file| file.name).collect();
         names.sort_by_key(|name| name.to_ascii_lowercase());
         for name in names {
-            let there = self.written.iter().any(|(written, _)| *written == name);
+            let is_written = self.written.iter().any(|(written, _)| *written == name);
             // The standard's manifest has no line for files outside the standard.
             let is_beyond = files::BEYOND_THE_STANDARD.contains(&name);
-            if !there && is_beyond {
+            if !is_written && is_beyond {
                 continue;
             }
             let entry = if is_beyond { ENTRY_BEYOND } else { ENTRY };
-            let mode = if there { self.mode.name() } else { "absent" };
+            let mode = if is_written { self.mode.name() } else { "absent" };
             line(&format!("{entry}{name}"), mode).map_err(Problem::internal)?;
         }
         line("source.systemName", system).map_err(Problem::internal)?;

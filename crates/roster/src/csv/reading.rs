@@ -162,11 +162,11 @@ fn read_header<R: Read>(
     }
     match rows.next(&mut row).map_err(|e| unreadable(&name, &e))? {
         Some(Ok(())) => {
-            let (header, mut told) = CsvHeader::read(file, &row, mode == FileMode::Delta);
+            let (header, mut errors) = CsvHeader::read(file, &row, mode == FileMode::Delta);
             if is_strict {
-                told.faults.extend(strict::header(file, &row.readable(), row.line));
+                errors.faults.extend(strict::header(file, &row.readable(), row.line));
             }
-            Ok((header, told))
+            Ok((header, errors))
         }
         Some(Err(broken)) => {
             let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.remedy);

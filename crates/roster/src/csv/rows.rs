@@ -80,7 +80,7 @@ pub struct CsvRows<R> {
     end: usize,
     at_end: bool,
     line: u64,
-    begun: bool,
+    has_started: bool,
 }
 
 /// The reason why the row that begins at `start` cannot be parsed from the buffer.
@@ -111,7 +111,7 @@ impl<R: Read> CsvRows<R> {
             end: 0,
             at_end: false,
             line: 1,
-            begun: false,
+            has_started: false,
         }
     }
 
@@ -119,8 +119,8 @@ impl<R: Read> CsvRows<R> {
     ///
     /// Errors: the stream cannot be read.
     pub fn next(&mut self, row: &mut CsvRow) -> io::Result<Option<Result<(), BrokenRow>>> {
-        if !self.begun {
-            self.begun = true;
+        if !self.has_started {
+            self.has_started = true;
             self.skip_mark()?;
         }
         self.skip_empty_lines()?;
@@ -214,16 +214,16 @@ impl<R: Read> CsvRows<R> {
         problem: &'static str,
         remedy: &'static str,
     ) -> io::Result<Result<(), BrokenRow>> {
-        let held = &self.buffer[self.start..self.end];
-        let first_line = memchr::memchr2(b'\n', b'\r', held).unwrap_or(held.len());
-        let raw = String::from_utf8_lossy(&held[..first_line.min(200)]).into_owned();
+        let unread = &self.buffer[self.start..self.end];
+        let first_line = memchr::memchr2(b'\n', b'\r', unread).unwrap_or(unread.len());
+        let raw = String::from_utf8_lossy(&unread[..first_line.min(200)]).into_owned();
         let line = self.line;
         self.start += first_line;
         // A line longer than the limit is not completely in the buffer.
         while self.start == self.end && !self.at_end {
             self.fill()?;
-            let held = &self.buffer[self.start..self.end];
-            self.start += memchr::memchr2(b'\n', b'\r', held).unwrap_or(held.len());
+            let unread = &self.buffer[self.start..self.end];
+            self.start += memchr::memchr2(b'\n', b'\r', unread).unwrap_or(unread.len());
         }
         Ok(Err(BrokenRow { line, problem, remedy, raw }))
     }

@@ -16,7 +16,7 @@ use crate::limits::{
 
 /// A zip or a folder with CSV files, opened and checked.
 pub struct CsvSource {
-    place: SourceLocation,
+    location: SourceLocation,
     /// The names of the files, without folder (`users.csv`), and their sizes in bytes.
     files: Vec<(String, u64)>,
     /// The number of bytes that may still be unpacked, over all files.
@@ -36,9 +36,9 @@ impl CsvSource {
     /// with `..`, encrypted files.
     pub fn open(path: &Path) -> Result<Self> {
         let meta = fs::metadata(path).map_err(|e| unreadable(path, &e))?;
-        let (place, files) = if meta.is_dir() { folder(path)? } else { archive(path)? };
+        let (location, files) = if meta.is_dir() { folder(path)? } else { archive(path)? };
         let budget = Arc::new(AtomicU64::new(ZIP_MAX_UNPACKED_BYTES));
-        Ok(Self { place, files, budget })
+        Ok(Self { location, files, budget })
     }
 
     /// The names of its files, sorted.
@@ -61,7 +61,7 @@ impl CsvSource {
     /// Reading fails with a readable message if the file unpacks to more than a limit.
     pub fn read(&mut self, name: &str) -> Result<Box<dyn Read + '_>> {
         let budget = Arc::clone(&self.budget);
-        match &mut self.place {
+        match &mut self.location {
             SourceLocation::Folder(folder) => {
                 let path = folder.join(name);
                 let file = File::open(&path).map_err(|e| unreadable(&path, &e))?;

@@ -179,10 +179,10 @@ impl StandardExport {
                 id.unwrap_or_default().to_owned()
             }
             (FieldType::References(kind), Value::Array(all)) => {
-                let there = all.iter().filter(|one| {
+                let present = all.iter().filter(|one| {
                     id_of(one).is_some_and(|id| is_guid(id) && self.is_there(kind, id))
                 });
-                encode(field, &there.cloned().collect()).unwrap_or_default()
+                encode(field, &present.cloned().collect()).unwrap_or_default()
             }
             (_, value) => {
                 let cell = encode(field, value).unwrap_or_default();

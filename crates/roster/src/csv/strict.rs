@@ -20,9 +20,9 @@ pub(super) fn header(file: &'static CsvFile, names: &[String], line: u64) -> Vec
         return vec![fault("", problem, "remove the file".to_owned())];
     }
     let mut faults = Vec::new();
-    let mut given = names.iter().map(String::as_str);
+    let mut headers = names.iter().map(String::as_str);
     for wanted in file.headers() {
-        let found = given.next().unwrap_or_default();
+        let found = headers.next().unwrap_or_default();
         if found != wanted {
             let problem = format!("OneRoster 1.2 has the column '{wanted}' here");
             let remedy = "write all columns of the file in the standard's order".to_owned();
@@ -30,7 +30,7 @@ pub(super) fn header(file: &'static CsvFile, names: &[String], line: u64) -> Vec
             return faults;
         }
     }
-    for name in given.filter(|name| name.strip_prefix(METADATA).is_none_or(str::is_empty)) {
+    for name in headers.filter(|name| name.strip_prefix(METADATA).is_none_or(str::is_empty)) {
         let problem = "OneRoster 1.2 has no such column".to_owned();
         faults.push(fault(name, problem, format!("name it '{METADATA}{name}', or remove it")));
     }

@@ -201,8 +201,8 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
         let named: Vec<Vec<DanglingName>> =
             rows.iter().map(|one| named_and_not_kept(layout, &one.candidate)).collect();
         let named_pointers = named.iter().flatten().map(|(pointer, _)| pointer);
-        let kept = rows.iter().flat_map(|one| &one.record.references);
-        self.learn(kept.chain(named_pointers))?;
+        let references = rows.iter().flat_map(|one| &one.record.references);
+        self.learn(references.chain(named_pointers))?;
         let mut good = Vec::with_capacity(rows.len());
         for (mut one, named) in rows.drain(..).zip(named) {
             self.warn_of_named(&named)?;
@@ -282,12 +282,12 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
     fn learn<'p>(&mut self, pointers: impl Iterator<Item = &'p RecordReference>) -> Result<()> {
         let pointers: Vec<&RecordReference> = pointers.collect();
         self.known.make_room(pointers.len());
-        let mut asked = HashSet::new();
+        let mut hashes = HashSet::new();
         let unsure: Vec<&RecordReference> = pointers
             .into_iter()
             .filter(|pointer| {
                 let hash = self.known.hash(pointer.kind.one, &pointer.sourced_id);
-                !self.known.has(hash) && asked.insert(hash)
+                !self.known.has(hash) && hashes.insert(hash)
             })
             .collect();
         if unsure.is_empty() {
@@ -298,7 +298,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
             .iter()
             .map(|pointer| self.known.hash(pointer.kind.one, &pointer.sourced_id))
             .collect();
-        for hash in asked.difference(&missing) {
+        for hash in hashes.difference(&missing) {
             self.known.add(*hash);
         }
         Ok(())

@@ -288,8 +288,8 @@ fn results(network: Network, out: RowSink<'_>) -> Result<()> {
 
 fn result_objectives(network: Network, out: RowSink<'_>) -> Result<()> {
     each_result(network, |id, _, class, _, item, score| {
-        let told = class.subject.key == "math" && class.grade == 5 && item.key == "test";
-        let Some(points) = score.points.filter(|_| told) else { return Ok(()) };
+        let has_objectives = class.subject.key == "math" && class.grade == 5 && item.key == "test";
+        let Some(points) = score.points.filter(|_| has_objectives) else { return Ok(()) };
         let share = format!("{}.{}", points / 100, format_args!("{:02}", points % 100));
         out(&[
             &format!("{id}-standard"),
@@ -340,8 +340,8 @@ fn assessments(_: Network, out: RowSink<'_>) -> Result<()> {
 
 fn assessment_results(network: Network, out: RowSink<'_>) -> Result<()> {
     each_result(network, |_, _, class, student, item, score| {
-        let told = class.subject.key == "math" && item.key == "test";
-        let Some(points) = score.points.filter(|_| told) else { return Ok(()) };
+        let has_result = class.subject.key == "math" && item.key == "test";
+        let Some(points) = score.points.filter(|_| has_result) else { return Ok(()) };
         let right = (points.min(100) + 2) / 5;
         let accuracy = right * 5;
         let xp = if accuracy == 100 { 31 } else { 25 * u64::from(accuracy >= 80) };

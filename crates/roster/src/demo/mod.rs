@@ -1,6 +1,6 @@
 //! A believable school network of any size, as a OneRoster package.
 //!
-//! Everything is a function of the seed and of a number, computed anew for each file: memory does
+//! Everything is a function of the seed and of a number, computed again for each file: memory does
 //! not grow with the students, and the same seed and size give the same bytes.
 #![allow(
     clippy::cast_possible_truncation,
@@ -40,8 +40,8 @@ pub const MAX_STUDENTS: u64 = 9_999_999;
 /// Generates a network with that many students and writes it to `out` as a zip; a complete one has the files
 /// that OneRoster does not have, too.
 ///
-/// `progress` is told the name of each file when it begins.
-/// Errors: `Invalid` where `students` is none or above [`MAX_STUDENTS`]; what `out` says.
+/// `progress` is called with the name of each file when it begins.
+/// Errors: `Invalid` if `students` is 0 or above [`MAX_STUDENTS`]; those of `out`.
 pub fn generate<W: Write + Seek>(
     students: u64,
     seed: u64,

@@ -31,9 +31,9 @@ impl Culture {
         CULTURES
             .iter()
             .find(|culture| {
-                let here = place < culture.share;
+                let is_culture = place < culture.share;
                 place = place.saturating_sub(culture.share);
-                here
+                is_culture
             })
             .expect("the shares add up to 100")
     }

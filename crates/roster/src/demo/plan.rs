@@ -90,7 +90,7 @@ impl SchoolPlan {
     }
 
     /// The classes of the student at that place. Through the elementary grades a section stays
-    /// together; later, each subject mixes the grade anew.
+    /// together; later, each subject mixes the grade again.
     pub(super) fn classes_of(&self, place: u64) -> impl Iterator<Item = &Class> {
         let school = self.school;
         let grade = school.grade_of(place);

@@ -22,7 +22,7 @@ pub enum BoundFilter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clause {
     /// The field.
-    pub place: ValueLocation,
+    pub location: ValueLocation,
     /// The comparison.
     pub op: FilterOperator,
     /// The value, in the form in which the field's values compare.
@@ -126,8 +126,8 @@ fn clause(
             return scalar(column("status", false, false), FieldType::Uri, name, op, literal);
         }
         "dateLastModified" => {
-            let place = column("date_last_modified", false, true);
-            return scalar(place, FieldType::Instant, name, op, literal);
+            let location = column("date_last_modified", false, true);
+            return scalar(location, FieldType::Instant, name, op, literal);
         }
         _ => {}
     }
@@ -157,14 +157,14 @@ fn declared(
 ) -> Result<Clause> {
     let link = format!("{}.{}", kind.one, field.name);
     let list = |link: Option<String>, leaf: Vec<&'static str>, how| {
-        let place = ValueLocation::List {
+        let location = ValueLocation::List {
             link,
             extra: field.platform,
             name: field.name,
             leaf,
             members: how,
         };
-        members(place, how, full, op, literal)
+        members(location, how, full, op, literal)
     };
     match (field.ty, rest) {
         (FieldType::Secret, _) => Err(unknown(kind, full)),
@@ -172,8 +172,8 @@ fn declared(
             // Whole districts may share an organization or a session: that is no quick look-up.
             let is_quick = !matches!(target, "org" | "academicSession");
             let name = field.column_name().expect("references have columns");
-            let place = column(&name, false, is_quick);
-            scalar(place, FieldType::Uri, full, op, literal)
+            let location = column(&name, false, is_quick);
+            scalar(location, FieldType::Uri, full, op, literal)
         }
         (FieldType::References(_), "sourcedId") => {
             list(Some(link), vec!["sourcedId"], ListComparison::Exact)
@@ -209,7 +209,7 @@ fn declared(
         }
         (ty, "") => {
             let folded = matches!(ty, FieldType::Text);
-            let place = match field.column_name() {
+            let location = match field.column_name() {
                 Some(name) => column(&name, folded, field.is_indexed()),
                 None => ValueLocation::Json {
                     extra: field.platform,
@@ -217,7 +217,7 @@ fn declared(
                     folded,
                 },
             };
-            scalar(place, ty, full, op, literal)
+            scalar(location, ty, full, op, literal)
         }
         _ => Err(unknown(kind, full)),
     }
@@ -229,7 +229,7 @@ fn column(name: &str, folded: bool, indexed: bool) -> ValueLocation {
 
 /// A scalar of a declared type: the value must be one of that type.
 fn scalar(
-    place: ValueLocation,
+    location: ValueLocation,
     ty: FieldType,
     name: &str,
     op: FilterOperator,
@@ -263,7 +263,7 @@ fn scalar(
         FieldType::Text => Operand::Text(text.to_ascii_lowercase()),
         _ => Operand::Text(text.clone()),
     };
-    Ok(Clause { place, op, operand })
+    Ok(Clause { location, op, operand })
 }
 
 fn date(text: &str) -> Option<String> {
@@ -275,7 +275,7 @@ fn date(text: &str) -> Option<String> {
 }
 
 fn members(
-    place: ValueLocation,
+    location: ValueLocation,
     how: ListComparison,
     name: &str,
     op: FilterOperator,
@@ -296,7 +296,7 @@ fn members(
         ListComparison::Grades => grade::comparable(text),
     };
     let values = literal.text.split(',').map(|part| fold(part.trim())).collect();
-    Ok(Clause { place, op, operand: Operand::Texts(values) })
+    Ok(Clause { location, op, operand: Operand::Texts(values) })
 }
 
 /// A field inside `metadata`: a value without quotes compares as a number or boolean.
@@ -319,7 +319,7 @@ fn free(path: &str, op: FilterOperator, literal: &FilterValue) -> Result<Clause>
         _ => Operand::Text(literal.text.to_ascii_lowercase()),
     };
     Ok(Clause {
-        place: ValueLocation::Json { extra: false, path: names, folded: true },
+        location: ValueLocation::Json { extra: false, path: names, folded: true },
         op,
         operand,
     })

@@ -23,7 +23,7 @@ pub fn condition(store: SqlDialect, bound: &BoundFilter) -> Result<String> {
 }
 
 fn compile_clause(sql: &mut Sql, clause: &Clause) -> Result<()> {
-    match (&clause.place, &clause.operand) {
+    match (&clause.location, &clause.operand) {
         (ValueLocation::List { .. }, Operand::Texts(values)) => return list(sql, clause, values),
         (ValueLocation::Column { name, folded, .. }, Operand::Text(text)) => {
             let column = format!("t.{name}");
@@ -56,7 +56,7 @@ fn source(extra: bool) -> &'static str {
 
 /// `=` on a list of scalars: the same members, in any order. Elsewhere: one member is a value.
 fn list(sql: &mut Sql, clause: &Clause, values: &[String]) -> Result<()> {
-    let ValueLocation::List { extra, name, leaf, .. } = &clause.place else {
+    let ValueLocation::List { extra, name, leaf, .. } = &clause.location else {
         unreachable!("only lists come here")
     };
     if clause.op == FilterOperator::NotEqual {
@@ -82,7 +82,7 @@ fn list(sql: &mut Sql, clause: &Clause, values: &[String]) -> Result<()> {
 }
 
 fn has_member(sql: &mut Sql, clause: &Clause, value: &str) -> Result<()> {
-    let ValueLocation::List { link, extra, name, leaf, members } = &clause.place else {
+    let ValueLocation::List { link, extra, name, leaf, members } = &clause.location else {
         unreachable!("only lists come here")
     };
     if let Some(link) = link {

@@ -132,12 +132,12 @@ fn compare(
     ];
     let declared =
         names.iter().map(String::as_str).zip(record.columns.iter().map(Option::as_deref));
-    let due = common.into_iter().map(|(name, value)| (name, Some(value))).chain(declared);
-    for (at, (name, due)) in due.enumerate() {
+    let expected = common.into_iter().map(|(name, value)| (name, Some(value))).chain(declared);
+    for (at, (name, expected)) in expected.enumerate() {
         let stored = row.opt_text(at + 3)?;
-        if stored != due {
+        if stored != expected {
             faults.push(format!(
-                "{} '{}': column {name} holds {stored:?}, the record says {due:?}",
+                "{} '{}': column {name} holds {stored:?}, the record says {expected:?}",
                 record.kind.one, record.sourced_id
             ));
         }
@@ -176,14 +176,15 @@ fn check_counters(tx: &mut Tx<'_>, counted: &BlockCounts, checked: &mut CheckRep
     let none = BTreeMap::new();
     for name in names {
         let stored = tx.tally_blocks(&name)?;
-        let due = counted.get(&name).unwrap_or(&none);
-        let blocks: BTreeSet<&i64> = stored.keys().chain(due.keys()).collect();
+        let expected = counted.get(&name).unwrap_or(&none);
+        let blocks: BTreeSet<&i64> = stored.keys().chain(expected.keys()).collect();
         for block in blocks {
-            let [stored, due] = [&stored, due].map(|counts| counts.get(block).unwrap_or(&0));
-            if stored != due {
+            let [stored, expected] =
+                [&stored, expected].map(|counts| counts.get(block).unwrap_or(&0));
+            if stored != expected {
                 let first = block << LARGE_BLOCK_BITS;
                 checked.faults.push(format!(
-                    "the counter of {name} says {stored} from number {first} on, there are {due}"
+                    "the counter of {name} says {stored} from number {first} on, there are {expected}"
                 ));
             }
         }

@@ -115,9 +115,9 @@ pub fn in_class(
     let mut found = Vec::new();
     tx.query(&sql.text, &sql.values(), |row| {
         let text = |column| row.opt_text(column).map(|text| text.unwrap_or_default().to_owned());
-        let (given, family) = (text(1)?, text(2)?);
-        let name = format!("{given} {family}").trim().to_owned();
-        let order = (folded(&family), folded(&given));
+        let (given_name, family) = (text(1)?, text(2)?);
+        let name = format!("{given_name} {family}").trim().to_owned();
+        let order = (folded(&family), folded(&given_name));
         found.push((order, ClassMember { id: text(0)?, name, email: text(3)? }));
         Ok(true)
     })?;

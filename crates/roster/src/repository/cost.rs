@@ -82,7 +82,7 @@ fn equality(kind: &'static RecordKind, clause: &Clause) -> ListCost {
         ValueLocation::Column { name, folded, indexed: true },
         FilterOperator::Equal,
         Operand::Text(value),
-    ) = (&clause.place, clause.op, &clause.operand)
+    ) = (&clause.location, clause.op, &clause.operand)
     else {
         return ListCost::High;
     };

@@ -29,20 +29,20 @@ pub fn erase_user(tx: &mut Tx<'_>, now: Timestamp, id: &str, pseudonym: &str) ->
     credentials::forget(tx, id)?;
     let Some(stored) = find(tx, &USER, id)? else { return Ok(false) };
     rewrite(tx, now, &USER, &stored, |user| {
-        let kept = user.clone().into_iter();
-        let mut kept: Object =
-            kept.filter(|(name, _)| IMPERSONAL_MEMBERS.contains(&name.as_str())).collect();
-        kept.insert("sourcedId".to_owned(), pseudonym.into());
-        kept.insert("status".to_owned(), user["status"].clone());
-        kept.insert("enabledUser".to_owned(), json!("false"));
-        kept.insert("givenName".to_owned(), json!("Erased"));
-        kept.insert("familyName".to_owned(), json!("Person"));
+        let members = user.clone().into_iter();
+        let mut pseudonymous: Object =
+            members.filter(|(name, _)| IMPERSONAL_MEMBERS.contains(&name.as_str())).collect();
+        pseudonymous.insert("sourcedId".to_owned(), pseudonym.into());
+        pseudonymous.insert("status".to_owned(), user["status"].clone());
+        pseudonymous.insert("enabledUser".to_owned(), json!("false"));
+        pseudonymous.insert("givenName".to_owned(), json!("Erased"));
+        pseudonymous.insert("familyName".to_owned(), json!("Person"));
         let mut roles = user.get("roles").cloned().unwrap_or_else(|| json!([]));
         for role in roles.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
             role.retain(|name, _| ROLE_MEMBERS.contains(&name.as_str()));
         }
-        kept.insert("roles".to_owned(), roles);
-        *user = kept;
+        pseudonymous.insert("roles".to_owned(), roles);
+        *user = pseudonymous;
     })?;
     Ok(true)
 }

@@ -12,7 +12,7 @@ columns!(Import {
     bytes: "bytes",
     file: "file",
     who: "who",
-    begun: "begun" => parsed,
+    uploaded: "begun" => parsed,
     ended: "ended" => opt_parsed,
     state: "state" => ImportState::named,
     keep_going: "keep_going",
@@ -29,13 +29,13 @@ const COLUMNS: &str = Import::COLUMNS;
 pub(crate) fn insert(tx: &mut Tx<'_>, now: Timestamp, new: &NewImport<'_>) -> Result<i64> {
     let sql = "INSERT INTO imports (name, bytes, file, who, begun, state, keep_going) \
                VALUES ($1, $2, $3, $4, $5, $6, 0) RETURNING id";
-    let begun = now.to_string();
+    let uploaded = now.to_string();
     let values: [Value<'_>; 6] = [
         new.name.into(),
         new.bytes.into(),
         new.file.into(),
         new.who.into(),
-        begun.as_str().into(),
+        uploaded.as_str().into(),
         ImportState::Checking.name().into(),
     ];
     tx.query_one(sql, &values, |row| row.int(0))?

@@ -69,7 +69,7 @@ fn is_indexed(bound: &BoundFilter) -> bool {
     match bound {
         BoundFilter::And(parts) => parts.iter().any(is_indexed),
         BoundFilter::Or(parts) => parts.iter().all(is_indexed),
-        BoundFilter::Clause(clause) => match &clause.place {
+        BoundFilter::Clause(clause) => match &clause.location {
             ValueLocation::Column { indexed, .. } => *indexed && clause.op == FilterOperator::Equal,
             // A list's value, such as a role, may be shared by most records: counting takes time.
             ValueLocation::List { .. } | ValueLocation::Json { .. } => false,
@@ -294,7 +294,7 @@ fn driver(query: &ListQuery) -> Option<(String, String)> {
 
 /// The link that all records have for which the clause holds.
 fn driving(clause: &Clause) -> Option<(String, String)> {
-    let ValueLocation::List { link: Some(link), .. } = &clause.place else { return None };
+    let ValueLocation::List { link: Some(link), .. } = &clause.location else { return None };
     let Operand::Texts(values) = &clause.operand else { return None };
     let one =
         values.len() == 1 && matches!(clause.op, FilterOperator::Equal | FilterOperator::Contains);
@@ -360,7 +360,7 @@ fn search(sql: &mut Sql, kind: &'static RecordKind, text: &str) -> Result<()> {
     sql.push(" AND (FALSE");
     for field in kind.fields.iter().filter(|field| field.searched) {
         sql.push(" OR ");
-        let place = match field.column_name() {
+        let location = match field.column_name() {
             Some(name) => ValueLocation::Column { name, folded: true, indexed: false },
             None => ValueLocation::Json {
                 extra: field.platform,
@@ -371,7 +371,7 @@ fn search(sql: &mut Sql, kind: &'static RecordKind, text: &str) -> Result<()> {
         let operand = Operand::Text(text.to_owned());
         filter::compile(
             sql,
-            &BoundFilter::Clause(Clause { place, op: FilterOperator::Contains, operand }),
+            &BoundFilter::Clause(Clause { location, op: FilterOperator::Contains, operand }),
         )?;
     }
     sql.push(")");

@@ -1,4 +1,4 @@
-//! People chosen by what they are and where, as clients of the platform ask for them.
+//! People selected by role and organization, as clients of the platform request them.
 
 use lyceum_store::{Sql, dialect};
 use serde_json::Value;

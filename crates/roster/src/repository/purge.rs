@@ -26,7 +26,7 @@ pub struct PurgeReport {
 /// Removes the records of the kind that were marked before the instant, at most `most` of them,
 /// beginning behind `after`. A record to which any record refers that stays is kept, so that nothing
 /// dangles: an active one, one that was marked later, or one that is itself kept. Records that refer to
-/// each other go together, also those of other kinds. Answers what it did, and where to go on.
+/// each other go together, also those of other kinds. Returns the counts, and where to continue.
 pub fn purge(
     tx: &mut Tx<'_>,
     kind: &'static RecordKind,
@@ -68,15 +68,15 @@ struct Purge {
     /// The instant before which a record must have been marked.
     before: String,
     removed: HashSet<PurgedId>,
-    /// Records that were found to stay, so that a search ends at them.
+    /// Records that stay. A search ends at them.
     kept: HashSet<PurgedId>,
 }
 
 impl Purge {
     /// Removes the record with all that refer to it, directly or through others, unless one of them
-    /// stays. Answers whether it did.
+    /// stays. Returns whether it removed them.
     fn remove(&mut self, tx: &mut Tx<'_>, one: PurgedId) -> Result<bool> {
-        // Each record with the place of the one to which it refers, for marking the way to what stays.
+        // Each record with the place of the one to which it refers, for marking the way to a record that stays.
         let mut found = vec![(one.clone(), None)];
         let mut seen = HashSet::from([one]);
         let mut at = 0;

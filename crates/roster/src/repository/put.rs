@@ -158,8 +158,8 @@ impl Statements {
     }
 }
 
-/// Creates a record whose references are known to exist and whose kind has no rules, and answers its
-/// number; none where there is one with its id, deleted or not.
+/// Creates a record whose references are known to exist and whose kind has no rules, and returns its
+/// number; `None` if a record, deleted or not, has its id.
 pub(crate) fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
     organizations::check_depth(tx, record, None)?;
     let mut values = Vec::with_capacity(record.columns.len() + 6);
@@ -173,8 +173,8 @@ pub(crate) fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
     Ok(Some(seq))
 }
 
-/// Writes a record in use over the one in use that has its id and its indexed fields, whatever else that
-/// says; answers whether there is one. No index is written but that of dates. The record's references
+/// Writes a record in use over the stored one that is in use and has the same id and indexed fields. Returns whether
+/// there is one. Only the index of dates is written. The record's references
 /// are known to exist; its kind has neither lists nor rules, so that nothing beside the row changes.
 pub(crate) fn overwrite(tx: &mut Tx<'_>, record: &Record) -> Result<bool> {
     let kind = record.kind;
@@ -297,10 +297,10 @@ pub(super) fn rewrite_all(
 }
 
 fn relink(tx: &mut Tx<'_>, owner: i64, before: &[ListLink], after: &[ListLink]) -> Result<()> {
-    for gone in before.iter().filter(|link| !after.contains(link)) {
+    for removed_link in before.iter().filter(|link| !after.contains(link)) {
         tx.send(
             "DELETE FROM roster_link WHERE field = $1 AND value = $2 AND owner = $3",
-            &[(&gone.field).into(), (&gone.value).into(), owner.into()],
+            &[(&removed_link.field).into(), (&removed_link.value).into(), owner.into()],
         )?;
     }
     let new: Vec<ListLink> = after.iter().filter(|link| !before.contains(link)).cloned().collect();
@@ -395,8 +395,8 @@ pub(crate) fn put_among(
 pub struct Creation {
     /// The numbers of the created records.
     pub created: Vec<usize>,
-    /// The numbers of those whose ids belong to other records, which are left as they are, and why.
-    pub taken: Vec<(usize, Problem)>,
+    /// The numbers of the records whose ids belong to other records, and why. Nothing is stored for them.
+    pub taken_ids: Vec<(usize, Problem)>,
 }
 
 /// Creates many records of one kind, each id at most once. Creating the same record again is not an error. The
@@ -417,7 +417,7 @@ pub fn create_all(
                 new.push(record);
             }
             Some(stored) if record.same_as(&stored.body, stored.extra.as_deref()) => {}
-            Some(stored) => creation.taken.push((at, id_taken(record, stored))),
+            Some(stored) => creation.taken_ids.push((at, id_taken(record, stored))),
         }
     }
     insert_all(tx, kind, &new)?;

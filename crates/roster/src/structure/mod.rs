@@ -33,7 +33,7 @@ pub struct Structure {
 struct KindRecords {
     kind: &'static RecordKind,
     records: Vec<Record>,
-    places: Vec<BodyPosition>,
+    positions: Vec<BodyPosition>,
     numbers: HashMap<String, usize>,
 }
 
@@ -49,14 +49,14 @@ struct BodyPosition {
 
 impl KindRecords {
     fn of(kind: &'static RecordKind) -> Self {
-        Self { kind, records: Vec::new(), places: Vec::new(), numbers: HashMap::new() }
+        Self { kind, records: Vec::new(), positions: Vec::new(), numbers: HashMap::new() }
     }
 
     /// Adds the record, or returns why it cannot be added. A resource may occur in many places.
-    fn add(&mut self, record: Record, place: BodyPosition) -> Result<(), &'static str> {
+    fn add(&mut self, record: Record, position: BodyPosition) -> Result<(), &'static str> {
         if let Some(number) = self.numbers.get(&record.sourced_id) {
             let known = &self.records[*number];
-            return match place.resource && record.same_as(&known.body, known.extra.as_deref()) {
+            return match position.resource && record.same_as(&known.body, known.extra.as_deref()) {
                 true => Ok(()),
                 false => Err("also occurs in another place of the structure; use each sourcedId \
                               once"),
@@ -64,7 +64,7 @@ impl KindRecords {
         }
         self.numbers.insert(record.sourced_id.clone(), self.records.len());
         self.records.push(record);
-        self.places.push(place);
+        self.positions.push(position);
         Ok(())
     }
 }
@@ -95,7 +95,8 @@ impl Structure {
         let mut outcome = WriteOutcome::Unchanged;
         let mut conflicts = Vec::new();
         for sort in &self.sorts {
-            let Creation { created, taken } = repository::create_all(tx, sort.kind, &sort.records)?;
+            let Creation { created, taken_ids } =
+                repository::create_all(tx, sort.kind, &sort.records)?;
             if !created.is_empty() {
                 outcome = WriteOutcome::Created;
             }
@@ -107,9 +108,9 @@ impl Structure {
                 return Err(problem);
             }
             self.refuse_targets(tx, sort, &new)?;
-            let taken = taken.into_iter().take(limits::COURSE_MAX_REPORTED_FAULTS);
-            conflicts.extend(taken.map(|(number, problem)| Detail {
-                path: format!("{}.sourcedId", self.path(sort.places[number])),
+            let taken_ids = taken_ids.into_iter().take(limits::COURSE_MAX_REPORTED_FAULTS);
+            conflicts.extend(taken_ids.map(|(number, problem)| Detail {
+                path: format!("{}.sourcedId", self.path(sort.positions[number])),
                 message: problem.message,
             }));
         }
@@ -123,7 +124,8 @@ impl Structure {
     }
 
     fn check_references(&self, tx: &mut Tx<'_>) -> Result<()> {
-        let records = || self.sorts.iter().flat_map(|sort| sort.records.iter().zip(&sort.places));
+        let records =
+            || self.sorts.iter().flat_map(|sort| sort.records.iter().zip(&sort.positions));
         let inside = |kind: &RecordKind, id: &str| {
             self.sorts.iter().any(|sort| sort.kind == kind && sort.numbers.contains_key(id))
         };
@@ -138,11 +140,11 @@ impl Structure {
             return Ok(());
         }
         let mut faults = Vec::new();
-        for (record, place) in records() {
+        for (record, position) in records() {
             for to in &record.references {
                 if missing.contains(&(to.kind.one, to.sourced_id.as_str())) {
                     let message = messages::unknown_reference(to.kind.one, &to.sourced_id);
-                    faults.push(Detail { path: self.inside(*place, &to.path), message });
+                    faults.push(Detail { path: self.inside(*position, &to.path), message });
                 }
             }
             if faults.len() >= limits::COURSE_MAX_REPORTED_FAULTS {
@@ -156,9 +158,9 @@ impl Structure {
     fn refuse_targets(&self, tx: &mut Tx<'_>, sort: &KindRecords, new: &[&Record]) -> Result<()> {
         let mut faults = Vec::new();
         for (id, problem) in rules::refused_targets(tx, new)? {
-            let place = sort.places[sort.numbers[id]];
+            let position = sort.positions[sort.numbers[id]];
             faults.extend(problem.details.into_iter().map(|detail| Detail {
-                path: self.inside(place, &detail.path),
+                path: self.inside(position, &detail.path),
                 message: detail.message,
             }));
         }
@@ -167,30 +169,30 @@ impl Structure {
         if faults.is_empty() { Ok(()) } else { Err(Problem::invalid_all(faults)) }
     }
 
-    fn path(&self, place: BodyPosition) -> String {
-        path(&self.nodes, place)
+    fn path(&self, position: BodyPosition) -> String {
+        path(&self.nodes, position)
     }
 
-    fn inside(&self, place: BodyPosition, fault: &str) -> String {
-        inside(&self.nodes, place, fault)
+    fn inside(&self, position: BodyPosition, fault: &str) -> String {
+        inside(&self.nodes, position, fault)
     }
 }
 
 /// The place of a record in the body.
-fn path(nodes: &[cut::CutObject], place: BodyPosition) -> String {
-    let mut path = cut::path(nodes, place.node);
-    if let Some(number) = place.link {
+fn path(nodes: &[cut::CutObject], position: BodyPosition) -> String {
+    let mut path = cut::path(nodes, position.node);
+    if let Some(number) = position.link {
         let _ = write!(path, ".{}[{number}]", crate::syllabus::LINKS);
     }
-    if place.resource {
+    if position.resource {
         path.push_str(".resource");
     }
     path
 }
 
 /// The place of an error in a record. The path of the error begins with the name of the kind.
-fn inside(nodes: &[cut::CutObject], place: BodyPosition, fault: &str) -> String {
-    let path = path(nodes, place);
+fn inside(nodes: &[cut::CutObject], position: BodyPosition, fault: &str) -> String {
+    let path = path(nodes, position);
     match fault.split_once('.') {
         Some((_, rest)) => format!("{path}.{rest}"),
         None => path,

@@ -39,14 +39,14 @@ struct StructureErrors<'a> {
 }
 
 impl StructureErrors<'_> {
-    fn at(&mut self, place: BodyPosition, member: &str, message: impl Into<String>) {
-        let path = format!("{}.{member}", path(self.nodes, place));
+    fn at(&mut self, position: BodyPosition, member: &str, message: impl Into<String>) {
+        let path = format!("{}.{member}", path(self.nodes, position));
         self.found.push(Detail { path, message: message.into() });
     }
 
-    fn of_record(&mut self, place: BodyPosition, problem: &Problem) {
+    fn of_record(&mut self, position: BodyPosition, problem: &Problem) {
         self.found.extend(problem.details.iter().map(|detail| Detail {
-            path: inside(self.nodes, place, &detail.path),
+            path: inside(self.nodes, position, &detail.path),
             message: detail.message.clone(),
         }));
     }
@@ -90,8 +90,8 @@ pub(super) fn structure(body: &str, rules: &WriteRules) -> Result<Structure> {
 
 fn object(nodes: &[CutObject], node: usize) -> Result<Object> {
     serde_json::from_str(&nodes[node].text).map_err(|error| {
-        let place = cut::path(nodes, node);
-        Problem::new(ProblemKind::Malformed, format!("{place} cannot be read: {error}"))
+        let path = cut::path(nodes, node);
+        Problem::new(ProblemKind::Malformed, format!("{path} cannot be read: {error}"))
     })
 }
 
@@ -100,15 +100,19 @@ fn text<'a>(object: &'a Object, name: &str) -> &'a str {
 }
 
 fn check_root(root: &Object, node: usize, course: &str, faults: &mut StructureErrors<'_>) {
-    let place = BodyPosition { node, link: None, resource: false };
-    if root.get("sourcedId").is_some_and(|given| given != course) {
-        faults.at(place, "sourcedId", format!("must be '{course}', the sourcedId of the course"));
+    let position = BodyPosition { node, link: None, resource: false };
+    if root.get("sourcedId").is_some_and(|id| id != course) {
+        faults.at(
+            position,
+            "sourcedId",
+            format!("must be '{course}', the sourcedId of the course"),
+        );
     }
     if root.get(LINKS).is_some_and(|links| !links.is_null() && *links != json!([])) {
-        faults.at(place, LINKS, "must be in a component; move them into one of subComponents");
+        faults.at(position, LINKS, "must be in a component; move them into one of subComponents");
     }
     if root.get(PARTS).is_none_or(|parts| !parts.is_array()) {
-        faults.at(place, PARTS, "is required; send the array of the top-level components");
+        faults.at(position, PARTS, "is required; send the array of the top-level components");
     }
 }
 
@@ -126,17 +130,17 @@ fn drafts(
         let ObjectSlot::Part { of, number } = *slot else { continue };
         // Skip parts of other members, such as of a course that was sent as a whole syllabus.
         let Some(above) = ids.get(&of) else { continue };
-        let place = BodyPosition { node, link: None, resource: false };
+        let position = BodyPosition { node, link: None, resource: false };
         let mut component = object(nodes, node)?;
         if component.shift_remove(PARTS).is_some_and(|parts| !parts.is_array() && !parts.is_null())
         {
-            faults.at(place, PARTS, messages::MUST_BE_ARRAY);
+            faults.at(position, PARTS, messages::MUST_BE_ARRAY);
         }
         let id = give_id(&mut component, above, "subComponent", number);
-        refer(&mut component, "course", Some(course), place, faults);
+        refer(&mut component, "course", Some(course), position, faults);
         let parent = (of != root).then_some(above.as_str());
-        refer(&mut component, "parent", parent, place, faults);
-        let links = links(&mut component, &id, place, faults);
+        refer(&mut component, "parent", parent, position, faults);
+        let links = links(&mut component, &id, position, faults);
         ids.insert(node, id);
         count += 1 + links.len();
         if count > limits::COURSE_MAX_NODES {
@@ -151,26 +155,26 @@ fn drafts(
 fn links(
     component: &mut Object,
     id: &str,
-    place: BodyPosition,
+    position: BodyPosition,
     faults: &mut StructureErrors<'_>,
 ) -> Vec<(Object, Option<Object>)> {
     let links = match component.shift_remove(LINKS) {
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Array(links)) => links,
         Some(_) => {
-            faults.at(place, LINKS, messages::MUST_BE_ARRAY);
+            faults.at(position, LINKS, messages::MUST_BE_ARRAY);
             return Vec::new();
         }
     };
     let mut read = Vec::with_capacity(links.len());
     for (number, link) in links.into_iter().enumerate() {
         let Value::Object(mut link) = link else {
-            faults.at(place, &format!("{LINKS}[{number}]"), messages::MUST_BE_OBJECT);
+            faults.at(position, &format!("{LINKS}[{number}]"), messages::MUST_BE_OBJECT);
             continue;
         };
-        let place = BodyPosition { link: Some(number), ..place };
+        let position = BodyPosition { link: Some(number), ..position };
         let link_id = give_id(&mut link, id, "componentResource", number);
-        refer(&mut link, "courseComponent", Some(id), place, faults);
+        refer(&mut link, "courseComponent", Some(id), position, faults);
         let resource = match link.get_mut("resource") {
             Some(Value::Object(resource)) if !is_reference(resource) => {
                 let mut resource = std::mem::take(resource);
@@ -205,17 +209,17 @@ fn refer(
     object: &mut Object,
     name: &str,
     target: Option<&str>,
-    place: BodyPosition,
+    position: BodyPosition,
     faults: &mut StructureErrors<'_>,
 ) {
-    let given = object.get(name).filter(|given| !given.is_null());
-    let given_id = given.map(|given| given.get("sourcedId").and_then(Value::as_str));
-    if given_id.is_some_and(|given| given != target) {
+    let sent = object.get(name).filter(|value| !value.is_null());
+    let sent_id = sent.map(|value| value.get("sourcedId").and_then(Value::as_str));
+    if sent_id.is_some_and(|id| id != target) {
         let message = match target {
             Some(target) => format!("must be '{target}', according to its place"),
             None => "must be null at the top level".to_owned(),
         };
-        faults.at(place, name, message);
+        faults.at(position, name, message);
     }
     let target = target.map_or(Value::Null, |id| json!({ "sourcedId": id }));
     object.insert(name.into(), target);
@@ -253,15 +257,15 @@ fn records(
     faults: &mut StructureErrors<'_>,
 ) -> Result<[super::KindRecords; 4]> {
     let mut sorts = sorts();
-    let mut add = |sort: usize, object: &Object, place: BodyPosition| -> Result<()> {
+    let mut add = |sort: usize, object: &Object, position: BodyPosition| -> Result<()> {
         let kind = sorts[sort].kind;
         match Record::parse(kind, object, rules.dialect, ModifiedTime::Now(rules.now)) {
             Ok(record) => {
-                if let Err(message) = sorts[sort].add(record, place) {
-                    faults.at(place, "sourcedId", message);
+                if let Err(message) = sorts[sort].add(record, position) {
+                    faults.at(position, "sourcedId", message);
                 }
             }
-            Err(problem) => faults.of_record(place, &problem),
+            Err(problem) => faults.of_record(position, &problem),
         }
         faults.refuse_if(limits::COURSE_MAX_REPORTED_FAULTS)
     };
@@ -269,10 +273,10 @@ fn records(
     for ComponentDraft { node, component, links, .. } in drafts {
         add(COMPONENTS, &component, BodyPosition { node, link: None, resource: false })?;
         for (number, (link, resource)) in links.iter().enumerate() {
-            let place = BodyPosition { node, link: Some(number), resource: false };
-            add(LINKED, link, place)?;
+            let position = BodyPosition { node, link: Some(number), resource: false };
+            add(LINKED, link, position)?;
             if let Some(resource) = resource {
-                add(RESOURCES, resource, BodyPosition { resource: true, ..place })?;
+                add(RESOURCES, resource, BodyPosition { resource: true, ..position })?;
             }
         }
     }

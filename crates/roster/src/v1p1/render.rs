@@ -82,9 +82,9 @@ impl FormView {
     fn orgs(&self, base_url: &str, user: &Object) -> Value {
         let role = self.role(user);
         let mut roles: Vec<&Value> = roles(user).collect();
-        roles.sort_by_key(|held| held.get("role").and_then(Value::as_str) != role);
+        roles.sort_by_key(|one| one.get("role").and_then(Value::as_str) != role);
         let mut orgs: Vec<Value> = Vec::new();
-        for org in roles.iter().filter_map(|held| held.get("org")) {
+        for org in roles.iter().filter_map(|one| one.get("org")) {
             if orgs.iter().all(|known| id_in(known) != id_in(org)) {
                 orgs.push(with_addresses(base_url, org));
             }

@@ -67,7 +67,7 @@ fn row(import: &Import, visitor: &Visitor) -> Row {
         count(report.as_ref().map(lyceum_roster::csv::CsvReport::row_count)),
         count(report.as_ref().map(|report| report.fault_count)),
         Cell::text(&import.who),
-        visitor.time(import.begun),
+        visitor.time(import.uploaded),
     ]
 }
 
@@ -143,7 +143,7 @@ fn view(
             "{size} kB, sent by {name}, {time}",
             size = kilobytes,
             name = import.who,
-            time = visitor.calendar.moment(import.begun),
+            time = visitor.calendar.moment(import.uploaded),
         ),
         description: describe_state(import.state, report.fault_count),
         error: message(&import.error),
