@@ -156,29 +156,29 @@ impl Definition {
     pub fn achievement(&self) -> Result<Value> {
         let body = &self.document.0;
         let subject = subject(body)?;
-        let mut made = Object::new();
-        made.insert("id".to_owned(), self.achievement.as_str().into());
-        made.insert("type".to_owned(), json!(["Achievement"]));
+        let mut achievement = Object::new();
+        achievement.insert("id".to_owned(), self.achievement.as_str().into());
+        achievement.insert("type".to_owned(), json!(["Achievement"]));
         for name in ["name", "description"] {
             let path = format!("credentialSubject.{name}");
             let text = match body::opt_text(subject, name, &path)? {
                 Some(text) => text,
                 None => body::text(body, name, &path)?,
             };
-            made.insert(name.to_owned(), text.into());
+            achievement.insert(name.to_owned(), text.into());
         }
-        made.insert("criteria".to_owned(), criteria(subject)?);
+        achievement.insert("criteria".to_owned(), criteria(subject)?);
         if let Some(image) = subject.get("image").or_else(|| body.get("image")) {
-            made.insert("image".to_owned(), read_image(image)?);
+            achievement.insert("image".to_owned(), read_image(image)?);
         }
         let creator = subject.get("creator").or_else(|| body.get("issuer"));
         if let Some(creator) = creator {
-            made.insert("creator".to_owned(), profile(creator, "issuer")?);
+            achievement.insert("creator".to_owned(), profile(creator, "issuer")?);
         }
         for (name, value) in subject.iter().filter(|(name, _)| MEMBERS.contains(&name.as_str())) {
-            made.insert(name.clone(), value.clone());
+            achievement.insert(name.clone(), value.clone());
         }
-        Ok(Value::Object(made))
+        Ok(Value::Object(achievement))
     }
 
     /// Rejects values that cannot be part of a credential before a learner earns it.
@@ -228,29 +228,29 @@ fn read_image(image: &Value) -> Result<Value> {
         Value::Object(image) => {
             let id = body::text(image, "id", "image.id")?;
             let id = if is_own(id) { id } else { body::uri(image, "id", "image.id")? };
-            let mut made = json!({ "id": id, "type": "Image" });
+            let mut image_object = json!({ "id": id, "type": "Image" });
             if let Some(caption) = body::opt_text(image, "caption", "image.caption")? {
-                made["caption"] = caption.into();
+                image_object["caption"] = caption.into();
             }
-            Ok(made)
+            Ok(image_object)
         }
         _ => Err(Problem::invalid(path, "must be {\"id\": URI, \"type\": \"Image\"}")),
     }
 }
 
 /// The profile of a reference: a URI, or an object with a URI as its id. Errors: `Invalid` at the path.
-pub(crate) fn profile(given: &Value, path: &str) -> Result<Value> {
-    match given {
+pub(crate) fn profile(reference: &Value, path: &str) -> Result<Value> {
+    match reference {
         Value::String(id) if body::is_uri(id) => Ok(json!({ "id": id, "type": ["Profile"] })),
         Value::Object(object) => {
-            let mut made = json!({ "type": ["Profile"] });
-            made["id"] = body::uri(object, "id", &format!("{path}.id"))?.into();
+            let mut profile = json!({ "type": ["Profile"] });
+            profile["id"] = body::uri(object, "id", &format!("{path}.id"))?.into();
             for name in ["name", "url", "email", "phone", "description"] {
                 if let Some(text) = body::opt_text(object, name, &format!("{path}.{name}"))? {
-                    made[name] = text.into();
+                    profile[name] = text.into();
                 }
             }
-            Ok(made)
+            Ok(profile)
         }
         _ => Err(Problem::invalid(path, "must be a URI, or an object with one as its id")),
     }

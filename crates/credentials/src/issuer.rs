@@ -87,11 +87,12 @@ pub struct Issuer {
 impl Issuer {
     fn of(stored: StoredIssuer, base_url: &str) -> Result<Self> {
         let did = did(base_url, &stored.id)?;
-        let said: Object = serde_json::from_str(&stored.profile).map_err(Problem::internal)?;
+        let stored_profile: Object =
+            serde_json::from_str(&stored.profile).map_err(Problem::internal)?;
         let mut profile = Object::new();
         profile.insert("id".to_owned(), did.as_str().into());
         profile.insert("type".to_owned(), json!(["Profile"]));
-        profile.extend(said);
+        profile.extend(stored_profile);
         Ok(Self { id: stored.id, client: stored.client, did, profile })
     }
 

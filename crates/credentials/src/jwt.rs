@@ -41,7 +41,7 @@ pub struct Token {
 }
 
 /// Signs a credential as a compact JWS. `kid` is the address of the key in its controller's
-/// document. Errors: `issuer`, `id`, `validFrom` or the subject's id is missing, or a date is none.
+/// document. Errors: `issuer`, `id`, `validFrom` or the subject's id is missing, or a date is not a date.
 pub fn sign(credential: &Value, key: Key<'_>, kid: &str) -> Result<String> {
     let mut payload = credential
         .as_object()
@@ -128,7 +128,7 @@ pub fn read(token: &str) -> Result<Token> {
     Ok(Token { header, credential, claims, signed, signature })
 }
 
-/// A credential of VC 1.1 with what the claims say of it (VC 1.1, 6.3.1).
+/// A credential of VC 1.1, completed from the claims (VC 1.1, 6.3.1).
 fn completed(mut credential: Map<String, Value>, claims: &Map<String, Value>) -> Value {
     let [from, until] = match crate::verify::is_of_vc_2(&credential) {
         true => ["validFrom", "validUntil"],
@@ -139,7 +139,7 @@ fn completed(mut credential: Map<String, Value>, claims: &Map<String, Value>) ->
         let at = numeric_date(claims.get(claim)?)?;
         Some(Value::from(crate::seconds(Timestamp::from_milliseconds(at.checked_mul(1000)?))))
     };
-    for (member, said) in [
+    for (member, value) in [
         ("issuer", text("iss")),
         ("id", text("jti")),
         (from, date("nbf").or_else(|| date("iat"))),
@@ -155,21 +155,21 @@ fn completed(mut credential: Map<String, Value>, claims: &Map<String, Value>) ->
             }
             _ => credential.contains_key(member),
         };
-        if let Some(said) = said.filter(|_| !is_there) {
-            credential.insert(member.to_owned(), said);
+        if let Some(value) = value.filter(|_| !is_there) {
+            credential.insert(member.to_owned(), value);
         }
     }
     for (member, claim) in [("issuer", "iss"), ("credentialSubject", "sub")] {
-        if let (Some(Value::Object(object)), Some(said)) = (credential.get_mut(member), text(claim))
+        if let (Some(Value::Object(object)), Some(id)) = (credential.get_mut(member), text(claim))
             && !object.contains_key("id")
         {
-            object.insert("id".to_owned(), said);
+            object.insert("id".to_owned(), id);
         }
     }
     Value::Object(credential)
 }
 
-/// Seconds since 1970 (`NumericDate` of RFC 7519), parts of one left out.
+/// Whole seconds since 1970 (`NumericDate` of RFC 7519).
 fn numeric_date(value: &Value) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "no year has so many seconds")]
     let rounded = |seconds: f64| (seconds.abs() < 1e15).then_some(seconds.floor() as i64);
@@ -204,8 +204,8 @@ impl Token {
         ["vc+jwt", "vc+ld+jwt", "vc+ld+json+jwt"].iter().any(|one| kind.eq_ignore_ascii_case(one))
     }
 
-    /// Where the claims differ from what the credential says; each as `claim: fault`. `iss` must
-    /// be there, but in tokens of VC 2.0; others that are missing say nothing that could differ.
+    /// The differences between claims and credential, each as `claim: fault`. `iss` is required except in tokens of
+    /// VC 2.0. Other missing claims are no difference.
     pub fn differences(&self, now: Timestamp) -> Vec<String> {
         let credential = &self.credential;
         let mut faults = Vec::new();
@@ -215,12 +215,12 @@ impl Token {
             ("jti", "id", credential["id"].as_str()),
             ("sub", "credentialSubject.id", id_of(&credential["credentialSubject"])),
         ];
-        for (claim, member, said) in texts {
+        for (claim, member, expected) in texts {
             match self.claims.get(claim) {
                 None if claim == "iss" && !is_of_vc_2 => {
                     faults.push("iss: is required".to_owned());
                 }
-                Some(value) if value.as_str() != said || said.is_none() => {
+                Some(value) if value.as_str() != expected || expected.is_none() => {
                     faults.push(format!(
                         "{claim}: must be the {member} of the credential (got {value})"
                     ));
@@ -249,14 +249,14 @@ impl Token {
         for (claim, member, former) in
             [("nbf", "validFrom", "issuanceDate"), ("exp", "validUntil", "expirationDate")]
         {
-            let said = [member, former].map(|member| instant(credential, member));
-            let said: Vec<i64> = said
+            let dates = [member, former].map(|member| instant(credential, member));
+            let dates: Vec<i64> = dates
                 .into_iter()
                 .filter_map(|at| at.ok().flatten())
                 .map(Timestamp::seconds)
                 .collect();
             if let Some(value) = self.claims.get(claim)
-                && !numeric_date(value).is_some_and(|value| said.contains(&value))
+                && !numeric_date(value).is_some_and(|value| dates.contains(&value))
             {
                 faults
                     .push(format!("{claim}: must be the {member} of the credential (got {value})"));

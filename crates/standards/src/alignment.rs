@@ -96,7 +96,7 @@ impl Kind {
                 if body["status"] == "tobedeleted" {
                     return Ok(None);
                 }
-                Ok(Some(AlignedRecord { title: title(&body), says: said(&body) }))
+                Ok(Some(AlignedRecord { title: title(&body), says: mentioned_by(&body) }))
             }
             Self::Content(kind, _) => {
                 let Some(stored) = assessment::repository::find(tx, kind, id)? else {
@@ -136,7 +136,7 @@ fn title(body: &Value) -> Option<String> {
 }
 
 /// The items that a record of the rosters names itself.
-fn said(body: &Value) -> Vec<String> {
+fn mentioned_by(body: &Value) -> Vec<String> {
     let mut found = mentioned(&body["learningObjectiveSet"]);
     found.extend(mentioned(&body["metadata"]));
     found
@@ -171,7 +171,7 @@ pub struct Statement {
     /// Its standard members.
     pub body: Value,
     /// Whether the record itself names the item.
-    pub said: bool,
+    pub is_named_by_record: bool,
 }
 
 /// The items that a record covers, without deleted ones. Errors: `NotFound` for an unknown kind or record, or one outside
@@ -182,12 +182,12 @@ pub fn covered(tx: &mut Tx<'_>, kind: &str, id: &str, reach: &Reach) -> Result<V
     let aligned = repository::aligned(tx, kind.name(), id)?;
     let all: BTreeSet<&str> = aligned.iter().chain(&found.says).map(String::as_str).collect();
     let all: Vec<&str> = all.into_iter().collect();
-    let there = repository::statements(tx, &all)?;
+    let existing = repository::statements(tx, &all)?;
     let statement = |(item, body): (String, Value)| {
-        let said = !aligned.contains(&item);
-        Statement { item, body, said }
+        let is_named_by_record = !aligned.contains(&item);
+        Statement { item, body, is_named_by_record }
     };
-    Ok(there.into_iter().map(statement).collect())
+    Ok(existing.into_iter().map(statement).collect())
 }
 
 /// The items that each of many records of a kind covers, by the records' ids, as [`covered`] returns them. Runs as many
@@ -201,21 +201,21 @@ pub fn covered_by_all(
     let mut items: HashMap<&str, BTreeSet<String>> = HashMap::new();
     for (id, body) in records {
         let body: Value = serde_json::from_str(body).map_err(Problem::internal)?;
-        items.entry(id).or_default().extend(said(&body));
+        items.entry(id).or_default().extend(mentioned_by(&body));
     }
     let aligned = repository::aligned_of_all(tx, Kind::from_name(kind)?.name(), &ids)?;
     for (id, item) in &aligned {
         items.entry(id).or_default().insert(item.clone());
     }
     let all: BTreeSet<&str> = items.values().flatten().map(String::as_str).collect();
-    let there = repository::statements(tx, &all.into_iter().collect::<Vec<_>>())?;
+    let existing = repository::statements(tx, &all.into_iter().collect::<Vec<_>>())?;
     let aligned: HashSet<(&str, &str)> =
         aligned.iter().map(|(id, item)| (id.as_str(), item.as_str())).collect();
     let of = |id: &str, wanted: &BTreeSet<String>| -> Vec<Statement> {
-        let there = there.iter().filter(|(item, _)| wanted.contains(item));
-        there
+        let existing = existing.iter().filter(|(item, _)| wanted.contains(item));
+        existing
             .map(|(item, body)| Statement {
-                said: !aligned.contains(&(id, item.as_str())),
+                is_named_by_record: !aligned.contains(&(id, item.as_str())),
                 item: item.clone(),
                 body: body.clone(),
             })
@@ -287,7 +287,7 @@ pub fn records_naming(
         match kind {
             Kind::Roster(of) => roster::mentioning(tx, of, texts, |id, body| {
                 let body: Value = serde_json::from_str(body).map_err(Problem::internal)?;
-                note(kind, id, title(&body), said(&body))
+                note(kind, id, title(&body), mentioned_by(&body))
             })?,
             Kind::Content(of, _) => {
                 assessment::repository::metadata(tx, of, |id, title, metadata| {
@@ -331,9 +331,9 @@ pub fn set(
     }
     kind.check_change(tx, id, reach)?;
     let wanted: Vec<&str> = items.iter().map(String::as_str).collect();
-    let there = repository::known(tx, &wanted)?;
+    let existing = repository::known(tx, &wanted)?;
     let mut faults = Faults::default();
-    for (index, item) in items.iter().enumerate().filter(|(_, item)| !there.contains(*item)) {
+    for (index, item) in items.iter().enumerate().filter(|(_, item)| !existing.contains(*item)) {
         let message = format!("there is no CFItem with the identifier '{item}'");
         faults.add(Path::Record("items", Some(index)), message);
     }
@@ -371,12 +371,12 @@ pub fn add(
     reach: &Reach,
 ) -> Result<u64> {
     let items = alignments.iter().map(|one| one.item.as_str()).filter(|item| is_uuid(item));
-    let there = repository::known(tx, &items.collect::<Vec<_>>())?;
+    let existing = repository::known(tx, &items.collect::<Vec<_>>())?;
     let mut faults = Faults::default();
     let mut seen: HashSet<(&str, &str)> = HashSet::new();
     for (index, one) in alignments.iter().enumerate() {
         let path = Path::Record("alignments", Some(index));
-        if !there.contains(&one.item) {
+        if !existing.contains(&one.item) {
             let message = format!("there is no CFItem with the identifier '{}'", one.item);
             faults.add(Path::Member(&path, "item"), message);
         }

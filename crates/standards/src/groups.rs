@@ -15,12 +15,12 @@ use crate::repository::{Reader, tree};
 pub fn groups(tx: &mut Tx<'_>, reader: &Reader, id: &str) -> Result<(String, String)> {
     let (document, mut nodes) = tree(tx, reader, id)?;
     nodes.sort_by_key(|node| node.place);
-    let there: HashMap<&str, usize> =
+    let existing: HashMap<&str, usize> =
         nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
     let mut below: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
     for (at, node) in nodes.iter().enumerate() {
         // A parent in another framework does not count.
-        let parent = node.parent.as_deref().and_then(|parent| there.get(parent).copied());
+        let parent = node.parent.as_deref().and_then(|parent| existing.get(parent).copied());
         below.entry(parent).or_default().push(at);
     }
     let texts: Vec<(&str, &str)> =

@@ -248,15 +248,15 @@ impl PackageReader {
     }
 }
 
-/// Keeps members that are left over.
+/// Adds the members that no field holds to `rest`, without null values.
 fn keep(rest: &mut Map<String, Value>, level: &str, members: Members<'_>) -> Result<()> {
-    let mut kept = Map::new();
+    let mut values = Map::new();
     for (name, text) in members {
-        kept.insert(name, parse(text.get())?);
+        values.insert(name, parse(text.get())?);
     }
-    kept.retain(|_, value| !value.is_null());
-    if !kept.is_empty() {
-        rest.insert(level.to_owned(), kept.into());
+    values.retain(|_, value| !value.is_null());
+    if !values.is_empty() {
+        rest.insert(level.to_owned(), values.into());
     }
     Ok(())
 }

@@ -82,7 +82,7 @@ impl Query {
                     query.filter = Some(filter);
                 }
                 "fields" => query.fields = Some(fields(class, value)?),
-                "search" if is_items => query.words = asked(value)?,
+                "search" if is_items => query.words = search_words(value)?,
                 "grade" if is_items => query.grade = Some(words::grade(&value.replace('\0', ""))),
                 "framework" if is_items => query.framework = Some(identifier(value)?),
                 _ => {}
@@ -113,14 +113,14 @@ fn own(name: &str) -> &str {
     if name == "sourcedId" { "identifier" } else { name }
 }
 
-fn asked(value: &str) -> Result<Vec<String>> {
+fn search_words(value: &str) -> Result<Vec<String>> {
     let most = limits::SEARCH_MAX_BYTES;
     if value.len() > most || value.contains('\0') {
         let message =
             format!("the search text has at most {most} bytes and must not contain U+0000");
         return Err(Problem::new(ProblemKind::BadFilter, message));
     }
-    words::asked(value)
+    words::of_search(value)
 }
 
 fn fields(class: &Class, value: &str) -> Result<Vec<String>> {

@@ -128,19 +128,19 @@ impl RecordCheck<'_> {
         };
         sent.retain(|_, value| !value.is_null());
         alias(&mut sent, "sourcedId", "identifier");
-        let mut kept = Map::new();
+        let mut members = Map::new();
         for (name, value) in sent {
             let at = Path::Member(path, &name);
             match class.field(&name) {
                 Some(field) => {
                     let value = self.value(field, value, &at);
-                    kept.insert(name, value);
+                    members.insert(name, value);
                 }
                 None => self.fault(&at, messages::unknown_member(class.name)),
             }
         }
-        self.required(class, &kept, path);
-        Value::Object(kept)
+        self.required(class, &members, path);
+        Value::Object(members)
     }
 }
 

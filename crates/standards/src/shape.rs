@@ -93,7 +93,7 @@ impl Shape {
     /// The value without members that this shape lacks, and with its name for identifiers.
     fn reshaped(self, class: &'static Class, value: Value) -> Value {
         let Value::Object(members) = value else { return value };
-        let mut kept = Map::new();
+        let mut reshaped = Map::new();
         for (name, value) in members {
             let Some(field) = class.field(&name) else { continue };
             if field.is_new && self == Self::V1p0 {
@@ -107,9 +107,9 @@ impl Shape {
                 (_, value) => value,
             };
             let name = if name == "identifier" { self.id().to_owned() } else { name };
-            kept.insert(name, value);
+            reshaped.insert(name, value);
         }
-        kept.into()
+        reshaped.into()
     }
 }
 

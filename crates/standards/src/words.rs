@@ -31,7 +31,7 @@ pub(crate) fn of_item(item: &Map<String, Value>) -> Vec<String> {
 }
 
 /// The words that are looked for, each a beginning of a word. Errors: `BadFilter`.
-pub(crate) fn asked(text: &str) -> Result<Vec<String>> {
+pub(crate) fn of_search(text: &str) -> Result<Vec<String>> {
     let words: Vec<String> = chunks(text).map(|chunk| cut(&chunk).to_owned()).collect();
     let most = limits::CASE_SEARCH_MAX_ENTRIES;
     match words.len() {
@@ -91,8 +91,8 @@ mod tests {
     #[test]
     fn codes_are_found_from_each_of_their_parts() {
         assert_eq!(endings("ccss.3.nf-1"), ["ccss.3.nf-1", "3.nf-1", "nf-1", "1"]);
-        assert_eq!(asked(" (Two-Dimensional) 3.NF. ").unwrap(), ["two-dimensional", "3.nf"]);
-        assert!(asked(" - ").is_err());
+        assert_eq!(of_search(" (Two-Dimensional) 3.NF. ").unwrap(), ["two-dimensional", "3.nf"]);
+        assert!(of_search(" - ").is_err());
     }
 
     #[test]

@@ -47,11 +47,11 @@ pub fn bake(image: &[u8], credential: &str) -> Result<Vec<u8>> {
 
 pub(super) fn unbake(image: &[u8]) -> Result<String> {
     let chunks = chunks(image)?;
-    let mut held = chunks.iter().filter(|chunk| chunk.is_credential());
-    if held.clone().next().is_none() && chunks.iter().any(Chunk::is_open_badges_2) {
+    let mut credential_chunks = chunks.iter().filter(|chunk| chunk.is_credential());
+    if credential_chunks.clone().next().is_none() && chunks.iter().any(Chunk::is_open_badges_2) {
         return Err(malformed(open_badges_2::fault("the PNG holds an Open Badges 2.0 badge")));
     }
-    let (Some(chunk), None) = (held.next(), held.next()) else {
+    let (Some(chunk), None) = (credential_chunks.next(), credential_chunks.next()) else {
         return Err(malformed(
             "the PNG must contain exactly one credential, in an iTXt chunk with the keyword \
              'openbadgecredential'",

@@ -33,9 +33,9 @@ pub fn bake(image: &str, credential: &str) -> Result<String> {
     baked.push_str(&image[..start]);
     baked.extend([open, &declared, ">", &element(credential)]);
     let mut from = start + tag.len();
-    for held in held(root) {
-        baked.push_str(&image[from..held.range().start]);
-        from = held.range().end;
+    for element in credential_elements(root) {
+        baked.push_str(&image[from..element.range().start]);
+        from = element.range().end;
     }
     if tag.ends_with("/>") {
         let name = open[1..].split(|c: char| c.is_whitespace()).next().unwrap_or_default();
@@ -59,16 +59,16 @@ fn element(credential: &str) -> String {
 
 pub(super) fn unbake(image: &str) -> Result<String> {
     let document = parse(image)?;
-    let held: Vec<Node<'_, '_>> = held(document.root_element()).collect();
+    let elements: Vec<Node<'_, '_>> = credential_elements(document.root_element()).collect();
     let is_open_badges_2 = |node: Node<'_, '_>| node.has_tag_name((OPEN_BADGES_2, "assertion"));
-    if held.is_empty() && document.descendants().any(is_open_badges_2) {
+    if elements.is_empty() && document.descendants().any(is_open_badges_2) {
         return Err(malformed(open_badges_2::fault("the SVG holds an Open Badges 2.0 badge")));
     }
-    let [element] = held[..] else {
+    let [element] = elements[..] else {
         return Err(malformed(format!(
             "the SVG holds {} credentials; a badge has one element 'credential' of the namespace \
              {NAMESPACE}",
-            held.len()
+            elements.len()
         )));
     };
     Ok(match element.attribute("verify") {
@@ -77,7 +77,9 @@ pub(super) fn unbake(image: &str) -> Result<String> {
     })
 }
 
-fn held<'a, 'input>(root: Node<'a, 'input>) -> impl Iterator<Item = Node<'a, 'input>> {
+fn credential_elements<'a, 'input>(
+    root: Node<'a, 'input>,
+) -> impl Iterator<Item = Node<'a, 'input>> {
     root.descendants().filter(|node| node.has_tag_name((NAMESPACE, "credential")))
 }
 

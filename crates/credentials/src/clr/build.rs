@@ -37,37 +37,37 @@ pub fn unsigned(
     now: Timestamp,
     base_url: &str,
     issuer: &Object,
-    LearnerRecord(given): &LearnerRecord,
+    LearnerRecord(sent): &LearnerRecord,
     reach: &Reach,
 ) -> Result<Unsigned> {
-    super::record_type(given)?;
-    let id = match given.get("id") {
+    super::record_type(sent)?;
+    let id = match sent.get("id") {
         None => super::address(base_url, &secret_id()),
-        Some(_) => body::uri(given, "id", "id")?.to_owned(),
+        Some(_) => body::uri(sent, "id", "id")?.to_owned(),
     };
-    let valid_from = body::opt_instant(given, "validFrom", "validFrom")?.unwrap_or(now);
-    let Some(Value::Object(subject)) = given.get("credentialSubject") else {
+    let valid_from = body::opt_instant(sent, "validFrom", "validFrom")?.unwrap_or(now);
+    let Some(Value::Object(subject)) = sent.get("credentialSubject") else {
         return Err(Problem::invalid("credentialSubject", "is required; send an object"));
     };
     let learner = learner(tx, base_url, subject, reach)?;
     let mut credential = json!({
-        "@context": contexts(given),
+        "@context": contexts(sent),
         "id": id,
         "type": ["VerifiableCredential", "ClrCredential"],
-        "name": body::opt_text(given, "name", "name")?.unwrap_or("Comprehensive Learner Record"),
+        "name": body::opt_text(sent, "name", "name")?.unwrap_or("Comprehensive Learner Record"),
         "issuer": issuer,
-        "validFrom": sent_instant(given, "validFrom", valid_from),
+        "validFrom": sent_instant(sent, "validFrom", valid_from),
     });
-    for (name, value) in given.iter().filter(|(name, _)| MEMBERS.contains(&name.as_str())) {
+    for (name, value) in sent.iter().filter(|(name, _)| MEMBERS.contains(&name.as_str())) {
         credential[name] = value.clone();
     }
-    let made = RecordParts { issuer, creator: given.get("issuer"), id: &id, valid_from };
-    credential["credentialSubject"] = made.subject(subject)?;
+    let parts = RecordParts { issuer, creator: sent.get("issuer"), id: &id, valid_from };
+    credential["credentialSubject"] = parts.subject(subject)?;
     let version = Version {
         learner: Some(learner),
         compiled_for: None,
         valid_from,
-        given: Value::Object(given.clone()).to_string(),
+        sent: Value::Object(sent.clone()).to_string(),
         form: CredentialForm::Json,
         body: String::new(),
         id,
@@ -91,9 +91,9 @@ fn learner(tx: &mut Tx<'_>, base_url: &str, subject: &Object, reach: &Reach) -> 
     }
 }
 
-/// The contexts of a record of ours, and the further ones that were sent behind the standard's.
-fn contexts(given: &Object) -> Value {
-    let further = given.get("@context").and_then(Value::as_array).into_iter().flatten();
+/// The contexts of a record of this server, followed by the further contexts that the client sent.
+fn contexts(sent: &Object) -> Value {
+    let further = sent.get("@context").and_then(Value::as_array).into_iter().flatten();
     let is_known = |context: &&Value| {
         let context = context.as_str().unwrap_or_default();
         context.starts_with("https://www.w3.org/ns/credentials/")
@@ -121,15 +121,15 @@ struct RecordParts<'m> {
 }
 
 impl RecordParts<'_> {
-    fn subject(&self, given: &Object) -> Result<Value> {
+    fn subject(&self, sent: &Object) -> Result<Value> {
         let mut subject = Object::new();
-        subject.insert("id".to_owned(), given["id"].clone());
+        subject.insert("id".to_owned(), sent["id"].clone());
         subject.insert("type".to_owned(), json!(["ClrSubject"]));
-        if let Some(identifier) = given.get("identifier").filter(|given| !given.is_null()) {
+        if let Some(identifier) = sent.get("identifier").filter(|value| !value.is_null()) {
             subject.insert("identifier".to_owned(), identifier.clone());
         }
-        let achievements = self.achievements(given)?;
-        let mut nested = self.nested(given)?;
+        let achievements = self.achievements(sent)?;
+        let mut nested = self.nested(sent)?;
         if nested.len() == achievements.len() {
             nested.iter_mut().zip(&achievements).for_each(|(one, own)| complete(one, own));
         }
@@ -146,14 +146,14 @@ impl RecordParts<'_> {
             subject.insert("achievement".to_owned(), achievements.into());
         }
         subject.insert("verifiableCredential".to_owned(), nested.into());
-        if let Some(association) = given.get("association").filter(|given| !given.is_null()) {
+        if let Some(association) = sent.get("association").filter(|value| !value.is_null()) {
             subject.insert("association".to_owned(), association.clone());
         }
         Ok(subject.into())
     }
 
-    fn achievements(&self, given: &Object) -> Result<Vec<Value>> {
-        let all = body::objects(given, "achievement").enumerate();
+    fn achievements(&self, sent: &Object) -> Result<Vec<Value>> {
+        let all = body::objects(sent, "achievement").enumerate();
         all.map(|(n, one)| {
             let path = format!("credentialSubject.achievement[{n}]");
             achievement(one, self.creator, &path)
@@ -162,8 +162,8 @@ impl RecordParts<'_> {
     }
 
     /// The credentials in the record. A signed one stays as it is; for the others, the signer becomes the issuer.
-    fn nested(&self, given: &Object) -> Result<Vec<Value>> {
-        let all = match given.get("verifiableCredential") {
+    fn nested(&self, sent: &Object) -> Result<Vec<Value>> {
+        let all = match sent.get("verifiableCredential") {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Array(all)) => all.as_slice(),
             Some(one) => std::slice::from_ref(one),
@@ -178,24 +178,24 @@ impl RecordParts<'_> {
         all.iter().enumerate().map(read).collect()
     }
 
-    fn reissued(&self, given: &Object, path: &str) -> Result<Value> {
-        body::uri(given, "id", &format!("{path}.id"))?;
-        if !given.get("credentialSubject").is_some_and(Value::is_object) {
+    fn reissued(&self, sent: &Object, path: &str) -> Result<Value> {
+        body::uri(sent, "id", &format!("{path}.id"))?;
+        if !sent.get("credentialSubject").is_some_and(Value::is_object) {
             let path = format!("{path}.credentialSubject");
             return Err(Problem::invalid(path, "is required; send an object"));
         }
-        let mut made = given.clone();
-        made.shift_remove("proof");
-        let creator = made.insert("issuer".to_owned(), self.issuer.clone().into());
-        let valid_from = body::opt_instant(given, "validFrom", &format!("{path}.validFrom"))?;
+        let mut reissued = sent.clone();
+        reissued.shift_remove("proof");
+        let creator = reissued.insert("issuer".to_owned(), self.issuer.clone().into());
+        let valid_from = body::opt_instant(sent, "validFrom", &format!("{path}.validFrom"))?;
         let valid_from = valid_from.unwrap_or(self.valid_from);
-        made.insert("validFrom".to_owned(), sent_instant(given, "validFrom", valid_from).into());
-        if let Some(Value::Object(one)) = given["credentialSubject"].get("achievement") {
+        reissued.insert("validFrom".to_owned(), sent_instant(sent, "validFrom", valid_from).into());
+        if let Some(Value::Object(one)) = sent["credentialSubject"].get("achievement") {
             let creator = creator.as_ref().or(self.creator);
             let path = format!("{path}.credentialSubject.achievement");
-            made["credentialSubject"]["achievement"] = achievement(one, creator, &path)?;
+            reissued["credentialSubject"]["achievement"] = achievement(one, creator, &path)?;
         }
-        Ok(made.into())
+        Ok(reissued.into())
     }
 
     /// A credential of the achievement for the learner.
@@ -229,23 +229,23 @@ fn complete(credential: &mut Value, achievement: &Value) {
 
 /// An achievement with all members that the standard requires. The description replaces missing criteria, and the issuer
 /// that was sent is the creator.
-fn achievement(given: &Object, creator: Option<&Value>, path: &str) -> Result<Value> {
-    let mut made = given.clone();
-    body::uri(given, "id", &format!("{path}.id"))?;
-    let name = body::text(given, "name", &format!("{path}.name"))?;
-    let described = body::opt_text(given, "description", &format!("{path}.description"))?;
+fn achievement(sent: &Object, creator: Option<&Value>, path: &str) -> Result<Value> {
+    let mut achievement = sent.clone();
+    body::uri(sent, "id", &format!("{path}.id"))?;
+    let name = body::text(sent, "name", &format!("{path}.name"))?;
+    let described = body::opt_text(sent, "description", &format!("{path}.description"))?;
     let described = described.unwrap_or(name).to_owned();
-    made.insert("type".to_owned(), json!(["Achievement"]));
-    if !given.get("criteria").is_some_and(Value::is_object) {
-        made.insert("criteria".to_owned(), json!({ "narrative": described }));
+    achievement.insert("type".to_owned(), json!(["Achievement"]));
+    if !sent.get("criteria").is_some_and(Value::is_object) {
+        achievement.insert("criteria".to_owned(), json!({ "narrative": described }));
     }
-    made.insert("description".to_owned(), described.into());
-    let creator = given.get("creator").or(creator).filter(|creator| !creator.is_null());
+    achievement.insert("description".to_owned(), described.into());
+    let creator = sent.get("creator").or(creator).filter(|creator| !creator.is_null());
     if let Some(creator) = creator {
-        made.insert(
+        achievement.insert(
             "creator".to_owned(),
             definition::profile(creator, &format!("{path}.creator"))?,
         );
     }
-    Ok(made.into())
+    Ok(achievement.into())
 }

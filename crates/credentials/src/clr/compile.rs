@@ -90,14 +90,15 @@ pub fn compile(
     if !email.is_empty() {
         subject["identifier"] = json!([award::identity("emailAddress", email)]);
     }
-    let mut given = Object::new();
-    given.insert("id".to_owned(), record.as_str().into());
-    given.insert("type".to_owned(), json!(["VerifiableCredential", "ClrCredential"]));
-    given.insert("name".to_owned(), format!("Learner record of {}", name.trim()).into());
-    given.insert("validFrom".to_owned(), now.to_string().into());
-    given.insert("partial".to_owned(), is_partial.into());
-    given.insert("credentialSubject".to_owned(), without_empty(subject));
-    let mut unsigned = build::unsigned(tx, now, base_url, issuer, &LearnerRecord(given), reach)?;
+    let mut record_json = Object::new();
+    record_json.insert("id".to_owned(), record.as_str().into());
+    record_json.insert("type".to_owned(), json!(["VerifiableCredential", "ClrCredential"]));
+    record_json.insert("name".to_owned(), format!("Learner record of {}", name.trim()).into());
+    record_json.insert("validFrom".to_owned(), now.to_string().into());
+    record_json.insert("partial".to_owned(), is_partial.into());
+    record_json.insert("credentialSubject".to_owned(), without_empty(subject));
+    let mut unsigned =
+        build::unsigned(tx, now, base_url, issuer, &LearnerRecord(record_json), reach)?;
     unsigned.version.compiled_for = Some(learner);
     Ok(unsigned)
 }

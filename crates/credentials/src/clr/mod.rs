@@ -45,7 +45,7 @@ pub struct Version {
     /// From when it is valid.
     pub valid_from: Timestamp,
     /// The record as it was sent.
-    pub given: String,
+    pub sent: String,
     /// The form in which it is signed.
     pub form: CredentialForm,
     /// The signed record.
@@ -153,7 +153,7 @@ fn of_signed(signed: issued::CredentialText) -> Version {
         learner: None,
         compiled_for: None,
         valid_from: signed.valid_from,
-        given: signed.body.clone(),
+        sent: signed.body.clone(),
         form: signed.form,
         body: signed.body,
     }
@@ -238,8 +238,8 @@ pub fn put(
 /// Whether the stored version was sent with the same members, in any order.
 fn is_same(known: &Record, version: &Version) -> bool {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
-    known.of.given == version.given
-        || read(&known.of.given).is_some_and(|before| read(&version.given) == Some(before))
+    known.of.sent == version.sent
+        || read(&known.of.sent).is_some_and(|before| read(&version.sent) == Some(before))
 }
 
 impl Record {

@@ -18,8 +18,8 @@ pub fn updated(
     record: &Record,
     LearnerRecordUpdate(sent): &LearnerRecordUpdate,
 ) -> Result<LearnerRecord> {
-    let given: Option<Object> = serde_json::from_str(&record.of.given).ok();
-    let Some(mut given) = given.filter(|given| !body::has_proof(given)) else {
+    let record_json: Option<Object> = serde_json::from_str(&record.of.sent).ok();
+    let Some(mut record_json) = record_json.filter(|record| !body::has_proof(record)) else {
         return Err(Problem::new(
             ProblemKind::Conflict,
             "the record was signed by another server; its issuer must send the new version to \
@@ -30,7 +30,7 @@ pub fn updated(
         let message = format!("must be the id of the record, '{}'", record.of.id);
         return Err(Problem::invalid("id", message));
     }
-    let before = given.clone();
+    let before = record_json.clone();
     let subject = |record: &Object| record.get("credentialSubject")?.get("id").cloned();
     if let (Some(before), Some(sent)) = (subject(&before), subject(sent))
         && before != sent
@@ -45,11 +45,11 @@ pub fn updated(
         let is_added =
             matches!(name.as_str(), "credentialSubject" | "achievement" | "achievements");
         if !is_added && !LISTS.contains(&name.as_str()) {
-            given.insert(name.clone(), value.clone());
+            record_json.insert(name.clone(), value.clone());
         }
     }
-    given.insert("id".to_owned(), record.of.id.as_str().into());
-    let subject = given.entry("credentialSubject").or_insert_with(|| json!({}));
+    record_json.insert("id".to_owned(), record.of.id.as_str().into());
+    let subject = record_json.entry("credentialSubject").or_insert_with(|| json!({}));
     for (name, value) in added {
         if LISTS.contains(&name.as_str()) {
             merge(&mut subject[&name], value);
@@ -57,14 +57,14 @@ pub fn updated(
             subject[&name] = value;
         }
     }
-    if given == before {
+    if record_json == before {
         let message = "has no new achievements; send achievements that are new or changed";
         return Err(Problem::invalid("credentialSubject", message));
     }
     if !sent.contains_key("validFrom") {
-        given.insert("validFrom".to_owned(), now.to_string().into());
+        record_json.insert("validFrom".to_owned(), now.to_string().into());
     }
-    Ok(LearnerRecord(given))
+    Ok(LearnerRecord(record_json))
 }
 
 /// The members of the subject that an update changes.

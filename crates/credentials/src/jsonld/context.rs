@@ -65,7 +65,7 @@ static EMPTY: LazyLock<Arc<Context>> =
 
 /// A cache of combined contexts. Both parts come from embedded contexts, so there are few combinations. A document
 /// with unusual combinations may cause the cache to be cleared.
-static MADE: LazyLock<RwLock<HashMap<Key, ContextResult>>> = LazyLock::new(RwLock::default);
+static CONTEXTS: LazyLock<RwLock<HashMap<Key, ContextResult>>> = LazyLock::new(RwLock::default);
 
 impl Context {
     /// The empty context.
@@ -121,15 +121,15 @@ impl Context {
     /// absolute IRI.
     pub(crate) fn with(self: &Arc<Self>, local: &Arc<Local>, scope: Scope) -> ContextResult {
         let key = (self.id, local.id, scope);
-        if let Some(made) = MADE.read().ok().and_then(|made| made.get(&key).cloned()) {
-            return made;
+        if let Some(cached) = CONTEXTS.read().ok().and_then(|cache| cache.get(&key).cloned()) {
+            return cached;
         }
         let context = self.make(local, scope);
-        if let Ok(mut made) = MADE.write() {
-            if made.len() >= CONTEXT_CACHE_ENTRIES {
-                made.clear();
+        if let Ok(mut cache) = CONTEXTS.write() {
+            if cache.len() >= CONTEXT_CACHE_ENTRIES {
+                cache.clear();
             }
-            made.insert(key, context.clone());
+            cache.insert(key, context.clone());
         }
         context
     }
@@ -145,7 +145,7 @@ impl Context {
                 let mut making = Making {
                     local: definitions.0.iter().map(|(term, one)| (&**term, one)).collect(),
                     terms: self.terms.clone(),
-                    begun: HashSet::new(),
+                    started: HashSet::new(),
                     done: HashSet::new(),
                     scope,
                 };
@@ -167,7 +167,7 @@ impl Context {
 struct Making<'a> {
     local: HashMap<&'a str, &'a Definition>,
     terms: HashMap<Arc<str>, Arc<Term>>,
-    begun: HashSet<&'a str>,
+    started: HashSet<&'a str>,
     done: HashSet<&'a str>,
     scope: Scope,
 }
@@ -178,7 +178,7 @@ impl<'a> Making<'a> {
         if self.done.contains(name) {
             return Ok(());
         }
-        if !self.begun.insert(name) {
+        if !self.started.insert(name) {
             return Err(format!("the definition of the term '{name}' refers to itself"));
         }
         let definition = self.local[name];

@@ -21,7 +21,7 @@ columns!(Version {
     learner: "r.learner",
     compiled_for: "r.compiled_for",
     valid_from: "v.valid_from" => parsed,
-    given: "v.given",
+    sent: "v.given",
     form: "v.form",
     body: "v.body",
 });
@@ -119,7 +119,7 @@ fn add_version(
             record.into(),
             number.into(),
             (&valid_from).into(),
-            (&version.given).into(),
+            (&version.sent).into(),
             version.form.name().into(),
             (&version.body).into(),
             now.into(),
@@ -133,8 +133,8 @@ fn again(tx: &mut Tx<'_>, id: &str) -> Result<Record> {
 }
 
 pub(crate) fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Record>, u64)> {
-    let kept = "r.deleted IS NULL";
-    super::page(tx, COLUMNS, "learner_records r", JOIN_NEWEST, kept, page)
+    let not_deleted = "r.deleted IS NULL";
+    super::page(tx, COLUMNS, "learner_records r", JOIN_NEWEST, not_deleted, page)
 }
 
 /// Marks a record as deleted.

@@ -121,7 +121,7 @@ impl<'a> Verifier<'a> {
         let (mut checks, mut unknown) = (Vec::new(), Vec::new());
         for one in proofs {
             match self.proof(credential, one) {
-                Ok(made) => checks.extend(made),
+                Ok(more) => checks.extend(more),
                 Err(fault) => unknown.push(fault),
             }
         }
@@ -237,8 +237,8 @@ impl<'a> Verifier<'a> {
         let achievement = &credential["credentialSubject"]["achievement"];
         let mut checks = Vec::new();
         for endorsed in [credential, &credential["issuer"], achievement] {
-            let held = [&endorsed["endorsement"], &endorsed["endorsementJwt"]];
-            for endorsement in held.into_iter().flat_map(many) {
+            let endorsements = [&endorsed["endorsement"], &endorsed["endorsementJwt"]];
+            for endorsement in endorsements.into_iter().flat_map(many) {
                 let of = endorsed["id"].as_str().unwrap_or("what has no id");
                 let check = match self.inner(endorsement) {
                     Ok(one) if one.credential["credentialSubject"]["id"] == endorsed["id"] => {
@@ -258,8 +258,8 @@ impl<'a> Verifier<'a> {
 
     /// The credentials in a learner record. Each is verified by itself.
     fn nested(&self, credential: &Value) -> Vec<Check> {
-        let held = many(&credential["credentialSubject"]["verifiableCredential"]);
-        let checks = held.enumerate().map(|(index, one)| match self.inner(one) {
+        let nested = many(&credential["credentialSubject"]["verifiableCredential"]);
+        let checks = nested.enumerate().map(|(index, one)| match self.inner(one) {
             Ok(one) => one.check("nested", &format!("credential {}:", index + 1)),
             Err(fault) => Check::failed("nested", format!("credential {}: {fault}", index + 1)),
         });
@@ -267,13 +267,15 @@ impl<'a> Verifier<'a> {
     }
 
     /// A credential that another contains: an object with a proof, or a token. Errors: its first failed check.
-    fn inner(&self, held: &Value) -> Result<Inner, String> {
-        let read = match held {
+    fn inner(&self, credential: &Value) -> Result<Inner, String> {
+        let read = match credential {
             Value::String(token) => {
                 ReadCredential::Token(jwt::read(token).map_err(|fault| fault.message)?)
             }
-            Value::Object(_) if is_enveloped(held) => ReadCredential::Token(opened(held)?),
-            Value::Object(_) => ReadCredential::Json(held.clone()),
+            Value::Object(_) if is_enveloped(credential) => {
+                ReadCredential::Token(opened(credential)?)
+            }
+            Value::Object(_) => ReadCredential::Json(credential.clone()),
             _ => return Err("it is neither an object nor a token".to_owned()),
         };
         self.seen.set(self.seen.get() + 1);

@@ -62,20 +62,20 @@ pub(super) fn read(input: &[u8]) -> Result<(ReadCredential, &'static str), Strin
 }
 
 /// Whether the object is an envelope: it holds a credential as a token (VC 2.0, 4.13).
-pub(super) fn is_enveloped(held: &Value) -> bool {
-    shape::strings(held.get("type")).contains(&"EnvelopedVerifiableCredential")
+pub(super) fn is_enveloped(object: &Value) -> bool {
+    shape::strings(object.get("type")).contains(&"EnvelopedVerifiableCredential")
 }
 
 /// The token in an enveloped credential. Errors: also for one with members of a credential, which would stand
 /// beside the token unsigned and be taken for what it says.
-pub(super) fn opened(held: &Value) -> Result<Token, String> {
-    if ["issuer", "credentialSubject", "proof"].iter().any(|name| held.get(*name).is_some()) {
+pub(super) fn opened(envelope: &Value) -> Result<Token, String> {
+    if ["issuer", "credentialSubject", "proof"].iter().any(|name| envelope.get(*name).is_some()) {
         return Err(
             "an enveloped credential must not have an issuer, subject or proof outside of its token"
                 .to_owned(),
         );
     }
-    let url = held["id"].as_str().unwrap_or_default();
+    let url = envelope["id"].as_str().unwrap_or_default();
     let token = url.strip_prefix("data:").and_then(|data| data.split_once(','));
     let (_, token) = token.ok_or("the enveloped credential has no data: address")?;
     jwt::read(token).map_err(|fault| fault.message)

@@ -69,13 +69,17 @@ pub struct CoveredItem {
 }
 
 impl From<Statement> for CoveredItem {
-    fn from(Statement { item, body, said }: Statement) -> Self {
+    fn from(Statement { item, body, is_named_by_record }: Statement) -> Self {
         let text = |name: &str| body[name].as_str().map(str::to_owned);
         Self {
             uri: text("uri"),
             human_coding_scheme: text("humanCodingScheme"),
             full_statement: text("fullStatement"),
-            source: if said { AlignmentSource::Record } else { AlignmentSource::Alignment },
+            source: if is_named_by_record {
+                AlignmentSource::Record
+            } else {
+                AlignmentSource::Alignment
+            },
             sourced_id: item,
         }
     }

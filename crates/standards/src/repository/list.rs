@@ -63,7 +63,7 @@ fn conditions(sql: &mut Sql, reader: &Reader, query: &Query) -> Result<()> {
         sql.push(" AND t.document = (SELECT seq FROM case_document WHERE id = ");
         sql.bind(framework.as_str()).push(")");
     }
-    // Each word is a range of one index; what they have in common is found before any item is read.
+    // Each word is a range of one index. The items that all words share are found before any item is read.
     let mut sets = Vec::new();
     for word in &query.words {
         let (from, to) = (sql.placeholder(word.as_str()), format!("{word}\u{10ffff}"));

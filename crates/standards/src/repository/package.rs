@@ -126,7 +126,7 @@ fn definitions(
     Ok(found)
 }
 
-/// Appends what else a level of the package said: extensions from version 1.1 on, other members on the
+/// Appends the remaining members of a level of the package: extensions from version 1.1 on, other members on the
 /// platform.
 fn others(shape: Shape, rest: Option<&Value>, out: &mut String) {
     for (name, value) in rest.and_then(Value::as_object).into_iter().flatten() {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::same;
 use super::write::{
-    WriteOutcome, at, empty, framework, insert_document, insert_words, missing, present, taken,
+    WriteOutcome, at, empty, framework, id_in_use, insert_document, insert_words, missing, present,
     update_document,
 };
 use crate::class::{ASSOCIATION, CHILD_OF, ITEM};
@@ -20,7 +20,7 @@ use crate::single::SentRecord;
 /// if another framework has its identifier.
 pub fn add_document(tx: &mut Tx<'_>, sent: &SentRecord) -> Result<WriteOutcome> {
     if let Some((_, is_same)) = same::stored(tx, "case_document", sent)? {
-        return if is_same { Ok(WriteOutcome::Unchanged) } else { Err(taken(&sent.record.id)) };
+        return if is_same { Ok(WriteOutcome::Unchanged) } else { Err(id_in_use(&sent.record.id)) };
     }
     let document = Document::of(sent.record.clone(), &sent.known);
     insert_document(tx, &document, r#"["CFItems","CFAssociations"]"#, None)?;

@@ -49,7 +49,7 @@ pub fn create(tx: &mut Tx<'_>, package: &Package) -> Result<(WriteOutcome, Packa
     if let Some(seq) = framework(tx, id)? {
         return match same::holds(tx, seq, package)? {
             true => Ok((WriteOutcome::Unchanged, PackageCounts::of(package))),
-            false => Err(taken(id)),
+            false => Err(id_in_use(id)),
         };
     }
     let seq = insert_document(tx, &package.document, &package.parts, package.rest.as_deref())?;
@@ -92,7 +92,7 @@ pub(super) fn missing(id: &str) -> Problem {
     Problem::not_found("CFDocument", id)
 }
 
-pub(super) fn taken(id: &str) -> Problem {
+pub(super) fn id_in_use(id: &str) -> Problem {
     let message = format!(
         "a framework with the identifier '{id}' exists already with other values; replace it \
          with PUT"
@@ -129,7 +129,7 @@ pub(super) fn insert_document(
         ],
         |row| row.int(0),
     )?;
-    seq.ok_or_else(|| taken(&record.id))
+    seq.ok_or_else(|| id_in_use(&record.id))
 }
 
 pub(super) fn update_document(tx: &mut Tx<'_>, seq: i64, document: &Document) -> Result<()> {

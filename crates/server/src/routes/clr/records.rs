@@ -139,11 +139,11 @@ async fn posted(context: Context, existing: Existing) -> Result<Answer> {
     if is_jws(&context) {
         return upserted(&context, clr::signed_jws(context.text()?)?).await;
     }
-    let given = body::parse(&context.body)?;
-    if body::has_proof(&given) {
-        return upserted(&context, clr::signed(&given, context.text()?.trim())?).await;
+    let record = body::parse(&context.body)?;
+    if body::has_proof(&record) {
+        return upserted(&context, clr::signed(&record, context.text()?.trim())?).await;
     }
-    let record: LearnerRecord = lyceum_core::body::of(given.into())?;
+    let record: LearnerRecord = lyceum_core::body::of(record.into())?;
     let signer = signer(&context).await?;
     let unsigned = unsigned(&context, &signer, record).await?;
     sign_and_store(&context, signer, unsigned, existing).await
@@ -229,8 +229,8 @@ async fn read(context: Context) -> Result<Answer> {
     let record = find(&context).await?;
     if context.query_value("as").as_deref() == Some("given") {
         return Ok(match record.of.form {
-            CredentialForm::Json => Answer::json(record.of.given),
-            CredentialForm::Jws => text(record.of.given),
+            CredentialForm::Json => Answer::json(record.of.sent),
+            CredentialForm::Jws => text(record.of.sent),
         });
     }
     if !wants_jws(&context) || record.of.form == CredentialForm::Jws {
