@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::condition::Condition;
 use crate::repository::filters as repository;
-use crate::webhook::{self, SeenWebhooks};
+use crate::webhook::{self, VisibleWebhooks};
 use crate::{limits, registry};
 
 /// The type as which values are compared.
@@ -136,10 +136,10 @@ pub struct Filter {
 pub fn create(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    seen: &SeenWebhooks,
+    visible: &VisibleWebhooks,
     input: FilterInput,
 ) -> Result<Filter> {
-    let filter = checked(tx, (seen, Uuid::now_v7().to_string()), (now, now), input)?;
+    let filter = checked(tx, (visible, Uuid::now_v7().to_string()), (now, now), input)?;
     let most = limits::WEBHOOK_FILTERS_MAX_COUNT;
     if repository::count(tx, &filter.webhook_id)? >= most {
         let message = format!("the limit for filters of a webhook is {most}; delete one first");
@@ -152,11 +152,11 @@ pub fn create(
 
 fn checked(
     tx: &mut Tx<'_>,
-    (seen, id): (&SeenWebhooks, String),
+    (visible, id): (&VisibleWebhooks, String),
     (created, updated): (Timestamp, Timestamp),
     input: FilterInput,
 ) -> Result<Filter> {
-    if webhook::find(tx, seen, &input.webhook_id).is_err() {
+    if webhook::find(tx, visible, &input.webhook_id).is_err() {
         let message =
             format!("there is no webhook with the id '{}'; create it first", input.webhook_id);
         return Err(Problem::invalid("webhookId", message));
@@ -178,20 +178,24 @@ fn checked(
 }
 
 /// The filters of the webhooks that the caller sees, in the order of creation.
-pub fn list(tx: &mut Tx<'_>, seen: &SeenWebhooks) -> Result<Vec<Filter>> {
-    repository::list(tx, seen.owner_id())
+pub fn list(tx: &mut Tx<'_>, visible: &VisibleWebhooks) -> Result<Vec<Filter>> {
+    repository::list(tx, visible.owner_id())
 }
 
 /// The filters of a webhook, in the order of creation. Errors: `NotFound` for an unknown webhook.
-pub fn of_webhook(tx: &mut Tx<'_>, seen: &SeenWebhooks, webhook: &str) -> Result<Vec<Filter>> {
-    webhook::find(tx, seen, webhook)?;
+pub fn of_webhook(
+    tx: &mut Tx<'_>,
+    visible: &VisibleWebhooks,
+    webhook: &str,
+) -> Result<Vec<Filter>> {
+    webhook::find(tx, visible, webhook)?;
     repository::of_webhook(tx, webhook)
 }
 
 /// A filter. Errors: `NotFound`, also for one of a webhook that the caller does not see.
-pub fn find(tx: &mut Tx<'_>, seen: &SeenWebhooks, id: &str) -> Result<Filter> {
+pub fn find(tx: &mut Tx<'_>, visible: &VisibleWebhooks, id: &str) -> Result<Filter> {
     let filter = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
-    match webhook::find(tx, seen, &filter.webhook_id) {
+    match webhook::find(tx, visible, &filter.webhook_id) {
         Ok(_) => Ok(filter),
         Err(problem) if problem.kind == ProblemKind::NotFound => Err(unknown(id)),
         Err(problem) => Err(problem),
@@ -206,11 +210,11 @@ fn unknown(id: &str) -> Problem {
 pub fn replace(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    (seen, id): (&SeenWebhooks, &str),
+    (visible, id): (&VisibleWebhooks, &str),
     input: FilterInput,
 ) -> Result<Filter> {
-    let known = find(tx, seen, id)?;
-    let filter = checked(tx, (seen, known.id), (known.created, now), input)?;
+    let known = find(tx, visible, id)?;
+    let filter = checked(tx, (visible, known.id), (known.created, now), input)?;
     repository::delete(tx, id)?;
     repository::insert(tx, &filter)?;
     registry::changed(tx)?;
@@ -218,8 +222,8 @@ pub fn replace(
 }
 
 /// Deletes a filter. Errors: `NotFound`.
-pub fn delete(tx: &mut Tx<'_>, seen: &SeenWebhooks, id: &str) -> Result<()> {
-    find(tx, seen, id)?;
+pub fn delete(tx: &mut Tx<'_>, visible: &VisibleWebhooks, id: &str) -> Result<()> {
+    find(tx, visible, id)?;
     repository::delete(tx, id)?;
     registry::changed(tx)
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::repository::deliveries as repository;
 use crate::repository::sender;
-use crate::webhook::{self, SeenWebhooks};
+use crate::webhook::{self, VisibleWebhooks};
 use crate::{limits, topics};
 
 /// The state of a delivery.
@@ -97,12 +97,12 @@ pub struct Delivery {
 /// state, if it is given. Errors: `NotFound`.
 pub fn list(
     tx: &mut Tx<'_>,
-    (seen, webhook): (&SeenWebhooks, &str),
+    (visible, webhook): (&VisibleWebhooks, &str),
     state: Option<DeliveryState>,
     before: Option<i64>,
     limit: i64,
 ) -> Result<Vec<Delivery>> {
-    webhook::find(tx, seen, webhook)?;
+    webhook::find(tx, visible, webhook)?;
     let limit = limit.clamp(1, limits::WEBHOOK_LOG_PAGE_MAX_RECORDS);
     repository::list(tx, webhook, state, before.unwrap_or(i64::MAX), limit)
 }
@@ -125,10 +125,10 @@ fn unknown(webhook: &str, id: i64) -> Problem {
 pub fn replay(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    (seen, webhook): (&SeenWebhooks, &str),
+    (visible, webhook): (&VisibleWebhooks, &str),
     id: i64,
 ) -> Result<Delivery> {
-    webhook::find(tx, seen, webhook)?;
+    webhook::find(tx, visible, webhook)?;
     if !repository::replay(tx, now, webhook, id)? {
         return Err(unknown(webhook, id));
     }
@@ -141,9 +141,9 @@ pub fn replay(
 pub fn replay_dead(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    (seen, webhook): (&SeenWebhooks, &str),
+    (visible, webhook): (&VisibleWebhooks, &str),
 ) -> Result<u64> {
-    webhook::find(tx, seen, webhook)?;
+    webhook::find(tx, visible, webhook)?;
     let count = repository::replay_dead(tx, now, webhook)?;
     sender::next_revision(tx)?;
     Ok(count)

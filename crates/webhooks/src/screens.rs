@@ -12,7 +12,7 @@ use crate::filter::{self, Filter};
 use crate::limits;
 use crate::log::{self, Delivery, DeliveryState};
 use crate::repository::deliveries as repository;
-use crate::webhook::{self, SeenWebhooks, Webhook};
+use crate::webhook::{self, VisibleWebhooks, Webhook};
 
 /// A webhook with the numbers of its deliveries.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<ListedWebhook>> {
         counts.get(&(webhook.id.clone(), state.name().to_owned())).copied().unwrap_or_default()
     };
     let listed =
-        webhook::list(tx, &SeenWebhooks::All, None)?.into_iter().map(|webhook| ListedWebhook {
+        webhook::list(tx, &VisibleWebhooks::All, None)?.into_iter().map(|webhook| ListedWebhook {
             waiting_count: count(&webhook, DeliveryState::Waiting),
             dead_count: count(&webhook, DeliveryState::Dead),
             webhook,
@@ -58,15 +58,15 @@ pub struct WebhookDetails {
 pub fn details(tx: &mut Tx<'_>, id: &str, state: Option<DeliveryState>) -> Result<WebhookDetails> {
     let most = limits::WEBHOOK_LOG_PAGE_MAX_RECORDS;
     Ok(WebhookDetails {
-        webhook: webhook::find(tx, &SeenWebhooks::All, id)?,
-        filters: filter::of_webhook(tx, &SeenWebhooks::All, id)?,
-        deliveries: log::list(tx, (&SeenWebhooks::All, id), state, None, most)?,
+        webhook: webhook::find(tx, &VisibleWebhooks::All, id)?,
+        filters: filter::of_webhook(tx, &VisibleWebhooks::All, id)?,
+        deliveries: log::list(tx, (&VisibleWebhooks::All, id), state, None, most)?,
     })
 }
 
 /// A webhook and one of its deliveries with the body of the message. Errors: `NotFound`.
 pub fn delivery(tx: &mut Tx<'_>, webhook: &str, id: i64) -> Result<(Webhook, Delivery, String)> {
-    let webhook = webhook::find(tx, &SeenWebhooks::All, webhook)?;
+    let webhook = webhook::find(tx, &VisibleWebhooks::All, webhook)?;
     let (delivery, body) = log::find(tx, &webhook.id, id)?;
     Ok((webhook, delivery, body))
 }
@@ -79,8 +79,8 @@ pub fn replay(
     delivery: Option<i64>,
 ) -> Result<()> {
     match delivery {
-        Some(id) => drop(log::replay(tx, now, (&SeenWebhooks::All, webhook), id)?),
-        None => drop(log::replay_dead(tx, now, (&SeenWebhooks::All, webhook))?),
+        Some(id) => drop(log::replay(tx, now, (&VisibleWebhooks::All, webhook), id)?),
+        None => drop(log::replay_dead(tx, now, (&VisibleWebhooks::All, webhook))?),
     }
     let change = AuditChange { who, what: "webhook.replay", subject: webhook };
     change.note(tx, now, &json!({ "delivery": delivery }))

@@ -126,14 +126,14 @@ fn some_text(text: Option<String>) -> Option<String> {
 
 /// The webhooks that a caller sees.
 #[derive(Clone, Debug)]
-pub enum SeenWebhooks {
+pub enum VisibleWebhooks {
     /// All of them.
     All,
     /// Those of the owner with this id.
     Of(String),
 }
 
-impl SeenWebhooks {
+impl VisibleWebhooks {
     pub(crate) fn owner_id(&self) -> Option<&str> {
         match self {
             Self::All => None,
@@ -143,17 +143,21 @@ impl SeenWebhooks {
 }
 
 /// The webhooks that the caller sees, or only those of a sensor, in the order of creation.
-pub fn list(tx: &mut Tx<'_>, seen: &SeenWebhooks, sensor: Option<&str>) -> Result<Vec<Webhook>> {
-    repository::list(tx, seen.owner_id(), sensor)
+pub fn list(
+    tx: &mut Tx<'_>,
+    visible: &VisibleWebhooks,
+    sensor: Option<&str>,
+) -> Result<Vec<Webhook>> {
+    repository::list(tx, visible.owner_id(), sensor)
 }
 
 /// A webhook. Errors: `NotFound`, also if the caller does not see it.
-pub fn find(tx: &mut Tx<'_>, seen: &SeenWebhooks, id: &str) -> Result<Webhook> {
-    let is_seen = |webhook: &Webhook| match seen {
-        SeenWebhooks::All => true,
-        SeenWebhooks::Of(owner) => webhook.owner_id == *owner,
+pub fn find(tx: &mut Tx<'_>, visible: &VisibleWebhooks, id: &str) -> Result<Webhook> {
+    let is_visible = |webhook: &Webhook| match visible {
+        VisibleWebhooks::All => true,
+        VisibleWebhooks::Of(owner) => webhook.owner_id == *owner,
     };
-    repository::find(tx, id)?.filter(is_seen).ok_or_else(|| unknown(id))
+    repository::find(tx, id)?.filter(is_visible).ok_or_else(|| unknown(id))
 }
 
 fn unknown(id: &str) -> Problem {
@@ -164,10 +168,10 @@ fn unknown(id: &str) -> Problem {
 pub fn replace(
     tx: &mut Tx<'_>,
     (master, now): (&MasterKey, Timestamp),
-    (seen, id): (&SeenWebhooks, &str),
+    (visible, id): (&VisibleWebhooks, &str),
     input: WebhookInput,
 ) -> Result<Webhook> {
-    let known = find(tx, seen, id)?;
+    let known = find(tx, visible, id)?;
     let webhook = Webhook {
         name: input.name,
         description: input.description,
@@ -191,18 +195,18 @@ pub fn replace(
 pub fn set_active(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    (seen, id): (&SeenWebhooks, &str),
+    (visible, id): (&VisibleWebhooks, &str),
     is_active: bool,
 ) -> Result<Webhook> {
-    find(tx, seen, id)?;
+    find(tx, visible, id)?;
     repository::set_active(tx, now, id, is_active)?;
     registry::changed(tx)?;
-    find(tx, seen, id)
+    find(tx, visible, id)
 }
 
 /// Deletes a webhook with its filters and deliveries. Errors: `NotFound`.
-pub fn delete(tx: &mut Tx<'_>, seen: &SeenWebhooks, id: &str) -> Result<()> {
-    find(tx, seen, id)?;
+pub fn delete(tx: &mut Tx<'_>, visible: &VisibleWebhooks, id: &str) -> Result<()> {
+    find(tx, visible, id)?;
     repository::delete(tx, id)?;
     registry::changed(tx)
 }

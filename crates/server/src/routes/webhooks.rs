@@ -8,7 +8,7 @@ use lyceum_store::Tx;
 use lyceum_webhooks::filter::{self, Filter, FilterInput};
 use lyceum_webhooks::limits::WEBHOOK_LOG_PAGE_MAX_RECORDS;
 use lyceum_webhooks::log::{self, Delivery, DeliveryState};
-use lyceum_webhooks::webhook::{self, SeenWebhooks, Webhook, WebhookInput, WebhookOwner};
+use lyceum_webhooks::webhook::{self, VisibleWebhooks, Webhook, WebhookInput, WebhookOwner};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -217,10 +217,10 @@ fn id(context: &Context) -> String {
 }
 
 /// Callers with a limit see only their own webhooks.
-fn visible_webhooks(context: &Context) -> SeenWebhooks {
+fn visible_webhooks(context: &Context) -> VisibleWebhooks {
     match (context.reach().is_limited(), &context.grant) {
-        (true, Some(grant)) => SeenWebhooks::Of(grant.client_id().to_owned()),
-        _ => SeenWebhooks::All,
+        (true, Some(grant)) => VisibleWebhooks::Of(grant.client_id().to_owned()),
+        _ => VisibleWebhooks::All,
     }
 }
 
@@ -242,8 +242,8 @@ async fn change<T: Send + 'static>(
 
 async fn list_webhooks(context: Context) -> Result<Answer> {
     let sensor = context.query_value("sensor").filter(|sensor| !sensor.is_empty());
-    let seen = visible_webhooks(&context);
-    let list = move |tx: &mut Tx<'_>| webhook::list(tx, &seen, sensor.as_deref());
+    let visible = visible_webhooks(&context);
+    let list = move |tx: &mut Tx<'_>| webhook::list(tx, &visible, sensor.as_deref());
     let webhooks = context.app.db.read(list).await?;
     Ok(Answer::of(&WebhookList { webhooks }))
 }
@@ -264,19 +264,20 @@ async fn create_webhook(context: Context) -> Result<Answer> {
 }
 
 async fn read_webhook(context: Context) -> Result<Answer> {
-    let (id, seen) = (id(&context), visible_webhooks(&context));
-    let webhook = context.app.db.read(move |tx| webhook::find(tx, &seen, &id)).await?;
+    let (id, visible) = (id(&context), visible_webhooks(&context));
+    let webhook = context.app.db.read(move |tx| webhook::find(tx, &visible, &id)).await?;
     Ok(Answer::of(&OneWebhook { webhook }))
 }
 
 async fn replace_webhook(context: Context) -> Result<Answer> {
     let input: WebhookInput = context.body_as()?;
     context.app.webhooks.check(&input.target_url)?;
-    let (id, seen, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
+    let (id, visible, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
     let keyring = context.app.gate.keyring();
     let details = json!({ "targetUrl": input.target_url });
     let replace = move |tx: &mut Tx<'_>| {
-        let replaced = webhook::replace(tx, (keyring.master(), now), (&seen, &id), input.clone())?;
+        let replaced =
+            webhook::replace(tx, (keyring.master(), now), (&visible, &id), input.clone())?;
         Ok((id.clone(), replaced))
     };
     let webhook = change(&context, ("webhook.update", details), replace).await?;
@@ -284,17 +285,17 @@ async fn replace_webhook(context: Context) -> Result<Answer> {
 }
 
 async fn delete_webhook(context: Context) -> Result<Answer> {
-    let (id, seen) = (id(&context), visible_webhooks(&context));
+    let (id, visible) = (id(&context), visible_webhooks(&context));
     let message = format!("the webhook '{id}' was deleted");
-    let delete = move |tx: &mut Tx<'_>| Ok((id.clone(), webhook::delete(tx, &seen, &id)?));
+    let delete = move |tx: &mut Tx<'_>| Ok((id.clone(), webhook::delete(tx, &visible, &id)?));
     change(&context, ("webhook.delete", Value::Null), delete).await?;
     Ok(Answer::of(&Done { message }))
 }
 
 async fn set_active(context: Context, is_active: bool) -> Result<Answer> {
-    let (id, seen, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
+    let (id, visible, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
     let set = move |tx: &mut Tx<'_>| {
-        Ok((id.clone(), webhook::set_active(tx, now, (&seen, &id), is_active)?))
+        Ok((id.clone(), webhook::set_active(tx, now, (&visible, &id), is_active)?))
     };
     let details = json!({ "active": is_active });
     let webhook = change(&context, ("webhook.activate", details), set).await?;
@@ -313,49 +314,50 @@ async fn list_deliveries(context: Context) -> Result<Answer> {
     let before = context.parsed_query_value("before", rule)?;
     let limit = context.parsed_query_value("limit", rule)?.unwrap_or(100);
     let limit = i64::min(limit, WEBHOOK_LOG_PAGE_MAX_RECORDS);
-    let (id, seen) = (id(&context), visible_webhooks(&context));
-    let list = move |tx: &mut Tx<'_>| log::list(tx, (&seen, &id), state, before, limit);
+    let (id, visible) = (id(&context), visible_webhooks(&context));
+    let list = move |tx: &mut Tx<'_>| log::list(tx, (&visible, &id), state, before, limit);
     Ok(Answer::of(&DeliveryList { deliveries: context.app.db.read(list).await? }))
 }
 
 async fn replay_dead(context: Context) -> Result<Answer> {
-    let (id, seen, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
-    let replay = move |tx: &mut Tx<'_>| Ok((id.clone(), log::replay_dead(tx, now, (&seen, &id))?));
+    let (id, visible, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
+    let replay =
+        move |tx: &mut Tx<'_>| Ok((id.clone(), log::replay_dead(tx, now, (&visible, &id))?));
     let replayed = change(&context, ("webhook.replay", Value::Null), replay).await?;
     Ok(Answer::of(&ReplayedDeliveries { replayed }))
 }
 
 async fn replay(context: Context) -> Result<Answer> {
-    let (id, seen, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
+    let (id, visible, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
     let number = context.param("delivery");
     let number = number.parse().map_err(|_| {
         let message = format!("there is no delivery '{number}'; deliveries have numbers");
         Problem::new(ProblemKind::NotFound, message)
     })?;
     let replay =
-        move |tx: &mut Tx<'_>| Ok((id.clone(), log::replay(tx, now, (&seen, &id), number)?));
+        move |tx: &mut Tx<'_>| Ok((id.clone(), log::replay(tx, now, (&visible, &id), number)?));
     let details = json!({ "delivery": number });
     let delivery = change(&context, ("webhook.replay", details), replay).await?;
     Ok(Answer::of(&OneDelivery { delivery }))
 }
 
 async fn list_filters(context: Context) -> Result<Answer> {
-    let seen = visible_webhooks(&context);
-    let filters = context.app.db.read(move |tx| filter::list(tx, &seen)).await?;
+    let visible = visible_webhooks(&context);
+    let filters = context.app.db.read(move |tx| filter::list(tx, &visible)).await?;
     Ok(Answer::of(&FilterList { filters }))
 }
 
 async fn filters_of_webhook(context: Context) -> Result<Answer> {
-    let (id, seen) = (id(&context), visible_webhooks(&context));
-    let filters = context.app.db.read(move |tx| filter::of_webhook(tx, &seen, &id)).await?;
+    let (id, visible) = (id(&context), visible_webhooks(&context));
+    let filters = context.app.db.read(move |tx| filter::of_webhook(tx, &visible, &id)).await?;
     Ok(Answer::of(&FilterList { filters }))
 }
 
 async fn create_filter(context: Context) -> Result<Answer> {
     let (input, now) = (context.body_as::<FilterInput>()?, context.app.clock.now());
-    let seen = visible_webhooks(&context);
+    let visible = visible_webhooks(&context);
     let create = move |tx: &mut Tx<'_>| {
-        let created = filter::create(tx, now, &seen, input.clone())?;
+        let created = filter::create(tx, now, &visible, input.clone())?;
         Ok((created.id.clone(), created))
     };
     let filter = change(&context, ("webhook_filter.create", Value::Null), create).await?;
@@ -363,25 +365,25 @@ async fn create_filter(context: Context) -> Result<Answer> {
 }
 
 async fn read_filter(context: Context) -> Result<Answer> {
-    let (id, seen) = (id(&context), visible_webhooks(&context));
-    let filter = context.app.db.read(move |tx| filter::find(tx, &seen, &id)).await?;
+    let (id, visible) = (id(&context), visible_webhooks(&context));
+    let filter = context.app.db.read(move |tx| filter::find(tx, &visible, &id)).await?;
     Ok(Answer::of(&OneFilter { filter }))
 }
 
 async fn replace_filter(context: Context) -> Result<Answer> {
     let (input, now) = (context.body_as::<FilterInput>()?, context.app.clock.now());
-    let (id, seen) = (id(&context), visible_webhooks(&context));
+    let (id, visible) = (id(&context), visible_webhooks(&context));
     let replace = move |tx: &mut Tx<'_>| {
-        Ok((id.clone(), filter::replace(tx, now, (&seen, &id), input.clone())?))
+        Ok((id.clone(), filter::replace(tx, now, (&visible, &id), input.clone())?))
     };
     let filter = change(&context, ("webhook_filter.update", Value::Null), replace).await?;
     Ok(Answer::of(&OneFilter { filter }))
 }
 
 async fn delete_filter(context: Context) -> Result<Answer> {
-    let (id, seen) = (id(&context), visible_webhooks(&context));
+    let (id, visible) = (id(&context), visible_webhooks(&context));
     let message = format!("the webhook filter '{id}' was deleted");
-    let delete = move |tx: &mut Tx<'_>| Ok((id.clone(), filter::delete(tx, &seen, &id)?));
+    let delete = move |tx: &mut Tx<'_>| Ok((id.clone(), filter::delete(tx, &visible, &id)?));
     change(&context, ("webhook_filter.delete", Value::Null), delete).await?;
     Ok(Answer::of(&Done { message }))
 }
