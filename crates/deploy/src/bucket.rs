@@ -55,11 +55,11 @@ impl<'s> Objects<'s> {
         };
         let etag = found["etag"].as_str().unwrap_or_default();
         // Compares the object's own tag: if the object changed, the download starts again.
-        let begun = PathBuf::from(format!("{}.{etag}.part", to.display()));
+        let part_file = PathBuf::from(format!("{}.{etag}.part", to.display()));
         let path = format!("{}/object?key={}", self.base, segment(key));
-        self.server.fetch_on(&path, &begun, found["size"].as_u64().unwrap_or_default())?;
-        let size = fs::metadata(&begun).map_err(|error| unreadable(&begun, &error))?.len();
-        fs::rename(&begun, to).map_err(|error| unreadable(to, &error))?;
+        self.server.fetch_on(&path, &part_file, found["size"].as_u64().unwrap_or_default())?;
+        let size = fs::metadata(&part_file).map_err(|error| unreadable(&part_file, &error))?.len();
+        fs::rename(&part_file, to).map_err(|error| unreadable(to, &error))?;
         Ok(size)
     }
 

@@ -51,7 +51,7 @@ impl Drizzle {
             true => literal::json(&text).ok(),
             false => literal::literal_module(&text, HELPER),
         };
-        let (said, inputs) = match written {
+        let (config, inputs) = match written {
             Some(written) => (json(&written), Vec::new()),
             None => match evaluator.evaluate(&file, HELPER) {
                 Ok(evaluated) => (evaluated.value, evaluated.inputs),
@@ -62,14 +62,14 @@ impl Drizzle {
                 }
             },
         };
-        check_dialect(&file, &said["dialect"])?;
+        check_dialect(&file, &config["dialect"])?;
         let texts = |value: &Json| match value {
             Json::String(one) => Some(vec![one.clone()]),
             Json::Array(all) => all.iter().map(|one| one.as_str().map(str::to_owned)).collect(),
             _ => None,
         };
-        let out = said["out"].as_str().map(str::to_owned);
-        Ok(Some(Self { schema: texts(&said["schema"]), out, file, text, inputs, fault: None }))
+        let out = config["out"].as_str().map(str::to_owned);
+        Ok(Some(Self { schema: texts(&config["schema"]), out, file, text, inputs, fault: None }))
     }
 
     /// The file's name for messages.

@@ -22,7 +22,7 @@ pub struct FrontendZip {
     pub artifact: Artifact,
     path: PathBuf,
     /// The temporary file, if the zip was created from a folder.
-    _made: Option<NamedTempFile>,
+    _packed: Option<NamedTempFile>,
 }
 
 impl FrontendZip {
@@ -40,13 +40,13 @@ impl FrontendZip {
                 _ => problem,
             }
         })?;
-        let made = if found.is_dir() { Some(pack(path, progress)?) } else { None };
-        if made.is_none() {
+        let packed = if found.is_dir() { Some(pack(path, progress)?) } else { None };
+        if packed.is_none() {
             check(path)?;
         }
-        let path = made.as_ref().map_or(path, |made| made.path()).to_owned();
+        let path = packed.as_ref().map_or(path, |packed| packed.path()).to_owned();
         let (sha256, size) = digest_of(&path)?;
-        Ok(Self { artifact: Artifact { sha256, size }, path, _made: made })
+        Ok(Self { artifact: Artifact { sha256, size }, path, _packed: packed })
     }
 
     /// The file.
@@ -84,8 +84,8 @@ fn pack(folder: &Path, mut progress: impl FnMut(u64, u64)) -> Result<NamedTempFi
     let total: u64 = files.iter().map(|(_, path)| size_of(path)).sum::<Result<_>>()?;
     let mut packed = 0;
     let failed = |error: io::Error| Problem::internal(format!("the zip: {error}"));
-    let made = NamedTempFile::new().map_err(failed)?;
-    let mut zip = ZipWriter::new(io::BufWriter::new(made.as_file()));
+    let file = NamedTempFile::new().map_err(failed)?;
+    let mut zip = ZipWriter::new(io::BufWriter::new(file.as_file()));
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .last_modified_time(DateTime::default())
@@ -105,7 +105,7 @@ fn pack(folder: &Path, mut progress: impl FnMut(u64, u64)) -> Result<NamedTempFi
     }
     let writer = zip.finish().map_err(Problem::internal)?;
     writer.into_inner().map_err(|error| failed(error.into_error()))?;
-    Ok(made)
+    Ok(file)
 }
 
 /// Collects the files of a folder with their names in the zip.

@@ -161,8 +161,8 @@ impl LocalProject {
             return Ok(None);
         }
         let stored = state.backend.as_ref().map(|backend| backend.compatibility_date.as_str());
-        let asked = self.compatibility_date.as_deref();
-        let date = asked.or(stored).unwrap_or(COMPATIBILITY_DATE);
+        let configured = self.compatibility_date.as_deref();
+        let date = configured.or(stored).unwrap_or(COMPATIBILITY_DATE);
         if lyceum_core::time::parse_date(date).is_none() {
             let message = format!("'{date}' is not a date; write it as 2026-01-31");
             return Err(Problem::new(ProblemKind::Invalid, message));

@@ -9,10 +9,10 @@ use serde_json::Value;
 /// The desired state of the server of `to`: code and frontend of a version that the server of `from` described.
 /// Secrets and data are never copied. Errors: `Invalid` if the version is malformed.
 pub fn promoted(version: &Value, from: &State, to: &State) -> Result<Desired> {
-    let wish: Option<SchemaWish> = part(&version["declared"]["wish"])?;
-    let database = match wish {
-        Some(wish) => {
-            Some(DatabaseWish { schema: wish.for_state(&to.database)?, accept_data_loss: false })
+    let schema: Option<SchemaWish> = part(&version["declared"]["wish"])?;
+    let database = match schema {
+        Some(schema) => {
+            Some(DatabaseWish { schema: schema.for_state(&to.database)?, accept_data_loss: false })
         }
         None => None,
     };
@@ -36,8 +36,8 @@ pub fn lacking(from: &State, to: &State) -> Vec<String> {
     from.secrets.digests.keys().filter(|name| !known.contains_key(*name)).cloned().collect()
 }
 
-fn part<T: DeserializeOwned>(told: &Value) -> Result<T> {
-    serde_json::from_value(told.clone()).map_err(|_| {
+fn part<T: DeserializeOwned>(described: &Value) -> Result<T> {
+    serde_json::from_value(described.clone()).map_err(|_| {
         let message =
             "has a form that this program does not know; update it to the server's release";
         Problem::invalid("version", message)

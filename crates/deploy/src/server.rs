@@ -54,7 +54,7 @@ pub struct UploadTotals {
 }
 
 impl Server {
-    /// Signs in. `told` is called for each request with method, path and status.
+    /// Signs in. `log` is called for each request with method, path and status.
     ///
     /// Errors: `Unavailable` if nothing answers; `Unauthorized`.
     pub fn sign_in(
@@ -151,7 +151,7 @@ impl Server {
                 // The renames have been applied, so they cannot be planned again.
                 let mut desired = plan.desired.clone();
                 if let Some(SchemaWish::Push { renames, .. }) =
-                    desired.database.as_mut().map(|wish| &mut wish.schema)
+                    desired.database.as_mut().map(|database| &mut database.schema)
                 {
                     renames.clear();
                 }

@@ -36,7 +36,7 @@ impl DevFailure {
     }
 
     /// A version that cannot be bundled or does not start, or that stopped.
-    pub(crate) fn told(
+    pub(crate) fn of_message(
         message: &str,
         root: &Path,
         traces: &Traces,
@@ -50,11 +50,11 @@ impl DevFailure {
     fn of(mapped: MappedText, project: &ProjectFacts) -> Self {
         let MappedText { text, place } = mapped;
         let line = place.as_ref().map(|place| place.text.as_str()).unwrap_or_default();
-        let (text, given) = match text.rsplit_once(HINT) {
-            Some((text, given)) => (text.to_owned(), Some(given.to_owned())),
+        let (text, hint_in_text) = match text.rsplit_once(HINT) {
+            Some((text, hint_in_text)) => (text.to_owned(), Some(hint_in_text.to_owned())),
             None => (text, None),
         };
-        let hint = given.or_else(|| hint(&text, line, project));
+        let hint = hint_in_text.or_else(|| hint(&text, line, project));
         let is_call = |line: &&str| line.trim_start().starts_with("at ");
         let (message, stack) = match text.lines().find(is_call).and_then(|call| text.find(call)) {
             Some(start) => text.split_at(start),

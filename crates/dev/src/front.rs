@@ -49,7 +49,7 @@ pub(crate) async fn serve(dev: &Arc<Dev>, listener: TcpListener) {
 
 impl Dev {
     async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
-        let begun = Instant::now();
+        let start = Instant::now();
         if let Some(answer) = self.strange(&request) {
             return answer;
         }
@@ -70,12 +70,12 @@ impl Dev {
             request.headers_mut().insert(USER_HEADER, user.header());
         }
         let answer = self.answer_of_backend(request, reader).await;
-        let meant = match answer.status() {
+        let similar_path = match answer.status() {
             StatusCode::NOT_FOUND => near_path(&path, lock(&self.paths).iter().map(String::as_str)),
             _ => None,
         };
-        let (status, took) = (answer.status().to_string(), begun.elapsed());
-        (self.tell)(DevMessage::Answered { method, path, status, took, meant });
+        let (status, took) = (answer.status().to_string(), start.elapsed());
+        (self.tell)(DevMessage::Answered { method, path, status, took, similar_path });
         answer
     }
 
@@ -110,8 +110,8 @@ impl Dev {
         let (mut parts, body) = answer.into_parts();
         parts.headers.remove(THROWN);
         let bytes = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
-        let told: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let stacks = told["stacks"].as_array().into_iter().flatten();
+        let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let stacks = body["stacks"].as_array().into_iter().flatten();
         let stacks: Vec<_> = stacks.filter_map(|stack| stack.as_str().map(str::to_owned)).collect();
         let failure = DevFailure::thrown(&stacks, &self.traces, &lock(&self.project));
         let empty = Empty::new().map_err(|never: Infallible| match never {}).boxed_unsync();

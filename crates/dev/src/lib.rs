@@ -91,7 +91,7 @@ pub enum DevMessage {
         /// Time until the response began.
         took: Duration,
         /// The path that was probably meant, if no route has this one.
-        meant: Option<String>,
+        similar_path: Option<String>,
     },
     /// A record of the backend's output, with places in sources.
     Output {
@@ -182,12 +182,12 @@ impl Dev {
         let mut watched = WatchedFiles::of(&self.settings.path);
         let mut again = false;
         loop {
-            let begun = Instant::now();
+            let start = Instant::now();
             let version = self.builds.borrow().count + 1;
             let failure = match self.renew(address, version, &mut watched).await {
                 Ok((routes, bundled)) => {
                     *lock(&self.paths) = routes.iter().map(|(path, _)| path.clone()).collect();
-                    let took = begun.elapsed();
+                    let took = start.elapsed();
                     (self.tell)(DevMessage::Serves { routes, took, bundled, again });
                     again = true;
                     None
@@ -214,11 +214,11 @@ impl Dev {
         version: u64,
         watched: &mut WatchedFiles,
     ) -> Result<(Vec<(String, Vec<String>)>, Duration)> {
-        let begun = Instant::now();
+        let start = Instant::now();
         let (path, evaluator) = (self.settings.path.clone(), self.evaluator.clone());
         let read = tokio::task::spawn_blocking(move || source::read(&path, &evaluator)).await;
         let source = read.map_err(Problem::internal)??;
-        let bundled = begun.elapsed();
+        let bundled = start.elapsed();
         watched.also(source.inputs, source.folder);
         let mut worker = source.worker;
         *lock(&self.project) = ProjectFacts {
@@ -272,7 +272,7 @@ impl Dev {
     /// A problem of the whole backend.
     fn failure(&self, problem: &Problem) -> DevFailure {
         let root = source::root(&self.settings.path);
-        DevFailure::told(&problem.message, &root, &self.traces, &lock(&self.project))
+        DevFailure::of_message(&problem.message, &root, &self.traces, &lock(&self.project))
     }
 }
 

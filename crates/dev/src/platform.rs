@@ -56,11 +56,11 @@ impl Platform {
         let text = |name: &str| profile[name].as_str().unwrap_or_default().to_owned();
         let learns = !profile["lms"].is_null();
         let name = text("name");
-        let (given, family) = name.split_once(' ').unwrap_or((&name, ""));
+        let (given_name, family) = name.split_once(' ').unwrap_or((&name, ""));
         let player = PlayerIdentity {
             id: text("id"),
             username: text("username"),
-            given_name: given.to_owned(),
+            given_name: given_name.to_owned(),
             family_name: family.to_owned(),
             email: text("email"),
             is_visitor: !learns,

@@ -48,9 +48,9 @@ pub(crate) fn root(path: &Path) -> PathBuf {
 pub(crate) fn data(path: &Path) -> Result<PathBuf> {
     let folder = root(path).join(DATA);
     if !folder.exists() {
-        let made =
+        let created =
             fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(".gitignore"), "*\n"));
-        made.map_err(|error| {
+        created.map_err(|error| {
             Problem::internal(format!("'{}' cannot be made: {error}", folder.display()))
         })?;
     }

@@ -117,8 +117,8 @@ impl Printer {
     }
 
     /// Returns a callback that prints steps if `debug` or `--verbose` is set.
-    pub(crate) fn debugging(&self, asked: bool) -> impl Fn(&str) + Send + Sync + 'static {
-        let shown = asked || self.level >= Level::Verbose;
+    pub(crate) fn debugging(&self, is_debug: bool) -> impl Fn(&str) + Send + Sync + 'static {
+        let shown = is_debug || self.level >= Level::Verbose;
         move |text| {
             if shown {
                 let _ = writeln!(io::stderr().lock(), "{text}");
@@ -139,10 +139,11 @@ impl Printer {
 
     /// A progress bar up to `total`, hidden if standard error is not a terminal. It disappears when it is
     /// dropped.
-    pub(crate) fn progress(&self, what: &'static str, total: u64) -> ProgressBar {
-        let seen = self.level >= Level::Normal && !self.json;
+    pub(crate) fn progress(&self, message: &'static str, total: u64) -> ProgressBar {
+        let is_visible = self.level >= Level::Normal && !self.json;
         // indicatif hides a bar by itself if standard error is not a terminal.
-        let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target =
+            if is_visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let style = if total == 0 {
             "{spinner} {msg} {human_pos} {elapsed}"
         } else {
@@ -150,7 +151,7 @@ impl Printer {
         };
         let style = ProgressStyle::with_template(style).expect("the templates are valid");
         let length = (total > 0).then_some(total);
-        ProgressBar::with_draw_target(length, target).with_style(style).with_message(what)
+        ProgressBar::with_draw_target(length, target).with_style(style).with_message(message)
     }
 
     fn line(&self, color: &str, head: &str, text: &str) {

@@ -100,8 +100,8 @@ impl Env {
             Connection { url, env: self, credentials }
         };
         if let Some(url) = variable("URL") {
-            let asks = (variable("API_KEY"), variable("CLIENT_ID"), variable("CLIENT_SECRET"));
-            return match asks {
+            let variables = (variable("API_KEY"), variable("CLIENT_ID"), variable("CLIENT_SECRET"));
+            return match variables {
                 (Some(key), ..) => Ok(of(&url, Credentials::Key(key))),
                 (None, Some(id), Some(secret)) => Ok(of(&url, Credentials::Client(id, secret))),
                 _ if self == Self::Local => Ok(of(&url, Credentials::Key(LOCAL_TOKEN.into()))),
@@ -153,8 +153,8 @@ pub(crate) fn usual_profile() -> String {
 pub(crate) fn sandbox(slug: Option<&str>) -> Result<(String, Option<Sandbox>)> {
     let mut running = registry::running();
     let own = running.iter().position(|entry| Some(entry.slug.as_str()) == slug);
-    let meant = own.or((running.len() == 1).then_some(0)).map(|place| running.swap_remove(place));
-    match meant {
+    let chosen = own.or((running.len() == 1).then_some(0)).map(|place| running.swap_remove(place));
+    match chosen {
         Some(entry) => Ok((format!("http://127.0.0.1:{}", entry.port), Some(entry))),
         None if running.is_empty() => Ok((LOCAL_URL.to_owned(), None)),
         None => {

@@ -29,7 +29,7 @@ pub(crate) struct RemoteArgs {
     )]
     server: String,
     #[command(flatten)]
-    who: SignIn,
+    sign_in: SignIn,
 }
 
 /// The credentials of a client.
@@ -73,7 +73,7 @@ impl RemoteArgs {
     pub(crate) fn sign_in(&self) -> Result<Remote> {
         match self.env {
             Some(env) => Remote::of(&env.connection(&usual_profile(), None)?),
-            None => self.who.to(
+            None => self.sign_in.to(
                 &self.server,
                 None,
                 "start the server with `lyceum serve`, or set another address with --server",
@@ -114,7 +114,7 @@ impl Remote {
     /// Signs in to the server of a connection.
     pub(crate) fn of(connection: &Connection) -> Result<Self> {
         let Connection { url, env, credentials } = connection.clone();
-        let (who, token) = match credentials {
+        let (sign_in, token) = match credentials {
             Credentials::None => (SignIn::default(), None),
             Credentials::Key(key) => (SignIn::default(), Some(key)),
             Credentials::Client(id, secret) => {
@@ -128,7 +128,7 @@ impl Remote {
                  variable LYCEUM_URL"
             }
         };
-        let remote = who.to(&url, token.as_deref(), hint)?;
+        let remote = sign_in.to(&url, token.as_deref(), hint)?;
         Ok(Self { env: Some(env.name()), ..remote })
     }
 

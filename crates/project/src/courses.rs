@@ -246,17 +246,17 @@ impl Taught {
 
 /// Computes what must change to get the desired courses; `None` if nothing. Organizations that are in the
 /// roster stay unchanged.
-pub fn change(state: &LmsState, wish: &LmsWish, slug: &str) -> Option<LmsChange> {
+pub fn change(state: &LmsState, desired: &LmsWish, slug: &str) -> Option<LmsChange> {
     let app = App { slug, name: "" };
     // Without an organization in the config, the courses stay where they are.
-    let organization = match (&state.organization, &wish.organization.id) {
+    let organization = match (&state.organization, &desired.organization.id) {
         (Some(stored), None) => stored.clone(),
-        _ => wish.organization.clone(),
+        _ => desired.organization.clone(),
     };
     let is_moved = state.organization.as_ref().is_some_and(|stored| stored.id != organization.id);
     let is_needed = |record: &&Record| {
         let is_own = Some(&record.id) == organization.id.as_ref();
-        !wish.courses.is_empty() && record.kind == "org" && is_own
+        !desired.courses.is_empty() && record.kind == "org" && is_own
     };
     let mut records_written: Vec<RecordChange> =
         state.records.iter().filter(is_needed).filter_map(fixed).collect();
@@ -267,7 +267,7 @@ pub fn change(state: &LmsState, wish: &LmsWish, slug: &str) -> Option<LmsChange>
         records: records_written,
         ended: Vec::new(),
     };
-    for wanted in &wish.courses {
+    for wanted in &desired.courses {
         let stored = state.courses.iter().find(|stored| stored.is_of(wanted));
         let known = stored.and_then(|stored| stored.course_id.clone());
         let course_id = known.unwrap_or_else(|| app.course_id(&wanted.subject, &wanted.grade));
@@ -285,7 +285,7 @@ pub fn change(state: &LmsState, wish: &LmsWish, slug: &str) -> Option<LmsChange>
         change.courses.push(Taught { course_id: Some(course_id), ..wanted.clone() });
     }
     let ended =
-        state.courses.iter().filter(|it| !wish.courses.iter().any(|wanted| wanted.is_of(it)));
+        state.courses.iter().filter(|it| !desired.courses.iter().any(|wanted| wanted.is_of(it)));
     change.ended = ended.filter_map(|course| course.course_id.clone()).collect();
     (!change.records.is_empty() || !change.ended.is_empty()).then_some(change)
 }

@@ -74,8 +74,8 @@ impl SchemaWish {
     pub fn renames(&self) -> Result<Vec<Rename>> {
         let Self::Push { renames, .. } = self else { return Ok(Vec::new()) };
         let parsed = renames.iter().map(|text| {
-            text.parse().map_err(|told: String| {
-                Problem::invalid("desired.database.renames", format!("'{text}' {told}"))
+            text.parse().map_err(|fault: String| {
+                Problem::invalid("desired.database.renames", format!("'{text}' {fault}"))
             })
         });
         parsed.collect()
@@ -107,10 +107,13 @@ pub struct DatabaseChange {
 /// Computes the change from a database's state to the desired one.
 ///
 /// Errors: SQL that SQLite does not understand; a diverged history of migrations; an invalid rename.
-pub fn change(state: &DatabaseState, wish: &DatabaseWish) -> Result<Option<DatabaseChange>> {
+pub fn change(
+    state: &DatabaseState,
+    desired_database: &DatabaseWish,
+) -> Result<Option<DatabaseChange>> {
     let current = Schema::of(&state.ddl)?;
     let mut change = DatabaseChange {
-        strategy: wish.schema.strategy(),
+        strategy: desired_database.schema.strategy(),
         statements: Vec::new(),
         migrations: Vec::new(),
         adopts: false,
@@ -119,10 +122,10 @@ pub fn change(state: &DatabaseState, wish: &DatabaseWish) -> Result<Option<Datab
         drift: Vec::new(),
         ddl: String::new(),
     };
-    match &wish.schema {
+    match &desired_database.schema {
         SchemaWish::Push { ddl, .. } => {
             let desired = Schema::of(ddl)?;
-            let found = schema::diff(&current, &desired, &wish.schema.renames()?)?;
+            let found = schema::diff(&current, &desired, &desired_database.schema.renames()?)?;
             if found.is_empty() {
                 return Ok(None);
             }
@@ -153,8 +156,8 @@ pub fn change(state: &DatabaseState, wish: &DatabaseWish) -> Result<Option<Datab
 
 impl DatabaseChange {
     /// Refuses a change that loses data unless the deploy accepts that.
-    pub fn check(&self, wish: &DatabaseWish) -> Result<()> {
-        if wish.accept_data_loss || self.losses.is_empty() {
+    pub fn check(&self, desired: &DatabaseWish) -> Result<()> {
+        if desired.accept_data_loss || self.losses.is_empty() {
             return Ok(());
         }
         let message = format!("this would lose data: {}", self.losses.join("; "));

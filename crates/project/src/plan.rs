@@ -177,11 +177,11 @@ pub fn plan(state: &State, desired: &Desired) -> Result<Plan> {
         None => SecretChanges::default(),
     };
     let database = match &desired.database {
-        Some(wish) => database::change(&state.database, wish)?,
+        Some(desired) => database::change(&state.database, desired)?,
         None => None,
     };
     let lms = match (&state.lms, &desired.lms) {
-        (Some(taught), Some(wish)) => courses::change(taught, wish, &state.slug),
+        (Some(state_of_lms), Some(desired)) => courses::change(state_of_lms, desired, &state.slug),
         _ => None,
     };
     let mut plan = Plan {

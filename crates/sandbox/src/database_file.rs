@@ -118,14 +118,14 @@ fn lock(file: &Path) -> Result<File> {
         Ok(()) => Ok(lock),
         Err(TryLockError::Error(error)) => Err(failed(&path, "locked", &error)),
         Err(TryLockError::WouldBlock) => {
-            let mut told = String::new();
-            let _ = lock.read_to_string(&mut told);
-            let who = match told.trim().split_once(' ') {
+            let mut text = String::new();
+            let _ = lock.read_to_string(&mut text);
+            let owner = match text.trim().split_once(' ') {
                 Some((pid, url)) => format!("the sandbox of process {pid} at {url}"),
                 None => "a sandbox that is starting".to_owned(),
             };
             let message = format!(
-                "the database '{}' is used by {who}; use that sandbox, stop it, or choose another file \
+                "the database '{}' is used by {owner}; use that sandbox, stop it, or choose another file \
                  with --db-path",
                 file.display()
             );

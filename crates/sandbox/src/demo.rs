@@ -148,11 +148,11 @@ impl Demo {
     /// The courses with their XP and ids. The first one has the id from the options, if it is set.
     fn new_courses(
         &self,
-        given: impl Fn(&Course) -> (Option<f64>, Option<String>),
+        xp_and_id: impl Fn(&Course) -> (Option<f64>, Option<String>),
     ) -> Vec<IntegrationSetupCourse> {
         let DemoLearner { courses, course_id: first, .. } = &self.learner;
         let new = |(number, course): (usize, &Course)| {
-            let (total_xp, id) = given(course);
+            let (total_xp, id) = xp_and_id(course);
             IntegrationSetupCourse {
                 subject: course.subject.clone(),
                 grade: course.grade.as_str().into(),

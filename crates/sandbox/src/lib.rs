@@ -6,19 +6,19 @@
 //! |---|---|
 //! | demo user, project as a game, demo data; earlier XP | `demo`, `history` |
 //! | where the demo user learns: mock, local, remote, disabled | `mode` |
-//! | one sandbox per database file | `place` |
+//! | one sandbox per database file | `database_file` |
 //! | free ports, running sandboxes | `ports`, `registry` |
 
+mod database_file;
 mod demo;
 mod history;
 mod mode;
-mod place;
 pub mod ports;
 pub mod registry;
 
+pub use database_file::DatabaseFile;
 pub use demo::{Demo, DemoLearner, USER_ID, student};
 pub use mode::{DemoOrganization, LearningMode, SchoolRole, Tracking};
-pub use place::DatabaseFile;
 
 use lyceum_access::{Keyring, NewPerson, Player, Realm, limits, person};
 use lyceum_core::Result;
@@ -29,7 +29,7 @@ use lyceum_store::{Db, Migration, StoreOptions, Tx};
 /// A sandbox that is ready to serve.
 pub struct Sandbox {
     /// Its database file, which dropping this releases.
-    pub place: DatabaseFile,
+    pub database_file: DatabaseFile,
     /// The database.
     pub db: Db,
     /// The keys that sign game tokens.
@@ -45,20 +45,20 @@ impl Sandbox {
     ///
     /// Errors: those of the database; `Invalid` if the roster refuses the demo data.
     pub fn open(
-        place: DatabaseFile,
+        database_file: DatabaseFile,
         migrations: &[Migration],
         now: Timestamp,
         base_url: &str,
         demo: &Demo,
     ) -> Result<Self> {
-        let db = Db::open_with(&place.target(), migrations, StoreOptions::default())?;
+        let db = Db::open_with(&database_file.target(), migrations, StoreOptions::default())?;
         let realm = Realm::new(Environment::Staging, base_url);
-        let master = place.master()?;
+        let master = database_file.master()?;
         let (keyring, player, link) = db.write_blocking(|tx| {
             let keyring = Keyring::open(tx, now, &realm, &master)?;
             Ok((keyring, demo.put(tx, now, base_url)?, link(tx, now)?))
         })?;
-        Ok(Self { place, db, keyring, player, link })
+        Ok(Self { database_file, db, keyring, player, link })
     }
 }
 

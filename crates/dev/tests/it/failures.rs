@@ -179,15 +179,17 @@ fn a_mistyped_path_is_named_in_the_log() {
         "server/api/users/[id].ts",
         "export const GET = (c) => c.json({}, c.req.param('id') === '0' ? 404 : 200);\n",
     )]);
-    let meant = |path: &str| {
+    let similar_path = |path: &str| {
         assert_eq!(project.get(path).0, 404);
         project.hears(|message| match message {
-            DevMessage::Answered { path: answered, meant, .. } if answered == path => Some(meant),
+            DevMessage::Answered { path: answered, similar_path, .. } if answered == path => {
+                Some(similar_path)
+            }
             _ => None,
         })
     };
-    assert_eq!(meant("/api/user/7").as_deref(), Some("/api/users/7"));
-    assert_eq!(meant("/users/7").as_deref(), Some("/api/users/7"));
-    assert_eq!(meant("/api/users/0"), None, "a route may answer 404");
-    assert_eq!(meant("/favicon.ico"), None);
+    assert_eq!(similar_path("/api/user/7").as_deref(), Some("/api/users/7"));
+    assert_eq!(similar_path("/users/7").as_deref(), Some("/api/users/7"));
+    assert_eq!(similar_path("/api/users/0"), None, "a route may answer 404");
+    assert_eq!(similar_path("/favicon.ico"), None);
 }

@@ -69,18 +69,18 @@ impl Login {
         let env = environment(&SignIn::default().to(&url, None, hint)?, self.env)?;
         let at = |credentials| Connection { url: url.clone(), env, credentials };
         let remote = Remote::of(&at(Credentials::None))?;
-        let asked =
+        let authorization =
             remote.post_form("/oauth2/device_authorization", &[("client_id", CLIENT_ID)])?;
-        if asked.status != 200 {
-            return Err(remote.refusal(&asked));
+        if authorization.status != 200 {
+            return Err(remote.refusal(&authorization));
         }
-        let text = |name: &str| asked.body[name].as_str().unwrap_or_default().to_owned();
+        let text = |name: &str| authorization.body[name].as_str().unwrap_or_default().to_owned();
         let (link, code) = (text("verification_uri_complete"), text("user_code"));
         printer.item(
             || format!("Open {link} in a browser and compare the code: {code}"),
-            || json!({ "link": link, "code": code, "expiresIn": asked.body["expires_in"] }),
+            || json!({ "link": link, "code": code, "expiresIn": authorization.body["expires_in"] }),
         );
-        let token = wait_for_token(&remote, &asked.body)?;
+        let token = wait_for_token(&remote, &authorization.body)?;
         let remote = Remote::of(&at(Credentials::Key(token.clone())))?;
         let me = remote.get("/api/auth/me")?;
         if me.status != 200 {
@@ -97,9 +97,9 @@ impl Login {
 
     fn url(&self, profiles: &Profiles) -> Result<String> {
         let env = self.env.unwrap_or(Env::Staging);
-        let given = self.server.as_deref().map(|url| url.trim_end_matches('/').to_owned());
+        let chosen = self.server.as_deref().map(|url| url.trim_end_matches('/').to_owned());
         let known = || profiles.find(&self.profile.name, env).map(|entry| entry.url.clone());
-        given.or_else(profile::url_in_place).or_else(known).ok_or_else(|| {
+        chosen.or_else(profile::url_in_place).or_else(known).ok_or_else(|| {
             let message = format!("the address of the {} server is not known", env.name());
             Failure::new(Code::Usage, message).hint("set it with --server")
         })
@@ -108,11 +108,11 @@ impl Login {
 
 /// The server's environment. Errors: `Conflict` if it must be another one, before the person signs in.
 fn environment(remote: &Remote, wanted: Option<Env>) -> Result<Env> {
-    let told = remote.get("/.well-known/oauth-authorization-server")?;
-    if told.status != 200 {
-        return Err(remote.refusal(&told));
+    let metadata = remote.get("/.well-known/oauth-authorization-server")?;
+    if metadata.status != 200 {
+        return Err(remote.refusal(&metadata));
     }
-    let own = told.body["lyceum_environment"].as_str().unwrap_or_default();
+    let own = metadata.body["lyceum_environment"].as_str().unwrap_or_default();
     let Ok(own) = Env::from_str(own, false) else {
         return Err(Failure::failed("there is no Lyceum server at this address"));
     };
@@ -128,14 +128,14 @@ fn environment(remote: &Remote, wanted: Option<Env>) -> Result<Env> {
 }
 
 /// Polls at the interval that the server allows until the person confirms or refuses (RFC 8628, 3.5).
-fn wait_for_token(remote: &Remote, asked: &Value) -> Result<String> {
-    let code = asked["device_code"].as_str().unwrap_or_default();
+fn wait_for_token(remote: &Remote, authorization: &Value) -> Result<String> {
+    let code = authorization["device_code"].as_str().unwrap_or_default();
     let form = [
         ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
         ("client_id", CLIENT_ID),
         ("device_code", code),
     ];
-    let mut interval_s = asked["interval"].as_u64().unwrap_or(5);
+    let mut interval_s = authorization["interval"].as_u64().unwrap_or(5);
     loop {
         sleep(Duration::from_secs(interval_s));
         let answer = remote.post_form("/oauth2/token", &form)?;
@@ -195,9 +195,9 @@ impl Me {
         printer.answer(
             || {
                 let names = ["name", "email", "kind", "role", "project", "environment", "id"];
-                let told = names.iter().filter_map(|name| Some((name, body[*name].as_str()?)));
+                let texts = names.iter().filter_map(|name| Some((name, body[*name].as_str()?)));
                 let lines: Vec<_> =
-                    told.map(|(name, value)| format!("{name:11}  {value}")).collect();
+                    texts.map(|(name, value)| format!("{name:11}  {value}")).collect();
                 lines.join("\n") + "\n"
             },
             || body.clone(),

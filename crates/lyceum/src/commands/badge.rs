@@ -59,7 +59,7 @@ impl Verify {
             )
         });
         let count = |outcome| report.checks.iter().filter(|one| one.outcome == outcome).count();
-        let told = match (count(CheckOutcome::Failed), count(CheckOutcome::Skipped)) {
+        let summary = match (count(CheckOutcome::Failed), count(CheckOutcome::Skipped)) {
             (0, 0) => {
                 printer.done("valid: every check passed");
                 return Ok(());
@@ -74,7 +74,7 @@ impl Verify {
             (0, skipped) => format!("not confirmed: {skipped} of the checks could not be made"),
             (failed, _) => format!("not valid: {failed} of the checks failed"),
         };
-        Err(Failure { hint, ..Failure::failed(told) })
+        Err(Failure { hint, ..Failure::failed(summary) })
     }
 
     fn documents(&self) -> Result<BTreeMap<String, Value>> {
@@ -98,11 +98,11 @@ impl Verify {
 fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let most = CREDENTIAL_MAX_BYTES as u64 + 1;
-    let done = match path.as_os_str() == "-" {
+    let read = match path.as_os_str() == "-" {
         true => std::io::stdin().lock().take(most).read_to_end(&mut bytes),
         false => std::fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)),
     };
-    match done {
+    match read {
         Ok(_) => Ok(bytes),
         Err(error) => {
             let missing = error.kind() == std::io::ErrorKind::NotFound;

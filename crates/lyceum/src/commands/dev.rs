@@ -87,11 +87,11 @@ impl Dev {
             origins: Origins::of(self.origins, ""),
         };
         let url = format!("http://localhost:{port}");
-        let told = json!({
+        let summary = json!({
             "url": url, "api": format!("{url}/api"), "port": port, "pid": std::process::id(),
             "slug": slug, "sandbox": platform,
         });
-        printer.answer(String::new, || told);
+        printer.answer(String::new, || summary);
         printer.done(&format!("Backend of '{slug}' on {url}/api"));
         printer.note(&format!("  Sandbox   {}", platform.as_deref().unwrap_or("none")));
         let teller: Tell = teller(printer, !self.no_logger);
@@ -120,7 +120,7 @@ fn running_sandbox(slug: &str) -> Option<String> {
 fn teller(printer: &Printer, logs: bool) -> Tell {
     let printer = printer.clone();
     let shown = Mutex::new(Vec::new());
-    Arc::new(move |told| match told {
+    Arc::new(move |message| match message {
         DevMessage::Serves { routes, took, bundled, again } => {
             let what = if again { "reloaded" } else { "ready" };
             printer.done(&format!("{what} in {} ms", took.as_millis()));
@@ -140,9 +140,9 @@ fn teller(printer: &Printer, logs: bool) -> Tell {
             }
             print_hint(&printer, hint);
         }
-        DevMessage::Answered { method, path, status, took, meant } if logs => {
+        DevMessage::Answered { method, path, status, took, similar_path } if logs => {
             printer.note(&format!("{method} {path} {status} ({}ms)", took.as_millis()));
-            print_hint(&printer, meant.map(|meant| format!("did you mean {meant}?")));
+            print_hint(&printer, similar_path.map(|path| format!("did you mean {path}?")));
         }
         DevMessage::Answered { .. } => {}
         DevMessage::Output { line, hint } => {
@@ -195,8 +195,8 @@ impl Beside {
                 break;
             }
         }
-        let told: Value = serde_json::from_str(&text).unwrap_or_default();
-        match told["url"].as_str() {
+        let started: Value = serde_json::from_str(&text).unwrap_or_default();
+        match started["url"].as_str() {
             Some(url) => Ok(Self { url: url.to_owned(), process, input }),
             None => Err(Failure::failed("cannot start a sandbox for the backend")
                 .hint("start one with `lyceum sandbox`, or use --no-sandbox")),

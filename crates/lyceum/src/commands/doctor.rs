@@ -33,7 +33,7 @@ pub(crate) struct Doctor {
 }
 
 /// Release date of the first version: a clock before it is wrong.
-const MADE: &str = "2026-11-01T00:00:00Z";
+const FIRST_RELEASE: &str = "2026-11-01T00:00:00Z";
 /// The time by which two clocks may differ: servers read each other's tokens and events.
 const CLOCK_TOLERANCE_MS: u64 = 2_000;
 /// Room for one day of a large network.
@@ -159,9 +159,9 @@ pub(super) fn report(config: &Config) -> String {
 
 /// Compares the clock with the release date and the database's clock: tokens, events and signatures contain the time.
 fn clock(now: Timestamp, database: Option<Timestamp>) -> Finding {
-    let made: Timestamp = MADE.parse().expect("a constant");
+    let first_release: Timestamp = FIRST_RELEASE.parse().expect("a constant");
     let remedy = "set the clock, for example with `timedatectl set-ntp true`";
-    if now < made {
+    if now < first_release {
         let found = format!(
             "the clock is wrong: it shows {now}, which is before this program was released"
         );
@@ -180,9 +180,9 @@ fn clock(now: Timestamp, database: Option<Timestamp>) -> Finding {
 /// Checks free space and write access of the data folder, or of the folder that it will be created in.
 fn disk(folder: &Path) -> Finding {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let there = absolute.ancestors().find(|one| one.exists()).unwrap_or(Path::new("/"));
-    let shown = there.display();
-    if !there.is_dir() {
+    let existing = absolute.ancestors().find(|one| one.exists()).unwrap_or(Path::new("/"));
+    let shown = existing.display();
+    if !existing.is_dir() {
         let found = format!("'{shown}' is a file, but the data needs a folder");
         return Finding::ill(
             "disk",
@@ -191,7 +191,7 @@ fn disk(folder: &Path) -> Finding {
             "choose another folder with --data",
         );
     }
-    if rustix::fs::access(there, Access::WRITE_OK).is_err() {
+    if rustix::fs::access(existing, Access::WRITE_OK).is_err() {
         let found = format!("'{shown}' is not writable");
         return Finding::ill(
             "disk",
@@ -201,7 +201,7 @@ fn disk(folder: &Path) -> Finding {
         );
     }
     let free = |disk: StatVfs| disk.f_bavail.saturating_mul(disk.f_frsize);
-    let Ok(free) = rustix::fs::statvfs(there).map(free) else {
+    let Ok(free) = rustix::fs::statvfs(existing).map(free) else {
         let found = format!("the free space of '{shown}' is unknown");
         return Finding::ill("disk", CheckState::Warning, found, "check it with `df`");
     };

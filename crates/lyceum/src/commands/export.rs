@@ -40,12 +40,12 @@ impl Export {
         let content = if self.complete { ExportContent::Complete } else { ExportContent::Standard };
         let bar = printer.progress("exporting", 0);
         let exported = whole(&self.out, |file| {
-            let mut told = |name: &'static str, rows| {
+            let mut on_rows = |name: &'static str, rows| {
                 bar.set_message(name);
                 bar.set_position(rows);
             };
             let (exported, mut out) =
-                csv::export(&db, (content, &reach), BufWriter::new(file), &mut told)?;
+                csv::export(&db, (content, &reach), BufWriter::new(file), &mut on_rows)?;
             std::io::Write::flush(&mut out).map_err(Problem::internal)?;
             Ok(exported)
         })?;
@@ -87,7 +87,8 @@ pub(crate) fn whole<T>(
     let part = path.with_file_name(name);
     interrupt::unfinished(Some(&part));
     let written = File::create(&part).map_err(failed).and_then(|file| Ok(write(file)?));
-    let moved = written.and_then(|done| fs::rename(&part, path).map(|()| done).map_err(failed));
+    let moved =
+        written.and_then(|written| fs::rename(&part, path).map(|()| written).map_err(failed));
     interrupt::unfinished(None);
     if moved.is_err() {
         // Removes the incomplete file. If that fails, the command's error is still the same.

@@ -116,8 +116,9 @@ fn report_text(report: &CsvReport) -> String {
 
 fn refused(report: &CsvReport) -> Failure {
     let faults = report.fault_count;
-    let told = counted(faults, "fault");
-    let mut failure = Failure::failed(format!("nothing was imported: found {told} in the files"));
+    let fault_count = counted(faults, "fault");
+    let mut failure =
+        Failure::failed(format!("nothing was imported: found {fault_count} in the files"));
     failure.details = report.faults.iter().take(SHOWN_FAULTS).map(ToString::to_string).collect();
     let more = faults.saturating_sub(failure.details.len() as u64);
     if more > 0 {

@@ -82,11 +82,11 @@ impl Rotate {
         let db = settings::open(&loaded.config, Missing::Refuse)?;
         let master = settings::master(&loaded)?;
         let (base_url, now) = (reached_at(&loaded, &db)?, SystemClock.now());
-        let made = write(&db, move |tx| {
+        let key = write(&db, move |tx| {
             Issuer::find(tx, &base_url, &self.issuer)?;
             keys::rotate(tx, now, &master, &self.issuer)
         })?;
-        printer.answer(|| format!("{}\n", made.kid), || record(&made));
+        printer.answer(|| format!("{}\n", key.kid), || record(&key));
         printer
             .done("the new key signs from now on; credentials signed with former keys stay valid");
         Ok(())

@@ -72,7 +72,7 @@ pub(crate) struct Target {
     )]
     config: PathBuf,
     #[command(flatten)]
-    who: SignIn,
+    sign_in: SignIn,
 }
 
 /// A server, and the game on it.
@@ -118,23 +118,23 @@ impl Target {
             let key = profile::api_key();
             let token = key.as_deref().unwrap_or(LOCAL_TOKEN);
             let hint = "start the server, or correct the address with --server";
-            return Ok((self.who.to(server, Some(token), hint)?, None));
+            return Ok((self.sign_in.to(server, Some(token), hint)?, None));
         }
         let (url, entry) = profile::sandbox(named)
             .map_err(|failure| failure.hint("choose a server with --env or --server"))?;
         let hint =
             "start the sandbox with `lyceum sandbox`, or choose a server with --env or --server";
-        Ok((self.who.to(&url, Some(LOCAL_TOKEN), hint)?, entry.map(|entry| entry.game_id)))
+        Ok((self.sign_in.to(&url, Some(LOCAL_TOKEN), hint)?, entry.map(|entry| entry.game_id)))
     }
 }
 
 impl GameServer {
-    fn path(&self, what: &str) -> String {
-        format!("/api/lms/{what}/{}", segment(&self.game))
+    fn path(&self, action: &str) -> String {
+        format!("/api/lms/{action}/{}", segment(&self.game))
     }
 
-    fn get(&self, what: &str) -> Result<Value> {
-        let answer = self.remote.get(&self.path(what))?;
+    fn get(&self, action: &str) -> Result<Value> {
+        let answer = self.remote.get(&self.path(action))?;
         self.accepted(answer)
     }
 
@@ -173,28 +173,28 @@ impl GameServer {
     }
 }
 
-fn set_up(place: &GameServer, dry_run: bool, printer: &Printer) -> Result {
+fn set_up(server: &GameServer, dry_run: bool, printer: &Printer) -> Result {
     let query = if dry_run { "?dryRun=true" } else { "" };
-    let body = place.setup()?.to_string();
-    let answer = place.remote.post(&format!("/api/lms/setup{query}"), &body)?;
-    let told = place.accepted(answer)?;
+    let body = server.setup()?.to_string();
+    let answer = server.remote.post(&format!("/api/lms/setup{query}"), &body)?;
+    let reply = server.accepted(answer)?;
     if dry_run {
-        printer.answer(|| record_table(&told["found"], planned), || told.clone());
+        printer.answer(|| record_table(&reply["found"], planned), || reply.clone());
         printer.done("nothing was changed");
         return Ok(());
     }
-    printer.answer(|| courses(&told), || told.clone());
-    let count = told["courses"].as_array().map_or(0, Vec::len);
-    let what = if count == 1 { "course" } else { "courses" };
-    let organization = text(&told["organization"]["name"]);
-    printer.done(&format!("set up {count} {what} of '{}' at '{organization}'", place.game));
+    printer.answer(|| courses(&reply), || reply.clone());
+    let count = reply["courses"].as_array().map_or(0, Vec::len);
+    let noun = if count == 1 { "course" } else { "courses" };
+    let organization = text(&reply["organization"]["name"]);
+    printer.done(&format!("set up {count} {noun} of '{}' at '{organization}'", server.game));
     Ok(())
 }
 
-fn verify(place: &GameServer, printer: &Printer) -> Result {
-    let told = place.get("verify")?;
-    printer.answer(|| record_table(&told["courses"], |state| state), || told.clone());
-    let missing = told["missing"].as_array().map(Vec::as_slice).unwrap_or_default();
+fn verify(server: &GameServer, printer: &Printer) -> Result {
+    let reply = server.get("verify")?;
+    printer.answer(|| record_table(&reply["courses"], |state| state), || reply.clone());
+    let missing = reply["missing"].as_array().map(Vec::as_slice).unwrap_or_default();
     if missing.is_empty() {
         printer.done("all records exist");
         return Ok(());
@@ -204,23 +204,22 @@ fn verify(place: &GameServer, printer: &Printer) -> Result {
     Err(Failure { details, ..failure }.hint("run `lyceum lms setup` to create them"))
 }
 
-fn config(place: &GameServer, printer: &Printer) -> Result {
-    let told = place.get("config")?;
-    printer
-        .answer(|| format!("{:#}\n", json!({ "integrations": { "lms": told } })), || told.clone());
+fn config(server: &GameServer, printer: &Printer) -> Result {
+    let lms = server.get("config")?;
+    printer.answer(|| format!("{:#}\n", json!({ "integrations": { "lms": lms } })), || lms.clone());
     Ok(())
 }
 
-fn remove(place: &GameServer, dry_run: bool, printer: &Printer) -> Result {
-    let told = place.get("integrations")?;
-    printer.answer(|| courses(&told), || told.clone());
+fn remove(server: &GameServer, dry_run: bool, printer: &Printer) -> Result {
+    let integrations = server.get("integrations")?;
+    printer.answer(|| courses(&integrations), || integrations.clone());
     if dry_run {
         printer.done("nothing was changed");
         return Ok(());
     }
-    let answer = place.remote.delete(&place.path("integrations"))?;
-    place.accepted(answer)?;
-    printer.done(&format!("removed the courses of '{}'; the results of players stay", place.game));
+    let answer = server.remote.delete(&server.path("integrations"))?;
+    server.accepted(answer)?;
+    printer.done(&format!("removed the courses of '{}'; the results of players stay", server.game));
     Ok(())
 }
 

@@ -29,18 +29,18 @@ impl Rebuild {
             last = *seq;
             settings::write(&db, move |tx| facts::place(tx, &places))?;
         }
-        let (mut done, mut events, mut after) = (0_u64, 0_u64, 0);
+        let (mut actors, mut events, mut after) = (0_u64, 0_u64, 0);
         while let Some(chunk) = settings::write(&db, move |tx| facts::rebuild(tx, after))? {
             after = chunk.last;
-            done += chunk.actors;
+            actors += chunk.actors;
             events += chunk.events;
             bar.set_position(u64::try_from(after).unwrap_or_default());
         }
         bar.finish_and_clear();
-        printer.answer(String::new, || json!({ "actors": done, "events": events }));
+        printer.answer(String::new, || json!({ "actors": actors, "events": events }));
         printer.done(&format!(
             "rebuilt the facts of {} from {}",
-            counted(done, "actor"),
+            counted(actors, "actor"),
             counted(events, "event")
         ));
         Ok(())

@@ -79,11 +79,11 @@ impl Replay {
                 waiting.iter().rev().map(|refusal| refusal.id).collect()
             }
         };
-        let (mut taken, mut refused) = (0, Vec::new());
+        let (mut accepted, mut refused) = (0, Vec::new());
         for id in ids {
             let now = SystemClock.now();
             match write(&db, move |tx| repository::replay(tx, now, id)) {
-                Ok(()) => taken += 1,
+                Ok(()) => accepted += 1,
                 Err(failure) if self.all => refused.push(format!("{id}: {}", failure.message)),
                 Err(failure) => return Err(failure),
             }
@@ -91,10 +91,10 @@ impl Replay {
         for line in &refused {
             printer.warn(line);
         }
-        printer.answer(String::new, || json!({ "taken": taken, "refused": refused.len() }));
+        printer.answer(String::new, || json!({ "taken": accepted, "refused": refused.len() }));
         printer.done(&format!(
             "accepted {}, rejected {} again",
-            counted(taken, "envelope"),
+            counted(accepted, "envelope"),
             refused.len()
         ));
         Ok(())

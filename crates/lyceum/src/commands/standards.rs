@@ -94,8 +94,8 @@ impl Import {
             let (id, title) = (document.record.id, document.title);
             bar.suspend(|| {
                 printer.item(
-                    || format!("{} {id} '{title}': {}", what(became), both(stats)),
-                    || json!({ "id": id, "title": title, "written": what(became), "stats": stats }),
+                    || format!("{} {id} '{title}': {}", outcome_word(became), both(stats)),
+                    || json!({ "id": id, "title": title, "written": outcome_word(became), "stats": stats }),
                 );
             });
         }
@@ -106,7 +106,7 @@ impl Import {
     }
 }
 
-fn what(became: WriteOutcome) -> &'static str {
+fn outcome_word(became: WriteOutcome) -> &'static str {
     match became {
         WriteOutcome::Created => "created",
         WriteOutcome::Replaced | WriteOutcome::Unchanged => "replaced",
@@ -203,8 +203,8 @@ impl One {
         let named = id.clone();
         write(&db, move |tx| repository::publish(tx, &named, is_public))?;
         printer.answer(String::new, || json!({ "id": id, "public": is_public }));
-        let who = if is_public { "everybody can read it" } else { "reading it needs a token" };
-        printer.done(&format!("'{id}': {who}"));
+        let readers = if is_public { "everybody can read it" } else { "reading it needs a token" };
+        printer.done(&format!("'{id}': {readers}"));
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The steps from one schema to another, in order, and what they would lose.
+//! The steps from one schema to another, in order, and the data that they would lose.
 
 use std::collections::BTreeSet;
 
@@ -27,10 +27,10 @@ impl Difference {
     }
 }
 
-/// The difference that leads from one schema to another. A table is rebuilt only where `ALTER TABLE`
-/// cannot do it, and then the columns that both have are copied, and no other.
-/// Errors: a rename of what is not there, or to what the desired schema does not have; a virtual table
-/// that changes.
+/// The difference that leads from one schema to another. A table is rebuilt only if `ALTER TABLE` cannot make the
+/// change. Then only the columns that both schemas have are copied.
+/// Errors: a rename of an unknown table or column, or to a name that the desired schema lacks; a virtual table that
+/// changes.
 pub fn diff(current: &Schema, desired: &Schema, renames: &[Rename]) -> Result<Difference> {
     let mut out = Difference::default();
     let base = rename(current, desired, renames, &mut out)?;
@@ -93,7 +93,7 @@ pub fn diff(current: &Schema, desired: &Schema, renames: &[Rename]) -> Result<Di
     Ok(out)
 }
 
-/// The schema after the renames, which are the first statements; none where there are none.
+/// The schema after the renames, which are the first statements; `None` without renames.
 fn rename(
     current: &Schema,
     desired: &Schema,
@@ -104,7 +104,7 @@ fn rename(
         return Ok(None);
     }
     let mut now = current.clone();
-    // What reads the tables is made anew at the end.
+    // Views and triggers read the tables. They are created again at the end.
     let drops: Vec<String> = now.programs.values().map(steps::drop_program).collect();
     now.programs.clear();
     out.statements.extend(drops);
@@ -199,26 +199,26 @@ fn rebuild(old: &Table, new: &Table, out: &mut Difference) -> Vec<String> {
                 "the column '{}.{}' is dropped, with what it holds",
                 old.name, column.name
             )),
-            Some(kept) if kept.is_generated && column.is_generated => {}
-            Some(kept) if kept.is_generated => out.losses.push(format!(
+            Some(former) if former.is_generated && column.is_generated => {}
+            Some(former) if former.is_generated => out.losses.push(format!(
                 "the column '{}.{}' becomes a computed one, and what it holds is dropped",
                 old.name, column.name
             )),
-            Some(kept) => {
-                if affinity(&column.declared) != affinity(&kept.declared) {
+            Some(former) => {
+                if affinity(&column.declared) != affinity(&former.declared) {
                     out.losses.push(format!(
                         "the column '{}.{}' changes from '{}' to '{}', which may change values",
-                        old.name, column.name, column.declared, kept.declared
+                        old.name, column.name, column.declared, former.declared
                     ));
                 }
-                common.push(kept.name.clone());
+                common.push(former.name.clone());
             }
         }
     }
-    let gone = old.columns.iter().filter(|column| new.column(&column.name).is_none());
+    let dropped = old.columns.iter().filter(|column| new.column(&column.name).is_none());
     let come: Vec<_> =
         new.columns.iter().filter(|column| old.column(&column.name).is_none()).collect();
-    for column in gone {
+    for column in dropped {
         out.hints.extend(come.iter().map(|other| {
             format!(
                 "if '{}.{}' became '{}', say --rename {0}.{1}={2}",

@@ -1,8 +1,7 @@
 //! The schema of a project's database, and the safe way from one schema to another.
 //!
-//! A schema is what SQLite itself makes of DDL: [`Schema::of`] loads it into a database in memory and
-//! describes what is there. [`diff`] is a list of steps with what they would lose, named; [`push`] and
-//! [`migrate`] change a database file, first on a copy that stays as the restore point, then in one
+//! SQLite itself reads DDL: [`Schema::of`] loads it into a database in memory and describes the result. [`diff`] lists
+//! the steps, and names the data that they would lose. [`push`] and [`migrate`] change a database file, first on a copy that stays as the restore point, then in one
 //! transaction of the file itself, with foreign keys off before it begins and checked before it ends.
 
 mod difference;
@@ -26,7 +25,7 @@ pub use sqlite::problems::problems;
 pub struct Schema {
     pub(crate) tables: BTreeMap<String, Table>,
     pub(crate) indexes: BTreeMap<String, Index>,
-    /// Views and triggers, which are made anew when a table changes.
+    /// Views and triggers, which are created again when a table changes.
     pub(crate) programs: BTreeMap<String, Program>,
 }
 
@@ -119,16 +118,16 @@ impl FromStr for Rename {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let told = || "must be TABLE.OLD=NEW for a column, or OLD=NEW for a table".to_owned();
-        let (from, to) = text.split_once('=').ok_or_else(told)?;
+        let form = || "must be TABLE.OLD=NEW for a column, or OLD=NEW for a table".to_owned();
+        let (from, to) = text.split_once('=').ok_or_else(form)?;
         if from.is_empty() || to.is_empty() || to.contains('.') {
-            return Err(told());
+            return Err(form());
         }
         Ok(match from.split_once('.') {
             Some((table, column)) if !table.is_empty() && !column.is_empty() => {
                 Self::Column(table.to_owned(), column.to_owned(), to.to_owned())
             }
-            Some(_) => return Err(told()),
+            Some(_) => return Err(form()),
             None => Self::Table(from.to_owned(), to.to_owned()),
         })
     }

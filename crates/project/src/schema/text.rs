@@ -103,7 +103,7 @@ pub(crate) struct Definition<'a> {
     pub(crate) start: usize,
 }
 
-/// Takes a `CREATE TABLE` apart; none where it has no definition in parentheses.
+/// Parses a `CREATE TABLE`; `None` if it has no definition in parentheses.
 pub(crate) fn definition(sql: &str) -> Option<Definition<'_>> {
     let all = tokens(sql);
     let open = all.iter().position(|token| token.is("("))?;

@@ -54,7 +54,7 @@ fn a_new_start_deletes_database_and_deployed_projects() {
 fn a_database_in_memory_leaves_nothing() {
     let [one, other] = [(), ()].map(|()| DatabaseFile::in_memory().unwrap());
     assert_eq!((one.file(), other.file()), (None, None));
-    let folders = [&one, &other].map(|place| place.data().parent().unwrap().to_owned());
+    let folders = [&one, &other].map(|file| file.data().parent().unwrap().to_owned());
     assert_ne!(folders[0], folders[1]);
     assert!(folders.iter().all(|folder| folder.is_dir()));
     drop(one);

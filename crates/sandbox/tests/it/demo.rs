@@ -41,8 +41,8 @@ fn math() -> DemoLearner {
     DemoLearner { courses: vec![course], ..DemoLearner::default() }
 }
 
-fn open(place: DatabaseFile, demo: &Demo) -> Sandbox {
-    Sandbox::open(place, &migrations(), now(), URL, demo).unwrap()
+fn open(file: DatabaseFile, demo: &Demo) -> Sandbox {
+    Sandbox::open(file, &migrations(), now(), URL, demo).unwrap()
 }
 
 fn credits(db: &Db, user: &str) -> i64 {
@@ -76,8 +76,8 @@ fn a_new_sandbox_has_a_player_with_history_and_classmates() {
 #[test]
 fn a_restart_keeps_what_the_developer_did() {
     let folder = tempdir().unwrap();
-    let place = || DatabaseFile::on_disk(&folder.path().join("sandbox.db"), false).unwrap();
-    let first = open(place(), &demo(math()));
+    let file = || DatabaseFile::on_disk(&folder.path().join("sandbox.db"), false).unwrap();
+    let first = open(file(), &demo(math()));
     let (link, player) = (first.link.clone(), first.player.clone());
     let spend = |tx: &mut lyceum_store::Tx<'_>| {
         let movement = serde_json::from_value(json!({ "itemId": CREDITS, "qty": 400 })).unwrap();
@@ -87,7 +87,7 @@ fn a_restart_keeps_what_the_developer_did() {
     let xp = |db: &Db| db.read_blocking(|tx| levels::progress(tx, USER_ID)).unwrap().total_xp;
     let earned = xp(&first.db);
     drop(first);
-    let second = open(place(), &demo(math()));
+    let second = open(file(), &demo(math()));
     assert_eq!((second.player.user, second.player.game), (player.user, player.game));
     assert_eq!((credits(&second.db, USER_ID), xp(&second.db)), (600, earned));
     // Each start has a new link to the console, which replaces the former one.

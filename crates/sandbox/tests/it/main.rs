@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+mod database_file;
 mod demo;
 mod mode;
-mod place;
 mod ports;

@@ -35,7 +35,7 @@ pub(crate) struct Bulk {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    place: ProjectDataArgs,
+    project_data: ProjectDataArgs,
 }
 
 /// A file to upload as an object.
@@ -47,21 +47,21 @@ struct Job {
 
 impl Bulk {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let target = Target::open(&self.place, printer)?;
+        let target = Target::open(&self.project_data, printer)?;
         let files = collect(&self.folder, &self.prefix)?;
-        let there = target.all(&self.prefix)?;
+        let etags = target.all(&self.prefix)?;
         let mut jobs = Vec::new();
         for (key, file) in &files {
-            let is_there = match there.get(key) {
+            let is_stored = match etags.get(key) {
                 Some(etag) => is_same(file, etag)?,
                 None => false,
             };
-            if !is_there {
+            if !is_stored {
                 jobs.push(Job { key: key.clone(), file: file.clone(), size: size_of(file)? });
             }
         }
         let surplus: Vec<String> = match self.delete {
-            true => there.into_keys().filter(|key| !files.contains_key(key)).collect(),
+            true => etags.into_keys().filter(|key| !files.contains_key(key)).collect(),
             false => Vec::new(),
         };
         let (same, bytes) = (files.len() - jobs.len(), jobs.iter().map(|job| job.size).sum());

@@ -38,7 +38,7 @@ pub(crate) enum Bucket {
 #[derive(Args)]
 pub(crate) struct List {
     #[command(flatten)]
-    place: ProjectDataArgs,
+    project_data: ProjectDataArgs,
     /// Only objects whose keys begin with this prefix
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
@@ -61,7 +61,7 @@ pub(crate) struct Get {
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
-    place: ProjectDataArgs,
+    project_data: ProjectDataArgs,
 }
 
 #[derive(Args)]
@@ -83,7 +83,7 @@ pub(crate) struct Put {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    place: ProjectDataArgs,
+    project_data: ProjectDataArgs,
 }
 
 #[derive(Args)]
@@ -101,7 +101,7 @@ pub(crate) struct Delete {
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
-    place: ProjectDataArgs,
+    project_data: ProjectDataArgs,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -126,7 +126,7 @@ impl Bucket {
 
 impl List {
     fn run(self, printer: &Printer) -> Result {
-        let target = Target::open(&self.place, printer)?;
+        let target = Target::open(&self.project_data, printer)?;
         let mut objects: Vec<Value> = Vec::new();
         let mut cursor = self.cursor;
         loop {
@@ -160,7 +160,7 @@ impl List {
 
 impl Get {
     fn run(self, printer: &Printer) -> Result {
-        let target = Target::open(&self.place, printer)?;
+        let target = Target::open(&self.project_data, printer)?;
         if let Some(output) = &self.output {
             let size = target.get(&self.key, output)?;
             printer
@@ -210,7 +210,7 @@ fn pour(mut from: impl std::io::Read) -> Result {
 
 impl Put {
     fn run(self, printer: &Printer) -> Result {
-        let target = Target::open(&self.place, printer)?;
+        let target = Target::open(&self.project_data, printer)?;
         let size = size_of(&self.file)?;
         let media = self.content_type.unwrap_or_else(|| media_of(&self.file.to_string_lossy()));
         let custom = self.metadata.into_iter().map(|(key, value)| (key, value.into()));
@@ -255,7 +255,7 @@ fn size_of(file: &Path) -> Result<u64> {
 
 impl Delete {
     fn run(self, printer: &Printer) -> Result {
-        let target = Target::open(&self.place, printer)?;
+        let target = Target::open(&self.project_data, printer)?;
         let keys: Vec<String> = match &self.prefix {
             Some(prefix) => target.all(prefix)?.into_keys().collect(),
             None => existing(&target, self.keys, printer)?,

@@ -28,11 +28,11 @@ pub(super) enum Target {
 }
 
 impl Target {
-    pub(super) fn open(place: &ProjectDataArgs, printer: &Printer) -> Result<Self> {
-        if let Some((server, slug)) = place.deployed(printer)? {
-            return Ok(Self::There { server, slug, env: place.env.name() });
+    pub(super) fn open(project_data: &ProjectDataArgs, printer: &Printer) -> Result<Self> {
+        if let Some((server, slug)) = project_data.deployed(printer)? {
+            return Ok(Self::There { server, slug, env: project_data.env.name() });
         }
-        let folder = lyceum_project::folder_of(&place.config).join(FOLDER);
+        let folder = lyceum_project::folder_of(&project_data.config).join(FOLDER);
         Ok(Self::Here(Bucket::open(&folder, Arc::new(SystemClock))?))
     }
 

@@ -53,7 +53,7 @@ struct DatabaseArgs {
 #[derive(Args)]
 pub(crate) struct Diff {
     #[command(flatten)]
-    place: DatabaseArgs,
+    database_args: DatabaseArgs,
     #[command(flatten)]
     renames: Renames,
 }
@@ -67,15 +67,15 @@ struct Renames {
 
 impl Renames {
     fn parsed(&self) -> Result<Vec<Rename>> {
-        let wish = SchemaWish::Push { ddl: String::new(), renames: self.texts.clone() };
-        wish.renames().map_err(|problem| Failure::new(Code::Usage, problem.message))
+        let schema = SchemaWish::Push { ddl: String::new(), renames: self.texts.clone() };
+        schema.renames().map_err(|problem| Failure::new(Code::Usage, problem.message))
     }
 }
 
 #[derive(Args)]
 pub(crate) struct Change {
     #[command(flatten)]
-    place: DatabaseArgs,
+    database_args: DatabaseArgs,
     #[command(flatten)]
     renames: Renames,
     /// Apply changes even if they lose the data that `lyceum db diff` lists
@@ -89,7 +89,7 @@ pub(crate) struct Change {
 #[derive(Args)]
 pub(crate) struct Migrate {
     #[command(flatten)]
-    place: DatabaseArgs,
+    database_args: DatabaseArgs,
     /// Apply migrations even if they lose rows
     #[arg(long)]
     accept_data_loss: bool,
@@ -101,7 +101,7 @@ pub(crate) struct Migrate {
 #[derive(Args)]
 pub(crate) struct Reset {
     #[command(flatten)]
-    place: DatabaseArgs,
+    database_args: DatabaseArgs,
     /// Show which database would be emptied, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -115,7 +115,7 @@ pub(crate) struct Backup {
     /// The file to create
     to: PathBuf,
     #[command(flatten)]
-    place: DatabaseArgs,
+    database_args: DatabaseArgs,
 }
 
 #[derive(Args)]
@@ -123,7 +123,7 @@ pub(crate) struct Restore {
     /// The file to restore from. For a deployed database it can also be the id of a restore point
     from: PathBuf,
     #[command(flatten)]
-    place: DatabaseArgs,
+    database_args: DatabaseArgs,
     /// Check the file or restore point, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -132,13 +132,13 @@ pub(crate) struct Restore {
 #[derive(Args)]
 pub(crate) struct ShowSchema {
     #[command(flatten)]
-    place: DatabaseArgs,
+    database_args: DatabaseArgs,
 }
 
 #[derive(Args)]
 pub(crate) struct Points {
     #[command(flatten)]
-    place: DatabaseArgs,
+    database_args: DatabaseArgs,
 }
 
 impl Db {
@@ -173,10 +173,10 @@ impl DatabaseArgs {
 
 impl Diff {
     fn run(self, printer: &Printer) -> Result {
-        if let Some(remote) = self.place.remote(printer)? {
+        if let Some(remote) = self.database_args.remote(printer)? {
             return remote.diff(remote.strategy()?, &self.renames.texts, printer);
         }
-        let project = self.place.project()?;
+        let project = self.database_args.project()?;
         if project.sources.strategy()? == Strategy::Migrate {
             return project.show_pending(printer);
         }
@@ -227,8 +227,8 @@ impl Project {
                 })
             },
         );
-        for told in difference.losses.iter().chain(&problems) {
-            printer.warn(told);
+        for warning in difference.losses.iter().chain(&problems) {
+            printer.warn(warning);
         }
         for hint in &difference.hints {
             printer.note(hint);
@@ -245,21 +245,21 @@ fn commented(file: &MigrationFile) -> String {
     format!("-- {}\n{}\n", file.tag, file.sql.trim())
 }
 
-fn consent(given: bool) -> Consent {
-    if given { Consent::MayLose } else { Consent::KeepEverything }
+fn consent(accepts_data_loss: bool) -> Consent {
+    if accepts_data_loss { Consent::MayLose } else { Consent::KeepEverything }
 }
 
 impl Change {
     fn run(self, printer: &Printer) -> Result {
-        let Self { place, renames, accept_data_loss, dry_run } = self;
-        if let Some(remote) = place.remote(printer)? {
+        let Self { database_args, renames, accept_data_loss, dry_run } = self;
+        if let Some(remote) = database_args.remote(printer)? {
             let renames = &renames.texts;
             return match dry_run {
                 true => remote.diff(Strategy::Push, renames, printer),
                 false => remote.change(Strategy::Push, renames, accept_data_loss, printer),
             };
         }
-        let project = place.project()?;
+        let project = database_args.project()?;
         if dry_run {
             return project.show_difference(&renames.parsed()?, printer);
         }
@@ -275,20 +275,20 @@ impl Change {
                        declare a rename with --rename old=new",
             )
         })?;
-        tell(printer, &outcome, "steps");
+        print_outcome(printer, &outcome, "steps");
         Ok(())
     }
 }
 
 impl Migrate {
     fn run(self, printer: &Printer) -> Result {
-        if let Some(remote) = self.place.remote(printer)? {
+        if let Some(remote) = self.database_args.remote(printer)? {
             return match self.dry_run {
                 true => remote.diff(Strategy::Migrate, &[], printer),
                 false => remote.change(Strategy::Migrate, &[], self.accept_data_loss, printer),
             };
         }
-        let project = self.place.project()?;
+        let project = self.database_args.project()?;
         if self.dry_run {
             return project.show_pending(printer);
         }
@@ -301,16 +301,16 @@ fn migrate(project: &Project, consent: Consent, printer: &Printer) -> Result {
     project.make_folder()?;
     let (now, restore_point) = (SystemClock.now(), project.restore_point());
     let outcome = schema::migrate(&project.file, &files, now, consent, &restore_point)?;
-    tell(printer, &outcome, "migrations");
+    print_outcome(printer, &outcome, "migrations");
     Ok(())
 }
 
-fn tell(printer: &Printer, outcome: &SchemaChange, what: &str) {
+fn print_outcome(printer: &Printer, outcome: &SchemaChange, kind: &str) {
     let point = outcome.restore_point.as_ref().map(|point| point.display().to_string());
     printer.answer(String::new, || json!({ "done": outcome.done, "restorePoint": point }));
     printer.done(&match outcome.done.len() {
         0 => "the database already matches the project's schema".to_owned(),
-        count => format!("the database now matches the project's schema: applied {count} {what}"),
+        count => format!("the database now matches the project's schema: applied {count} {kind}"),
     });
     if let Some(point) = point {
         printer.note(&format!("run `lyceum db restore {point}` to undo this"));
@@ -319,10 +319,10 @@ fn tell(printer: &Printer, outcome: &SchemaChange, what: &str) {
 
 impl Reset {
     fn run(self, printer: &Printer) -> Result {
-        if let Some(remote) = self.place.remote(printer)? {
+        if let Some(remote) = self.database_args.remote(printer)? {
             return remote.reset((self.yes, self.dry_run), printer);
         }
-        let project = self.place.project()?;
+        let project = self.database_args.project()?;
         if self.dry_run {
             let file = project.file.display().to_string();
             printer.answer(|| format!("reset {file}\n"), || json!({ "reset": file }));
@@ -350,17 +350,17 @@ impl Reset {
         project.make_folder()?;
         let point = project.restore_point();
         let outcome = schema::push(&project.file, &desired, &[], Consent::MayLose, &point)?;
-        tell(printer, &outcome, "steps");
+        print_outcome(printer, &outcome, "steps");
         Ok(())
     }
 }
 
 impl Backup {
     fn run(self, printer: &Printer) -> Result {
-        if let Some(remote) = self.place.remote(printer)? {
+        if let Some(remote) = self.database_args.remote(printer)? {
             return remote.backup(&self.to, printer);
         }
-        let project = self.place.project()?;
+        let project = self.database_args.project()?;
         schema::backup(&project.file, &self.to)?;
         printer.done(&format!("backed up to '{}'", self.to.display()));
         Ok(())
@@ -369,9 +369,9 @@ impl Backup {
 
 impl ShowSchema {
     fn run(self, printer: &Printer) -> Result {
-        let found = match self.place.remote(printer)? {
+        let found = match self.database_args.remote(printer)? {
             Some(remote) => remote.schema()?,
-            None => schema::read(&self.place.project()?.file)?,
+            None => schema::read(&self.database_args.project()?.file)?,
         };
         printer.answer(|| found.ddl(), || found.described());
         if found == Schema::default() {
@@ -383,10 +383,10 @@ impl ShowSchema {
 
 impl Points {
     fn run(self, printer: &Printer) -> Result {
-        match self.place.remote(printer)? {
+        match self.database_args.remote(printer)? {
             Some(remote) => remote.points(printer),
             None => {
-                let project = self.place.project()?;
+                let project = self.database_args.project()?;
                 let points = project.points();
                 let text = || {
                     let names: Vec<_> =
@@ -402,10 +402,10 @@ impl Points {
 
 impl Restore {
     fn run(self, printer: &Printer) -> Result {
-        if let Some(remote) = self.place.remote(printer)? {
+        if let Some(remote) = self.database_args.remote(printer)? {
             return remote.restore(&self.from, self.dry_run, printer);
         }
-        let project = self.place.project()?;
+        let project = self.database_args.project()?;
         if !self.from.is_file() {
             let message = format!("there is no file '{}'", self.from.display());
             return Err(Failure::new(Code::NotFound, message)

@@ -19,10 +19,10 @@ use crate::project::evaluator;
 
 /// The SQL that a plan runs, in order: the statements of a push, or whole migration files.
 fn sql(plan: &Plan) -> Vec<String> {
-    let (Some(change), Some(wish)) = (&plan.database, &plan.desired.database) else {
+    let (Some(change), Some(database)) = (&plan.database, &plan.desired.database) else {
         return Vec::new();
     };
-    match &wish.schema {
+    match &database.schema {
         SchemaWish::Push { .. } => {
             change.statements.iter().map(|one| format!("{one};\n")).collect()
         }

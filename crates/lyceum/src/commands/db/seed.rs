@@ -32,12 +32,12 @@ pub(crate) struct SeedDb {
     #[arg(short, long, alias = "force", short_alias = 'f')]
     yes: bool,
     #[command(flatten)]
-    place: DatabaseArgs,
+    database_args: DatabaseArgs,
 }
 
 impl SeedDb {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let project = self.place.project()?;
+        let project = self.database_args.project()?;
         let root = project.sources.root.clone();
         let seed = Seed::read(&root, self.source.as_deref())?;
         let failed = |error: std::io::Error| {
@@ -45,7 +45,7 @@ impl SeedDb {
         };
         let folder = tempfile::tempdir().map_err(failed)?;
         let draft = folder.path().join("draft.db");
-        let remote = self.place.remote(printer)?;
+        let remote = self.database_args.remote(printer)?;
         let has_rows = remote.is_some() || project.file.exists();
         if has_rows && !self.no_reset && !self.yes && !self.dry_run {
             if !prompt::is_interactive() {
@@ -105,8 +105,8 @@ fn run(root: &Path, bytes: Vec<u8>, database: &Path, printer: &Printer) -> Resul
     let runtime =
         runtime.map_err(|error| Failure::failed(format!("cannot start threads: {error}")))?;
     let clock = Arc::new(SystemClock);
-    let said = runtime.block_on(run_once(folder.path(), settings, clock, worker))?;
-    for line in said.iter().filter(|line| line.stream != LogStream::Engine) {
+    let lines = runtime.block_on(run_once(folder.path(), settings, clock, worker))?;
+    for line in lines.iter().filter(|line| line.stream != LogStream::Engine) {
         printer.note(&line.text);
     }
     Ok(())

@@ -238,14 +238,15 @@ fn refuse_missing(local: &LocalProject, state: &State) -> Result {
 
 /// Explains why existing rows do not fit the schema of a plan.
 pub(crate) fn problems(server: &Server, plan: &Plan) -> Result<Vec<String>> {
-    let Some(wish) = plan.desired.database.as_ref().filter(|_| plan.database.is_some()) else {
+    let Some(database) = plan.desired.database.as_ref().filter(|_| plan.database.is_some()) else {
         return Ok(Vec::new());
     };
     if plan.base == 0 {
         return Ok(Vec::new());
     }
-    let told = server.post(&format!("/api/projects/{}/database/problems", plan.slug), &json!(wish));
-    Ok(serde_json::from_value(told?).unwrap_or_default())
+    let problems =
+        server.post(&format!("/api/projects/{}/database/problems", plan.slug), &json!(database));
+    Ok(serde_json::from_value(problems?).unwrap_or_default())
 }
 
 /// Fails if existing rows do not fit the new schema.
@@ -262,17 +263,17 @@ pub(crate) fn refuse(problems: Vec<String>) -> Result {
 /// Lets a plan lose the data that it lists only if the user agrees.
 pub(crate) fn consent(plan: &mut Plan, yes: bool) -> Result {
     let losses = plan.database.as_ref().map(|change| change.losses.clone()).unwrap_or_default();
-    let Some(wish) = plan.desired.database.as_mut().filter(|_| !losses.is_empty()) else {
+    let Some(database) = plan.desired.database.as_mut().filter(|_| !losses.is_empty()) else {
         return Ok(());
     };
-    if wish.accept_data_loss {
+    if database.accept_data_loss {
         return Ok(());
     }
     if !yes && prompt::is_interactive() {
         if !prompt::confirm("The database loses the data listed above. Continue?", false)? {
             return Err(prompt::cancelled());
         }
-        wish.accept_data_loss = true;
+        database.accept_data_loss = true;
         return Ok(());
     }
     let mut failure = Failure::new(Code::Conflict, "the new schema would lose data");
@@ -302,8 +303,8 @@ impl Sources<'_> {
         }
         self.upload(server, plan, printer)?;
         let mut tried = plan.clone();
-        if let Some(wish) = &mut tried.desired.database {
-            wish.accept_data_loss = true;
+        if let Some(database) = &mut tried.desired.database {
+            database.accept_data_loss = true;
         }
         server.rehearse(&tried, &self.pushed(plan))?;
         printer.done("✔ The server accepts the plan");
@@ -356,11 +357,11 @@ pub(crate) fn send(
     let bar = printer.progress(what, artifact.size);
     let sent = server.upload(artifact, source, |offset| bar.set_position(offset))?.bytes;
     bar.finish_and_clear();
-    let told = match sent {
+    let sent_size = match sent {
         0 => "already on the server".to_owned(),
         sent => show::bytes(sent),
     };
-    printer.done(&format!("✔ {what}: {told}"));
+    printer.done(&format!("✔ {what}: {sent_size}"));
     Ok(sent)
 }
 
@@ -368,12 +369,12 @@ pub(crate) fn send(
 ///
 /// Errors: some records are missing.
 pub(crate) fn verify(plan: &Plan, applied: &State, printer: &Printer) -> Result {
-    let (Some(taught), Some(wish)) = (&applied.lms, &plan.desired.lms) else { return Ok(()) };
-    let Some(missing) = courses::change(taught, wish, &applied.slug) else {
+    let (Some(lms), Some(desired)) = (&applied.lms, &plan.desired.lms) else { return Ok(()) };
+    let Some(missing) = courses::change(lms, desired, &applied.slug) else {
         printer.done(&format!(
             "✔ Verified {} of {}",
-            counted(taught.records.len(), "record"),
-            counted(taught.courses.len(), "course")
+            counted(lms.records.len(), "record"),
+            counted(lms.courses.len(), "course")
         ));
         return Ok(());
     };

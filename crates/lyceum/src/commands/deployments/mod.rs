@@ -161,9 +161,9 @@ impl Rollback {
         let current = state.version.unwrap_or_default();
         let path = format!("/api/projects/{}", state.slug);
         let versions = server.get(&format!("{path}/deployments"))?;
-        let target = elements(&versions).find(|kept| match self.version {
-            Some(version) => kept["version"] == version,
-            None => kept["version"].as_i64() < Some(current),
+        let target = elements(&versions).find(|entry| match self.version {
+            Some(version) => entry["version"] == version,
+            None => entry["version"].as_i64() < Some(current),
         });
         let Some(target) = target else {
             let message = match self.version {
@@ -183,8 +183,8 @@ impl Rollback {
         if !self.yes && prompt::is_interactive() && !prompt::confirm(&question, true)? {
             return Err(prompt::cancelled());
         }
-        let told = server.get(&format!("{path}/deployments/{version}"))?;
-        let database = self.database(&told, &state, printer)?;
+        let version_details = server.get(&format!("{path}/deployments/{version}"))?;
+        let database = self.database(&version_details, &state, printer)?;
         let body = json!({ "version": version, "revision": state.revision, "database": database });
         let turned = server.post(&format!("{path}/rollback"), &body)?;
         printer.done(&format!("✔ version {version} of {} is served again", state.slug));
@@ -247,8 +247,8 @@ impl Promote {
         };
         let version = staging.get(&format!("/api/projects/{slug}/deployments/{served}"))?;
         let mut desired = lyceum_deploy::promoted(&version, &from, &state)?;
-        if let Some(wish) = &mut desired.database {
-            wish.accept_data_loss = self.accept_data_loss;
+        if let Some(database) = &mut desired.database {
+            database.accept_data_loss = self.accept_data_loss;
         }
         let mut plan = lyceum_project::plan(&state, &desired)?;
         let lacking = lyceum_deploy::lacking(&from, &state);

@@ -42,7 +42,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     #[command(flatten)]
-    place: ProjectDataArgs,
+    project_data: ProjectDataArgs,
 }
 
 #[derive(Args)]
@@ -53,7 +53,7 @@ pub(crate) struct Get {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    place: ProjectDataArgs,
+    project_data: ProjectDataArgs,
 }
 
 #[derive(Args)]
@@ -76,7 +76,7 @@ pub(crate) struct Set {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    place: ProjectDataArgs,
+    project_data: ProjectDataArgs,
 }
 
 #[derive(Args)]
@@ -94,7 +94,7 @@ pub(crate) struct Delete {
     #[arg(short, long)]
     yes: bool,
     #[command(flatten)]
-    place: ProjectDataArgs,
+    project_data: ProjectDataArgs,
 }
 
 fn json_of(text: &str) -> Result<Value, String> {
@@ -114,7 +114,7 @@ impl Kv {
 
 impl List {
     fn run(self, printer: &Printer) -> Result {
-        let target = Target::open(&self.place, printer)?;
+        let target = Target::open(&self.project_data, printer)?;
         let mut keys: Vec<Value> = Vec::new();
         let mut cursor = self.cursor;
         loop {
@@ -144,7 +144,7 @@ impl List {
 
 impl Get {
     fn run(self, printer: &Printer) -> Result {
-        let target = Target::open(&self.place, printer)?;
+        let target = Target::open(&self.project_data, printer)?;
         let Some(value) = target.get(&self.key)? else { return Err(self.missing(&target)) };
         if let Some(output) = &self.output {
             std::fs::write(output, &value).map_err(|error| {
@@ -201,7 +201,7 @@ impl Set {
             })?,
             (None, None) => Vec::new(),
         };
-        let target = Target::open(&self.place, printer)?;
+        let target = Target::open(&self.project_data, printer)?;
         let (key, size, name) = (&self.key, counted(value.len(), "byte"), target.name());
         if self.dry_run {
             let replaces = target.key(key)?.is_some();
@@ -220,7 +220,7 @@ impl Set {
 
 impl Delete {
     fn run(self, printer: &Printer) -> Result {
-        let target = Target::open(&self.place, printer)?;
+        let target = Target::open(&self.project_data, printer)?;
         let mut keys = Vec::new();
         match &self.prefix {
             Some(prefix) => keys = target.keys(prefix)?,

@@ -21,11 +21,11 @@ pub(super) enum Target {
 }
 
 impl Target {
-    pub(super) fn open(place: &ProjectDataArgs, printer: &Printer) -> Result<Self> {
-        if let Some((server, slug)) = place.deployed(printer)? {
-            return Ok(Self::Deployed { server, slug, env: place.env.name() });
+    pub(super) fn open(project_data: &ProjectDataArgs, printer: &Printer) -> Result<Self> {
+        if let Some((server, slug)) = project_data.deployed(printer)? {
+            return Ok(Self::Deployed { server, slug, env: project_data.env.name() });
         }
-        let file = lyceum_project::folder_of(&place.config).join(FILE);
+        let file = lyceum_project::folder_of(&project_data.config).join(FILE);
         let folder = file.parent().expect("the file lies in a folder");
         std::fs::create_dir_all(folder).map_err(|error| {
             Failure::failed(format!("cannot create the folder '{}': {error}", folder.display()))

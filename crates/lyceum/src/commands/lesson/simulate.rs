@@ -111,8 +111,8 @@ impl Simulate {
 fn together(count: u64, sums: [AttemptTotals; 2]) -> String {
     let per =
         |sum: f64, of: u64| if of == 0 { "-".to_owned() } else { format!("{:.1}", sum / real(of)) };
-    let row = |what: &str, told: [String; 2]| {
-        let [was, would_be] = told;
+    let row = |what: &str, values: [String; 2]| {
+        let [was, would_be] = values;
         vec![what.to_owned(), was, would_be]
     };
     let rows = [

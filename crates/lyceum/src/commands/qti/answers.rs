@@ -69,7 +69,7 @@ impl Answers {
 
 /// Parses `NAME=VALUE` pairs.
 fn typed(item: &Item, texts: &[String]) -> Result<ResponseMap> {
-    let mut given = ResponseMap::new();
+    let mut responses = ResponseMap::new();
     for text in texts {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Failure::new(Code::Usage, format!("--response must be NAME=VALUE: got '{text}'"))
@@ -88,15 +88,15 @@ fn typed(item: &Item, texts: &[String]) -> Result<ResponseMap> {
                 .hint(format!("write for example --response {name}={{\"field\":1}}"))
             })?,
         };
-        match given.get_mut(name) {
+        match responses.get_mut(name) {
             None => {
-                given.insert(name.to_owned(), value);
+                responses.insert(name.to_owned(), value);
             }
             Some(Value::Array(values)) => values.push(value),
             Some(first) => *first = Value::Array(vec![first.take(), value]),
         }
     }
-    Ok(given)
+    Ok(responses)
 }
 
 /// The objects of a file, read one at a time.
@@ -120,8 +120,8 @@ fn read(path: &Path) -> Result<ResponsesIterator<'_>> {
 
 impl Scorer {
     /// Checks the responses against the item's declarations and interactions.
-    pub(super) fn read(&self, given: &ResponseMap) -> Result<(Responses, Vec<String>)> {
-        let responses = Responses::from_json(&self.item, given).map_err(|faults| Failure {
+    pub(super) fn read(&self, values: &ResponseMap) -> Result<(Responses, Vec<String>)> {
+        let responses = Responses::from_json(&self.item, values).map_err(|faults| Failure {
             details: faults.iter().map(fault_text).collect(),
             ..Failure::failed("the responses do not fit the item")
         })?;

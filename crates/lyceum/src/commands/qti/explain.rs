@@ -20,7 +20,7 @@ impl Explain {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let mut scorer = self.answers.scorer()?;
         let mut each = self.answers.each(&scorer.item)?;
-        let given = each.next().transpose()?.unwrap_or_default();
+        let values = each.next().transpose()?.unwrap_or_default();
         if each.next().is_some() {
             return Err(Failure::new(
                 Code::Usage,
@@ -28,7 +28,7 @@ impl Explain {
             )
             .hint("leave only the response to explain in the file"));
         }
-        let (responses, faults) = scorer.read(&given)?;
+        let (responses, faults) = scorer.read(&values)?;
         for fault in &faults {
             printer.warn(fault);
         }

@@ -52,7 +52,7 @@ impl Export {
         let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
         let warn = |text: &str| bar.suspend(|| printer.warn(text));
         let mut counts = Map::new();
-        let done = db.read_blocking(|tx| {
+        let exported = db.read_blocking(|tx| {
             for (kind, folder) in
                 [(Kind::Item, "items"), (Kind::Test, "tests"), (Kind::Stimulus, "stimuli")]
             {
@@ -78,16 +78,16 @@ impl Export {
             fs::rename(&part, &self.out).map_err(|error| failed(&self.out, &error))
         });
         interrupt::unfinished(None);
-        if done.is_err() {
+        if exported.is_err() {
             // Removes the incomplete folder. If that fails, the command's error is still the same.
             let _ = fs::remove_dir_all(&part);
         }
-        done?;
+        exported?;
         bar.finish_and_clear();
-        let told: Vec<String> =
+        let parts: Vec<String> =
             counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
         printer.answer(String::new, || json!({ "folder": out, "documents": counts }));
-        printer.done(&format!("exported {} to '{out}'", told.join(", ")));
+        printer.done(&format!("exported {} to '{out}'", parts.join(", ")));
         Ok(())
     }
 }

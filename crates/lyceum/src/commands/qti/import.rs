@@ -122,14 +122,14 @@ impl Import {
 /// is stored nevertheless.
 fn missing(db: &Db, check: &mut Check<'_>) -> Result {
     for (path, link, fault) in check.library.dangling() {
-        let there = db.read_blocking(|tx| {
+        let exists = db.read_blocking(|tx| {
             let kind = ORDER.iter().find(|(_, found, _)| *found == link.kind);
             let Some((kind, ..)) = kind else { return Ok(false) };
             let names = super::library::names(&link);
             let mut found = names.iter().map(|name| repository::find(tx, *kind, name));
-            found.try_fold(false, |there, found| Ok(there || found?.is_some()))
+            found.try_fold(false, |exists, found| Ok(exists || found?.is_some()))
         })?;
-        if !there {
+        if !exists {
             check.tell_later(&path, &fault);
         }
     }

@@ -70,8 +70,8 @@ impl Library {
     /// address, because the store knows documents only by identifier. `None` if the store finds the
     /// document by the address itself, and if the address names no file that was read.
     pub(super) fn address(&self, from: &Path, link: &DocumentLink) -> Option<String> {
-        let there = self.by_path.get(&target(from, &address(link)));
-        let (_, name) = there.filter(|(kind, _)| *kind == link.kind)?;
+        let document = self.by_path.get(&target(from, &address(link)));
+        let (_, name) = document.filter(|(kind, _)| *kind == link.kind)?;
         let [last, bare, own] = names(link);
         let is_known = |name: &str| self.by_name.contains_key(&(link.kind, name.into()));
         let is_found = **name == *last

@@ -35,15 +35,15 @@ impl Score {
             return Ok(());
         }
         let bar = printer.progress("scoring", 0);
-        let (mut taken, mut refused) = (0_u64, 0_u64);
-        for (number, given) in (1_u64..).zip(std::iter::once(Ok(first)).chain(each)) {
+        let (mut scored, mut refused) = (0_u64, 0_u64);
+        for (number, values) in (1_u64..).zip(std::iter::once(Ok(first)).chain(each)) {
             bar.set_position(number);
-            match scorer.read(&given?) {
+            match scorer.read(&values?) {
                 Ok((responses, faults)) => {
                     let outcomes = scorer.score(&responses);
                     let json = || json!({ "response": number, "outcomes": outcomes.to_json(), "faults": faults });
                     bar.suspend(|| printer.item(|| line(number, &outcomes), json));
-                    taken += 1;
+                    scored += 1;
                 }
                 Err(failure) => {
                     let why = failure.details.join(", ");
@@ -54,11 +54,11 @@ impl Score {
             }
         }
         bar.finish_and_clear();
-        let told = counted(taken, "response");
+        let scored_text = counted(scored, "response");
         match refused {
-            0 => printer.done(&format!("scored {told}")),
+            0 => printer.done(&format!("scored {scored_text}")),
             _ => {
-                let message = format!("scored {told}, rejected {refused}");
+                let message = format!("scored {scored_text}, rejected {refused}");
                 return Err(Failure::failed(message)
                     .hint("the rejected responses do not fit the item's declarations"));
             }

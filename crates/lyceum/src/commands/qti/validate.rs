@@ -43,10 +43,10 @@ impl Validate {
             let files = counted(skipped, "XML file");
             printer.step(&format!("skipped {files} in folders that are not QTI"));
         }
-        let told = format!("{} checked: {}", counted(documents, "document"), check.faults());
+        let summary = format!("{} checked: {}", counted(documents, "document"), check.faults());
         match errors {
-            0 => printer.done(&told),
-            _ => return Err(Failure::failed(told)),
+            0 => printer.done(&summary),
+            _ => return Err(Failure::failed(summary)),
         }
         Ok(())
     }

@@ -192,15 +192,15 @@ impl Run {
         config.server.public_url = Some(url.clone());
         let makes_games = self.platform_role != players::PlayerRole::Player;
         let clock = SystemClock;
-        let place = match self.memory {
+        let database_file = match self.memory {
             true => DatabaseFile::in_memory()?,
             false => DatabaseFile::on_disk(&self.database(), self.recreate_db)?,
         };
-        config.store.data = place.data();
+        config.store.data = database_file.data();
         let (now, migrations) = (clock.now(), lyceum_server::migrations());
-        let Sandbox { mut place, db, keyring, player, link } =
-            Sandbox::open(place, &migrations, now, &url, &demo)?;
-        place.tell(&url);
+        let Sandbox { mut database_file, db, keyring, player, link } =
+            Sandbox::open(database_file, &migrations, now, &url, &demo)?;
+        database_file.tell(&url);
         let entry = RunningSandbox {
             pid: std::process::id(),
             port,
@@ -209,7 +209,7 @@ impl Run {
             slug: demo.project.slug,
             game_id: player.game.clone(),
             learning: mode.name().map(str::to_owned),
-            database: place.file().and_then(|file| std::path::absolute(file).ok()),
+            database: database_file.file().and_then(|file| std::path::absolute(file).ok()),
             started_at: now.to_string(),
         };
         runtime.block_on(async {
@@ -255,11 +255,11 @@ impl Run {
             return Err(Failure::new(Code::Usage, message).hint("set one with --project-slug"));
         }
         let lms = config.and_then(|config| config.integrations.lms.clone());
-        let said = lms.as_ref().and_then(|lms| lms.organization.clone()).unwrap_or_default();
+        let configured = lms.as_ref().and_then(|lms| lms.organization.clone()).unwrap_or_default();
         let organization = DemoOrganization {
-            id: tracking.organization.id.or(said.id),
-            name: tracking.organization.name.or(said.name),
-            kind: tracking.organization.kind.or(said.kind),
+            id: tracking.organization.id.or(configured.id),
+            name: tracking.organization.name.or(configured.name),
+            kind: tracking.organization.kind.or(configured.kind),
         };
         let courses = match (mode, lms) {
             (LearningMode::Disabled, _) => Vec::new(),
@@ -365,17 +365,17 @@ pub(super) fn stdin_ends() -> oneshot::Receiver<()> {
 fn greet(printer: &Printer, entry: &RunningSandbox, link: &str) {
     let RunningSandbox { url, project, slug, database, .. } = entry;
     let learning = entry.learning.as_deref().unwrap_or("disabled");
-    let kept = match database {
+    let database_place = match database {
         Some(file) => file.display().to_string(),
         None => "in memory, lost when the sandbox stops".to_owned(),
     };
     let console = format!("{url}/console/enter?link={link}");
-    let told: Value = json!({
+    let summary: Value = json!({
         "url": url, "api": format!("{url}/api"), "port": entry.port, "pid": entry.pid,
         "learning": entry.learning, "token": LOCAL_TOKEN, "gameId": entry.game_id,
         "project": { "name": project, "slug": slug }, "database": database, "console": console,
     });
-    printer.answer(String::new, || told);
+    printer.answer(String::new, || summary);
     let version = env!("CARGO_PKG_VERSION");
     printer.done(&format!("Lyceum sandbox {version} on {url}/api"));
     for (name, value) in [
@@ -383,7 +383,7 @@ fn greet(printer: &Printer, entry: &RunningSandbox, link: &str) {
         ("Token", format!("any, such as {LOCAL_TOKEN}")),
         ("Learning", learning.to_owned()),
         ("Console", format!("{console} (signs in once)")),
-        ("Database", kept),
+        ("Database", database_place),
         ("Try", format!("curl -H 'Authorization: Bearer {LOCAL_TOKEN}' {url}/api/users/me")),
     ] {
         printer.note(&format!("  {name:9} {value}"));

@@ -28,13 +28,13 @@ pub enum Consent {
 /// The result of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SchemaChange {
-    /// The statements or the names of the migration files, in order; none: there was nothing to do.
+    /// The statements or the names of the migration files, in order; empty if nothing was due.
     pub done: Vec<String>,
-    /// The file as it was before; none where nothing was there or nothing was done.
+    /// The copy of the file before the change; `None` if there was no file or no change.
     pub restore_point: Option<PathBuf>,
 }
 
-/// The schema of a database file; empty where there is none.
+/// The schema of a database file; empty if the file does not exist.
 pub fn read(file: &Path) -> Result<Schema> {
     match file.exists() {
         true => describe(&open(file)?),
@@ -100,26 +100,26 @@ fn moved() -> Problem {
 pub fn make(
     live: &Path,
     copy: &Path,
-    (state, wish): (&DatabaseState, &DatabaseWish),
+    (state, desired): (&DatabaseState, &DatabaseWish),
     now: Timestamp,
 ) -> Result<()> {
-    let planned = crate::database::change(state, wish)?;
+    let planned = crate::database::change(state, desired)?;
     if live.exists() {
         restore(live, copy)?;
     } else {
         pour(&Connection::open_in_memory().map_err(broken)?, copy)?;
     }
     let Some(planned) = planned else { return Ok(()) };
-    planned.check(wish)?;
-    let consent = if wish.accept_data_loss { Consent::MayLose } else { Consent::KeepEverything };
+    planned.check(desired)?;
+    let consent = if desired.accept_data_loss { Consent::MayLose } else { Consent::KeepEverything };
     let current = Schema::of(&state.ddl)?;
     let mut connection = open(copy)?;
     attempt(
         &mut connection,
-        |connection| match &wish.schema {
+        |connection| match &desired.schema {
             SchemaWish::Push { .. } => {
                 let schemas = (&current, &Schema::of(&planned.ddl)?);
-                take_steps(connection, schemas, &planned.statements, &wish.schema.renames()?)
+                take_steps(connection, schemas, &planned.statements, &desired.schema.renames()?)
             }
             SchemaWish::Migrate { files } => {
                 if describe(connection)? != current {
@@ -268,9 +268,9 @@ pub(crate) fn open(file: &Path) -> Result<Connection> {
 
 /// Refuses a file that is no whole database.
 pub fn check(file: &Path) -> Result<()> {
-    let told = texts(&open(file)?, "PRAGMA quick_check(1)")
+    let reports = texts(&open(file)?, "PRAGMA quick_check(1)")
         .map_err(|_| Problem::invalid("file", "is not a SQLite database"))?;
-    match told.first().map(String::as_str) {
+    match reports.first().map(String::as_str) {
         Some("ok") => Ok(()),
         _ => Err(Problem::invalid("file", "is a damaged SQLite database")),
     }
@@ -309,8 +309,8 @@ fn pour(source: &Connection, to: &Path) -> Result<()> {
     target.busy_timeout(Duration::from_millis(limits::STORE_LOCK_WAIT_MS)).map_err(broken)?;
     // An open read keeps the snapshot; without it every write by another connection starts the copy over.
     let snapshot = source.unchecked_transaction().map_err(broken)?;
-    let begun = snapshot.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |_| Ok(()));
-    begun.map_err(broken)?;
+    let read = snapshot.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |_| Ok(()));
+    read.map_err(broken)?;
     let backup = Backup::new(&snapshot, &mut target).map_err(broken)?;
     backup.run_to_completion(1024, Duration::from_millis(1), None).map_err(broken)
 }

@@ -114,8 +114,8 @@ pub(crate) fn run(connection: &mut Connection, statements: &str) -> Result<()> {
 
 /// A statement that SQLite does not take, with the statement.
 fn refused(statements: &str, error: &rusqlite::Error) -> Problem {
-    let told = match error {
-        rusqlite::Error::SqliteFailure(_, Some(told)) => told.clone(),
+    let reason = match error {
+        rusqlite::Error::SqliteFailure(_, Some(reason)) => reason.clone(),
         rusqlite::Error::SqlInputError { msg, sql, offset, .. } => {
             let at = usize::try_from(*offset).unwrap_or(0);
             let near: String = sql.get(at..).unwrap_or_default().chars().take(40).collect();
@@ -125,7 +125,7 @@ fn refused(statements: &str, error: &rusqlite::Error) -> Problem {
     };
     let first: String =
         statements.trim().lines().next().unwrap_or_default().chars().take(80).collect();
-    let message = format!("SQLite refuses it: {told} (in '{first}')");
+    let message = format!("SQLite refuses it: {reason} (in '{first}')");
     Problem::new(ProblemKind::Invalid, message)
 }
 
@@ -168,8 +168,8 @@ pub(crate) fn describe(connection: &Connection) -> Result<Schema> {
 }
 
 fn columns(connection: &Connection, table: &str) -> Result<Vec<Column>> {
-    let told = "SELECT name, type, \"notnull\", dflt_value, hidden FROM pragma_table_xinfo(?1)";
-    let mut statement = connection.prepare_cached(told).map_err(broken)?;
+    let sql = "SELECT name, type, \"notnull\", dflt_value, hidden FROM pragma_table_xinfo(?1)";
+    let mut statement = connection.prepare_cached(sql).map_err(broken)?;
     let rows = statement.query_map([table], |row| {
         Ok(Column {
             name: row.get(0)?,

@@ -188,17 +188,17 @@ impl MigrationFile {
     }
 }
 
-/// Whether a database without books has what all files together make: it came by another way, and the
-/// files are noted as applied and not run.
+/// Whether a database without a record of migrations already has the schema that all files together create. Then the
+/// files are recorded as applied without being run.
 pub fn adopts(current: &Schema, applied: &[Applied], files: &[MigrationFile]) -> Result<bool> {
     if !applied.is_empty() || *current == Schema::default() {
         return Ok(false);
     }
-    // Files that fail on nothing describe no schema.
-    Ok(after_migrations(&Schema::default(), files).is_ok_and(|(made, _)| made == *current))
+    // Files that fail on an empty database describe no schema.
+    Ok(after_migrations(&Schema::default(), files).is_ok_and(|(schema, _)| schema == *current))
 }
 
-/// The schema after the files, and what they lose of the one before, as far as schemas tell.
+/// The schema after the files, and the losses that a comparison of the schemas shows.
 pub fn after_migrations(
     current: &Schema,
     files: &[MigrationFile],
@@ -216,14 +216,15 @@ pub fn after_migrations(
     };
     let mut losses = Vec::new();
     for (key, table) in &current.tables {
-        let Some(kept) = after.tables.get(key) else {
+        let Some(table_after) = after.tables.get(key) else {
             if !is_renamed(key, "to") {
                 losses.push(format!("the table '{}' is dropped, with all its rows", table.name));
             }
             continue;
         };
-        let gone = table.columns.iter().filter(|column| kept.column(&column.name).is_none());
-        losses.extend(gone.filter(|_| !is_renamed(key, "column")).map(|column| {
+        let dropped =
+            table.columns.iter().filter(|column| table_after.column(&column.name).is_none());
+        losses.extend(dropped.filter(|_| !is_renamed(key, "column")).map(|column| {
             format!("the column '{}.{}' is dropped, with what it holds", table.name, column.name)
         }));
     }

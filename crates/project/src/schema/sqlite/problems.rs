@@ -141,7 +141,7 @@ impl ProblemSearch<'_> {
             if filled.is_empty() {
                 continue;
             }
-            let lost = match old_parent {
+            let was_dangling = match old_parent {
                 Some(table) if on.len() == filled.len() => format!(
                     " AND NOT EXISTS (SELECT 1 FROM {} p WHERE {})",
                     quoted(&table.name),
@@ -151,7 +151,7 @@ impl ProblemSearch<'_> {
                 _ => String::new(),
             };
             let sql = format!(
-                "SELECT count(*) FROM {} c WHERE {}{lost}",
+                "SELECT count(*) FROM {} c WHERE {}{was_dangling}",
                 quoted(&old.name),
                 filled.join(" AND ")
             );
