@@ -431,10 +431,10 @@ pub(crate) fn environment(app: &App) -> &'static str {
 pub(crate) fn check_environment(app: &App, headers: &HeaderMap) -> Result<()> {
     let own = environment(app);
     match headers.get(ENVIRONMENT) {
-        Some(meant) if meant != own => {
-            let meant = String::from_utf8_lossy(meant.as_bytes());
+        Some(sent) if sent != own => {
+            let sent = String::from_utf8_lossy(sent.as_bytes());
             let message =
-                format!("this is a '{own}' server, but the request is for a '{meant}' server");
+                format!("this is a '{own}' server, but the request is for a '{sent}' server");
             Err(Problem::new(ProblemKind::Conflict, message))
         }
         _ => Ok(()),

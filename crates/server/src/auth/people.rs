@@ -82,10 +82,10 @@ pub(super) async fn open_bearer(app: &App, bearer: &str) -> Result<Result<Grant,
 /// The grant of a token that a person or API key made for a player. It is valid as long as its maker has access to the
 /// game.
 pub(super) async fn made_by(app: &App, token: Arc<access::Grant>) -> Result<Option<Grant>> {
-    let (made, environment) = (Arc::clone(&token), app.config.server.env);
+    let (grant, environment) = (Arc::clone(&token), app.config.server.env);
     let find = move |tx: &mut Tx<'_>| {
-        let holder = holder::by_id(tx, environment, &made.client_id)?;
-        let (Some(holder), Some(player)) = (holder, &made.player) else { return Ok(None) };
+        let holder = holder::by_id(tx, environment, &grant.client_id)?;
+        let (Some(holder), Some(player)) = (holder, &grant.player) else { return Ok(None) };
         Ok(trust(tx, &holder, player)?.map(|trust| (holder, trust)))
     };
     Ok(app.db.read(find).await?.map(|(holder, trust)| {

@@ -126,8 +126,8 @@ impl ProviderCache {
             let (agent, url, bearer) =
                 (self.agent.clone(), people.clone(), format!("Bearer {access}"));
             let get = move || read(&url, agent.get(&url).header("Authorization", bearer).call());
-            if let (200, Value::Object(told)) = apart(get).await? {
-                claims.complete(&told)?;
+            if let (200, Value::Object(user_info)) = apart(get).await? {
+                claims.complete(&user_info)?;
             }
         }
         Ok(claims)
@@ -191,11 +191,10 @@ impl ProviderCache {
     }
 
     async fn get(&self, url: &str) -> Result<Value> {
-        let (agent, url) = (self.agent.clone(), url.to_owned());
-        let told = url.clone();
-        match apart(move || read(&url, agent.get(&url).call())).await? {
+        let (agent, target) = (self.agent.clone(), url.to_owned());
+        match apart(move || read(&target, agent.get(&target).call())).await? {
             (200, document) => Ok(document),
-            (status, _) => Err(unreachable(format!("'{told}' answered {status}"))),
+            (status, _) => Err(unreachable(format!("'{url}' answered {status}"))),
         }
     }
 }

@@ -128,10 +128,10 @@ pub(crate) async fn begin(context: &Context, person: &Person) -> Result<String> 
     let (app, person) = (&context.app, person.clone());
     let (now, environment) = (app.clock.now(), app.config.server.env);
     let former = people::session(app, &context.headers).map(str::to_owned);
-    let begun = app.db.write(move |tx| {
+    let started = app.db.write(move |tx| {
         session::start(tx, now, environment, &person, SessionKind::Page, former.as_deref())
     });
-    begun.await
+    started.await
 }
 
 /// Hashes or checks a password on another thread. Only few run at the same time, because each needs much memory.

@@ -193,8 +193,8 @@ async fn end(context: Context) -> Result<Answer> {
     let text = bearer.or_else(|| people::session(&context.app, &context.headers));
     let text = text.expect("a person has one of the two").to_owned();
     context.app.db.write(move |tx| session::end(tx, &text)).await?;
-    let gone = SessionCookies::Session.set(&context.app, "", 0);
-    Ok(Answer::empty(StatusCode::NO_CONTENT).header(header::SET_COOKIE, gone))
+    let cleared_cookie = SessionCookies::Session.set(&context.app, "", 0);
+    Ok(Answer::empty(StatusCode::NO_CONTENT).header(header::SET_COOKIE, cleared_cookie))
 }
 
 async fn me(context: Context) -> Result<Answer> {

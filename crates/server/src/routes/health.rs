@@ -150,10 +150,10 @@ mod tests {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let runtime = runtime.unwrap();
             let is_ready = |found: &Readiness| {
-                let begun = Instant::now();
+                let start = Instant::now();
                 let is_ready = runtime.block_on(found.is_ready(&db));
                 let most = Duration::from_millis(limits::READY_WAIT_MS + 1000);
-                assert!(begun.elapsed() < most, "{:?}", begun.elapsed());
+                assert!(start.elapsed() < most, "{:?}", start.elapsed());
                 is_ready
             };
             let (just, too_long) = (waiting_for(540), waiting_for(600));

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::console::{as_page_with_frame, on_to};
 use super::games::catalogue::{GameToken, issued_to};
-use super::projects::place;
+use super::projects::project_location;
 use crate::answer::Answer;
 use crate::auth::{self, Grant, people};
 use crate::context::Context;
@@ -82,7 +82,7 @@ async fn show(context: Context) -> Result<Answer> {
         let next = utf8_percent_encode(&next, NON_ALPHANUMERIC);
         return Ok(on_to(&format!("/sign-in?next={next}")));
     }
-    let app_url = place(&context.app, &slug).frontend_url;
+    let app_url = project_location(&context.app, &slug).frontend_url;
     let mode = if is_demo { PlayMode::Demo } else { PlayMode::Platform };
     let page = PlayPage {
         mode,

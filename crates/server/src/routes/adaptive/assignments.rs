@@ -89,22 +89,23 @@ async fn create(context: Context) -> Result<Answer> {
     let request = NewTestAssignment::from(context.body_as::<TestAssignmentInput>()?);
     let (now, reach) = (context.app.clock.now(), context.reach());
     let work = move |tx: &mut Tx<'_>| assignments::create(tx, now, &request, &reach);
-    let made = context.app.db.write(work).await?;
-    Ok(Answer::of(&made).status(StatusCode::CREATED))
+    let assignment = context.app.db.write(work).await?;
+    Ok(Answer::of(&assignment).status(StatusCode::CREATED))
 }
 
 async fn bulk(context: Context) -> Result<Answer> {
     let (TestAssignmentsInput { items }, now) = (context.body_as()?, context.app.clock.now());
     let reach = context.reach();
-    let made = context.app.db.write(move |tx| assignments::bulk(tx, now, &items, &reach)).await?;
-    Ok(Answer::of(&made))
+    let report = context.app.db.write(move |tx| assignments::bulk(tx, now, &items, &reach)).await?;
+    Ok(Answer::of(&report))
 }
 
 async fn import(context: Context) -> Result<Answer> {
     let (table, now) = (context.body_as::<TestAssignmentsTable>()?, context.app.clock.now());
     let reach = context.reach();
-    let made = context.app.db.write(move |tx| assignments::import(tx, now, &table, &reach)).await?;
-    Ok(Answer::of(&made))
+    let report =
+        context.app.db.write(move |tx| assignments::import(tx, now, &table, &reach)).await?;
+    Ok(Answer::of(&report))
 }
 
 async fn read_assignment(context: Context) -> Result<Answer> {

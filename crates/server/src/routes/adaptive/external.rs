@@ -71,17 +71,18 @@ async fn create(context: Context) -> Result<Answer> {
 }
 
 async fn import(context: Context) -> Result<Answer> {
-    let asked = query_as(&context)?;
-    let assignment =
-        write(&context, move |tx, lesson_context| external::import(tx, lesson_context, &asked))
-            .await?;
+    let parameters = query_as(&context)?;
+    let assignment = write(&context, move |tx, lesson_context| {
+        external::import(tx, lesson_context, &parameters)
+    })
+    .await?;
     Ok(Answer::of(&assignment))
 }
 
 async fn of_course(context: Context) -> Result<Answer> {
-    let asked = query_as(&context)?;
+    let parameters = query_as(&context)?;
     let reach = context.reach();
-    let found = context.app.db.read(move |tx| test_out::of(tx, &asked, &reach)).await?;
+    let found = context.app.db.read(move |tx| test_out::of(tx, &parameters, &reach)).await?;
     Ok(Answer::of(&found))
 }
 

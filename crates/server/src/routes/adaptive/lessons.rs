@@ -272,11 +272,11 @@ async fn show_progress(context: Context) -> Result<Answer> {
     let (StudentAndLesson { student, lesson }, number) =
         (query_as(&context)?, requested_attempt(&context)?);
     let (s, l) = (student.clone(), lesson.clone());
-    let begun = read(&context, move |tx, lesson_context| {
+    let started = read(&context, move |tx, lesson_context| {
         progress::of_started_attempt(tx, lesson_context, &s, &l, number)
     })
     .await?;
-    let progress = match begun {
+    let progress = match started {
         Some(progress) => progress,
         None => {
             let work = move |tx: &mut Tx<'_>, lesson_context: &LessonContext<'_>| {
@@ -291,14 +291,14 @@ async fn show_progress(context: Context) -> Result<Answer> {
 
 async fn create(context: Context) -> Result<Answer> {
     let StudentAndLesson { student, lesson } = context.body_as()?;
-    let made = write(&context, move |tx, lesson_context| {
+    let created = write(&context, move |tx, lesson_context| {
         attempt::create(tx, lesson_context, &student, &lesson)
     });
-    let (made, log) = made.await?;
+    let (created, log) = created.await?;
     if let Some(log) = log {
         context.app.lessons.store_log(log);
     }
-    Ok(Answer::of(&NewAttempt { attempt: made.summary() }).status(StatusCode::CREATED))
+    Ok(Answer::of(&NewAttempt { attempt: created.summary() }).status(StatusCode::CREATED))
 }
 
 async fn list_attempts(context: Context) -> Result<Answer> {

@@ -74,42 +74,43 @@ fn of_subject(route: Route) -> Route {
 }
 
 async fn next(context: Context) -> Result<Answer> {
-    let asked: StudentAndSubject = query_as(&context)?;
+    let parameters: StudentAndSubject = query_as(&context)?;
     let standing =
-        super::scan(context, move |tx, context| placement::next(tx, &asked, &context.reach()))
+        super::scan(context, move |tx, context| placement::next(tx, &parameters, &context.reach()))
             .await?;
     Ok(Answer::of(&standing))
 }
 
 async fn level(context: Context) -> Result<Answer> {
-    let asked: StudentAndSubject = query_as(&context)?;
-    let level =
-        super::scan(context, move |tx, context| placement::level(tx, &asked, &context.reach()))
-            .await?;
+    let parameters: StudentAndSubject = query_as(&context)?;
+    let level = super::scan(context, move |tx, context| {
+        placement::level(tx, &parameters, &context.reach())
+    })
+    .await?;
     Ok(Answer::of(&level))
 }
 
 async fn all(context: Context) -> Result<Answer> {
-    let asked: StudentAndSubject = query_as(&context)?;
+    let parameters: StudentAndSubject = query_as(&context)?;
     let tests = super::scan(context, move |tx, context| {
-        placement::all(tx, &asked, &super::view(context), &context.reach())
+        placement::all(tx, &parameters, &super::view(context), &context.reach())
     });
     Ok(Answer::of(&PlacementTests { placement_tests: tests.await? }))
 }
 
 async fn progress(context: Context) -> Result<Answer> {
-    let asked: StudentAndSubject = query_as(&context)?;
+    let parameters: StudentAndSubject = query_as(&context)?;
     let courses = super::scan(context, move |tx, context| {
         let (now, view) = (context.app.clock.now(), super::view(context));
-        subject_progress::of(tx, now, &asked, &view, &context.reach())
+        subject_progress::of(tx, now, &parameters, &view, &context.reach())
     });
     Ok(Answer::of(&SubjectProgress { progress: courses.await? }))
 }
 
 async fn reset(context: Context) -> Result<Answer> {
-    let (asked, now) = (context.body_as::<StudentAndSubject>()?, context.app.clock.now());
+    let (request, now) = (context.body_as::<StudentAndSubject>()?, context.app.clock.now());
     let reach = context.reach();
-    let reset = context.app.db.write(move |tx| placement::reset(tx, now, &asked, &reach)).await?;
+    let reset = context.app.db.write(move |tx| placement::reset(tx, now, &request, &reach)).await?;
     Ok(Answer::of(&reset))
 }
 

@@ -57,8 +57,8 @@ async fn read_config(context: Context) -> Result<Answer> {
 }
 
 async fn remove(context: Context) -> Result<Answer> {
-    let course = context.param("courseId").to_owned();
-    let asked = course.clone();
-    context.app.db.write(move |tx| render_config::delete(tx, &asked)).await?;
-    Ok(Answer::of(&DeletedRenderConfig { deleted: course }))
+    let deleted = context.param("courseId").to_owned();
+    let course = deleted.clone();
+    context.app.db.write(move |tx| render_config::delete(tx, &course)).await?;
+    Ok(Answer::of(&DeletedRenderConfig { deleted }))
 }

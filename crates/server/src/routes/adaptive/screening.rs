@@ -74,10 +74,10 @@ async fn results(context: Context) -> Result<Answer> {
 }
 
 async fn session_of(context: Context) -> Result<Answer> {
-    let user = context.param("userId").to_owned();
-    let (asked, reach) = (user.clone(), context.reach());
-    let session = context.app.db.read(move |tx| screening::session(tx, &asked, &reach)).await?;
-    Ok(Answer::of(&UserSession { user_id: user, session }))
+    let user_id = context.param("userId").to_owned();
+    let (user, reach) = (user_id.clone(), context.reach());
+    let session = context.app.db.read(move |tx| screening::session(tx, &user, &reach)).await?;
+    Ok(Answer::of(&UserSession { user_id, session }))
 }
 
 async fn reset(context: Context) -> Result<Answer> {

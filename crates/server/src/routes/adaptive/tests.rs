@@ -51,6 +51,6 @@ where
 
 async fn create(context: Context, request: NewTest) -> Result<Answer> {
     let now = context.app.clock.now();
-    let made = context.app.db.write(move |tx| new_test::create(tx, now, &request)).await?;
-    Ok(Answer::of(&made).status(StatusCode::CREATED))
+    let test = context.app.db.write(move |tx| new_test::create(tx, now, &request)).await?;
+    Ok(Answer::of(&test).status(StatusCode::CREATED))
 }

@@ -52,9 +52,9 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn list_page(context: Context) -> Result<Answer> {
     let page = Page::read(&list::parameters_of(&context), &banks::SORTS)?;
-    let asked = page.clone();
+    let requested = page.clone();
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
-    let read = move |tx: &mut Tx<'_>| banks::list(tx, &asked);
+    let read = move |tx: &mut Tx<'_>| banks::list(tx, &requested);
     let (banks, total) = context.app.db.scan(deadline, read).await?;
     Ok(list::answer(&page, banks, total))
 }
@@ -74,8 +74,8 @@ async fn show(context: Context) -> Result<Answer> {
 
 async fn replace(context: Context) -> Result<Answer> {
     let (mut body, id) = (parse(&context.body)?, context.param("bank").to_owned());
-    let given = body.entry("identifier").or_insert_with(|| id.as_str().into());
-    if given.as_str() != Some(id.as_str()) {
+    let sent_identifier = body.entry("identifier").or_insert_with(|| id.as_str().into());
+    if sent_identifier.as_str() != Some(id.as_str()) {
         let message = format!("the address names '{id}'; an identifier is not changed");
         return Err(Problem::invalid("identifier", message));
     }

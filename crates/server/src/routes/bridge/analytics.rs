@@ -60,13 +60,13 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn enrollment(context: Context) -> Result<Answer> {
     let AnalyticsQuery { zone, range, start, end } = AnalyticsQuery::read(&context)?;
-    let id = context.param("enrollmentId").to_owned();
-    let (asked, reach) = (id.clone(), context.reach());
+    let enrollment_id = context.param("enrollmentId").to_owned();
+    let (id, reach) = (enrollment_id.clone(), context.reach());
     let report =
-        read(&context, range, move |tx| analytics::enrollment(tx, &asked, range, &zone, &reach))
+        read(&context, range, move |tx| analytics::enrollment(tx, &id, range, &zone, &reach))
             .await?;
     Ok(Answer::of(&EnrollmentReport {
-        enrollment_id: id,
+        enrollment_id,
         start_date: start,
         end_date: end,
         message: RETRIEVED,

@@ -131,8 +131,8 @@ pub(in crate::routes) async fn settled(
     user: String,
 ) -> Result<Vec<CourseEnrollment>> {
     let (reach, db) = (context.reach(), &context.app.db);
-    let (asked, its_reach) = (user.clone(), reach.clone());
-    let read = move |tx: &mut Tx<'_>| enrollments::of_user(tx, now, &asked, &its_reach);
+    let (reader, its_reach) = (user.clone(), reach.clone());
+    let read = move |tx: &mut Tx<'_>| enrollments::of_user(tx, now, &reader, &its_reach);
     match db.read(read).await? {
         Some(enrollments) => Ok(enrollments),
         None => db.write(move |tx| enrollments::settled_of_user(tx, now, &user, &reach)).await,

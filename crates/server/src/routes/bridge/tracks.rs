@@ -71,10 +71,10 @@ async fn group_tracks(context: Context) -> Result<Answer> {
 
 async fn replace(context: Context) -> Result<Answer> {
     let track = Track::from(context.body_as::<SubjectTrackInput>()?);
-    let who = SettledUsers::Grade(track.grade_value.clone());
+    let users_to_settle = SettledUsers::Grade(track.grade_value.clone());
     let reach = context.reach();
     let (shown, is_new) = context.app.db.write(move |tx| tracks::put(tx, &track, &reach)).await?;
-    settle_users(&context.app, &who).await?;
+    settle_users(&context.app, &users_to_settle).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Answer::of(&Tracks { subject_track: shown }).status(status))
 }
@@ -86,17 +86,17 @@ async fn remove(context: Context) -> Result<Answer> {
 }
 
 /// Settles enrollments page by page. Pages on which nothing is due are only read.
-pub(crate) async fn settle_users(app: &App, who: &SettledUsers) -> Result<()> {
+pub(crate) async fn settle_users(app: &App, users_to_settle: &SettledUsers) -> Result<()> {
     let now = app.clock.now();
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let mut after = 0;
     loop {
-        let asked = who.clone();
-        let look = move |tx: &mut lyceum_store::Tx<'_>| settle::look(tx, now, &asked, after);
+        let users = users_to_settle.clone();
+        let look = move |tx: &mut lyceum_store::Tx<'_>| settle::look(tx, now, &users, after);
         let (is_due, next) = app.db.scan(deadline, look).await?;
         if is_due {
-            let asked = who.clone();
-            app.db.write(move |tx| settle::settle(tx, now, &asked, after)).await?;
+            let users = users_to_settle.clone();
+            app.db.write(move |tx| settle::settle(tx, now, &users, after)).await?;
         }
         match next {
             Some(next) => after = next,

@@ -57,8 +57,8 @@ async fn list_users(context: Context) -> Result<Answer> {
 
 /// The values of a parameter that may be repeated. One value may also contain several, separated by commas.
 fn values(context: &Context, name: &str) -> Result<Vec<String>> {
-    let given = context.query().filter(|(key, _)| key == name);
-    let values: Vec<String> = given
+    let pairs = context.query().filter(|(key, _)| key == name);
+    let values: Vec<String> = pairs
         .flat_map(|(_, value)| value.split(',').map(str::to_owned).collect::<Vec<_>>())
         .filter(|value| !value.is_empty())
         .collect();

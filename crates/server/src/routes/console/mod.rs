@@ -191,12 +191,12 @@ async fn first_rows(
     mut read: impl FnMut(&mut Tx<'_>, &mut ExportFile, i64) -> Result<bool> + Send + 'static,
 ) -> Result<Answer> {
     let most = CONSOLE_EXPORT_MAX_ROWS;
-    let made = context.app.db.scan(longest_export(), move |tx| {
+    let file_of_rows = context.app.db.scan(longest_export(), move |tx| {
         let mut file = ExportFile::new(columns, export)?;
         let is_cut = read(tx, &mut file, most)?;
         Ok((file.end()?, is_cut))
     });
-    let (file, is_cut) = made.await?;
+    let (file, is_cut) = file_of_rows.await?;
     let name = if is_cut { format!("{name}-first-{most}") } else { name.to_owned() };
     Ok(download(&name, export, file))
 }

@@ -123,12 +123,12 @@ fn new_page(visitor: &Visitor, entered: [String; 4], problem: Option<&Problem>) 
 
 async fn create(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
     let entered = ["email", "name", "role", "rosterUser"].map(|name| form.field(name).to_owned());
-    let given = |at: usize| Some(entered[at].clone()).filter(|text| !text.trim().is_empty());
+    let text_at = |at: usize| Some(entered[at].clone()).filter(|text| !text.trim().is_empty());
     let new = NewAccount {
-        email: given(0),
-        name: given(1),
+        email: text_at(0),
+        name: text_at(1),
         role: entered[2].parse().map_err(|rule| Problem::invalid("role", rule))?,
-        roster_user: given(3),
+        roster_user: text_at(3),
         password: None,
     };
     let who = visitor.person.account_name();

@@ -38,10 +38,10 @@ async fn person_page(
     problem: Option<ProblemText>,
 ) -> Result<Answer> {
     let (id, key) = (context.param("id").to_owned(), erasure::key(&context.app));
-    let asked = id.clone();
-    let counts = context.app.db.scan(deadline(), move |tx| match key.erasure_of(tx, &asked)? {
+    let person = id.clone();
+    let counts = context.app.db.scan(deadline(), move |tx| match key.erasure_of(tx, &person)? {
         Some(_) => Ok(None),
-        None => Subject::find(tx, &asked)?.counts(tx).map(Some),
+        None => Subject::find(tx, &person)?.counts(tx).map(Some),
     });
     let Some(counts) = counts.await? else { return Ok(on_to(&links::erasure(&id))) };
     let view = PersonPage {

@@ -182,6 +182,6 @@ pub(super) fn days(
 pub(crate) fn zone(headers: &HeaderMap) -> Zone {
     let cookies = headers.get_all(header::COOKIE).iter();
     let mut pairs = cookies.filter_map(|value| value.to_str().ok()).flat_map(|all| all.split(';'));
-    let told = pairs.find_map(|pair| pair.trim().strip_prefix("lyceum-zone="));
-    told.and_then(|name| Zone::from_name(name).ok()).unwrap_or(Zone::UTC)
+    let zone_name = pairs.find_map(|pair| pair.trim().strip_prefix("lyceum-zone="));
+    zone_name.and_then(|name| Zone::from_name(name).ok()).unwrap_or(Zone::UTC)
 }

@@ -185,9 +185,9 @@ async fn status(context: Context) -> Result<Answer> {
     let unknown = || Problem::new(ProblemKind::NotFound, format!("there is no job '{name}'"));
     let id: i64 = name.parse().map_err(|_| unknown())?;
     let actors = actors_within(&context.reach());
-    let done = context.app.db.read(move |tx| repository::finished_job(tx, id, &actors)).await?;
-    let done = done.ok_or_else(unknown)?;
-    let events = done.events.into_iter();
+    let finished = context.app.db.read(move |tx| repository::finished_job(tx, id, &actors)).await?;
+    let finished = finished.ok_or_else(unknown)?;
+    let events = finished.events.into_iter();
     let results = events
         .map(|(seq, id)| NumberedEvent { allocated_id: seq.to_string(), external_id: id })
         .collect();
@@ -195,7 +195,7 @@ async fn status(context: Context) -> Result<Answer> {
         id: name.clone(),
         state: "completed",
         return_value: JobResult { status: Status::Success, results },
-        processed_on: done.at,
+        processed_on: finished.at,
     };
     Ok(Answer::of(&JobStatus { job }))
 }

@@ -136,10 +136,11 @@ async fn changed(context: Context) -> Result<Answer> {
 
 async fn identity(context: Context) -> Result<Answer> {
     let IdentityRequest { shares } = context.body_as()?;
-    let (which, now) = (context.param("gameId").to_owned(), context.app.clock.now());
+    let (game_name, now) = (context.param("gameId").to_owned(), context.app.clock.now());
     let grant = context.grant.clone().expect("the route is not public");
     let who = grant.name().to_owned();
-    let write = move |tx: &mut lyceum_store::Tx<'_>| share_identity(tx, now, &which, shares, &who);
+    let write =
+        move |tx: &mut lyceum_store::Tx<'_>| share_identity(tx, now, &game_name, shares, &who);
     Ok(Answer::of(&context.app.db.write(write).await?))
 }
 
@@ -147,11 +148,11 @@ async fn identity(context: Context) -> Result<Answer> {
 pub(crate) fn share_identity(
     tx: &mut lyceum_store::Tx<'_>,
     now: Timestamp,
-    which: &str,
+    game_name: &str,
     shares: bool,
     who: &str,
 ) -> Result<games::Game> {
-    let game = games::share_identity(tx, now, which, shares)?;
+    let game = games::share_identity(tx, now, game_name, shares)?;
     let change = AuditChange { who, what: "game.identity", subject: &game.slug };
     change.note(tx, now, &json!({ "shares": shares }))?;
     Ok(game)
@@ -159,8 +160,8 @@ pub(crate) fn share_identity(
 
 async fn token(context: Context) -> Result<Answer> {
     let grant = context.grant.clone().expect("the route is not public");
-    let asked: GameTokenRequest = context.body_as()?;
-    let user = asked.user_id.or_else(|| grant.player().map(|player| player.user.clone()));
+    let request: GameTokenRequest = context.body_as()?;
+    let user = request.user_id.or_else(|| grant.player().map(|player| player.user.clone()));
     let user =
         user.ok_or_else(|| Problem::invalid("userId", "is required: the id of the player"))?;
     let (app, now) = (context.app.clone(), context.app.clock.now());

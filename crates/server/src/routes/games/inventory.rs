@@ -96,11 +96,11 @@ async fn created(context: Context) -> Result<Answer> {
 async fn list_items_of_player(context: Context) -> Result<Answer> {
     read(context, |tx, play| {
         let (user, games) = (play.player(tx)?, play.games(tx)?);
-        let mut held = inventory::of_user(tx, &games, user)?;
+        let mut items = inventory::of_user(tx, &games, user)?;
         if !play.sees_all_games(tx, user)? {
-            held.retain(|held| held.item.game_id.is_some());
+            items.retain(|held| held.item.game_id.is_some());
         }
-        Ok(held)
+        Ok(items)
     })
     .await
 }

@@ -166,14 +166,14 @@ where
     H: Fn(Context, Arc<RemoteLearning>) -> F + Send + Sync + 'static,
     F: Future<Output = Result<Answer>> + Send + 'static,
 {
-    let here = Arc::clone(&route.handler);
+    let local_handler = Arc::clone(&route.handler);
     route.handler = Arc::new(move |context: Context| -> HandlerFuture {
         if is_off(&context.app) {
             return Box::pin(async { Ok(off()) });
         }
         match other(&context.app) {
             Some(other) => Box::pin(elsewhere(context, other)),
-            None => here(context),
+            None => local_handler(context),
         }
     });
     route

@@ -53,17 +53,17 @@ pub(super) enum PlayerVisibility {
 impl GameRequest {
     pub(super) fn of(context: Context) -> Result<Self> {
         let now = context.app.clock.now();
-        let asked = context.query_value("userId");
+        let requested_user = context.query_value("userId");
         let grant = context.grant.as_ref();
         if let Some(game) = grant.and_then(|grant| grant.game_of_backend()) {
             let game = Some(game.to_owned());
-            return Ok(Self { context, now, user: asked, game });
+            return Ok(Self { context, now, user: requested_user, game });
         }
         let Some(player) = grant.and_then(|grant| grant.player()) else {
-            return Ok(Self { context, now, user: asked, game: None });
+            return Ok(Self { context, now, user: requested_user, game: None });
         };
-        if let Some(asked) = asked.filter(|asked| *asked != player.user) {
-            return Err(auth::refusal(&AccessDenial::Player(asked)).problem);
+        if let Some(user) = requested_user.filter(|user| *user != player.user) {
+            return Err(auth::refusal(&AccessDenial::Player(user)).problem);
         }
         let (user, game) = (Some(player.user.clone()), Some(player.game.clone()));
         Ok(Self { context, now, user, game })

@@ -195,9 +195,9 @@ pub(super) async fn today_set(context: Context, other: Arc<RemoteLearning>) -> R
         Err(known) => return Ok(Answer::json(known)),
     };
     let day = DayRange::one(play.now, &zone, None)?;
-    let there = xp_of(&other, day, new.zone_name()).await?[0].xp;
-    if there != wanted {
-        let difference = Xp(wanted.0 - there.0);
+    let remote_xp = xp_of(&other, day, new.zone_name()).await?[0].xp;
+    if remote_xp != wanted {
+        let difference = Xp(wanted.0 - remote_xp.0);
         let event = activity::correction(&stage.event_context(), &stage.actor, difference)?;
         send(&other, &stage, &[event]).await?;
     }

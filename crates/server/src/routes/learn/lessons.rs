@@ -169,7 +169,7 @@ async fn read(
     context.app.db.read(read).await
 }
 
-/// Changes the lesson of the path, and answers what it is then.
+/// Changes the lesson of the path, and answers its new state.
 async fn change(
     context: &Context,
     mut work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>, &str, &str) -> Result<()> + Send + 'static,

@@ -65,9 +65,9 @@ async fn loaded(context: Context, collection: Collection) -> Result<Answer> {
     let load = move |tx: &mut Tx<'_>| {
         let outcomes = bulk::load(tx, collection, &lines, atomic, &rules)?;
         if collection.kind.one == USER.one {
-            let taken = outcomes.iter().filter(|outcome| outcome.result.is_ok());
+            let stored = outcomes.iter().filter(|outcome| outcome.result.is_ok());
             let ids: Vec<&str> =
-                taken.filter_map(|outcome| outcome.sourced_id.as_deref()).collect();
+                stored.filter_map(|outcome| outcome.sourced_id.as_deref()).collect();
             // One may have been erased since the lines were read.
             write::refuse_erased(tx, &erased, collection, &ids)?;
             let users = fields::of_all(tx, &USER, ids.into_iter())?;
@@ -106,7 +106,7 @@ async fn without_erased(context: &Context, key: ErasureKey, lines: Vec<Line>) ->
     Ok(lines.collect())
 }
 
-/// A record with its line number, or why it is none.
+/// A line number with its record, or with the reason why the line has no record.
 type Line = (u64, Result<Value, String>);
 
 /// The records with their line numbers. Each may be bare or under the wrapper key of its kind.

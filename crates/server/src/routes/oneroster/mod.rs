@@ -90,9 +90,9 @@ fn is_written(collection: Collection) -> bool {
 }
 
 /// The name of an operation, such as `getAllCourses` or `putLineItem`.
-fn operation(verb: &str, what: &str) -> String {
+fn operation(verb: &str, noun: &str) -> String {
     let mut name = verb.to_owned();
-    for part in what.split(['/', '-']) {
+    for part in noun.split(['/', '-']) {
         let mut letters = part.chars();
         if let Some(first) = letters.next() {
             name.extend(first.to_uppercase());

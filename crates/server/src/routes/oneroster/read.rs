@@ -127,7 +127,7 @@ pub(crate) async fn listing(
     let pairs: Vec<_> = context.query().collect();
     let value =
         |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_ref());
-    let given = ListParameters {
+    let parameters = ListParameters {
         limit: value("limit"),
         offset: value("offset"),
         cursor: value("cursor"),
@@ -138,16 +138,16 @@ pub(crate) async fn listing(
     };
     let dialect = context.dialect;
     let (store, reach) = (context.app.db.dialect(), context.reach());
-    let mut asked = match form {
-        Some(form) => v1p1::query(form, collection, scope, reach, &given, store)?,
-        None => query(collection, scope, reach, &given, store)?,
+    let mut query = match form {
+        Some(form) => v1p1::query(form, collection, scope, reach, &parameters, store)?,
+        None => query(collection, scope, reach, &parameters, store)?,
     };
-    asked.people = people;
+    query.people = people;
     let selected = value("fields").filter(|text| !text.is_empty());
     let form = form.map(|form| FormView::new(form, collection, selected)).transpose()?;
     let selected = selected.filter(|_| form.is_none()).map(str::to_owned);
-    let (limit, offset, by_cursor) = (asked.limit, asked.offset, asked.cursor.is_some());
-    let cost = repository::cost(&asked);
+    let (limit, offset, by_cursor) = (query.limit, query.offset, query.cursor.is_some());
+    let cost = repository::cost(&query);
     let app = context.app.clone();
     let work = move |tx: &mut Tx<'_>| {
         let mut selected =
@@ -156,7 +156,7 @@ pub(crate) async fn listing(
             selected.extend(always);
         }
         let view = RecordView { base_url: &app.base_url, dialect, fields: selected };
-        let listed = repository::list(tx, &asked, &view)?;
+        let listed = repository::list(tx, &query, &view)?;
         let mut listed = finish(tx, listed)?;
         if let Some(form) = &form {
             listed.records = form.render(&app.base_url, &listed.records)?;

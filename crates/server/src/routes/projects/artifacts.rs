@@ -35,8 +35,8 @@ async fn artifact(context: Context) -> lyceum_core::Result<Answer> {
     let (slug, sha256) = (context.param("slug").to_owned(), digest.to_string());
     let unknown = format!("no stored version of '{slug}' contains the file {digest}");
     let read = move |tx: &mut Tx<'_>| deployments::list(tx, &slug);
-    let kept = context.app.db.read(read).await?;
-    let is_part = kept.iter().any(|version| version.is_made_of(&sha256));
+    let versions = context.app.db.read(read).await?;
+    let is_part = versions.iter().any(|version| version.is_made_of(&sha256));
     let blobs = context.app.blobs.clone();
     let blob = if is_part { apart(move || blobs.open(&digest)).await? } else { None };
     let blob = blob.ok_or_else(|| Problem::new(ProblemKind::NotFound, unknown))?;

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{client, members, place};
+use super::{client, members, project_location};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -97,9 +97,9 @@ pub(super) fn routes() -> Vec<Route> {
 async fn rolled_back(context: Context) -> Result<Answer> {
     let Rollback { version, revision, database } = context.body_as()?;
     let (slug, who) = (context.param("slug").to_owned(), client(&context).to_owned());
-    let (now, place) = (context.app.clock.now(), place(&context.app, &slug));
+    let (now, location) = (context.app.clock.now(), project_location(&context.app, &slug));
     let sought = slug.clone();
-    let folder = place.folder.clone();
+    let folder = location.folder.clone();
     let look = move |tx: &mut Tx<'_>| {
         let target = deployments::earlier(tx, &sought, version)?;
         let differs = databases::differs(&folder, &projects::find(tx, &sought)?, &target)?;
@@ -121,10 +121,10 @@ async fn rolled_back(context: Context) -> Result<Answer> {
         return Ok(Answer::of(&context.app.db.write(turn).await?));
     }
     let point = context.app.db.read(move |tx| databases::point(tx, &sought, None, version)).await?;
-    let (sought, from) = (slug.clone(), place.folder.join(point.file));
+    let (sought, from) = (slug.clone(), location.folder.join(point.file));
     let turned: Deployment = hosted::replace_database(
         &context.app,
-        (slug, place),
+        (slug, location),
         move |_, copy| ddl::restore(&from, copy),
         move |tx, name| {
             deployments::roll_back(tx, (now, &who), &sought, version, revision, Some(name))
@@ -146,8 +146,10 @@ async fn project(context: &Context) -> Result<Project> {
 
 async fn copied(context: Context) -> Result<Answer> {
     let project = project(&context).await?;
-    let file =
-        databases::file_of(&super::place(&context.app, &project.slug).folder, Some(&project));
+    let file = databases::file_of(
+        &super::project_location(&context.app, &project.slug).folder,
+        Some(&project),
+    );
     let Some(blob) = apart(move || databases::snapshot(&file)).await? else {
         let message = format!("the project '{}' has no database yet", project.slug);
         return Err(Problem::new(ProblemKind::NotFound, message));
@@ -159,19 +161,19 @@ async fn copied(context: Context) -> Result<Answer> {
 }
 
 async fn restored(context: Context) -> Result<Answer> {
-    let asked: DatabaseRestore = context.body_as()?;
+    let request: DatabaseRestore = context.body_as()?;
     let project = project(&context).await?;
     let (app, slug) = (&context.app, project.slug.clone());
-    let place = place(app, &slug);
-    let from = match (asked.point, asked.sha256) {
+    let location = project_location(app, &slug);
+    let from = match (request.point, request.sha256) {
         (Some(id), None) => {
             let sought = slug.clone();
             let found =
                 app.db.read(move |tx| databases::point(tx, &sought, Some(&id), None)).await?;
-            place.folder.join(found.file)
+            location.folder.join(found.file)
         }
         (None, Some(sha256)) => {
-            let (blobs, folder) = (app.blobs.clone(), place.folder.clone());
+            let (blobs, folder) = (app.blobs.clone(), location.folder.clone());
             apart(move || unpacked(&blobs, &sha256, &folder)).await?
         }
         _ => {
@@ -181,12 +183,12 @@ async fn restored(context: Context) -> Result<Answer> {
             ));
         }
     };
-    let is_upload = asked.sha256.is_some();
+    let is_upload = request.sha256.is_some();
     let source = from.clone();
     let (now, who, sought) = (app.clock.now(), client(&context).to_owned(), slug.clone());
     let points = hosted::replace_database(
         app,
-        (slug, place),
+        (slug, location),
         move |_, copy| ddl::restore(&source, copy),
         move |tx, name| {
             let before = projects::find(tx, &sought)?;
@@ -222,13 +224,15 @@ fn unpacked(blobs: &Blobs, sha256: &Digest, folder: &Path) -> Result<PathBuf> {
 }
 
 async fn problems(context: Context) -> Result<Answer> {
-    let wish: DatabaseWish = context.body_as()?;
+    let desired: DatabaseWish = context.body_as()?;
     let project = project(&context).await?;
-    let file =
-        databases::file_of(&super::place(&context.app, &project.slug).folder, Some(&project));
-    let found = apart(move || match &wish.schema {
+    let file = databases::file_of(
+        &super::project_location(&context.app, &project.slug).folder,
+        Some(&project),
+    );
+    let found = apart(move || match &desired.schema {
         SchemaWish::Push { ddl, .. } => {
-            ddl::problems(&file, &Schema::of(ddl)?, &wish.schema.renames()?)
+            ddl::problems(&file, &Schema::of(ddl)?, &desired.schema.renames()?)
         }
         SchemaWish::Migrate { .. } => Ok(Vec::new()),
     });

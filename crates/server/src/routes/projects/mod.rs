@@ -170,15 +170,15 @@ async fn read_project(context: Context) -> Result<Answer> {
     let read =
         move |tx: &mut Tx<'_>| Ok((projects::find(tx, &slug)?, deployments::active(tx, &slug)?));
     let (project, active): (Project, Option<Deployment>) = context.app.db.read(read).await?;
-    let place = place(&context.app, &project.slug);
+    let location = project_location(&context.app, &project.slug);
     Ok(Answer::of(&ServedProject {
         slug: project.slug,
         revision: project.revision,
         version: project.version,
-        environment: place.environment,
-        frontend_url: place.frontend_url,
-        backend_url: place.backend_url,
-        play_url: place.play_url,
+        environment: location.environment,
+        frontend_url: location.frontend_url,
+        backend_url: location.backend_url,
+        play_url: location.play_url,
         deployment: active,
         created_at: project.created_at,
         updated_at: project.updated_at,
@@ -187,9 +187,9 @@ async fn read_project(context: Context) -> Result<Answer> {
 
 async fn state(context: Context) -> Result<Answer> {
     let slug = context.param("slug").to_owned();
-    let place = place(&context.app, &slug);
+    let location = project_location(&context.app, &slug);
     let master = context.app.gate.keyring().master().clone();
-    let read = move |tx: &mut Tx<'_>| projects::state(tx, &master, &slug, &place);
+    let read = move |tx: &mut Tx<'_>| projects::state(tx, &master, &slug, &location);
     Ok(Answer::of(&context.app.db.read(read).await?))
 }
 
@@ -263,12 +263,12 @@ async fn read_deploy_request(context: &Context) -> Result<(hosted::DeployChange,
     if plan.slug != context.param("slug") {
         return Err(Problem::invalid("plan.slug", "must be the slug in the path"));
     }
-    let (place, now) = (place(app, &plan.slug), app.clock.now());
+    let (location, now) = (project_location(app, &plan.slug), app.clock.now());
     let (master, who) = (app.gate.keyring().master().clone(), client(context).to_owned());
     let may_write = writable(context.grant.as_ref());
     let check = {
-        let (master, place, plan) = (master.clone(), place.clone(), plan.clone());
-        move |tx: &mut Tx<'_>| deployments::check(tx, &master, &place, &plan)
+        let (master, location, plan) = (master.clone(), location.clone(), plan.clone());
+        move |tx: &mut Tx<'_>| deployments::check(tx, &master, &location, &plan)
     };
     let before = app.db.read(check).await?;
     may_teach(context, &plan)?;
@@ -276,7 +276,7 @@ async fn read_deploy_request(context: &Context) -> Result<(hosted::DeployChange,
     let learner = app.sandbox.as_ref().and_then(|sandbox| sandbox.demo_user()).map(str::to_owned);
     let grant = grant(context).clone();
     let apply = {
-        let (plan, place, secrets) = (plan.clone(), place.clone(), secrets.clone());
+        let (plan, location, secrets) = (plan.clone(), location.clone(), secrets.clone());
         move |tx: &mut Tx<'_>, database: Option<&str>| {
             // Check again, because the project may belong to somebody else by now.
             decide(tx, &grant, &plan.slug)?;
@@ -290,7 +290,7 @@ async fn read_deploy_request(context: &Context) -> Result<(hosted::DeployChange,
             let applied = deployments::apply(
                 tx,
                 (&master, now, &who, may_write),
-                &place,
+                &location,
                 &plan,
                 &secrets,
                 database,
@@ -306,7 +306,7 @@ async fn read_deploy_request(context: &Context) -> Result<(hosted::DeployChange,
             Ok(applied)
         }
     };
-    let change = hosted::DeployChange { plan, state: before, place, pushed: secrets };
+    let change = hosted::DeployChange { plan, state: before, place: location, pushed: secrets };
     Ok((change, Box::new(apply)))
 }
 
@@ -389,7 +389,7 @@ fn are_here(blobs: &Blobs, artifacts: &[Artifact]) -> Result<()> {
 }
 
 /// The addresses at which a project is served.
-pub(crate) fn place(app: &App, slug: &str) -> ProjectLocation {
+pub(crate) fn project_location(app: &App, slug: &str) -> ProjectLocation {
     let (environment, label) = match app.sandbox {
         Some(_) => ("local", slug.to_owned()),
         None => match app.config.server.env.name() {

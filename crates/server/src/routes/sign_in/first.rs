@@ -50,11 +50,11 @@ pub(super) async fn make(context: Context) -> Result<Answer> {
     let hash = sign_in::hashing(&context.app, move || password::hash(&password)).await?;
     let (now, master) = (context.app.clock.now(), context.app.gate.keyring().master().clone());
     let wanted = (link.clone(), email.clone(), name.clone());
-    let made = context.app.db.write(move |tx| {
+    let created = context.app.db.write(move |tx| {
         let (link, email, name) = &wanted;
         first_administrator::make(tx, now, &master, link, (email, name, &hash))
     });
-    match made.await {
+    match created.await {
         Ok(person) => {
             let session = sign_in::begin(&context, &person).await?;
             Ok(onward(&context, &person, "", &session))

@@ -51,25 +51,25 @@ pub(super) async fn end(context: Context) -> Result<Answer> {
     let (secret, next) = value.split_once('.').unwrap_or_default();
     let next = percent_decode_str(next).decode_utf8_lossy().into_owned();
     let attempt = SignInAttempt::of_secret(secret);
-    let gone = SessionCookies::Attempt.set(&context.app, "", 0);
+    let cleared_cookie = SessionCookies::Attempt.set(&context.app, "", 0);
     if let Some(token) = next.strip_prefix(LINKING) {
         let mut answer = match link(&context, &attempt, token).await {
             Ok(()) => elsewhere("/learn/account"),
             Err(problem) => show_problem(&context, problem).await?,
         };
-        answer.headers.append(header::SET_COOKIE, gone);
+        answer.headers.append(header::SET_COOKIE, cleared_cookie);
         return Ok(answer);
     }
     match person(&context, &attempt).await {
         Ok(person) => {
             let session = sign_in::begin(&context, &person).await?;
             let mut answer = onward(&context, &person, local(&next), &session);
-            answer.headers.append(header::SET_COOKIE, gone);
+            answer.headers.append(header::SET_COOKIE, cleared_cookie);
             Ok(answer)
         }
         Err(problem) => {
             let mut answer = show_problem(&context, problem).await?;
-            answer.headers.append(header::SET_COOKIE, gone);
+            answer.headers.append(header::SET_COOKIE, cleared_cookie);
             Ok(answer)
         }
     }

@@ -88,13 +88,13 @@ async fn coverage(context: Context) -> Result<Answer> {
     let id = identifier(context.param("sourcedId"))?;
     let flag =
         |name: &str, value: &str| context.query().any(|(key, text)| key == name && text == value);
-    let (children, said) = (flag("children", "true"), !flag("said", "false"));
+    let (children, with_named) = (flag("children", "true"), !flag("said", "false"));
     let (db, reach) = (&context.app.db, context.reach());
     let (item, part) = (id.clone(), reach.clone());
     let (mut records, items) =
         db.read(move |tx| alignment::coverage(tx, &item, children, &part)).await?;
     let mut complete = true;
-    if said {
+    if with_named {
         let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
         match db.scan(deadline, move |tx| alignment::records_naming(tx, &items, &reach)).await {
             Ok(naming) => add(&mut records, naming),
@@ -115,11 +115,11 @@ fn add(records: &mut Vec<CoveringRecord>, naming: Vec<CoveringRecord>) {
 
 async fn listed(context: Context) -> Result<Answer> {
     let pairs: Vec<_> = context.query().collect();
-    let given = |name: &str| {
+    let parameter = |name: &str| {
         let found = pairs.iter().find(|(key, value)| key == name && !value.is_empty());
         found.map(|(_, value)| value.replace('\0', ""))
     };
-    let (kind, item) = (given("kind"), given("item"));
+    let (kind, item) = (parameter("kind"), parameter("item"));
     let item = item.as_deref().map(identifier).transpose()?;
     let paging = pairs.iter().map(|(key, value)| (key.as_ref(), value.as_ref()));
     let paging = paging.filter(|(key, _)| matches!(*key, "limit" | "offset"));

@@ -165,8 +165,8 @@ async fn listed(context: Context, version: CaseVersion, class: &'static Class) -
     let query =
         Query::read(class, pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))?;
     let reader = reader(&context, version);
-    let (asked, db) = (query.clone(), &context.app.db);
-    let work = move |tx: &mut Tx<'_>| repository::list(tx, &reader, &asked);
+    let (list_query, db) = (query.clone(), &context.app.db);
+    let work = move |tx: &mut Tx<'_>| repository::list(tx, &reader, &list_query);
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let listed = if query.is_cheap() { db.read(work).await } else { db.scan(deadline, work).await };
     let listed = listed.map_err(too_slow)?;

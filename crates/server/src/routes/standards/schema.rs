@@ -42,10 +42,10 @@ fn object(class: &Class, id: &str) -> Value {
         properties.insert(owner.to_owned(), reference(&class::LINK, id));
     }
     // A write of a single record may leave out these members, and the server fills them in.
-    let given = ["identifier", "uri", "lastChangeDateTime"];
+    let filled_in = ["identifier", "uri", "lastChangeDateTime"];
     let is_input = id == "identifier" && class.owner.is_some();
     let needed = class.fields.iter().filter(|field| field.required);
-    let needed = needed.filter(|field| !is_input || !given.contains(&field.name)).map(name);
+    let needed = needed.filter(|field| !is_input || !filled_in.contains(&field.name)).map(name);
     json!({ "type": "object", "required": needed.collect::<Vec<_>>(), "properties": properties })
 }
 

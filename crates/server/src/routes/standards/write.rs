@@ -184,9 +184,9 @@ async fn created(context: Context) -> Result<Answer> {
     let package = read_package(&context).await?;
     let id = package.document.record.id.clone();
     let create = move |tx: &mut Tx<'_>| repository::create(tx, &package);
-    let (done, stats) = context.app.db.write(create).await?;
+    let (outcome, stats) = context.app.db.write(create).await?;
     let at = format!("{}{}/CFPackages/{id}", context.base_url(), base(CaseVersion::V1p1));
-    Ok(stored("stored", &id, stats).status(status(done)).header(header::LOCATION, at))
+    Ok(stored("stored", &id, stats).status(status(outcome)).header(header::LOCATION, at))
 }
 
 async fn replaced(context: Context) -> Result<Answer> {

@@ -80,8 +80,8 @@ pub(super) async fn show_logs(context: Context, visitor: Visitor) -> Result<Answ
     let rows = lines.iter().rev().map(row).collect();
     let query = wanted.query;
     let is_end = query.page == 1 && query.sort.is_empty();
-    let here = format!("/console/projects/{slug}/logs");
-    let stream = query.link(&[]).replacen(&here, &format!("{here}/stream"), 1);
+    let path = format!("/console/projects/{slug}/logs");
+    let stream = query.link(&[]).replacen(&path, &format!("{path}/stream"), 1);
     let list = List::new("Log", LINES, query, rows)
         .or_else("The log is empty since the server started the backend. New lines appear here.")
         .choice(ListFilter::of(
@@ -133,7 +133,7 @@ async fn follow_lines(
     mut feed: EventFeed,
 ) {
     let heartbeat = Duration::from_secs(limits::EVENT_STREAM_HEARTBEAT_S);
-    let mut told = Instant::now();
+    let mut last_sent = Instant::now();
     let mut text = String::from(": begin\n\n");
     while !context.app.draining.load(Relaxed) {
         let mut lines = context.app.hosted.logs(&slug);
@@ -143,8 +143,8 @@ async fn follow_lines(
             let json = serde_json::to_string(line).expect("a line has string keys");
             let _ = write!(text, "id: {}\ndata: {json}\n\n", line.id);
         }
-        if told.elapsed() >= heartbeat {
-            told = Instant::now();
+        if last_sent.elapsed() >= heartbeat {
+            last_sent = Instant::now();
             text.push_str(": alive\n\n");
         }
         if !feed.send(std::mem::take(&mut text)).await || !feed.pause(sse::POLL).await {

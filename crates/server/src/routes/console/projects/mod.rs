@@ -31,7 +31,7 @@ use crate::context::Context;
 use crate::hosted;
 use crate::route::Route;
 use crate::routes::games::catalogue::share_identity;
-use crate::routes::projects::place;
+use crate::routes::projects::project_location;
 
 pub(super) fn routes() -> Vec<Route> {
     let screen = &screens::PROJECTS;
@@ -110,7 +110,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let own = context.app.db.read(move |tx| list_screen::read(tx, &holder)).await?;
     let row = |project: &Project| {
         let to = links::project(&project.slug);
-        let address = place(&context.app, &project.slug).play_url;
+        let address = project_location(&context.app, &project.slug).play_url;
         vec![
             Cell::text(&project.slug).to(&to),
             Cell::count(project.version).to(&to),
@@ -166,10 +166,11 @@ fn bytes(size: u64) -> String {
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let master = context.app.gate.keyring().master().clone();
-    let here = place(&context.app, context.param("slug"));
-    let place = here.clone();
-    let work =
-        move |tx: &mut Tx<'_>, project: Project| screen::versions(tx, &master, &place, project);
+    let location = project_location(&context.app, context.param("slug"));
+    let of_versions = location.clone();
+    let work = move |tx: &mut Tx<'_>, project: Project| {
+        screen::versions(tx, &master, &of_versions, project)
+    };
     let (slug, found) = read(&context, &visitor, work).await?;
     let ProjectVersions { project, state, versions, shares_identity } = &found;
     let rows = versions.iter().map(|one| version(&visitor, project, one)).collect();
@@ -181,9 +182,9 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
             Cell::of(project.version, t!("version {n}", n = project.version))
                 .to(format!("{to}/diff?to={}", project.version)),
         ),
-        ("Environment", Cell::text(here.environment)),
-        ("Play", Cell::text(&here.play_url).to(&here.play_url)),
-        ("App's own address", Cell::text(&here.frontend_url).to(&here.frontend_url)),
+        ("Environment", Cell::text(location.environment)),
+        ("Play", Cell::text(&location.play_url).to(&location.play_url)),
+        ("App's own address", Cell::text(&location.frontend_url).to(&location.frontend_url)),
         ("Secrets", Cell::count(state.secrets.digests.len()).to(format!("{to}/secrets"))),
         ("Revision", Cell::count(project.revision).to(format!("{to}/changes"))),
         ("First deployed", visitor.time(project.created_at)),
@@ -313,9 +314,9 @@ fn difference((name, difference): (String, Difference)) -> view::VersionDifferen
 
 async fn secrets(context: Context, visitor: Visitor) -> Result<Answer> {
     let master = context.app.gate.keyring().master().clone();
-    let place = place(&context.app, context.param("slug"));
+    let location = project_location(&context.app, context.param("slug"));
     let work = move |tx: &mut Tx<'_>, project: Project| {
-        projects::state(tx, &master, &project.slug, &place)
+        projects::state(tx, &master, &project.slug, &location)
     };
     let (slug, state) = read(&context, &visitor, work).await?;
     let rows = state.secrets.digests.keys().map(|name| vec![Cell::text(name)]).collect();

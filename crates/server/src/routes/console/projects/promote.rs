@@ -16,7 +16,7 @@ use lyceum_project::{Action, Plan, State};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
-use super::{place, query, read};
+use super::{project_location, query, read};
 use crate::answer::Answer;
 use crate::apart::apart;
 use crate::context::Context;
@@ -44,9 +44,9 @@ struct PlannedPromotion {
 /// Plans the deployment of the version that this server serves.
 async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, PlannedPromotion)> {
     let master = context.app.gate.keyring().master().clone();
-    let here = place(&context.app, context.param("slug"));
+    let location = project_location(&context.app, context.param("slug"));
     let work = move |tx: &mut Tx<'_>, project: Project| {
-        let state = projects::state(tx, &master, &project.slug, &here)?;
+        let state = projects::state(tx, &master, &project.slug, &location)?;
         Ok((state, deployments::find(tx, &project.slug, project.version)?))
     };
     let (slug, (from, served)) = read(context, visitor, work).await?;
@@ -57,7 +57,7 @@ async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, PlannedPr
     };
     let (address, key) = (address.to_owned(), key.to_owned());
     let (version, sought) = (served.version, slug.clone());
-    let told: Value = serde_json::to_value(&served).map_err(Problem::internal)?;
+    let served_json: Value = serde_json::to_value(&served).map_err(Problem::internal)?;
     let planned = apart(move || {
         let production = Server::sign_in(&address, Credentials::Key(key), |_| ())?;
         let state = production.state(&sought)?;
@@ -68,7 +68,7 @@ async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, PlannedPr
             );
             return Err(Problem::new(ProblemKind::Conflict, message));
         }
-        let plan = lyceum_project::plan(&state, &promoted(&told, &from, &state)?)?;
+        let plan = lyceum_project::plan(&state, &promoted(&served_json, &from, &state)?)?;
         let lacking = lacking(&from, &state);
         Ok(PlannedPromotion { production, state, plan, version, lacking })
     });
