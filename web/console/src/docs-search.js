@@ -5,7 +5,7 @@ const form = document.querySelector("[data-docs-search]");
 if (form) {
   const [field, shown] = [form.elements.q, form.querySelector("[data-found]")];
   let waiting;
-  let asked = "";
+  let query = "";
   field.addEventListener("input", () => {
     clearTimeout(waiting);
     waiting = setTimeout(show, PAUSE_MS);
@@ -17,12 +17,12 @@ if (form) {
   });
 
   async function show() {
-    asked = field.value.trim();
-    if (!asked) return shown.replaceChildren();
-    const wanted = asked;
-    const answer = await fetch(`/docs/search?${new URLSearchParams({ q: wanted, part: "1" })}`);
+    query = field.value.trim();
+    if (!query) return shown.replaceChildren();
+    const requested = query;
+    const answer = await fetch(`/docs/search?${new URLSearchParams({ q: requested, part: "1" })}`);
     // The reader typed more meanwhile, and a newer request is on its way.
-    if (wanted !== asked || !answer.ok) return;
+    if (requested !== query || !answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     shown.replaceChildren(...page.body.children);
   }

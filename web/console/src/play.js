@@ -39,7 +39,7 @@ const tokens = new Tokens({
   slug,
   path,
   isDemo,
-  kept: sessionStorage,
+  storage: sessionStorage,
   renewed: ({ token, exp }) => {
     app.tell("LYCEUM_TOKEN_REFRESH", { token, exp });
     connected("online");
@@ -67,8 +67,8 @@ const app = new App(frame, origin, {
   LYCEUM_READY: () => state === "starting" && play(),
   LYCEUM_EXIT: () => ended(),
   LYCEUM_TOKEN_REQUEST: () => void tokens.renew(),
-  LYCEUM_KEY_EVENT: (told) => told?.type === "keydown" && told.code === "Escape" && state === "playing" && pause(),
-  LYCEUM_DISPLAY_ALERT: (told) => say(String(told?.message ?? ""), ["info", "error"].includes(told?.type) ? told.type : "warning"),
+  LYCEUM_KEY_EVENT: (payload) => payload?.type === "keydown" && payload.code === "Escape" && state === "playing" && pause(),
+  LYCEUM_DISPLAY_ALERT: (payload) => say(String(payload?.message ?? ""), ["info", "error"].includes(payload?.type) ? payload.type : "warning"),
 });
 
 function play() {

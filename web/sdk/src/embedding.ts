@@ -171,6 +171,6 @@ function isConnection(payload: unknown): payload is Connection {
 /** The origin of the page that embeds this one, as the browser tells it. */
 function parentOrigins(): string[] {
   const ancestors = (window.location as { ancestorOrigins?: DOMStringList }).ancestorOrigins;
-  const told = ancestors?.[0] ?? document.referrer;
-  return told ? [new URL(told).origin] : [];
+  const origin = ancestors?.[0] ?? document.referrer;
+  return origin ? [new URL(origin).origin] : [];
 }

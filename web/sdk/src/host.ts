@@ -19,15 +19,15 @@ export interface Host {
   play: string;
 }
 
-/** What the host of this page tells; undefined where it serves no deployed game. */
+/** Asks the host of this page for its game; undefined if it serves no deployed game. */
 export async function askHost(): Promise<Host | undefined> {
   if (typeof location === "undefined" || !location.protocol.startsWith("http")) return undefined;
   try {
     const headers = { accept: "application/json" };
     const answer = await fetch(CONNECTION_PATH, { headers, signal: AbortSignal.timeout(CONNECTION_TIMEOUT_MS) });
     if (!answer.ok || !answer.headers.get("content-type")?.includes("json")) return undefined;
-    const told = (await answer.json()) as Partial<Host>;
-    return told.baseUrl && told.server && told.gameId ? (told as Host) : undefined;
+    const host = (await answer.json()) as Partial<Host>;
+    return host.baseUrl && host.server && host.gameId ? (host as Host) : undefined;
   } catch {
     return undefined;
   }
@@ -41,7 +41,7 @@ export class Demo {
     this.#key = `lyceum-demo:${host.gameId}`;
   }
 
-  /** Who plays: the visitor of before, as long as the former token is valid. */
+  /** The connection of the visitor, who stays the same as long as the former token is valid. */
   async connection(): Promise<Connection> {
     const { token, exp, gameId } = await this.#token();
     return { baseUrl: this.host.baseUrl, token, exp, gameId, mode: "standalone" };
@@ -60,9 +60,9 @@ export class Demo {
     if (former) headers.authorization = `Bearer ${former}`;
     const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
     const answer = await fetch(url, { method: "POST", headers, body: "{}", signal });
-    const given = await read<Schemas["GameToken"]>(this.host.baseUrl, answer, await answer.text());
-    remember(this.#key, given.token);
-    return given;
+    const gameToken = await read<Schemas["GameToken"]>(this.host.baseUrl, answer, await answer.text());
+    remember(this.#key, gameToken.token);
+    return gameToken;
   }
 }
 

@@ -150,12 +150,12 @@ export function read<T>(baseUrl: string, response: Response, text: string): T {
     value = {};
   }
   if (response.ok) return value as T;
-  const told = (value as { error?: { code?: string; message?: string; details?: unknown } }).error ?? {};
+  const error = (value as { error?: { code?: string; message?: string; details?: unknown } }).error ?? {};
   throw new ApiError(
     response.status,
-    told.code ?? `HTTP_${response.status}`,
-    told.message ?? `the server answered ${response.status} ${response.statusText}`.trimEnd(),
-    told.details,
+    error.code ?? `HTTP_${response.status}`,
+    error.message ?? `the server answered ${response.status} ${response.statusText}`.trimEnd(),
+    error.details,
     retryAfter(response.headers.get("retry-after")),
     response.headers.get("x-request-id") ?? undefined,
   );

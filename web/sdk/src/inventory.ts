@@ -31,8 +31,8 @@ export class Inventory {
 
   /** How many of an item the player has. */
   async quantity(item: string): Promise<number> {
-    const held = (await this.list()).find(({ item: { id, slug } }) => id === item || slug === item);
-    return held?.quantity ?? 0;
+    const entry = (await this.list()).find(({ item: { id, slug } }) => id === item || slug === item);
+    return entry?.quantity ?? 0;
   }
 
   /** Puts some in. */

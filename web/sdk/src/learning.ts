@@ -156,7 +156,7 @@ export class Learning {
     const running = this.#running;
     const activity = check({
       ...running?.activity,
-      ...said(result, ["activityId", "activityName", "subject", "grade"]),
+      ...pick(result, ["activityId", "activityName", "subject", "grade"]),
     });
     checkNumbers(result);
     this.#beat(false);
@@ -164,12 +164,12 @@ export class Learning {
     const body = {
       gameId: this.game(),
       activityData: activity,
-      scoreData: said(result, ["correctQuestions", "totalQuestions"]),
+      scoreData: pick(result, ["correctQuestions", "totalQuestions"]),
       timingData: {
         durationSeconds: result.durationSeconds ?? measured,
         endedAt: new Date(this.page.now()).toISOString(),
       },
-      ...said(result, ["xpEarned", "masteredUnits"]),
+      ...pick(result, ["xpEarned", "masteredUnits"]),
     };
     running?.stop();
     this.#running = undefined;
@@ -221,8 +221,8 @@ export class Learning {
 
 const seconds = (ms: number): number => Math.round(ms) / 1000;
 
-/** The members of those names that are there. */
-function said<T extends object, K extends keyof T>(value: T, names: readonly K[]): Pick<T, K> {
+/** The members with these names that are set. */
+function pick<T extends object, K extends keyof T>(value: T, names: readonly K[]): Pick<T, K> {
   return Object.fromEntries(
     names.filter((name) => value[name] !== undefined).map((name) => [name, value[name]]),
   ) as Pick<T, K>;

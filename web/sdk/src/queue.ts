@@ -236,8 +236,8 @@ export class Queue extends Emitter<QueueEvents> {
 
   #wait(reason: Error): void {
     const backOff = Math.min(LAST_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#failures) * (0.5 + this.world.random() / 2);
-    const asked = reason instanceof ApiError ? (reason.retryAfterMs ?? 0) : 0;
-    const delay = Math.max(asked, backOff);
+    const retryAfterMs = reason instanceof ApiError ? (reason.retryAfterMs ?? 0) : 0;
+    const delay = Math.max(retryAfterMs, backOff);
     this.#failures = Math.min(this.#failures + 1, 10);
     this.#notBefore = this.world.now() + delay;
     this.#reason = reason;
@@ -246,7 +246,7 @@ export class Queue extends Emitter<QueueEvents> {
     this.#putOff(reason);
   }
 
-  /** Tells those who wait for an answer that there is none yet. */
+  /** Tells the callers that wait for an answer that there is none yet. */
   #putOff(reason: Error): void {
     this.#again = false;
     for (const [, write] of this.#stored()) {
@@ -254,7 +254,7 @@ export class Queue extends Emitter<QueueEvents> {
     }
   }
 
-  /** Tells whoever waits for an answer that there is none yet; whether somebody waited. */
+  /** Tells the caller that waits for an answer that there is none yet. Returns whether a caller waited. */
   #forget({ key }: QueuedWrite, reason: Error): boolean {
     const waiter = this.#waiters.get(key);
     this.#waiters.delete(key);
@@ -266,8 +266,8 @@ export class Queue extends Emitter<QueueEvents> {
     const { status, code, message, details } = error;
     const refusal = { status, code, message, details };
     // Kept first and removed then: a crash between leaves it twice, not never.
-    const kept = this.storage.keys(this.#refusedPrefix).sort();
-    for (const old of kept.slice(0, Math.max(0, kept.length + 1 - REFUSED_MAX_WRITES))) this.storage.remove(old);
+    const refusedKeys = this.storage.keys(this.#refusedPrefix).sort();
+    for (const old of refusedKeys.slice(0, Math.max(0, refusedKeys.length + 1 - REFUSED_MAX_WRITES))) this.storage.remove(old);
     const refused: RefusedWrite = { ...write, refusal };
     if (!this.#waiters.has(write.key)) {
       this.storage.set(place.replace(this.#prefix, this.#refusedPrefix), JSON.stringify(refused));
@@ -355,15 +355,15 @@ export function realWorld(): QueueEnvironment {
  * tab shares what is stored.
  */
 async function locked<T>(locks: LockManager, name: string, work: () => Promise<T>): Promise<T> {
-  let begun = false;
+  let hasStarted = false;
   const begin = () => {
-    begun = true;
+    hasStarted = true;
     return work();
   };
   try {
     return await (locks.request(name, begin) as Promise<T>);
   } catch (error) {
-    if (begun) throw error;
+    if (hasStarted) throw error;
     return work();
   }
 }

@@ -10,7 +10,7 @@ export class Runtime {
   }
 
   /** Listens to the embedding page; the answer stops it. */
-  on<Name extends keyof EmbeddingEvents>(name: Name, listener: (told: EmbeddingEvents[Name]) => void): () => void {
+  on<Name extends keyof EmbeddingEvents>(name: Name, listener: (payload: EmbeddingEvents[Name]) => void): () => void {
     return this.embedding?.on(name, listener) ?? (() => {});
   }
 

@@ -45,8 +45,8 @@ export interface User {
 
 /** The user of a request to `export default { fetch }`; null without a token. Hono routes find it in `c.get("user")`. */
 export function userOf(request: globalThis.Request): User | null {
-  const told = request.headers.get("lyceum-user");
-  return told === null ? null : (JSON.parse(decodeURIComponent(told)) as User);
+  const header = request.headers.get("lyceum-user");
+  return header === null ? null : (JSON.parse(decodeURIComponent(header)) as User);
 }
 
 /** What an ended activity tells of a student. */

@@ -14,7 +14,7 @@ export interface Backend {
   stop(): Promise<void>;
 }
 
-/** Serves the project's routes at a port, beside a sandbox. Throws what was said when that does not start. */
+/** Serves the project's routes at a port, beside a sandbox. If that does not start, throws an error with its last lines. */
 export async function startBackend(
   root: string,
   project: Project,
@@ -25,8 +25,8 @@ export async function startBackend(
   const config = project.config ? ["--config-path", project.config] : [];
   const beside = sandbox ? ["--sandbox", sandbox.replace(/\/api$/, "")] : ["--no-sandbox"];
   const words = ["dev", "--port", String(port), ...config, ...beside];
-  const { told, died, stop } = await startProgram<{ url: string }>("the backend", root, words, {}, says);
-  return { url: told.url, died, stop };
+  const { announcement, died, stop } = await startProgram<{ url: string }>("the backend", root, words, {}, says);
+  return { url: announcement.url, died, stop };
 }
 
 /** Why `lyceum dev` does not serve the saved files. */

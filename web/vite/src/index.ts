@@ -87,9 +87,9 @@ export function lyceum(options: Options = {}): Plugin {
     },
 
     transformIndexHtml(_html, { server }) {
-      const told = server && Development.of(config.root).injected;
-      if (!told) return [];
-      const children = `window.__LYCEUM__ = ${JSON.stringify(told).replace(/</g, "\\u003c")}`;
+      const injected = server && Development.of(config.root).injected;
+      if (!injected) return [];
+      const children = `window.__LYCEUM__ = ${JSON.stringify(injected).replace(/</g, "\\u003c")}`;
       return [{ tag: "script", children, injectTo: "head-prepend" }];
     },
 

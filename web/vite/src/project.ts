@@ -29,15 +29,15 @@ export async function readProject(root: string): Promise<Project> {
   const [config, other] = CONFIG_FILES.map((name) => join(root, name)).filter(existsSync);
   if (other) throw new Error(`there are two config files, '${config}' and '${other}'; keep one`);
   const manifest = join(root, "package.json");
-  const said = config ? await read(config) : {};
-  const routes = said.integrations?.customRoutes;
+  const settings = config ? await read(config) : {};
+  const routes = settings.integrations?.customRoutes;
   const folder = join(root, (typeof routes === "object" && routes?.directory) || ROUTES);
-  const told = [
-    said.name,
+  const fullName = [
+    settings.name,
     existsSync(manifest) && (await read(manifest)).name,
     basename(root),
   ].find((name) => typeof name === "string" && name !== "") as string;
-  const name = told.replace(/^@[^/]*\//, "");
+  const name = fullName.replace(/^@[^/]*\//, "");
   return {
     name,
     slug: slugOf(name),

@@ -91,21 +91,22 @@ async function startSandboxOnce({ root, project, flags, port: before, logLevel, 
   const port = String((before && (await isFree(before)) && before) || (await freePort(FIRST_PORT, LAST_PORT)));
   const log = logLevel ? { LYCEUM_SERVER__LOG_LEVEL: logLevel } : {};
   const words = ["sandbox", "--port", port, ...named, ...config, ...flags];
-  const { told, died, stop } = await startProgram<Started>("the sandbox", root, words, log, says);
-  return { baseUrl: told.api, gameId: told.gameId, token: told.token, learning: told.learning, died, stop };
+  const { announcement, died, stop } = await startProgram<Started>("the sandbox", root, words, log, says);
+  const { api: baseUrl, gameId, token, learning } = announcement;
+  return { baseUrl, gameId, token, learning, died, stop };
 }
 
 /**
- * Runs the program until `stop`. Resolves with the JSON that it prints when it is ready; throws what it
- * said when it does not start.
+ * Runs the program until `stop`. Resolves with the JSON that it prints when it is ready. If it does not
+ * start, throws an error with its last lines.
  */
-export async function startProgram<Told>(
+export async function startProgram<Announcement>(
   what: string,
   root: string,
   words: string[],
   environment: NodeJS.ProcessEnv,
   says: (line: string) => void,
-): Promise<{ told: Told; died: Promise<string>; stop(): Promise<void> }> {
+): Promise<{ announcement: Announcement; died: Promise<string>; stop(): Promise<void> }> {
   const [command = "", ...rest] = words;
   // It ends with its input, so that it never outlives Vite, however that ends.
   const child = spawn(findBinary(root), [command, "--json", "--until-stdin-ends", ...rest], {
@@ -113,10 +114,10 @@ export async function startProgram<Told>(
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, ...environment },
   });
-  const said: string[] = [];
+  const output: string[] = [];
   lines(child.stderr, (line) => {
-    said.push(line);
-    if (said.length > KEPT_LINES) said.shift();
+    output.push(line);
+    if (output.length > KEPT_LINES) output.shift();
     says(line);
   });
   const ended = new Promise<string>((resolve) => {
@@ -124,11 +125,11 @@ export async function startProgram<Told>(
     // Not `exit`: what the process wrote last has been read by then.
     child.on("close", (code, signal) => resolve(`it ended with ${code ?? signal}`));
   });
-  const started = new Promise<{ told: Told }>((resolve) => {
+  const started = new Promise<{ announcement: Announcement }>((resolve) => {
     let text = "";
     lines(child.stdout, (line) => {
       text += line;
-      if (line === "}") resolve({ told: JSON.parse(text) as Told });
+      if (line === "}") resolve({ announcement: JSON.parse(text) as Announcement });
     });
   });
   const late = new Promise<string>((resolve) => {
@@ -137,11 +138,11 @@ export async function startProgram<Told>(
   const outcome = await Promise.race([started, ended, late]);
   if (typeof outcome === "string") {
     child.kill("SIGKILL");
-    throw new Error([`${what} did not start: ${outcome}`, ...said].join("\n  "));
+    throw new Error([`${what} did not start: ${outcome}`, ...output].join("\n  "));
   }
   let stopping = false;
   const died = new Promise<string>((resolve) => {
-    void ended.then((how) => stopping || resolve([how, ...said].join("\n  ")));
+    void ended.then((how) => stopping || resolve([how, ...output].join("\n  ")));
   });
   const stop = async () => {
     stopping = true;
@@ -150,7 +151,7 @@ export async function startProgram<Told>(
     await ended;
     clearTimeout(kill);
   };
-  return { told: outcome.told, died, stop };
+  return { announcement: outcome.announcement, died, stop };
 }
 
 /** What a sandbox says when it is ready. */

@@ -7,10 +7,10 @@ export function wantsShell(request: IncomingMessage): boolean {
   return request.method === "GET" && request.headers["sec-fetch-dest"] === "document";
 }
 
-/** The page that embeds the game as a platform does: it greets the game and shows what the game says. */
+/** The page that embeds the game as a platform does: it greets the game and shows its alerts. */
 export function shell({ project, injected }: Development): string {
   const { baseUrl, token, gameId } = injected ?? {};
-  const told = JSON.stringify({ baseUrl, token, gameId, mode: "platform" }).replace(/</g, "\\u003c");
+  const connection = JSON.stringify({ baseUrl, token, gameId, mode: "platform" }).replace(/</g, "\\u003c");
   const title = project.name.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
   return `<!doctype html>
 <html lang="en">
@@ -27,20 +27,20 @@ export function shell({ project, injected }: Development): string {
 <iframe title="${title}" allow="autoplay; fullscreen; gamepad"></iframe>
 <p id="said" role="status"></p>
 <script type="module">
-  const told = ${told};
+  const connection = ${connection};
   const frame = document.querySelector("iframe");
-  const said = document.querySelector("#said");
+  const statusLine = document.querySelector("#said");
   const tell = (type, payload) => frame.contentWindow.postMessage({ type, payload }, location.origin);
-  const greet = () => tell("LYCEUM_INIT", told);
+  const greet = () => tell("LYCEUM_INIT", connection);
   frame.addEventListener("load", greet);
   addEventListener("message", ({ source, origin, data }) => {
     if (source !== frame.contentWindow || origin !== location.origin) return;
     if (data?.type === "LYCEUM_HELLO") greet();
-    if (data?.type === "LYCEUM_TOKEN_REQUEST") tell("LYCEUM_TOKEN_REFRESH", { token: told.token });
-    if (data?.type === "LYCEUM_DISPLAY_ALERT") said.textContent = data.payload.message;
+    if (data?.type === "LYCEUM_TOKEN_REQUEST") tell("LYCEUM_TOKEN_REFRESH", { token: connection.token });
+    if (data?.type === "LYCEUM_DISPLAY_ALERT") statusLine.textContent = data.payload.message;
     if (data?.type === "LYCEUM_EXIT") {
       frame.remove();
-      said.textContent = "The game has ended; reload to play again";
+      statusLine.textContent = "The game has ended; reload to play again";
     }
   });
   frame.src = location.href;

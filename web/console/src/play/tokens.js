@@ -16,10 +16,10 @@ export class Tokens {
   #timer;
   #asking;
 
-  /** `kept` stores the token of a demo visitor, so that the visitor stays the same when the page is reloaded. */
-  constructor({ slug, path, isDemo, kept, renewed, lost, failed }) {
+  /** `storage` has the token of a demo visitor, so that the visitor stays the same when the page is reloaded. */
+  constructor({ slug, path, isDemo, storage, renewed, lost, failed }) {
     this.path = isDemo ? `/api/games/${slug}/demo` : path;
-    Object.assign(this, { isDemo, kept, renewed, lost, failed, key: `lyceum-demo:${slug}` });
+    Object.assign(this, { isDemo, storage, renewed, lost, failed, key: `lyceum-demo:${slug}` });
     // The token may have expired while the device slept.
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden && this.current && this.#isDue()) void this.renew();
@@ -69,14 +69,14 @@ export class Tokens {
 
   async #fetch() {
     const headers = { accept: "application/json", "content-type": "application/json" };
-    const former = this.isDemo && (this.current?.token ?? this.kept.getItem(this.key));
+    const former = this.isDemo && (this.current?.token ?? this.storage.getItem(this.key));
     if (former) headers.authorization = `Bearer ${former}`;
     const signal = AbortSignal.timeout(ANSWER_MS);
     const answer = await fetch(this.path, { method: "POST", headers, body: "{}", signal });
     if (answer.status === 401 || answer.status === 403) throw new SignedOut();
     if (!answer.ok) throw new Refused(`${answer.status}`);
     this.current = await answer.json();
-    if (this.isDemo) this.kept.setItem(this.key, this.current.token);
+    if (this.isDemo) this.storage.setItem(this.key, this.current.token);
     this.#later(Math.max(1, this.current.expiresIn - AHEAD_S) * 1000);
     return this.current;
   }

@@ -59,10 +59,10 @@ export class OrderInteraction extends Interaction {
       return this.#add(part);
     }
     if (!this.#held) return void this.#pickUp(part);
-    const held = this.#held;
+    const moved = this.#held;
     this.#moveTo(this.#order.indexOf(part));
     this.#putDown();
-    held.button.focus();
+    moved.button.focus();
   }
 
   #add(part, at = this.#order.length) {
