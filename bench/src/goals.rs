@@ -28,9 +28,9 @@ impl Bar {
 pub(crate) struct Goal {
     /// Its id; one goal may have several lines.
     pub(crate) id: &'static str,
-    /// What is measured, with the unit unless it is a ratio.
+    /// The measured quantity, with its unit unless it is a ratio.
     pub(crate) what: &'static str,
-    /// Where the bar lies.
+    /// The value to reach.
     #[serde(flatten)]
     pub(crate) bar: Bar,
 }
@@ -127,7 +127,7 @@ pub(crate) const GOALS: &[Goal] = &[
     at_least("D1", "point read, req/s, PostgreSQL store / SQLite store", 0.15),
 ];
 
-/// What a run found about one goal.
+/// The result of a run for one goal.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Finding {
     /// The goal.
@@ -135,9 +135,9 @@ pub(crate) struct Finding {
     pub(crate) goal: Goal,
     /// The figure.
     pub(crate) measured: Spread,
-    /// Whether the median keeps the bar.
+    /// Whether the median reaches the bar.
     pub(crate) met: bool,
-    /// What the figure is made of, for people.
+    /// The parts of the figure, for people.
     pub(crate) detail: String,
 }
 

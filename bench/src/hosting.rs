@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::goals::Finding;
 use crate::load::Target;
+use crate::lyceum::{Credentials, LyceumProgram};
 use crate::machine::Machine;
-use crate::ours::{Credentials, Ours};
 use crate::pairs::{Pairs, Spread};
 use crate::process::Process;
 use crate::report::Report;
@@ -75,7 +75,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// A project, a server for it, and the programs beside.
 struct Bench {
-    ours: Ours,
+    lyceum: LyceumProgram,
     credentials: Credentials,
     project: PathBuf,
     /// The folder of miniflare and the runtime.
@@ -102,31 +102,31 @@ impl Bench {
             fs::read_dir(&named).with_context(|| format!("{} is there", named.display()))?;
         let mut programs = found.flatten().map(|entry| entry.path().join("bin/workerd"));
         let workerd = programs.find(|program| program.is_file()).context("workerd is installed")?;
-        let ours = Ours {
+        let lyceum = LyceumProgram {
             program: options.lyceum.canonicalize().context("the binary is built")?,
             data: scratch.join("data"),
             database: None,
         };
-        let credentials = ours.create_client()?;
-        Ok(Self { ours, credentials, project, packages, workerd, scratch: scratch.to_owned() })
+        let credentials = lyceum.create_client()?;
+        Ok(Self { lyceum, credentials, project, packages, workerd, scratch: scratch.to_owned() })
     }
 
     /// A server of staging on every core.
     fn serve(&self) -> Result<Server> {
         let address = free_address()?;
-        let begun = Instant::now();
-        let process = Process::start(BOTH_CORES, &self.ours.program, |command| {
+        let start = Instant::now();
+        let process = Process::start(BOTH_CORES, &self.lyceum.program, |command| {
             command.args(["serve", "--env", "staging", "--listen", &address, "--data"]);
-            command.arg(&self.ours.data);
+            command.arg(&self.lyceum.data);
             command.env("LYCEUM_WORKERD", &self.workerd).env("LYCEUM_SERVER__LOG_LEVEL", "warn");
         })?;
-        let mut server = Server::wait(process, address, "/health", begun)?;
+        let mut server = Server::wait(process, address, "/health", start)?;
         server.load_cores = BOTH_CORES;
         Ok(server)
     }
 
     fn deploying(&self, server: &Server, flags: &[&str]) -> Command {
-        let mut command = Command::new(&self.ours.program);
+        let mut command = Command::new(&self.lyceum.program);
         command.args(["deploy", "--yes", "--json", "--quiet"]).args(flags);
         self.prepare(&mut command, server);
         command
@@ -139,22 +139,22 @@ impl Bench {
         command.env("LYCEUM_CLIENT_SECRET", &self.credentials.secret);
     }
 
-    /// Deploys what is there; answers what the command says.
+    /// Deploys the project, and returns the JSON that the command prints.
     fn deploy(&self, server: &Server) -> Result<Value> {
         let output = self.deploying(server, &[]).output()?;
-        let told = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "'lyceum deploy' failed: {told}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "'lyceum deploy' failed: {errors}");
         Ok(serde_json::from_slice(&output.stdout)?)
     }
 
     fn unchanged(&self, server: &Server, rounds: usize) -> Result<[Finding; 2]> {
         let (mut times, mut sent) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
-            let begun = Instant::now();
-            let told = self.deploy(server)?;
-            times.push(begun.elapsed().as_secs_f64() * 1e3);
-            ensure!(told["action"] == "nothing", "nothing changed, and yet: {told}");
-            sent.push(told["uploadedBytes"].as_f64().context("a deploy says what it sent")?);
+            let start = Instant::now();
+            let report = self.deploy(server)?;
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+            ensure!(report["action"] == "nothing", "nothing changed, and yet: {report}");
+            sent.push(report["uploadedBytes"].as_f64().context("a deploy says what it sent")?);
         }
         let detail = format!("{rounds} deploys, exec to exit");
         Ok([
@@ -203,11 +203,11 @@ const config :Workerd.Config = (
             bundle.file_name().context("a file has a name")?.to_string_lossy()
         );
         fs::write(&config, text)?;
-        let begun = Instant::now();
+        let start = Instant::now();
         let process = Process::start(BOTH_CORES, &self.workerd, |command| {
             command.arg("serve").arg(&config);
         })?;
-        let mut server = Server::wait(process, address, BARE, begun)?;
+        let mut server = Server::wait(process, address, BARE, start)?;
         server.load_cores = BOTH_CORES;
         Ok(server)
     }
@@ -215,52 +215,52 @@ const config :Workerd.Config = (
     fn miniflare(&self, bundle: &Path) -> Result<Server> {
         let address = free_address()?;
         let (_, port) = address.rsplit_once(':').context("an address has a port")?;
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut process = Process::start(BOTH_CORES, "node", |command| {
             command.arg("serve.mjs").arg(port).arg(bundle).current_dir(&self.packages);
             command.stdin(Stdio::piped());
         })?;
         // Its work is that of the runtime below it, too.
         process.count_family(process.id());
-        let mut server = Server::wait(process, address, BARE, begun)?;
+        let mut server = Server::wait(process, address, BARE, start)?;
         server.load_cores = BOTH_CORES;
         Ok(server)
     }
 
     /// The first request to a backend that does not run, beside a start of the bare runtime.
     fn cold_starts(&self, bundle: &Path, rounds: usize) -> Result<Finding> {
-        let (mut ours, mut bare, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut lyceum, mut bare, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..rounds {
             bare.push(self.bare(bundle)?.started.as_secs_f64() * 1e3);
             let server = self.serve()?;
-            let begun = Instant::now();
+            let start = Instant::now();
             server.get(OURS)?;
-            ours.push(begun.elapsed().as_secs_f64() * 1e3);
-            ratios.push(ours[ours.len() - 1] / bare[bare.len() - 1]);
+            lyceum.push(start.elapsed().as_secs_f64() * 1e3);
+            ratios.push(lyceum[lyceum.len() - 1] / bare[bare.len() - 1]);
         }
-        let (ours, bare) = (Spread::of(ours), Spread::of(bare));
-        let detail = format!("{rounds} pairs; {:.0} ms and {:.0} ms", ours.median, bare.median);
+        let (lyceum, bare) = (Spread::of(lyceum), Spread::of(bare));
+        let detail = format!("{rounds} pairs; {:.0} ms and {:.0} ms", lyceum.median, bare.median);
         Ok(Finding::new("H1", Spread::of(ratios), detail))
     }
 
     fn warm(&self, bundle: &Path, rounds: usize, time: Duration) -> Result<[Finding; 2]> {
-        let (ours, bare) = (self.serve()?, self.bare(bundle)?);
-        ours.get(OURS)?;
+        let (lyceum, bare) = (self.serve()?, self.bare(bundle)?);
+        lyceum.get(OURS)?;
         let load = |server: &Server, path: &str| {
             server.load(Target::Fixed(path.to_owned()), CLIENTS, time)
         };
-        let pairs = Pairs::measure(rounds, || load(&bare, BARE), || load(&ours, OURS))?;
+        let pairs = Pairs::measure(rounds, || load(&bare, BARE), || load(&lyceum, OURS))?;
         drop(bare);
         let miniflare = self.miniflare(bundle)?;
-        let other = Pairs::measure(rounds, || load(&miniflare, BARE), || load(&ours, OURS))?;
+        let other = Pairs::measure(rounds, || load(&miniflare, BARE), || load(&lyceum, OURS))?;
         miniflare.process.end_input()?;
         let finding = |id: &str, pairs: &Pairs, name: &str| {
             let rate = |spread: Spread| spread.median;
-            let (ours, other) = (
+            let (lyceum, other) = (
                 rate(pairs.ours(|sample| sample.requests_per_second)),
                 rate(pairs.other(|sample| sample.requests_per_second)),
             );
-            let detail = format!("{CLIENTS} clients; {ours:.0} req/s, {name} {other:.0} req/s");
+            let detail = format!("{CLIENTS} clients; {lyceum:.0} req/s, {name} {other:.0} req/s");
             Finding::new(id, pairs.ratio(|sample| sample.requests_per_second), detail)
         };
         Ok([
@@ -276,21 +276,21 @@ const config :Workerd.Config = (
             std::iter::repeat_with(|| random.u8(..)).take(mebibytes << 20).collect();
         fs::write(self.project.join("dist/large.bin"), &bytes)?;
         let server = self.serve()?;
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut client = self.large_deploy(&server, Stdio::null())?;
-        let uploads = self.ours.data.join("hosting/uploads");
+        let uploads = self.lyceum.data.join("hosting/uploads");
         while size_of(&uploads) < bytes.len() as u64 / 2 {
-            ensure!(begun.elapsed() < PATIENCE, "nothing arrives in '{}'", uploads.display());
+            ensure!(start.elapsed() < PATIENCE, "nothing arrives in '{}'", uploads.display());
             std::thread::sleep(Duration::from_millis(1));
         }
         client.kill()?;
         let report = self.scratch.join("deployed.json");
         let client = self.large_deploy(&server, fs::File::create(&report)?.into())?;
         let [client, serving] = client.wait_for_peaks(Some(&server.process))?;
-        let seconds = begun.elapsed().as_secs_f64();
-        let told: Value = serde_json::from_slice(&fs::read(&report)?)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let sent_report: Value = serde_json::from_slice(&fs::read(&report)?)?;
         let size = f64::from(u32::try_from(bytes.len())?);
-        let sent = told["uploadedBytes"].as_f64().context("a deploy says what it sent")?;
+        let sent = sent_report["uploadedBytes"].as_f64().context("a deploy says what it sent")?;
         let detail = format!("{mebibytes} MiB that cannot be compressed, in {seconds:.1} s");
         Ok([
             Finding::new("H4.client", client, detail.as_str()),
@@ -303,22 +303,22 @@ const config :Workerd.Config = (
     fn reloads(&self, rounds: usize) -> Result<Finding> {
         let address = free_address()?;
         let (_, port) = address.rsplit_once(':').context("an address has a port")?;
-        let begun = Instant::now();
-        let process = Process::start(BOTH_CORES, &self.ours.program, |command| {
+        let start = Instant::now();
+        let process = Process::start(BOTH_CORES, &self.lyceum.program, |command| {
             command.args(["dev", "--no-sandbox", "--quiet", "--port", port]);
             command.current_dir(&self.project).env("LYCEUM_WORKERD", &self.workerd);
         })?;
-        let server = Server::wait(process, address, BARE, begun)?;
+        let server = Server::wait(process, address, BARE, start)?;
         let mut times = Vec::new();
         for round in 0..rounds {
-            let begun = Instant::now();
+            let start = Instant::now();
             let route = ROUTE.replace("\"world\"", &round.to_string());
             fs::write(self.project.join("server/api/hello.js"), route)?;
             while server.get(BARE)? != format!("{{\"hello\":{round}}}") {
-                ensure!(begun.elapsed() < PATIENCE, "what is saved is not served");
+                ensure!(start.elapsed() < PATIENCE, "what is saved is not served");
                 std::thread::sleep(Duration::from_millis(5));
             }
-            times.push(begun.elapsed().as_secs_f64() * 1e3);
+            times.push(start.elapsed().as_secs_f64() * 1e3);
         }
         let detail = format!("{rounds} saves of a route, by `lyceum dev`");
         Ok(Finding::new("H5", Spread::of(times), detail))
@@ -326,7 +326,7 @@ const config :Workerd.Config = (
 
     /// Deploys the frontend alone.
     fn large_deploy(&self, server: &Server, answer: Stdio) -> Result<Process> {
-        Process::start(BOTH_CORES, &self.ours.program, |command| {
+        Process::start(BOTH_CORES, &self.lyceum.program, |command| {
             command.args(["deploy", "--yes", "--quiet", "--json", "--no-backend"]);
             command.stdout(answer);
             self.prepare(command, server);

@@ -10,34 +10,34 @@ use serde::Deserialize;
 use crate::process::{Cores, Process};
 use crate::server::{SERVER_CORE, Server, free_address};
 
-/// Where the rostering service lives.
+/// The base path of the rostering service.
 pub(crate) const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 
 /// The release binary with a data folder and, for PostgreSQL, a database.
 #[derive(Clone, Debug)]
-pub(crate) struct Ours {
+pub(crate) struct LyceumProgram {
     /// The binary.
     pub(crate) program: PathBuf,
     /// The folder that `--data` names.
     pub(crate) data: PathBuf,
-    /// What `--database` names, if anything.
+    /// The database that `--database` names; `None` for SQLite.
     pub(crate) database: Option<String>,
 }
 
-/// What `lyceum client create --json` prints.
+/// The output of `lyceum client create --json`.
 #[derive(Deserialize)]
 struct Client {
     id: String,
     secret: String,
 }
 
-/// What the token endpoint answers.
+/// The answer of the token endpoint.
 #[derive(Deserialize)]
 struct Token {
     access_token: String,
 }
 
-/// What an import or an export cost.
+/// The cost of an import or an export.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     /// Wall time.
@@ -46,7 +46,7 @@ pub(crate) struct Run {
     pub(crate) peak_mib: f64,
 }
 
-impl Ours {
+impl LyceumProgram {
     /// The SQLite file.
     pub(crate) fn file(&self) -> PathBuf {
         self.data.join("lyceum.db")
@@ -69,7 +69,7 @@ impl Ours {
     /// Serves without a client or a token; for start times.
     pub(crate) fn serve_bare(&self, cores: Cores) -> Result<Server> {
         let address = free_address()?;
-        let begun = Instant::now();
+        let start = Instant::now();
         let process = Process::start(cores, &self.program, |command| {
             command
                 .args(["serve", "--listen", &address])
@@ -77,7 +77,7 @@ impl Ours {
                 .env("LYCEUM_SERVER__LOG_LEVEL", "warn");
             self.place(command);
         })?;
-        Server::wait(process, address, "/health", begun)
+        Server::wait(process, address, "/health", start)
     }
 
     /// A new client; answers `id:secret`.
@@ -128,17 +128,17 @@ impl Ours {
 
     /// Runs a command of the binary to its end on the server's core.
     fn run(&self, prepare: impl FnOnce(&mut Command)) -> Result<Run> {
-        let begun = Instant::now();
+        let start = Instant::now();
         let process = Process::start(SERVER_CORE, &self.program, |command| {
             prepare(command);
             self.place(command);
             command.arg("--quiet");
         })?;
         let peak_mib = process.wait_for_peak()?;
-        Ok(Run { time: begun.elapsed(), peak_mib })
+        Ok(Run { time: start.elapsed(), peak_mib })
     }
 
-    /// Says where the data is.
+    /// Adds the arguments that name the data.
     fn place(&self, command: &mut Command) {
         command.arg("--data").arg(&self.data);
         if let Some(database) = &self.database {

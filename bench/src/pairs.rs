@@ -34,9 +34,9 @@ impl From<f64> for Spread {
 /// Samples of two sides, taken A B A B A B.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Pairs {
-    /// Ours.
+    /// The samples of Lyceum.
     pub(crate) ours: Vec<Sample>,
-    /// What it is held against.
+    /// The samples of the side that Lyceum is compared with.
     pub(crate) other: Vec<Sample>,
 }
 
@@ -55,13 +55,13 @@ impl Pairs {
         Ok(pairs)
     }
 
-    /// Ours divided by the other, pair by pair.
+    /// Lyceum divided by the other side, pair by pair.
     pub(crate) fn ratio(&self, figure: impl Fn(&Sample) -> f64) -> Spread {
         let pairs = self.ours.iter().zip(&self.other);
         Spread::of(pairs.map(|(ours, other)| figure(ours) / figure(other)))
     }
 
-    /// The figure of ours.
+    /// The figure of Lyceum.
     pub(crate) fn ours(&self, figure: impl Fn(&Sample) -> f64) -> Spread {
         Spread::of(self.ours.iter().map(figure))
     }

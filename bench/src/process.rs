@@ -127,16 +127,16 @@ pub(crate) fn pin(cores: Cores) -> Result<()> {
     Ok(())
 }
 
-/// Asks `path` until it answers 200; answers the time since `begun`.
+/// Requests `path` until it answers 200, and returns the time since `start`.
 pub(crate) fn wait_for_200(
     process: &mut Process,
     address: &str,
     path: &str,
-    begun: Instant,
+    start: Instant,
 ) -> Result<Duration> {
-    while begun.elapsed() < START_MAX {
+    while start.elapsed() < START_MAX {
         if answers_200(address, path).unwrap_or(false) {
-            return Ok(begun.elapsed());
+            return Ok(start.elapsed());
         }
         if let Some(status) = process.child.try_wait()? {
             bail!("the server on {address} ended with {status} before it answered");

@@ -18,7 +18,7 @@ pub(crate) struct Report {
     pub(crate) sizes: [u64; 2],
     /// Raw limits of the machine.
     pub(crate) limits: Vec<Limit>,
-    /// Ours against each goal.
+    /// The figures of Lyceum against each goal.
     pub(crate) findings: Vec<Finding>,
 }
 

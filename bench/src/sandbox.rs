@@ -34,7 +34,7 @@ pub(crate) struct Options {
     folder: PathBuf,
 }
 
-/// What one start was like.
+/// The figures of one start.
 struct Started {
     ms: f64,
     idle_mib: f64,
@@ -76,11 +76,11 @@ fn start(options: &Options, folder: &Path, flags: &[&str]) -> Result<Started> {
     let program = options.lyceum.canonicalize().context("the binary is built")?;
     let address = free_address()?;
     let (_, port) = address.rsplit_once(':').context("an address has a port")?;
-    let begun = Instant::now();
+    let start = Instant::now();
     let process = Process::start(BOTH_CORES, program, |command| {
         command.args(["sandbox", "--quiet", "--port", port]).args(flags).current_dir(folder);
     })?;
-    let server = Server::wait(process, address.clone(), DATA, begun)?;
+    let server = Server::wait(process, address.clone(), DATA, start)?;
     std::thread::sleep(IDLE);
     let idle_mib = server.process.anonymous_mib()?;
     Ok(Started { ms: server.started.as_secs_f64() * 1e3, idle_mib })

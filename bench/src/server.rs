@@ -9,12 +9,12 @@ use anyhow::{Context, Result};
 use crate::load::{Load, Sample, Target};
 use crate::process::{Cores, Process, wait_for_200};
 
-/// Where servers run, so that load and server never share a core.
+/// The core of servers, so that load and server never share one.
 pub(crate) const SERVER_CORE: Cores = "1";
-/// Where the load comes from.
+/// The core of the load.
 pub(crate) const LOAD_CORE: Cores = "0";
 
-/// Every core, for what is not measured against the anchor.
+/// Every core, for servers that are not compared with the anchor.
 pub(crate) const BOTH_CORES: Cores = "0,1";
 
 /// A server that answers.
@@ -27,19 +27,19 @@ pub(crate) struct Server {
     pub(crate) headers: Vec<String>,
     /// Time from exec to the first 200.
     pub(crate) started: Duration,
-    /// Where load for it comes from.
+    /// The cores of its load.
     pub(crate) load_cores: Cores,
 }
 
 impl Server {
-    /// Waits for a process that was started at `begun` to answer `path` with 200.
+    /// Waits for a process that was started at `start` to answer `path` with 200.
     pub(crate) fn wait(
         mut process: Process,
         address: String,
         path: &str,
-        begun: Instant,
+        start: Instant,
     ) -> Result<Self> {
-        let started = wait_for_200(&mut process, &address, path, begun)?;
+        let started = wait_for_200(&mut process, &address, path, start)?;
         Ok(Self { process, address, headers: Vec::new(), started, load_cores: LOAD_CORE })
     }
 
@@ -47,13 +47,13 @@ impl Server {
     /// with a worker a core.
     pub(crate) fn anchor(database: &Path, cores: Cores) -> Result<Self> {
         let address = free_address()?;
-        let begun = Instant::now();
+        let start = Instant::now();
         let process = Process::start(cores, std::env::current_exe()?, |command| {
             let workers = cores.split(',').count().to_string();
             command.args(["anchor", "--listen", &address, "--workers", &workers, "--database"]);
             command.arg(database);
         })?;
-        Self::wait(process, address, "/hello", begun)
+        Self::wait(process, address, "/hello", start)
     }
 
     /// Loads this server from one core with `connections` clients.

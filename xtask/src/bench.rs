@@ -11,7 +11,7 @@ const SUBJECTS: [&str; 8] =
 
 /// Builds both and runs the bench with the arguments.
 pub(crate) fn bench(arguments: &[String]) -> Result<()> {
-    if !arguments.first().is_some_and(|what| SUBJECTS.contains(&what.as_str())) {
+    if !arguments.first().is_some_and(|subject| SUBJECTS.contains(&subject.as_str())) {
         bail!("say what to measure: `cargo xtask bench` with one of {}", SUBJECTS.join(", "));
     }
     if arguments[0] == "hosting" {

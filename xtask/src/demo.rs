@@ -50,7 +50,7 @@ impl Options {
 /// Builds the server, generates its data unless they exist, and becomes the server.
 pub(crate) fn demo(options: &Options) -> Result<()> {
     require_free(&options.listen)?;
-    let mut steps = Steps { since: Instant::now(), taken: 0 };
+    let mut steps = Steps { since: Instant::now(), number: 0 };
     steps.take("prepare the console's pages with npm", "10 s", build::assets)?;
     let program = steps.take("compile the server with cargo", "5 min on two cores", build::demo)?;
     let students = options.students;
@@ -71,7 +71,7 @@ pub(crate) fn demo(options: &Options) -> Result<()> {
 /// The steps so far. A step that an earlier run completed takes about a second.
 struct Steps {
     since: Instant,
-    taken: usize,
+    number: usize,
 }
 
 impl Steps {
@@ -84,8 +84,8 @@ impl Steps {
         usual_time: &str,
         step: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        self.taken += 1;
-        println!("\n[{}/{}] {what} (the first time about {usual_time})", self.taken, Self::COUNT);
+        self.number += 1;
+        println!("\n[{}/{}] {what} (the first time about {usual_time})", self.number, Self::COUNT);
         let since = Instant::now();
         let outcome = step()?;
         println!("done in {}, {} in all", minutes(since.elapsed()), minutes(self.since.elapsed()));

@@ -55,7 +55,7 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
     succeeded(&command, status)
 }
 
-/// Runs the command in silence and answers what it printed.
+/// Runs the command without showing its output, and returns it.
 pub(crate) fn output(mut command: Command) -> Result<String> {
     let output =
         command.stderr(Stdio::inherit()).output().map_err(|error| not_started(&command, &error))?;

@@ -31,21 +31,21 @@ pub(super) fn next_question(options: &Options) -> Result<Finding> {
             .collect(),
     };
     let mut random = RandomStream::seeded(1);
-    let (begun, mut times) = (Instant::now(), Vec::new());
+    let (start, mut times) = (Instant::now(), Vec::new());
     let mut seed = 0;
-    while begun.elapsed() < options.time() {
+    while start.elapsed() < options.time() {
         seed += 1;
         let earlier = (0..QUESTIONS).map(|_| u32::from(random.below(2) == 1)).collect();
         let mut log = AnswerLog { earlier, answers: Vec::new() };
         while log.answers.len() < ANSWERS {
-            let begun = Instant::now();
+            let start = Instant::now();
             let choice = black_box(next(
                 &policy,
                 black_box(&bank),
                 &log,
                 &mut stream(seed, log.answers.len()),
             ));
-            times.push(begun.elapsed());
+            times.push(start.elapsed());
             let question = choice.context("the bank has questions")?.question;
             let correct = random.below(2) == 1;
             let (score, share) = (f64::from(u8::from(correct)), Some(u32::from(correct) * WHOLE));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::client::{Client, member};
 use super::{Options, percentiles};
 use crate::goals::Finding;
-use crate::ours::{Ours, ROSTERING};
+use crate::lyceum::{LyceumProgram, ROSTERING};
 use crate::pairs::Spread;
 use crate::process::pin;
 use crate::qti::item;
@@ -25,8 +25,8 @@ const RIGHT_PERCENT: u64 = 80;
 pub(super) fn measure(options: &Options) -> Result<Finding> {
     let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
     let data = scratch.path().join("ours");
-    let ours = Ours { program: options.lyceum.clone(), data, database: None };
-    let server = ours.serve(SERVER_CORE)?;
+    let lyceum = LyceumProgram { program: options.lyceum.clone(), data, database: None };
+    let server = lyceum.serve(SERVER_CORE)?;
     prepare(&server)?;
     pin(LOAD_CORE)?;
     let (mut ratios, mut detail) = (Vec::new(), String::new());
@@ -44,8 +44,8 @@ pub(super) fn measure(options: &Options) -> Result<Finding> {
     Ok(Finding::new("Q2", Spread::of(ratios), detail))
 }
 
-/// The times of work that every client repeats, and the microseconds of server CPU that one takes; the
-/// work gets the number of its student and answers what it took.
+/// The times of work that every client repeats, and the server CPU of one repetition in microseconds. The work
+/// receives the number of its student and returns its time.
 fn of_all(
     options: &Options,
     server: &Server,
@@ -80,14 +80,14 @@ fn of_all(
 
 fn create(client: &mut Client, _: u64) -> Result<Duration> {
     let user = user(&format!("new-{:x}", fastrand::u128(..)));
-    let begun = Instant::now();
+    let start = Instant::now();
     client.send("POST", &format!("{ROSTERING}/users"), &user)?;
-    Ok(begun.elapsed())
+    Ok(start.elapsed())
 }
 
 fn answer(client: &mut Client, student: u64) -> Result<Duration> {
     let student = format!("student-{student}");
-    let begun = Instant::now();
+    let start = Instant::now();
     let next =
         client.get(&format!("/powerpath/getNextQuestion?student={student}&lesson=lesson"))?;
     let response = if fastrand::u64(..100) < RIGHT_PERCENT { "C" } else { "A" };
@@ -98,7 +98,7 @@ fn answer(client: &mut Client, student: u64) -> Result<Duration> {
         "responses": {"RESPONSE": response},
     });
     let answered = client.send("PUT", "/powerpath/updateStudentQuestionResponse", &body)?;
-    let took = begun.elapsed();
+    let took = start.elapsed();
     if member(&answered, "powerpathScore")?.parse::<f64>()? >= 100.0 {
         let body = json!({ "student": student, "lesson": "lesson" });
         client.send("POST", "/powerpath/createNewAttempt", &body)?;

@@ -2,7 +2,7 @@
 //! versions of both that the product uses. Ready JSON text a row, no tokens, no validation.
 //!
 //! It stands in no product crate, so the rules there (SQL in the store alone, axum in the server
-//! alone) do not bind it: it has to reach the libraries without anything of ours between.
+//! alone) do not bind it: it must reach the libraries without code of Lyceum between.
 
 mod database;
 mod routes;

@@ -54,7 +54,7 @@ struct Rates {
 pub(crate) fn run(options: &Options) -> Result<()> {
     let time = Duration::from_secs(if options.quick { 1 } else { options.seconds });
     if options.ours {
-        println!("{}", serde_json::to_string(&ours(time)?)?);
+        println!("{}", serde_json::to_string(&lyceum(time)?)?);
         return Ok(());
     }
     let machine = Machine::read()?;
@@ -69,15 +69,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let ratio = |one: fn(&Rates) -> f64| {
         Spread::of(mine.iter().zip(&theirs).map(|(mine, theirs)| one(mine) / one(theirs)))
     };
-    let told = |one: fn(&Rates) -> f64| {
+    let text = |one: fn(&Rates) -> f64| {
         let middle = |rates: &[Rates]| Spread::of(rates.iter().map(one)).median;
         format!("{:.0}/s, theirs {:.0}/s", middle(&mine), middle(&theirs))
     };
     let token = Spread::of(mine.iter().map(|rates| rates.token / rates.signature));
     let tokens = |one: fn(&Rates) -> f64| Spread::of(mine.iter().map(one)).median;
     report.add([
-        Finding::new("C1", ratio(|rates| rates.issue), told(|rates| rates.issue)),
-        Finding::new("C2", ratio(|rates| rates.verify), told(|rates| rates.verify)),
+        Finding::new("C1", ratio(|rates| rates.issue), text(|rates| rates.issue)),
+        Finding::new("C2", ratio(|rates| rates.verify), text(|rates| rates.verify)),
         Finding::new(
             "C3",
             token,
@@ -113,9 +113,9 @@ fn alone(time: Duration) -> Result<Rates> {
 
 /// `@digitalbazaar/vc` on core 1, its contexts in memory.
 fn javascript(time: Duration, folder: &Path) -> Result<Rates> {
-    let [asked, rates] = ["credentials-asked.json", "credentials-rates.json"];
-    let [asked, rates] = [folder.join(asked), folder.join(rates)];
-    std::fs::write(&asked, json!({"credential": badge()?, "seconds": time.as_secs()}).to_string())?;
+    let [task, rates] = ["credentials-asked.json", "credentials-rates.json"];
+    let [task, rates] = [folder.join(task), folder.join(rates)];
+    std::fs::write(&task, json!({"credential": badge()?, "seconds": time.as_secs()}).to_string())?;
     let mut command = Command::new("taskset");
     command
         .args([
@@ -127,7 +127,7 @@ fn javascript(time: Duration, folder: &Path) -> Result<Rates> {
             "bench.mjs",
         ])
         .arg("crates/credentials/contexts")
-        .args([&asked, &rates]);
+        .args([&task, &rates]);
     let status = command.status().context("taskset and python3 are needed")?;
     ensure!(status.success(), "bench.mjs failed: {status}");
     Ok(serde_json::from_str(&std::fs::read_to_string(rates)?)?)
@@ -139,7 +139,7 @@ fn answered(command: &mut Command) -> Result<Rates> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-fn ours(time: Duration) -> Result<Rates> {
+fn lyceum(time: Duration) -> Result<Rates> {
     let (badge, key) = (badge()?, key());
     let method = did::key_method(&key.verifying_key());
     let now: Timestamp = "2026-06-01T00:00:00Z".parse()?;
@@ -167,10 +167,10 @@ fn rate<T>(time: Duration, call: impl Fn() -> T) -> f64 {
         }
     };
     (0..10).for_each(|_| twenty());
-    let (begun, mut count) = (Instant::now(), 0.0);
-    while begun.elapsed() < time {
+    let (start, mut count) = (Instant::now(), 0.0);
+    while start.elapsed() < time {
         twenty();
         count += 20.0;
     }
-    count / begun.elapsed().as_secs_f64()
+    count / start.elapsed().as_secs_f64()
 }

@@ -39,12 +39,12 @@ pub(super) fn measure(options: &Options, server: &Server, first: Sample) -> Resu
 fn class(options: &Options, server: &Server) -> Result<Finding> {
     let mut times = Vec::new();
     for class in 0..CLASSES.min(options.students() / CLASS) {
-        let begun = Instant::now();
+        let start = Instant::now();
         for student in class * CLASS..(class + 1) * CLASS {
             let student = format!("studentId=user-{student:08}");
             server.get(&format!("/bridge/analytics/activity?{student}&{DAYS}"))?;
         }
-        times.push(begun.elapsed().as_secs_f64() * 1e3);
+        times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     times.sort_by(f64::total_cmp);
     let p99 = times[times.len() * 99 / 100];

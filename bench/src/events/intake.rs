@@ -23,7 +23,7 @@ const MANY_CLIENTS: u32 = 8;
 /// Clients that send one event each.
 const ONE_CLIENTS: u32 = 64;
 
-/// What a learning app sends when a student has finished something; verbs as `load.lua` has them.
+/// An event that a learning app sends when a student has finished an activity. `load.lua` has the same verbs.
 pub(super) const EVENT: &str = concat!(
     r#"{"@context":"http://purl.imsglobal.org/ctx/caliper/v1p2","id":"urn:uuid:{uuid}","#,
     r#""type":"ActivityEvent","profile":"ServiceProfile","action":"Completed","eventTime":"{time}","#,

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use crate::lyceum::LyceumProgram;
 use crate::machine::Machine;
-use crate::ours::Ours;
 use crate::report::Report;
 use crate::roster::networks::csv;
 use crate::roster::tools;
@@ -91,10 +91,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return report.write(&options.folder.join("servers.json"));
     }
     let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
-    let ours =
-        Ours { program: options.lyceum.clone(), data: scratch.path().join("ours"), database: None };
-    ours.import(&csv(&options.folder, options.students())?)?;
-    let server = ours.serve(BOTH_CORES)?;
+    let lyceum = LyceumProgram {
+        program: options.lyceum.clone(),
+        data: scratch.path().join("ours"),
+        database: None,
+    };
+    lyceum.import(&csv(&options.folder, options.students())?)?;
+    let server = lyceum.serve(BOTH_CORES)?;
     let few = options.first_students();
     let mut stored = intake::fill(options, &server, 0..options.first(), few)?;
     let first = analytics::enrollment(options, &server, few)?;

@@ -9,7 +9,7 @@ use super::Options;
 use super::intake::{EVENT, INTAKE, MANY, envelope};
 use crate::goals::Finding;
 use crate::load::Target;
-use crate::ours::ROSTERING;
+use crate::lyceum::ROSTERING;
 use crate::pairs::Spread;
 use crate::server::Server;
 
@@ -51,7 +51,7 @@ pub(super) fn measure(options: &Options, server: &Server, rate: f64) -> Result<[
 /// Sends envelopes at the rate until told to stop; answers the rate that was reached.
 fn send(options: &Options, server: &Server, rate: f64, stop: &AtomicBool) -> Result<f64> {
     let between = Duration::from_secs_f64(f64::from(MANY) / rate);
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut envelopes = 0;
     while !stop.load(Ordering::Relaxed) {
         let events: Vec<String> = (0..MANY)
@@ -59,9 +59,9 @@ fn send(options: &Options, server: &Server, rate: f64, stop: &AtomicBool) -> Res
             .collect();
         post(server, &envelope(&events.join(",")))?;
         envelopes += 1;
-        std::thread::sleep((between * envelopes).saturating_sub(begun.elapsed()));
+        std::thread::sleep((between * envelopes).saturating_sub(start.elapsed()));
     }
-    Ok(f64::from(envelopes * MANY) / begun.elapsed().as_secs_f64())
+    Ok(f64::from(envelopes * MANY) / start.elapsed().as_secs_f64())
 }
 
 /// Milliseconds from each event's answer to its place in analytics.

@@ -7,7 +7,7 @@ use super::Options;
 use super::intake::{EVENT, MANY, posts};
 use crate::goals::Finding;
 use crate::limits::unnest_insert;
-use crate::ours::Ours;
+use crate::lyceum::LyceumProgram;
 use crate::pairs::Spread;
 use crate::server::BOTH_CORES;
 
@@ -18,12 +18,12 @@ const CLIENTS: u32 = 16;
 pub(super) fn measure(options: &Options) -> Result<Finding> {
     let cluster = Cluster::start();
     let scratch = tempfile::tempdir_in(&options.folder)?;
-    let ours = Ours {
+    let lyceum = LyceumProgram {
         program: options.lyceum.clone(),
         data: scratch.path().to_owned(),
         database: Some(cluster.url()),
     };
-    let mut server = ours.serve(BOTH_CORES)?;
+    let mut server = lyceum.serve(BOTH_CORES)?;
     server.load_cores = BOTH_CORES;
     let (mut ratios, mut detail) = (Vec::new(), String::new());
     for round in 0..options.rounds() {

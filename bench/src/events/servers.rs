@@ -11,7 +11,7 @@ use lyceum_testkit::postgres::Cluster;
 use super::Options;
 use super::intake::{MANY, posts};
 use crate::goals::Finding;
-use crate::ours::Ours;
+use crate::lyceum::LyceumProgram;
 use crate::pairs::Spread;
 use crate::server::{BOTH_CORES, Server};
 
@@ -24,7 +24,7 @@ const ONE_CLIENTS: u32 = 96;
 /// Milliseconds between two looks at who waits for a lock.
 const LOOK_EVERY_MS: u64 = 10;
 
-/// What one load on some of the servers showed.
+/// The figures of one load on some of the servers.
 struct SharedLoad {
     events_per_second: f64,
     /// Microseconds of CPU an event, of all servers and PostgreSQL.
@@ -39,17 +39,17 @@ pub(super) fn measure(options: &Options) -> Result<Vec<Finding>> {
     let scratch = tempfile::tempdir_in(&options.folder)?;
     let mut servers = Vec::new();
     for number in 0..SERVERS {
-        let ours = Ours {
+        let lyceum = LyceumProgram {
             program: options.lyceum.clone(),
             data: scratch.path().join(number.to_string()),
             database: Some(cluster.url()),
         };
         if number > 0 {
             // The keys in the database are sealed under the first server's master key.
-            fs::create_dir_all(&ours.data)?;
-            fs::copy(scratch.path().join("0/master.key"), ours.data.join("master.key"))?;
+            fs::create_dir_all(&lyceum.data)?;
+            fs::copy(scratch.path().join("0/master.key"), lyceum.data.join("master.key"))?;
         }
-        let mut server = ours.serve(BOTH_CORES)?;
+        let mut server = lyceum.serve(BOTH_CORES)?;
         server.load_cores = BOTH_CORES;
         servers.push(server);
     }

@@ -49,9 +49,9 @@ pub(crate) fn measure(
     let start = Instant::now();
     let (mut operations, mut calls) = (0, Vec::new());
     while start.elapsed() < time {
-        let begun = Instant::now();
+        let call_start = Instant::now();
         operations += call()?;
-        calls.push(begun.elapsed());
+        calls.push(call_start.elapsed());
     }
     let wall = start.elapsed();
     let cpu = thread_cpu()?.saturating_sub(cpu_before);

@@ -1,4 +1,4 @@
-//! W2's limit: the rows that an import of ours left behind, inserted again into the same tables
+//! W2's limit: the rows that an import of Lyceum wrote, inserted again into the same tables
 //! with the same indexes by nothing but prepared statements.
 
 use std::path::Path;
@@ -55,11 +55,11 @@ fn copy(source: &Connection, target: &mut Connection, table: &str) -> Result<Dur
         if ahead.is_empty() {
             return Ok(total);
         }
-        let begun = Instant::now();
+        let start = Instant::now();
         for chunk in ahead.chunks(ROWS_PER_TRANSACTION) {
             insert_all(target, &insert, chunk)?;
         }
-        total += begun.elapsed();
+        total += start.elapsed();
     }
 }
 

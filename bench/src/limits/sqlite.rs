@@ -62,7 +62,7 @@ fn texts_of(
     })
 }
 
-/// Bytes of a row of [`random_key_insert`]: what a user of ours takes, body and columns.
+/// Bytes of a row of [`random_key_insert`]: the body and columns of a user in Lyceum.
 const ROW_BYTES: usize = 870;
 
 /// Rows a second in durable transactions of 1000 with a unique random text key (W1's limit).

@@ -10,7 +10,7 @@ use crate::anchor;
 use crate::goals::Finding;
 use crate::limits::{Key, event_insert};
 use crate::load::{Sample, Target};
-use crate::ours::Ours;
+use crate::lyceum::LyceumProgram;
 use crate::pairs::{Pairs, Spread};
 use crate::server::{SERVER_CORE, Server};
 
@@ -25,14 +25,14 @@ const CREATING: u32 = 64;
 pub(super) fn measure(options: &Options) -> Result<[Finding; 3]> {
     let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
     let data = scratch.path().join("ours");
-    let ours = Ours { program: options.lyceum.clone(), data, database: None };
-    let ours = ours.serve(SERVER_CORE)?;
+    let lyceum = LyceumProgram { program: options.lyceum.clone(), data, database: None };
+    let lyceum = lyceum.serve(SERVER_CORE)?;
     for number in 0..ITEMS {
         let xml = item(&format!("item-{number:08}"));
-        create(&ours, &json!({ "format": "xml", "xml": xml }).to_string())?;
+        create(&lyceum, &json!({ "format": "xml", "xml": xml }).to_string())?;
     }
-    let [rate, ratio] = scored(options, &ours, scratch.path())?;
-    Ok([rate, ratio, creates(options, &ours, scratch.path())?])
+    let [rate, ratio] = scored(options, &lyceum, scratch.path())?;
+    Ok([rate, ratio, creates(options, &lyceum, scratch.path())?])
 }
 
 fn create(server: &Server, body: &str) -> Result<()> {
@@ -46,7 +46,7 @@ fn create(server: &Server, body: &str) -> Result<()> {
 }
 
 /// Responses to items, beside point reads of the anchor.
-fn scored(options: &Options, ours: &Server, folder: &Path) -> Result<[Finding; 2]> {
+fn scored(options: &Options, lyceum: &Server, folder: &Path) -> Result<[Finding; 2]> {
     let file = folder.join("anchor.db");
     anchor::fill(&file, ITEMS)?;
     let anchor = Server::anchor(&file, SERVER_CORE)?;
@@ -59,7 +59,7 @@ fn scored(options: &Options, ours: &Server, folder: &Path) -> Result<[Finding; 2
     let pairs = Pairs::measure(
         options.rounds(),
         || anchor.load(read.clone(), ANSWERING, options.time()),
-        || ours.load(score.clone(), ANSWERING, options.time()),
+        || lyceum.load(score.clone(), ANSWERING, options.time()),
     )?;
     let rate = |sample: &Sample| sample.requests_per_second;
     let median = |spread: Spread| spread.median;
@@ -80,13 +80,13 @@ fn scored(options: &Options, ours: &Server, folder: &Path) -> Result<[Finding; 2
 }
 
 /// Durable creates, beside raw inserts of the same bytes.
-fn creates(options: &Options, ours: &Server, folder: &Path) -> Result<Finding> {
+fn creates(options: &Options, lyceum: &Server, folder: &Path) -> Result<Finding> {
     let body = json!({ "format": "xml", "xml": ITEM }).to_string();
     let (mut ratios, mut detail) = (Vec::new(), String::new());
     for _ in 0..options.rounds() {
         let raw = event_insert(folder, ITEM, Key::Random, options.time())?.per_second;
         let target = Target::Post("/assessment-items".into(), body.clone(), 0);
-        let sample = ours.load(target, CREATING, options.time())?;
+        let sample = lyceum.load(target, CREATING, options.time())?;
         ratios.push(sample.requests_per_second / raw);
         detail = format!(
             "ours {:.0} items/s, {:.1} µs CPU, p50 {:.2} ms; raw {raw:.0}",

@@ -65,15 +65,15 @@ fn scan(xml: &str) -> Result<()> {
 pub(super) fn scoring(options: &Options) -> Result<Finding> {
     let item = read_item(&item("item-0001"))?;
     let json = json!({ "RESPONSE": "C" });
-    let given = json.as_object().context("it is an object")?;
+    let values = json.as_object().context("it is an object")?;
     let mut random = RandomStream::seeded(1);
-    let (begun, mut times) = (Instant::now(), Vec::new());
-    while begun.elapsed() < options.time() {
-        let begun = Instant::now();
-        let responses = Responses::from_json(&item, given).ok().context("it fits")?;
+    let (start, mut times) = (Instant::now(), Vec::new());
+    while start.elapsed() < options.time() {
+        let start = Instant::now();
+        let responses = Responses::from_json(&item, values).ok().context("it fits")?;
         black_box(check(&item, &responses));
         black_box(score(&item, &responses, ScoringInput::default(), &mut random));
-        times.push(begun.elapsed());
+        times.push(start.elapsed());
     }
     times.sort_unstable();
     let us = |time: Duration| time.as_secs_f64() * 1e6;

@@ -6,7 +6,7 @@ use lyceum_testkit::durability::Api;
 use super::Options;
 use super::networks::Networks;
 use crate::goals::Finding;
-use crate::ours::Ours;
+use crate::lyceum::LyceumProgram;
 use crate::server::{BOTH_CORES, Server};
 
 /// Times that the server is killed.
@@ -21,20 +21,20 @@ const TRACED: usize = 200;
 /// Measures W3 on an empty database.
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
     let scratch = tempfile::tempdir_in(&options.folder)?;
-    let ours = Ours { data: scratch.path().to_owned(), ..networks.small.ours.clone() };
+    let lyceum = LyceumProgram { data: scratch.path().to_owned(), ..networks.small.lyceum.clone() };
     let enough = if options.quick { ACKNOWLEDGED_QUICK } else { ACKNOWLEDGED };
     let (mut acknowledged, mut lost) = (0, 0);
     for round in 0..KILLS {
-        let mut server = ours.serve(BOTH_CORES)?;
+        let mut server = lyceum.serve(BOTH_CORES)?;
         let ids = api(&server)?.write_and_kill(&format!("kill-{round}"), enough / KILLS, || {
-            server.process.kill().expect("a process of ours can be killed");
+            server.process.kill().expect("the server can be killed");
         });
         acknowledged += ids.len();
-        lost += api(&ours.serve(BOTH_CORES)?)?.lost(&ids).len();
+        lost += api(&lyceum.serve(BOTH_CORES)?)?.lost(&ids).len();
     }
     let detail = format!("{acknowledged} acknowledged over {KILLS} kills");
     let mut findings = vec![Finding::new("W3.lost", count(lost)?, detail)];
-    let server = ours.serve(BOTH_CORES)?;
+    let server = lyceum.serve(BOTH_CORES)?;
     if let Some(trace) = api(&server)?.trace(server.process.id(), "trace", TRACED) {
         let detail = format!("of {} creates that strace saw answered", trace.answered);
         findings.push(Finding::new("W3.unsynced", count(trace.unsynced)?, detail));

@@ -11,7 +11,7 @@ use super::networks::Networks;
 use super::{Options, READ_CLIENTS};
 use crate::goals::Finding;
 use crate::load::Target;
-use crate::ours::ROSTERING;
+use crate::lyceum::ROSTERING;
 use crate::pairs::{Pairs, Spread};
 use crate::server::{SERVER_CORE, Server};
 
@@ -24,8 +24,8 @@ const SLOW_FILTER: &str = "/users?filter=middleName='nobody'";
 /// Measures G2-G4.
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
     let organization = options.organization.as_deref();
-    let small = networks.small.ours.serve_limited(SERVER_CORE, organization)?;
-    let large = networks.large.ours.serve_limited(SERVER_CORE, organization)?;
+    let small = networks.small.lyceum.serve_limited(SERVER_CORE, organization)?;
+    let large = networks.large.lyceum.serve_limited(SERVER_CORE, organization)?;
     let mut findings =
         vec![offset(options, &large, networks.large.users)?, same_users(options, &small, &large)?];
     findings.extend(slow_filter(options, &large)?);
@@ -92,7 +92,7 @@ fn repeat(server: &Server, stop: &AtomicBool) -> Result<Vec<Duration>> {
     let (name, value) = server.headers[0].split_once(": ").context("a header line holds ': '")?;
     let mut times = Vec::new();
     while times.is_empty() || !stop.load(Ordering::Relaxed) {
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut answer = agent
             .get(format!("http://{}{ROSTERING}{SLOW_FILTER}", server.address))
             .header(name, value)
@@ -100,7 +100,7 @@ fn repeat(server: &Server, stop: &AtomicBool) -> Result<Vec<Duration>> {
         answer.body_mut().read_to_vec()?;
         let status = answer.status().as_u16();
         ensure!(status != 500, "the slow filter was answered {status}");
-        times.push(begun.elapsed());
+        times.push(start.elapsed());
     }
     Ok(times)
 }

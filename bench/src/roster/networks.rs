@@ -1,4 +1,4 @@
-//! The same network at two sizes, on both sides. Filling ours is itself a goal (W2, S3.import).
+//! The same network at two sizes, on both sides. Filling Lyceum is itself a goal (W2, S3.import).
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use anyhow::Result;
 use super::Options;
 use crate::data::{self, ENROLLMENTS_PER_USER};
 use crate::goals::Finding;
-use crate::ours::{Ours, Run};
+use crate::lyceum::{LyceumProgram, Run};
 use crate::{anchor, limits};
 
 /// A network of one size.
 pub(super) struct Network {
     pub(super) users: u64,
     pub(super) anchor: PathBuf,
-    pub(super) ours: Ours,
+    pub(super) lyceum: LyceumProgram,
 }
 
 /// Both sizes.
@@ -23,7 +23,7 @@ pub(super) struct Networks {
     pub(super) large: Network,
 }
 
-/// Makes what is missing, or everything, and answers what the imports showed.
+/// Creates the missing networks, or all of them, and returns the findings of the imports.
 pub(super) fn prepare(options: &Options) -> Result<(Networks, Vec<Finding>)> {
     let [small, large] = options.sizes();
     let (small, small_import) = network(options, small)?;
@@ -45,20 +45,20 @@ fn network(options: &Options, users: u64) -> Result<(Network, Option<Run>)> {
         println!("filling the anchor with {users} students");
         anchor::fill(&anchor, users)?;
     }
-    let ours = Ours {
+    let lyceum = LyceumProgram {
         program: options.lyceum.clone(),
         data: folder.join(format!("ours-{users}")),
         database: None,
     };
-    if options.keep && ours.file().exists() {
-        return Ok((Network { users, anchor, ours }, None));
+    if options.keep && lyceum.file().exists() {
+        return Ok((Network { users, anchor, lyceum }, None));
     }
-    if ours.data.exists() {
-        std::fs::remove_dir_all(&ours.data)?;
+    if lyceum.data.exists() {
+        std::fs::remove_dir_all(&lyceum.data)?;
     }
     println!("importing {users} students");
-    let run = ours.import(&csv(&folder, users)?)?;
-    Ok((Network { users, anchor, ours }, Some(run)))
+    let run = lyceum.import(&csv(&folder, users)?)?;
+    Ok((Network { users, anchor, lyceum }, Some(run)))
 }
 
 /// The CSV files of the network, made once.
@@ -76,12 +76,12 @@ pub(crate) fn csv(folder: &Path, users: u64) -> Result<PathBuf> {
 #[expect(clippy::cast_precision_loss, reason = "row counts are far below 2^52")]
 fn speed(network: &Network, import: Run) -> Result<Finding> {
     let rows = (network.users * (1 + ENROLLMENTS_PER_USER)) as f64;
-    let raw = limits::same_index_insert(&network.ours.file())?;
-    let (ours, raw) = (rows / import.time.as_secs_f64(), rows / raw.as_secs_f64());
+    let raw = limits::same_index_insert(&network.lyceum.file())?;
+    let (lyceum, raw) = (rows / import.time.as_secs_f64(), rows / raw.as_secs_f64());
     Ok(Finding::new(
         "W2",
-        ours / raw,
-        format!("{ours:.0} users and enrollments/s against {raw:.0} raw"),
+        lyceum / raw,
+        format!("{lyceum:.0} users and enrollments/s against {raw:.0} raw"),
     ))
 }
 

@@ -8,7 +8,7 @@ use super::reads::side_by_side;
 use super::{Options, READ_CLIENTS};
 use crate::goals::Finding;
 use crate::load::Target;
-use crate::ours::{Ours, ROSTERING};
+use crate::lyceum::{LyceumProgram, ROSTERING};
 use crate::pairs::Pairs;
 use crate::server::BOTH_CORES;
 
@@ -17,13 +17,13 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
     let cluster = Cluster::start();
     let small = &networks.small;
     let scratch = tempfile::tempdir_in(&options.folder)?;
-    let postgres = Ours {
+    let postgres = LyceumProgram {
         data: scratch.path().to_owned(),
         database: Some(cluster.url()),
-        ..small.ours.clone()
+        ..small.lyceum.clone()
     };
     postgres.import(&csv(&options.folder, small.users)?)?;
-    let mut sqlite = small.ours.serve(BOTH_CORES)?;
+    let mut sqlite = small.lyceum.serve(BOTH_CORES)?;
     let mut postgres = postgres.serve(BOTH_CORES)?;
     postgres.process.count_family(cluster.id());
     sqlite.load_cores = BOTH_CORES;

@@ -11,7 +11,7 @@ use super::networks::{Network, Networks};
 use super::{Options, READ_CLIENTS};
 use crate::goals::Finding;
 use crate::load::{Sample, Target};
-use crate::ours::ROSTERING;
+use crate::lyceum::ROSTERING;
 use crate::pairs::{Pairs, Spread};
 use crate::server::{SERVER_CORE, Server};
 
@@ -22,8 +22,8 @@ const PAGE_STARTS: u64 = 500;
 struct Sides {
     users: u64,
     anchor: Server,
-    ours: Server,
-    /// Pages of ours, each a request target with a cursor, one a line.
+    lyceum: Server,
+    /// Pages of Lyceum, each a request target with a cursor, one a line.
     pages: NamedTempFile,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
     let organization = options.organization.as_deref();
     let small = Sides::start(&networks.small, organization)?;
     let large = Sides::start(&networks.large, organization)?;
-    let idle = small.ours.process.anonymous_mib()?;
+    let idle = small.lyceum.process.anonymous_mib()?;
     let read = |what| -> Result<Read> {
         Ok(Read { small: small.measure(options, what)?, large: large.measure(options, what)? })
     };
@@ -73,7 +73,7 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
     findings.extend(growth("G1.page", "G1.page.absolute", &page));
     findings.extend(growth("G1.enrollments", "G1.enrollments.absolute", &enrollments));
     findings.push(Finding::new("S2.idle", idle, "small network, before the first request"));
-    let loaded = large.ours.process.anonymous_mib()?;
+    let loaded = large.lyceum.process.anonymous_mib()?;
     findings.push(Finding::new("S2.load", loaded, "after P1-P3 on the large network"));
     Ok(findings)
 }
@@ -81,23 +81,23 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
 impl Sides {
     fn start(network: &Network, organization: Option<&str>) -> Result<Self> {
         // Else the first side measured would read from the disk what the second finds in memory.
-        for file in [&network.anchor, &network.ours.file()] {
+        for file in [&network.anchor, &network.lyceum.file()] {
             std::io::copy(&mut std::fs::File::open(file)?, &mut std::io::sink())?;
         }
         let anchor = Server::anchor(&network.anchor, SERVER_CORE)?;
-        let ours = network.ours.serve_limited(SERVER_CORE, organization)?;
-        let pages = pages(&ours, network.users)?;
-        let sides = Self { users: network.users, anchor, ours, pages };
+        let lyceum = network.lyceum.serve_limited(SERVER_CORE, organization)?;
+        let pages = pages(&lyceum, network.users)?;
+        let sides = Self { users: network.users, anchor, lyceum, pages };
         sides.agree()?;
         Ok(sides)
     }
 
     /// Both sides must answer the same records, else the comparison means nothing.
     fn agree(&self) -> Result<()> {
-        let user = self.ours.get(&format!("{ROSTERING}/users/user-00000007"))?;
+        let user = self.lyceum.get(&format!("{ROSTERING}/users/user-00000007"))?;
         ensure!(user.contains("user-00000007"), "ours answered another user: {user}");
         let filter = format!("{ROSTERING}/enrollments?filter=user.sourcedId='user-00000007'");
-        let enrollments = self.ours.get(&filter)?;
+        let enrollments = self.lyceum.get(&filter)?;
         let found = enrollments.matches("\"enr-00000007-").count();
         ensure!(found == 10, "ours answered {found} of 10 enrollments");
         Ok(())
@@ -108,19 +108,19 @@ impl Sides {
         let anchor = |path: &str| {
             self.anchor.load(Target::Numbered(path.into(), self.users), READ_CLIENTS, time)
         };
-        let ours = |path: &str| {
+        let lyceum = |path: &str| {
             let target = Target::Numbered(format!("{ROSTERING}{path}"), self.users);
-            self.ours.load(target, READ_CLIENTS, time)
+            self.lyceum.load(target, READ_CLIENTS, time)
         };
         let filter = "/enrollments?filter=user.sourcedId='user-%08d'";
         match what {
             What::User => Pairs::measure(
                 options.rounds(),
                 || anchor("/users/user-%08d"),
-                || ours("/users/user-%08d"),
+                || lyceum("/users/user-%08d"),
             ),
             What::Enrollments => {
-                Pairs::measure(options.rounds(), || anchor(filter), || ours(filter))
+                Pairs::measure(options.rounds(), || anchor(filter), || lyceum(filter))
             }
             What::Page => Pairs::measure(
                 options.rounds(),
@@ -130,9 +130,9 @@ impl Sides {
         }
     }
 
-    /// Loads pages of ours.
+    /// Loads pages of Lyceum.
     fn page(&self, time: Duration) -> Result<Sample> {
-        self.ours.load(Target::Listed(self.pages.path().to_owned()), READ_CLIENTS, time)
+        self.lyceum.load(Target::Listed(self.pages.path().to_owned()), READ_CLIENTS, time)
     }
 }
 
@@ -145,13 +145,13 @@ struct Page {
 
 /// Pages by key all over the collection: the cursors of a walk through it. A walk is fast for every client, also where the
 /// cache is cold.
-fn pages(ours: &Server, users: u64) -> Result<NamedTempFile> {
+fn pages(lyceum: &Server, users: u64) -> Result<NamedTempFile> {
     let mut file = NamedTempFile::new()?;
     let step = (users / PAGE_STARTS).clamp(1, PAGE_MAX_RECORDS);
     let mut place = String::new();
     for _ in 0..(users - 200) / step {
         let path = format!("{ROSTERING}/users?fields=sourcedId&limit={step}{place}");
-        let Page { next_cursor } = serde_json::from_str(&ours.get(&path)?)?;
+        let Page { next_cursor } = serde_json::from_str(&lyceum.get(&path)?)?;
         place = format!("&cursor={next_cursor}");
         writeln!(file, "{ROSTERING}/users?limit=100{place}")?;
     }
@@ -165,7 +165,7 @@ fn throughput(id: &str, pairs: &Pairs) -> Finding {
     Finding::new(id, ratio, side_by_side(pairs))
 }
 
-/// CPU of ours.
+/// The CPU time of Lyceum.
 fn cpu(id: &str, pairs: &Pairs) -> Finding {
     Finding::new(id, pairs.ours(|sample| sample.cpu_us), side_by_side(pairs))
 }
@@ -173,10 +173,13 @@ fn cpu(id: &str, pairs: &Pairs) -> Finding {
 /// The growth of the median answer, against the anchor's growth and by itself.
 fn growth(relative: &str, absolute: &str, read: &Read) -> [Finding; 2] {
     let p50 = |sample: &Sample| sample.p50_ms;
-    let ours = read.large.ours(p50).median / read.small.ours(p50).median;
+    let lyceum = read.large.ours(p50).median / read.small.ours(p50).median;
     let anchor = read.large.other(p50).median / read.small.other(p50).median;
-    let detail = format!("ours {ours:.2}x, anchor {anchor:.2}x");
-    [Finding::new(relative, ours / anchor, detail.clone()), Finding::new(absolute, ours, detail)]
+    let detail = format!("ours {lyceum:.2}x, anchor {anchor:.2}x");
+    [
+        Finding::new(relative, lyceum / anchor, detail.clone()),
+        Finding::new(absolute, lyceum, detail),
+    ]
 }
 
 /// The figures of both sides, for people.

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::Options;
 use super::networks::Networks;
 use crate::goals::Finding;
-use crate::ours::{Ours, ROSTERING};
+use crate::lyceum::{LyceumProgram, ROSTERING};
 use crate::pairs::Spread;
 use crate::process::anonymous_mib;
 use crate::server::SERVER_CORE;
@@ -20,7 +20,7 @@ const PAGES: usize = 100;
 
 /// Measures S1 and S3 (the import's line stands with W2).
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
-    let (small, large) = (&networks.small.ours, &networks.large.ours);
+    let (small, large) = (&networks.small.lyceum, &networks.large.lyceum);
     Ok(vec![
         start_empty(options, small)?,
         start_filled(large)?,
@@ -30,21 +30,21 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
 }
 
 /// S1: each start makes a database of its own.
-fn start_empty(options: &Options, ours: &Ours) -> Result<Finding> {
+fn start_empty(options: &Options, lyceum: &LyceumProgram) -> Result<Finding> {
     let mut times = Vec::new();
     for _ in 0..STARTS {
         let scratch = tempfile::tempdir_in(&options.folder)?;
-        let empty = Ours { data: scratch.path().to_owned(), ..ours.clone() };
+        let empty = LyceumProgram { data: scratch.path().to_owned(), ..lyceum.clone() };
         times.push(milliseconds(empty.serve_bare(SERVER_CORE)?.started));
     }
     Ok(Finding::new("S1.empty", Spread::of(times), format!("{STARTS} starts")))
 }
 
 /// S1: the same database each time.
-fn start_filled(ours: &Ours) -> Result<Finding> {
+fn start_filled(lyceum: &LyceumProgram) -> Result<Finding> {
     let mut times = Vec::new();
     for _ in 0..STARTS {
-        times.push(milliseconds(ours.serve_bare(SERVER_CORE)?.started));
+        times.push(milliseconds(lyceum.serve_bare(SERVER_CORE)?.started));
     }
     Ok(Finding::new("S1.filled", Spread::of(times), format!("{STARTS} starts")))
 }
@@ -54,8 +54,8 @@ fn milliseconds(time: Duration) -> f64 {
 }
 
 /// Peak memory, in MiB, of a server that lists all users in pages of 3000.
-fn list(ours: &Ours) -> Result<f64> {
-    let server = ours.serve(SERVER_CORE)?;
+fn list(lyceum: &LyceumProgram) -> Result<f64> {
+    let server = lyceum.serve(SERVER_CORE)?;
     let stop = AtomicBool::new(false);
     let pid = server.process.id();
     std::thread::scope(|scope| {
@@ -87,9 +87,9 @@ fn peak_until(pid: u32, stop: &AtomicBool) -> f64 {
 }
 
 /// Peak memory, in MiB, of an export.
-fn export(options: &Options, ours: &Ours) -> Result<f64> {
+fn export(options: &Options, lyceum: &LyceumProgram) -> Result<f64> {
     let scratch = tempfile::tempdir_in(&options.folder)?;
-    Ok(ours.export(&scratch.path().join("export.zip"))?.peak_mib)
+    Ok(lyceum.export(&scratch.path().join("export.zip"))?.peak_mib)
 }
 
 /// The growth of a peak.

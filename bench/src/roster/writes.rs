@@ -10,7 +10,7 @@ use super::{Options, READ_CLIENTS, WRITE_CLIENTS};
 use crate::goals::Finding;
 use crate::limits::random_key_insert;
 use crate::load::{Sample, Target};
-use crate::ours::{Ours, ROSTERING};
+use crate::lyceum::{LyceumProgram, ROSTERING};
 use crate::pairs::Spread;
 use crate::server::{SERVER_CORE, Server};
 
@@ -25,17 +25,17 @@ const USER: &str = concat!(
 /// Measures W1 and T1 on copies of the small network.
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
     let mut findings = vec![creates(options, &networks.small)?];
-    findings.extend(tokens(options, &networks.small.ours)?);
+    findings.extend(tokens(options, &networks.small.lyceum)?);
     Ok(findings)
 }
 
-/// W1: ours and the anchor beside raw inserts.
+/// W1: Lyceum and the anchor beside raw inserts.
 fn creates(options: &Options, network: &Network) -> Result<Finding> {
     let scratch = tempfile::tempdir_in(&options.folder)?;
     let anchor_file = scratch.path().join("anchor.db");
     std::fs::copy(&network.anchor, &anchor_file)?;
     let anchor = Server::anchor(&anchor_file, SERVER_CORE)?;
-    let ours = copy(&network.ours, &scratch.path().join("ours"))?.serve(SERVER_CORE)?;
+    let lyceum = copy(&network.lyceum, &scratch.path().join("ours"))?.serve(SERVER_CORE)?;
     let create = |server: &Server, path: &str, time: Duration| -> Result<Sample> {
         server.load(Target::Post(path.into(), USER.into(), 0), WRITE_CLIENTS, time)
     };
@@ -43,13 +43,13 @@ fn creates(options: &Options, network: &Network) -> Result<Finding> {
     for _ in 0..options.rounds() {
         let raw = random_key_insert(scratch.path(), options.time())?.per_second;
         let anchor = create(&anchor, "/users", options.time())?;
-        let ours = create(&ours, &format!("{ROSTERING}/users"), options.time())?;
-        ratios.push(ours.requests_per_second / raw);
+        let lyceum = create(&lyceum, &format!("{ROSTERING}/users"), options.time())?;
+        ratios.push(lyceum.requests_per_second / raw);
         detail = format!(
             "ours {:.0} rows/s, {:.1} µs CPU, p50 {:.2} ms; anchor {:.0} rows/s, {:.1} µs; raw {raw:.0}",
-            ours.requests_per_second,
-            ours.cpu_us,
-            ours.p50_ms,
+            lyceum.requests_per_second,
+            lyceum.cpu_us,
+            lyceum.p50_ms,
             anchor.requests_per_second,
             anchor.cpu_us,
         );
@@ -58,9 +58,9 @@ fn creates(options: &Options, network: &Network) -> Result<Finding> {
 }
 
 /// T1: client credentials for a token.
-fn tokens(options: &Options, ours: &Ours) -> Result<[Finding; 2]> {
-    let credentials = ours.create_client()?;
-    let mut server = ours.serve(SERVER_CORE)?;
+fn tokens(options: &Options, lyceum: &LyceumProgram) -> Result<[Finding; 2]> {
+    let credentials = lyceum.create_client()?;
+    let mut server = lyceum.serve(SERVER_CORE)?;
     server.headers = vec!["Content-Type: application/x-www-form-urlencoded".into()];
     let target = Target::Post("/oauth2/token".into(), credentials.form(), 0);
     let samples = (0..options.rounds())
@@ -74,14 +74,14 @@ fn tokens(options: &Options, ours: &Ours) -> Result<[Finding; 2]> {
     ])
 }
 
-/// Ours on a copy of its data folder.
-pub(super) fn copy(ours: &Ours, folder: &Path) -> Result<Ours> {
+/// Lyceum on a copy of its data folder.
+pub(super) fn copy(lyceum: &LyceumProgram, folder: &Path) -> Result<LyceumProgram> {
     std::fs::create_dir_all(folder)?;
-    for entry in ours.data.read_dir()? {
+    for entry in lyceum.data.read_dir()? {
         let entry = entry?;
         if entry.file_type()?.is_file() {
             std::fs::copy(entry.path(), folder.join(entry.file_name()))?;
         }
     }
-    Ok(Ours { data: folder.to_owned(), ..ours.clone() })
+    Ok(LyceumProgram { data: folder.to_owned(), ..lyceum.clone() })
 }

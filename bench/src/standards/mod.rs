@@ -7,8 +7,8 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use crate::goals::Finding;
+use crate::lyceum::LyceumProgram;
 use crate::machine::Machine;
-use crate::ours::Ours;
 use crate::pairs::Spread;
 use crate::report::Report;
 use crate::server::SERVER_CORE;
@@ -54,7 +54,7 @@ pub(crate) fn measure(options: &Options) -> Result<[Finding; 3]> {
     let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
     let file = scratch.path().join("framework.json");
     std::fs::write(&file, framework().to_string())?;
-    let ours = |round: usize| Ours {
+    let lyceum = |round: usize| LyceumProgram {
         program: options.lyceum.clone(),
         data: scratch.path().join(format!("data-{round}")),
         database: None,
@@ -62,25 +62,25 @@ pub(crate) fn measure(options: &Options) -> Result<[Finding; 3]> {
     let mut imports = Vec::new();
     let mut peak = 0.0;
     for round in 0..rounds {
-        let run = ours(round).import_standards(&file)?;
+        let run = lyceum(round).import_standards(&file)?;
         imports.push(run.time.as_secs_f64());
         peak = run.peak_mib.max(peak);
     }
-    let server = ours(0).serve(SERVER_CORE)?;
+    let server = lyceum(0).serve(SERVER_CORE)?;
     let (mut reads, mut searches, mut bytes) = (Vec::new(), Vec::new(), 0);
     for round in 0..rounds.max(5) {
-        let begun = Instant::now();
+        let start = Instant::now();
         let package = server.get(&format!("/ims/case/v1p1/CFPackages/{FRAMEWORK}"))?;
-        reads.push(begun.elapsed().as_secs_f64() * 1e3);
+        reads.push(start.elapsed().as_secs_f64() * 1e3);
         bytes = package.len();
         ensure!(
             package.matches("\"fullStatement\"").count() == ITEMS,
             "the package has every item"
         );
-        let begun = Instant::now();
+        let start = Instant::now();
         let found =
             server.get(&format!("/ims/case/v1p1/CFItems?search=statement{}%20frac", round + 1))?;
-        searches.push(begun.elapsed().as_secs_f64() * 1e3);
+        searches.push(start.elapsed().as_secs_f64() * 1e3);
         ensure!(found.contains("\"fullStatement\""), "the search finds an item");
     }
     let size = std::fs::metadata(&file)?.len() / 1_000_000;

@@ -163,9 +163,9 @@ impl Call<'_> {
     /// Sends it and answers the reply if it has the status; panics with the reply's body if not.
     #[track_caller]
     pub fn expect(self, status: u16) -> Reply {
-        let asked = format!("{} {}", self.request.method(), self.request.uri());
+        let request = format!("{} {}", self.request.method(), self.request.uri());
         let reply = self.send();
-        assert_eq!(reply.status, status, "{asked} answered {}", reply.text());
+        assert_eq!(reply.status, status, "{request} answered {}", reply.text());
         reply
     }
 }

@@ -98,7 +98,7 @@ impl Api {
     }
 
     /// Creates about `creates` organizations while `strace` watches the server's process, and
-    /// answers what the trace shows. `None`, with nothing checked, where `strace` may not attach.
+    /// returns the trace. `None`, without a check, if `strace` may not attach.
     pub fn trace(&self, pid: u32, prefix: &str, creates: usize) -> Option<SyncTrace> {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let file = folder.path().join("trace");
@@ -108,10 +108,10 @@ impl Api {
             .stderr(Stdio::null())
             .spawn()
             .ok()?;
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut warm_up = 0;
         while fs::metadata(&file).map_or(0, |file| file.len()) == 0 {
-            if strace.try_wait().is_ok_and(|ended| ended.is_some()) || begun.elapsed() > ATTACH_MAX
+            if strace.try_wait().is_ok_and(|ended| ended.is_some()) || start.elapsed() > ATTACH_MAX
             {
                 return None;
             }
@@ -119,8 +119,8 @@ impl Api {
             warm_up += 1;
         }
         self.create_all(prefix, creates);
-        let asked = Command::new("kill").arg(strace.id().to_string()).status();
-        assert!(asked.is_ok_and(|asked| asked.success()), "strace can be ended");
+        let status = Command::new("kill").arg(strace.id().to_string()).status();
+        assert!(status.is_ok_and(|status| status.success()), "strace can be ended");
         let _ = strace.wait();
         Some(SyncTrace::read(&file))
     }
@@ -239,7 +239,7 @@ fn is_sync_of_database(call: &str) -> bool {
     (call.starts_with("fsync(") || call.starts_with("fdatasync(")) && call.contains("-wal>")
 }
 
-/// The descriptor that a call reads or writes, with what `strace` tells of it.
+/// The descriptor that a call reads or writes, with the description that `strace` adds.
 fn socket(call: &str) -> &str {
     let arguments = call.split_once('(').map_or("", |(_, arguments)| arguments);
     arguments.split(',').next().unwrap_or_default()

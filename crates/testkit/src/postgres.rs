@@ -167,7 +167,7 @@ impl Drop for Cluster {
     }
 }
 
-/// The folder of the newest PostgreSQL's programs. Panics when there is none of release 15 or up.
+/// The folder of the newest PostgreSQL's programs. Panics if no release from 15 on is installed.
 pub fn programs() -> PathBuf {
     let output = Command::new("pg_config").arg("--bindir").output().ok();
     let output = output.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
@@ -214,8 +214,8 @@ fn owner_of_postgres() -> (u32, u32) {
 fn cluster_url() -> String {
     static OWN: OnceLock<Cluster> = OnceLock::new();
     #[expect(clippy::disallowed_methods, reason = "tests are told where the cluster runs")]
-    let given = std::env::var(CLUSTER_VARIABLE);
-    given.unwrap_or_else(|_| OWN.get_or_init(Cluster::start_shared).url())
+    let url = std::env::var(CLUSTER_VARIABLE);
+    url.unwrap_or_else(|_| OWN.get_or_init(Cluster::start_shared).url())
 }
 
 /// A new, empty PostgreSQL database with the schema of the migrations. It is copied from a

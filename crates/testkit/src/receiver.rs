@@ -47,11 +47,11 @@ impl Receiver {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
         let messages: Arc<Mutex<Vec<ReceivedMessage>>> = Arc::default();
-        let (kept, answer): (_, Arc<Answering>) = (Arc::clone(&messages), Arc::new(answer));
+        let (received, answer): (_, Arc<Answering>) = (Arc::clone(&messages), Arc::new(answer));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (kept, answer) = (Arc::clone(&kept), Arc::clone(&answer));
-                std::thread::spawn(move || serve(stream, &kept, &*answer));
+                let (received, answer) = (Arc::clone(&received), Arc::clone(&answer));
+                std::thread::spawn(move || serve(stream, &received, &*answer));
             }
         });
         Self { address, messages }

@@ -29,7 +29,7 @@ pub struct Setup {
     pub clock: Arc<dyn Clock>,
     /// Routes beside the real ones: none.
     pub areas: fn() -> Vec<Area>,
-    /// Where files are kept: a folder that is made with the server, and goes with the last one on it.
+    /// The folder of its files. It is created with the server and deleted with the last server that uses it.
     pub folder: Option<Arc<TempDir>>,
     /// The demo user of a sandbox, and whether it learns; none: it is a server like any other.
     pub sandbox: Option<(Player, bool)>,
@@ -93,8 +93,8 @@ impl TestServer {
 
     /// Starts a server of the setup on the database.
     pub fn start_as(target: &StoreLocation, mut setup: Setup) -> Self {
-        let made = || Arc::new(tempfile::tempdir().expect("a folder can be made"));
-        setup.config.store.data = setup.folder.get_or_insert_with(made).path().into();
+        let new_folder = || Arc::new(tempfile::tempdir().expect("a folder can be made"));
+        setup.config.store.data = setup.folder.get_or_insert_with(new_folder).path().into();
         if let StoreLocation::Postgres(address) = target {
             setup.config.store.database = Some(Secret::new(address.as_str()));
         }
@@ -190,8 +190,8 @@ impl TestServer {
     /// Registers a client and answers its id and secret.
     pub fn register(&self, new: &NewClient) -> (String, String) {
         let now = self.setup.clock.now();
-        let made = self.db.write_blocking(|tx| client::create(tx, now, new));
-        let (client, secret) = made.expect("a client can be made");
+        let created = self.db.write_blocking(|tx| client::create(tx, now, new));
+        let (client, secret) = created.expect("a client can be made");
         (client.id, secret)
     }
 

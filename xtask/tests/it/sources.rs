@@ -127,11 +127,11 @@ fn no_test_is_left_out() {
         let own = manifest.path.replace("Cargo.toml", "src/");
         // Helper programs of a crate, in src/bin, hold no tests anyway.
         let is_main = |part: &&str| part.starts_with("lib]") || part.contains("\"src/main.rs\"");
-        let said: String = manifest.text.split("\n[").filter(is_main).collect();
+        let main_parts: String = manifest.text.split("\n[").filter(is_main).collect();
         for (switch, word) in [("\ntest = false", "#[test]"), ("\ndoctest = false", "/// ```")] {
             let holds =
                 |source: &&Source| source.path.starts_with(&own) && source.text.contains(word);
-            if said.contains(switch)
+            if main_parts.contains(switch)
                 && let Some(source) = all.iter().find(holds)
             {
                 breaches.push(format!("{}: {word}", source.path));
@@ -152,8 +152,8 @@ fn messages_end_without_a_period() {
     let mut breaches = Vec::new();
     for source in rust_sources().filter(|source| source.path.contains("/src/")) {
         for (index, line) in source.text.lines().enumerate() {
-            let told = openings.iter().any(|opening| line.contains(opening));
-            if told && (line.contains(".\")") || line.contains(".\",")) {
+            let is_message = openings.iter().any(|opening| line.contains(opening));
+            if is_message && (line.contains(".\")") || line.contains(".\",")) {
                 breaches.push(format!("{}:{}: {}", source.path, index + 1, line.trim()));
             }
         }
