@@ -297,17 +297,8 @@ pub fn answer(
     context: &LessonContext<'_>,
     request: &AnswerRequest,
 ) -> Result<AcceptedAnswer> {
-    roster::lock_user(tx, &request.student)?;
-    answer_of_locked(tx, context, request)
-}
-
-/// [`answer`], after the student was locked.
-pub(crate) fn answer_of_locked(
-    tx: &mut Tx<'_>,
-    context: &LessonContext<'_>,
-    request: &AnswerRequest,
-) -> Result<AcceptedAnswer> {
     let AnswerRequest { student, question, lesson, body } = request;
+    roster::lock_user(tx, student)?;
     let lesson = &*attempt::lesson_for(tx, context, student, lesson)?;
     context.check_changes(student)?;
     let (attempt, open) = attempt_with_question(tx, context, student, lesson)?;

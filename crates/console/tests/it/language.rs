@@ -53,7 +53,7 @@ fn marked_up_texts_are_html_and_values_stay_text() {
 fn numbers_and_times_have_the_format_of_the_language() {
     let today: Date = date(2026, 11, 26);
     let at = date(2026, 11, 24).at(14, 5, 9, 0);
-    let formats: [(&dyn Fn() -> String, [&str; 2]); 12] = [
+    let formats: [(&dyn Fn() -> String, [&str; 2]); 13] = [
         (&|| count(2_000), ["2,000", "2.000"]),
         (&|| number(1_204.5), ["1,204.5", "1.204,5"]),
         (&|| share(5, 6), ["83%", "83 %"]),

@@ -73,9 +73,8 @@ fn servers_of_one_database_are_listed_with_release_and_state() {
         wait_for(oak, &[("elm", "stopped"), ("oak", "serving")]);
 
         // A server of a release without reports has only a name and an address.
-        let former = |tx: &mut Tx<'_>| {
-            tx.execute("UPDATE nodes SET version = '' WHERE name = 'elm'", &[])
-        };
+        let former =
+            |tx: &mut Tx<'_>| tx.execute("UPDATE nodes SET version = '' WHERE name = 'elm'", &[]);
         assert_eq!(oak.db().write_blocking(former).unwrap(), 1);
         wait_for(oak, &[("elm", "silent"), ("oak", "serving")]);
 

@@ -10,6 +10,11 @@ use serde_json::{Value, json};
 use crate::http::Http;
 use crate::served::{Served, Store};
 
+/// The number of events before the superseded one. Every second one is the person's, with 1.5 XP.
+pub(super) fn event_count() -> usize {
+    if full_size() { 2000 } else { 40 }
+}
+
 pub(super) const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 pub(super) const ID: &str = "zq-pupil-7781";
 /// Another pupil, whose id begins with the person's.
@@ -178,7 +183,7 @@ impl School {
 
     /// Events of both pupils, in one envelope that is compressed and in one that is not.
     pub(super) fn events(&self) {
-        let count = if full_size() { 2000 } else { 40 };
+        let count = event_count();
         let all: Vec<Value> =
             (0..count).map(|number| self.event(number, number % 2 == 0)).collect();
         for chunk in all.chunks(100) {
