@@ -9,8 +9,6 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lyceum_access::audit::AuditChange;
-use lyceum_access::screens::system;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_hosting::backup::runs::{self, BackupCheck, CheckMethod};
 use lyceum_hosting::nodes::{Node, NodeSettings};
