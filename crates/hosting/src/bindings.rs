@@ -10,7 +10,7 @@ mod sql;
 mod stores;
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
@@ -28,6 +28,7 @@ pub(crate) use sql::{Kv, KvEntry, R2Bucket, copies, search};
 pub(crate) use stores::Stores;
 
 use crate::engine::{Body, PlatformApi, Worker};
+use crate::leases::{HeldProject, NodeLease};
 use crate::limits::BINDING_REQUESTS_MAX_COUNT;
 use answer::Answer;
 
@@ -41,6 +42,27 @@ pub(crate) struct Bindings {
     kv: Option<Binding<Kv>>,
     bucket: Option<Binding<sql::R2Bucket>>,
     api: Option<PlatformApi>,
+    fence: Fence,
+}
+
+/// Refuses to acknowledge requests after another node may have taken the project.
+struct Fence {
+    lease: Arc<NodeLease>,
+    slug: String,
+    /// Empty until the project is deployed: its first version starts before that.
+    project: OnceLock<HeldProject>,
+}
+
+impl Fence {
+    /// Errors: those of [`NodeLease::check`].
+    fn check(&self) -> Result<()> {
+        if self.project.get().is_none()
+            && let Some(project) = self.lease.project(&self.slug)
+        {
+            let _ = self.project.set(project);
+        }
+        self.lease.check(self.project.get())
+    }
 }
 
 /// A store with a limit on parallel requests: each request needs a thread and memory, and each process has a share.
@@ -62,7 +84,12 @@ impl<T> Binding<T> {
 
 impl Bindings {
     /// Opens the stores that the worker may use. All processes of a server share one connection to a file.
-    pub(crate) fn open(stores: &Stores, worker: &Worker, token: String) -> Result<Self> {
+    pub(crate) fn open(
+        stores: &Stores,
+        worker: &Worker,
+        token: String,
+        lease: Arc<NodeLease>,
+    ) -> Result<Self> {
         let d1 = worker.d1.as_deref().map(|path| stores.d1(path)).transpose()?;
         let kv = worker.kv.as_deref().map(|path| stores.kv(path)).transpose()?;
         let bucket = worker.bucket.as_deref().map(|path| stores.bucket(path)).transpose()?;
@@ -72,6 +99,7 @@ impl Bindings {
             kv: kv.map(Binding::new),
             bucket: bucket.map(Binding::new),
             api: worker.api.clone(),
+            fence: Fence { lease, slug: worker.project().to_owned(), project: OnceLock::new() },
         })
     }
 
@@ -104,7 +132,7 @@ impl Bindings {
             request.headers_mut().remove(BINDING_HEADER);
             return api.answer(request).await;
         }
-        let answer = match (binding, &self.d1, &self.kv, &self.bucket) {
+        let answered = match (binding, &self.d1, &self.kv, &self.bucket) {
             ("d1", Some(d1), ..) => {
                 let (d1, _place) = d1.enter().await;
                 d1::answer(d1, request).await
@@ -120,7 +148,12 @@ impl Bindings {
             ("pulse", ..) => Answer::empty(),
             _ => Answer::refusal(StatusCode::NOT_FOUND, "the backend has no such binding"),
         };
-        answer.into()
+        match self.fence.check() {
+            Ok(()) => answered.into(),
+            Err(problem) => {
+                Answer::refusal(StatusCode::SERVICE_UNAVAILABLE, &problem.message).into()
+            }
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::bindings::copies;
 use crate::deployments::{self, Deployment};
 use crate::nodes::{self, KnownNode, Node, write_durably};
-use crate::{databases, repository};
+use crate::{databases, leases, repository};
 
 /// The file with a project's keys.
 pub const KV: &str = "kv.sqlite";
@@ -36,6 +36,21 @@ pub(crate) struct HomeNode {
     pub(crate) mark: String,
     /// The files that must exist.
     pub(crate) kept: Uses,
+    /// Rises with each node that becomes the holder.
+    pub(crate) token: i64,
+    /// Whether the lease of the node has not ended.
+    pub(crate) has_lease: bool,
+}
+
+/// The node that holds a project, as people see it.
+#[derive(Clone, Debug)]
+pub struct ProjectHome {
+    /// The node.
+    pub node: KnownNode,
+    /// Rises with each node that becomes the holder.
+    pub token: i64,
+    /// Whether the node's lease has not ended; `None` on SQLite, where a node needs no lease.
+    pub has_lease: Option<bool>,
 }
 
 /// The location of a project's files, as recorded in the database.
@@ -51,7 +66,7 @@ pub(crate) struct FilesLocation {
 
 impl FilesLocation {
     /// Whether any node can serve the project, because it has no files except those that all nodes share.
-    fn needs_no_home(&self, node: &Node) -> bool {
+    pub(crate) fn needs_no_home(&self, node: &Node) -> bool {
         let keeps_nothing = self.home.as_ref().is_some_and(|home| home.kept == Uses::default());
         node.shares_blobs() && keeps_nothing && self.database.is_none()
     }
@@ -73,7 +88,11 @@ pub fn active_version(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<Option
     }
     let Some(home) = &known.home else { return Err(nowhere(node, slug)) };
     if home.node.id != node.id() {
-        return Err(elsewhere(node, slug, &home.node));
+        return Err(match tx.dialect() {
+            SqlDialect::Sqlite => elsewhere(node, slug, &home.node),
+            // The request was not forwarded, so the project moved a moment ago.
+            SqlDialect::Postgres => leases::moved(slug),
+        });
     }
     if !node.is_current(home.node.generation)? {
         return Err(copied(node, slug));
@@ -116,14 +135,21 @@ pub(crate) fn hold(tx: &mut Tx<'_>, node: &Node, slug: &str, uses: Uses) -> Resu
     repository::homes::keep(tx, slug, kept)
 }
 
-/// The projects by slug, with the node that holds the files; `None` if it is unknown.
-pub fn list(tx: &mut Tx<'_>) -> Result<Vec<(String, Option<KnownNode>)>> {
-    let mut all = Vec::new();
-    for project in repository::projects::list(tx)? {
-        let known = repository::homes::find(tx, &project.slug)?;
-        all.push((project.slug, known.and_then(|known| known.home).map(|home| home.node)));
-    }
-    Ok(all)
+/// The projects by slug, with the home of each.
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<(String, Option<ProjectHome>)>> {
+    let projects = repository::projects::list(tx)?.into_iter();
+    projects.map(|project| Ok((project.slug.clone(), find(tx, &project.slug)?))).collect()
+}
+
+/// The home of a project; `None` if it is unknown.
+pub fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<ProjectHome>> {
+    let home = repository::homes::find(tx, slug)?.and_then(|known| known.home);
+    let is_shared = tx.dialect() == SqlDialect::Postgres;
+    Ok(home.map(|home| ProjectHome {
+        node: home.node,
+        token: home.token,
+        has_lease: is_shared.then_some(home.has_lease),
+    }))
 }
 
 /// A project whose node is not recorded.

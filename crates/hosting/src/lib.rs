@@ -9,7 +9,7 @@
 //! | secrets, the audit log | `secrets`, `audit` |
 //! | database files and restore points, buckets, key-value stores | `databases`, `buckets`, `kv` |
 //! | courses that a project teaches; apps that are approved for classes | `courses`, `class_apps` |
-//! | nodes, and which node holds a project's files | `nodes`, `homes` |
+//! | nodes, which node holds a project's files, and until when | `nodes`, `homes`, `leases` |
 //! | backup of the whole server, checks of files, clean-up | `backup`, `soundness`, `sweep` |
 //! | uploads, zips of builds, sending files | `uploads`, `archive`, `pieces` |
 //! | running backends: start, watch, stop, logs | `engine` |
@@ -33,6 +33,7 @@ pub mod deployments;
 pub mod engine;
 pub mod homes;
 pub mod kv;
+pub mod leases;
 pub mod limits;
 pub mod nodes;
 mod pieces;
@@ -119,6 +120,11 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 126,
         name: "node_reports",
         sql: include_str!("../migrations/V126__node_reports.sql"),
+    },
+    Migration {
+        version: 129,
+        name: "home_leases",
+        sql: include_str!("../migrations/V129__home_leases.sql"),
     },
     Migration {
         version: 131,

@@ -16,6 +16,10 @@ pub const BACKEND_MODULES_MAX_COUNT: usize = 100;
 pub const BACKEND_MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// Routes of one backend at most.
 pub const BACKEND_ROUTES_MAX_COUNT: usize = 1000;
+/// Milliseconds for which a node holds its projects without renewing its lease.
+pub const HOME_LEASE_MS: u64 = 10_000;
+/// Of these, milliseconds by which the node stops earlier than the database says, for clocks of different speed.
+pub const HOME_LEASE_SPARE_MS: u64 = 500;
 /// Seconds after which a node that does not report counts as silent.
 pub const NODE_LEASE_S: i64 = 60;
 /// Seconds for which a node is listed that does not report any more and holds no project.

@@ -1,6 +1,8 @@
 //! Handles every request: finds its route, checks access, reads the body, calls the handler, and logs, counts and
 //! compresses the answer.
 
+mod forwarded;
+
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -21,6 +23,7 @@ use lyceum_access::{Access, AccessDenial, RequestSubject};
 use lyceum_console::language::within;
 use lyceum_core::language::Language;
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_hosting::leases::HeldProject;
 use lyceum_hosting::limits::ANSWER_PIECE_BYTES;
 use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
@@ -30,12 +33,14 @@ use crate::answer::Answer;
 use crate::auth::{self, Grant, HeaderRefusal};
 use crate::connection::{Peer, RunningRequest};
 use crate::context::Context;
+use crate::forward::Destination;
+use crate::hop::{self, ForwardedCaller};
 use crate::limits;
 use crate::problem_page::ProblemPage;
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route::{Area, Route};
-use crate::router::{self, Destination, Endpoint, RouteLabels};
+use crate::router::{self, Endpoint, RouteDestination, RouteLabels};
 use crate::state::App;
 use crate::{body, compression, cors, etag, hosted, language, parameters, proxy, routes};
 
@@ -74,6 +79,17 @@ impl Dispatch {
         let project = hosted::ProjectAddress::of(&self.app, &parts);
         let project = project.filter(|_| check_page(&self.app, &parts).is_ok());
         let mut info = RequestInfo::of(&self.app, &parts, peer);
+        if self.app.lease.is_needed() || parts.headers.contains_key(hop::HEADER) {
+            match self.destination(project.as_ref(), &parts).await {
+                Ok(Destination::Here(held)) => info.held = held,
+                Ok(Destination::At(node, slug)) => {
+                    let request = Request::from_parts(parts, body);
+                    return Box::pin(self.forward(node, slug, request, info)).await;
+                }
+                Err(problem) => return self.not_forwarded(&problem, &parts, info).await,
+            }
+        }
+        parts.headers.remove(hop::HEADER);
         if let Some(project) = project {
             let request = Request::from_parts(parts, body);
             // Boxed, because its large future would make that of every API request larger.
@@ -97,6 +113,12 @@ impl Dispatch {
             running.filter(|_| !request.body().is_end_stream()).map(RunningRequest::reads_body);
         let response = hosted::answer(&self.app, project, request, info.address, &info.id).await;
         drop(reading);
+        let response = match self.app.lease.check(info.held.as_ref()) {
+            Ok(()) => response,
+            Err(problem) => {
+                hosted::LABELS.rendering.answer(&problem, PayloadDialect::Platform).into()
+            }
+        };
         // The body is streamed, so its length does not matter for memory.
         let bytes = bytes_of(response.body()).min(ANSWER_PIECE_BYTES);
         let response = match info.peer.hold(bytes).await {
@@ -254,20 +276,20 @@ fn bytes_of(body: &Body) -> usize {
 impl Call<'_> {
     async fn answer(
         &mut self,
-        destination: Destination<'_>,
+        destination: RouteDestination<'_>,
         rendering: Rendering,
         is_open: bool,
     ) -> Result<Answer, HeaderRefusal> {
         let answer = match destination {
-            Destination::Route(route) => self.route(route, rendering).await,
-            Destination::OtherMethod(allow) if self.info.method == Method::OPTIONS => {
+            RouteDestination::Route(route) => self.route(route, rendering).await,
+            RouteDestination::OtherMethod(allow) if self.info.method == Method::OPTIONS => {
                 return Ok(cors::options(self.app, &self.parts.headers, allow, is_open));
             }
-            Destination::OtherMethod(allow) => Err(self.wrong_method(allow)),
-            Destination::UnknownPath { .. } if rendering == Rendering::Page => {
+            RouteDestination::OtherMethod(allow) => Err(self.wrong_method(allow)),
+            RouteDestination::UnknownPath { .. } if rendering == Rendering::Page => {
                 Err(unknown_page(self.parts.uri.path()).into())
             }
-            Destination::UnknownPath { meant } => {
+            RouteDestination::UnknownPath { meant } => {
                 Err(unknown_path(self.parts.uri.path(), meant).into())
             }
         };
@@ -332,7 +354,9 @@ impl Call<'_> {
             _ => None,
         };
         let pending = language::within(self.language, (route.handler)(context));
-        Ok(without_panic(pending).await?)
+        let answer = without_panic(pending).await?;
+        self.app.lease.check(self.info.held.as_ref())?;
+        Ok(answer)
     }
 
     /// The handler's context, without the body and the values of path parameters.
@@ -415,6 +439,8 @@ struct RequestInfo {
     version: Version,
     /// The address as the caller sent it, if the router gets a canonical one.
     uri: Option<Uri>,
+    /// The project that this node must still hold when it answers.
+    held: Option<HeldProject>,
     origin: Option<HeaderValue>,
     encodings: Option<HeaderValue>,
 }
@@ -423,14 +449,19 @@ impl RequestInfo {
     fn of(app: &App, parts: &Parts, peer: Peer) -> Self {
         let (headers, server) = (&parts.headers, &app.config.server);
         let encodings = headers.get(header::ACCEPT_ENCODING).filter(|_| server.compression);
+        let forwarded = parts.extensions.get::<ForwardedCaller>();
         Self {
             id: RequestId::of(headers),
-            address: proxy::caller(peer.address, headers, &server.trusted_proxies),
+            address: match forwarded {
+                Some(ForwardedCaller(caller)) => *caller,
+                None => proxy::caller(peer.address, headers, &server.trusted_proxies),
+            },
             peer,
             started: Instant::now(),
             method: parts.method.clone(),
             version: parts.version,
             uri: None,
+            held: None,
             origin: headers.get(header::ORIGIN).cloned(),
             encodings: encodings.cloned(),
         }

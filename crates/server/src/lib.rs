@@ -24,7 +24,8 @@
 //! | where the learning of a sandbox's players is recorded | `learning` |
 //! | background work: imports, backups, sending webhooks, erasures, words of names | `imports`, `backup`, `webhooks`, `erasure`, `name_words` |
 //! | whether the owner of a webhook receives a change | `webhook_reach` |
-//! | reports that this server lives, and other servers of the database | `nodes` |
+//! | reports that this server lives, and other servers of the database; the lease of its projects | `nodes`, `leases` |
+//! | forwarding requests to the node with a project's files, and the signature on them | `forward`, `hop` |
 //! | limits | `limits` |
 
 pub mod accounts;
@@ -47,13 +48,16 @@ mod document_files;
 pub mod erasure;
 mod etag;
 mod fixed;
+mod forward;
 mod gathering;
 mod guarded;
+mod hop;
 mod hosted;
 mod imports;
 mod intake;
 mod language;
 mod learning;
+mod leases;
 pub mod limits;
 mod listen;
 mod live;

@@ -277,3 +277,15 @@ pub const METRICS_CONNECTIONS_MAX_COUNT: usize = 16;
 pub const METRICS_IDLE_MAX_S: u64 = 90;
 /// Seconds between two reports of a server that it lives; well below `NODE_LEASE_S`.
 pub const NODE_REPORT_EVERY_S: u64 = 15;
+/// Milliseconds between two renewals of the lease of a node; well below `HOME_LEASE_MS`.
+pub const HOME_LEASE_RENEW_MS: u64 = 3_000;
+/// Milliseconds that another node has to accept a connection.
+pub const FORWARD_CONNECT_MAX_MS: u64 = 2_000;
+/// Milliseconds between two checks whether the node to which a request was forwarded still holds the project.
+pub const FORWARD_CHECK_EVERY_MS: u64 = 2_000;
+/// Connections to one other node that are kept for the next requests.
+pub const FORWARD_IDLE_CONNECTIONS_MAX_COUNT: usize = 64;
+/// Seconds that such a connection is kept without a request; below the shortest `server.keep_alive_s` that is usual.
+pub const FORWARD_IDLE_S: u64 = 30;
+/// Milliseconds after which a node refuses a request that another node forwarded. Clocks of nodes may differ by as much.
+pub const FORWARDED_MAX_AGE_MS: u64 = 60_000;

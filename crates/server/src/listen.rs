@@ -24,6 +24,7 @@ use crate::connection::{
     ConnectionSlot, ConnectionState, ConnectionTimeouts, GuardedBody, Peer, WatchedStream,
 };
 use crate::dispatch::Dispatch;
+use crate::hop;
 use crate::limits;
 use crate::metrics::InFlight;
 use crate::proxy;
@@ -200,6 +201,7 @@ async fn serve<S>(
             let trusted = &shared.app.config.server.trusted_proxies;
             running.sent_for(proxy::caller(peer, request.headers(), trusted));
         }
+        let request = hop::recognize(&shared.app, request, &running);
         let (running, dispatch) = (Arc::new(running), Arc::clone(&shared.dispatch));
         async move {
             let is_http2 = request.version() == Version::HTTP_2;

@@ -1,5 +1,6 @@
 //! Builds the axum router from the areas' tables only.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub(crate) struct RouteLabels<'a> {
 }
 
 /// The result of matching a request's path and method.
-pub(crate) enum Destination<'a> {
+pub(crate) enum RouteDestination<'a> {
     Route(&'a Arc<Route>),
     /// The path exists, but the method is `OPTIONS` or has no route. Holds the value of `Allow`.
     OtherMethod(&'a HeaderValue),
@@ -95,13 +96,18 @@ pub(crate) fn build(app: &App, areas: Vec<Area>) -> Router {
 /// Replaces aliases in the path and removes slashes at its end, so that the router finds the endpoint. Returns the
 /// original address if it changed.
 pub(crate) fn use_canonical_path(uri: &mut Uri) -> Option<Uri> {
-    let trimmed = uri.path().trim_end_matches('/');
-    let path = aliases::canonical(if trimmed.is_empty() { "/" } else { trimmed });
+    let path = canonical_path(uri.path());
     if path == uri.path() {
         return None;
     }
     let canonical = Uri::try_from(path.as_ref()).ok()?;
     Some(std::mem::replace(uri, canonical))
+}
+
+/// The path without aliases and without slashes at its end.
+pub(crate) fn canonical_path(path: &str) -> Cow<'_, str> {
+    let trimmed = path.trim_end_matches('/');
+    aliases::canonical(if trimmed.is_empty() { "/" } else { trimmed })
 }
 
 impl Endpoint {
@@ -141,18 +147,18 @@ impl Endpoint {
         &self,
         method: &Method,
         path: &str,
-    ) -> (RouteLabels<'_>, Destination<'_>) {
+    ) -> (RouteLabels<'_>, RouteDestination<'_>) {
         let Self { area, rendering, pattern, .. } = self;
         let labels = RouteLabels { area, rendering: *rendering, pattern };
         // `/{id}` matches any word, so with another method the path counts as unknown.
         let fits_any_word = || pattern.starts_with("/{") && pattern.matches('/').count() == 1;
         match self.route(method) {
-            Some(route) => (labels, Destination::Route(route)),
+            Some(route) => (labels, RouteDestination::Route(route)),
             None if self.routes.is_empty() || fits_any_word() && method != Method::OPTIONS => {
                 let meant = self.app.sandbox.as_ref().and_then(|_| self.near_path(path));
-                (self.unknown_path(path), Destination::UnknownPath { meant })
+                (self.unknown_path(path), RouteDestination::UnknownPath { meant })
             }
-            None => (labels, Destination::OtherMethod(&self.allow)),
+            None => (labels, RouteDestination::OtherMethod(&self.allow)),
         }
     }
 

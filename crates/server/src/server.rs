@@ -8,6 +8,7 @@ use lyceum_access::{Keyring, Player};
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
+use lyceum_hosting::leases::NodeLease;
 use lyceum_hosting::nodes::report::NodeState;
 use lyceum_store::Db;
 use tokio::net::TcpListener;
@@ -18,6 +19,7 @@ use crate::admission::Admission;
 use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
 use crate::fixed::FixedAnswers;
+use crate::forward::NodeClient;
 use crate::guarded::GuardedClient;
 use crate::hosted::{self, ProjectHosting};
 use crate::imports::{self, RunningImport};
@@ -34,7 +36,7 @@ use crate::routes::health::Readiness;
 use crate::state::{App, State};
 use crate::tls::Tls;
 use crate::webhooks::WebhookSender;
-use crate::{backup, descriptors, erasure, gathering, listen, nodes, routes, webhooks};
+use crate::{backup, descriptors, erasure, gathering, leases, listen, nodes, routes, webhooks};
 
 /// A server that is bound to its address but does not answer yet.
 pub struct Server {
@@ -77,13 +79,19 @@ impl Server {
             None => None,
         };
         let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
-        let node = hosted::begin(&db, &config, &blobs, clock.now()).await?;
+        let bound = listener.local_addr().map_err(Problem::internal)?.to_string();
+        let node = hosted::begin(&db, &config, &bound, &blobs, clock.now()).await?;
+        let lease = Arc::new(NodeLease::on(db.dialect()));
+        let node_client = lease.is_needed().then(|| NodeClient::new(&config)).transpose()?;
         let app = Arc::new(State {
             db,
             base_url: config.public_url(),
             blobs,
             node,
             live_servers: AtomicU32::new(1),
+            lease,
+            lease_turn: tokio::sync::Mutex::default(),
+            node_client,
             hosted: ProjectHosting::default(),
             intake: Intake::default(),
             live: LiveLog::new(),
@@ -112,6 +120,7 @@ impl Server {
             config,
         });
         app.gate.refresh(&app).await?;
+        leases::renew(&app).await?;
         routes::credentials::start(&app).await?;
         Ok(Self { listener, app, tls, metrics, areas: routes::all() })
     }
@@ -188,6 +197,7 @@ impl Server {
         background.spawn(routes::games::demo::purge_periodically(Arc::clone(&app)));
         background.spawn(nodes::report_periodically(Arc::clone(&app)));
         background.spawn(live::watch(Arc::clone(&app)));
+        background.spawn(leases::renew_periodically(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
         }
@@ -205,6 +215,7 @@ impl Server {
         listen::run(listener, Arc::clone(&app), dispatch, tls, stop).await;
         app.hosted.close();
         background.shutdown().await;
+        leases::release(&app).await;
         webhooks::release(&app).await;
         nodes::report_state(app, NodeState::Stopped).await;
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use lyceum_blob::Blobs;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
+use lyceum_hosting::leases::NodeLease;
 use lyceum_hosting::nodes::Node;
 use lyceum_store::Db;
 
@@ -13,6 +14,7 @@ use crate::activity_watch::ActivityWatch;
 use crate::admission::Admission;
 use crate::auth::{Gate, ProviderCache, SandboxGrants};
 use crate::fixed::FixedAnswers;
+use crate::forward::NodeClient;
 use crate::guarded::GuardedClient;
 use crate::hosted::ProjectHosting;
 use crate::imports::RunningImport;
@@ -41,6 +43,12 @@ pub struct State {
     pub(crate) node: Arc<Node>,
     /// The servers that share the database, as far as this one knows: at least itself.
     pub(crate) live_servers: AtomicU32,
+    /// The lease by which this node holds its projects.
+    pub(crate) lease: Arc<NodeLease>,
+    /// Held while the lease is renewed.
+    pub(crate) lease_turn: tokio::sync::Mutex<()>,
+    /// Forwards requests to other nodes; `None` if the node has its database alone.
+    pub(crate) node_client: Option<NodeClient>,
     /// The files of hosted projects.
     pub(crate) blobs: Blobs,
     /// Caches for hosted projects, and the engine of their backends.

@@ -177,6 +177,15 @@ pub fn contains(dialect: SqlDialect, expression: &str, placeholder: &str) -> Str
     }
 }
 
+/// The present time by the clock of the database, in milliseconds since 1970-01-01T00:00:00Z. It goes on within a
+/// transaction.
+pub fn now_ms(dialect: SqlDialect) -> &'static str {
+    match dialect {
+        SqlDialect::Sqlite => "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+        SqlDialect::Postgres => "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+    }
+}
+
 /// The end of a query that locks its rows until the end of the transaction. SQLite runs one writing transaction after the
 /// other, and locks no rows.
 pub fn lock_rows(dialect: SqlDialect) -> &'static str {

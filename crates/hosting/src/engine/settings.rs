@@ -1,12 +1,15 @@
 //! Limits of processes, and what the engine needs to run them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lyceum_core::config::S3Settings;
+use lyceum_store::SqlDialect;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::BackendLogLine;
+use crate::leases::NodeLease;
 use crate::limits;
 
 /// Limits of one process. [`EngineSettings::default`] takes them from [`limits`].
@@ -32,6 +35,8 @@ pub struct EngineSettings {
     pub drain: Duration,
     /// Where the files of buckets are stored; on disk if it has no bucket name.
     pub s3: S3Settings,
+    /// The lease by which the node holds its projects.
+    pub lease: Arc<NodeLease>,
     /// Receives the output of backends, line by line.
     pub echo: Option<UnboundedSender<BackendLogLine>>,
 }
@@ -49,6 +54,7 @@ impl Default for EngineSettings {
             idle: Duration::from_secs(limits::BACKEND_IDLE_S),
             drain: Duration::from_millis(limits::BACKEND_DRAIN_MAX_MS),
             s3: S3Settings::default(),
+            lease: Arc::new(NodeLease::on(SqlDialect::Sqlite)),
             echo: None,
         }
     }

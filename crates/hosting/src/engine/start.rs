@@ -48,7 +48,8 @@ pub(super) async fn start(
     let folder = shared.folder();
     let token = secret_id();
     // Opened in this task, so that nothing opens a file after the caller has given up.
-    let bindings = Bindings::open(&shared.stores, worker, token.clone())
+    let lease = Arc::clone(&shared.settings.lease);
+    let bindings = Bindings::open(&shared.stores, worker, token.clone(), lease)
         .map_err(|fault| failed(&folder, &io::Error::other(fault)))?;
     let begin = {
         let (worker, folder, runtime) = (Arc::clone(worker), folder.clone(), Handle::current());

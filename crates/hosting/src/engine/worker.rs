@@ -10,7 +10,7 @@ use super::{PlatformApi, compatibility};
 /// A version of a project's backend, with its bindings.
 #[derive(Clone, Debug, Default)]
 pub struct Worker {
-    /// The project.
+    /// The project, and for a stored version that is not served `@` and its number.
     pub slug: String,
     /// The version, as a text that the deploy chooses.
     pub version: String,
@@ -37,6 +37,11 @@ pub struct Worker {
 }
 
 impl Worker {
+    /// The slug of the project. A stored version that is not served has its number after it.
+    pub(crate) fn project(&self) -> &str {
+        self.slug.split('@').next().unwrap_or_default()
+    }
+
     /// Refuses what workerd would refuse later with a less clear message.
     pub(super) fn check(&self) -> Result<()> {
         compatibility::check(&self.compatibility_date)?;

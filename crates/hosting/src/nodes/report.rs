@@ -84,6 +84,8 @@ pub struct NodeStatus {
     pub started: Timestamp,
     /// When it last reported.
     pub seen: Timestamp,
+    /// The number of projects whose files it has.
+    pub projects: i64,
 }
 
 /// Stores what a node reports.

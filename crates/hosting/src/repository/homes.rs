@@ -2,18 +2,22 @@
 
 use lyceum_core::Result;
 use lyceum_project::Uses;
-use lyceum_store::Tx;
+use lyceum_store::{Tx, dialect};
 
-use super::{json_in, json_of};
+use super::{json_in, json_of, leases};
 use crate::homes::{FilesLocation, HomeNode};
 use crate::nodes::KnownNode;
 
 /// The location of a project's files; `None` if the project does not exist.
 pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<FilesLocation>> {
-    let sql = "SELECT p.active, p.database, h.node, h.mark, h.kept, n.name, n.address, n.generation \
-               FROM projects p LEFT JOIN project_homes h ON h.slug = p.slug \
-               LEFT JOIN nodes n ON n.id = h.node WHERE p.slug = $1";
-    tx.query_one(sql, &[slug.into()], |row| {
+    let sql = format!(
+        "SELECT p.active, p.database, h.node, h.mark, h.kept, n.name, n.address, n.generation, h.token, \
+         CASE WHEN n.lease_until_ms > {} THEN 1 ELSE 0 END \
+         FROM projects p LEFT JOIN project_homes h ON h.slug = p.slug \
+         LEFT JOIN nodes n ON n.id = h.node WHERE p.slug = $1",
+        dialect::now_ms(tx.dialect())
+    );
+    tx.query_one(&sql, &[slug.into()], |row| {
         let home = match row.opt_text(2)? {
             None => None,
             Some(id) => Some(HomeNode {
@@ -25,6 +29,8 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<FilesLocation>>
                 },
                 mark: row.string(3)?,
                 kept: json_in(row.text(4)?)?,
+                token: row.int(8)?,
+                has_lease: row.int(9)? == 1,
             }),
         };
         let database = row.opt_text(1)?.map(str::to_owned);
@@ -45,10 +51,16 @@ pub(crate) fn insert(
     (node, mark): (&str, &str),
     kept: Uses,
 ) -> Result<bool> {
-    let sql = "INSERT INTO project_homes (slug, node, mark, kept) VALUES ($1, $2, $3, $4) \
-               ON CONFLICT DO NOTHING";
+    // The time is later than the token of a deleted project with the same slug.
+    let sql = format!(
+        "INSERT INTO project_homes (slug, node, mark, kept, token) VALUES ($1, $2, $3, $4, {}) \
+         ON CONFLICT DO NOTHING",
+        dialect::now_ms(tx.dialect())
+    );
     let kept = json_of(&kept);
-    Ok(tx.execute(sql, &[slug.into(), node.into(), mark.into(), (&kept).into()])? == 1)
+    let inserted = tx.execute(&sql, &[slug.into(), node.into(), mark.into(), (&kept).into()])?;
+    leases::count_move(tx, slug, None)?;
+    Ok(inserted == 1)
 }
 
 pub(crate) fn keep(tx: &mut Tx<'_>, slug: &str, kept: Uses) -> Result<()> {
@@ -58,6 +70,7 @@ pub(crate) fn keep(tx: &mut Tx<'_>, slug: &str, kept: Uses) -> Result<()> {
 
 /// Records that another node holds the files now.
 pub(crate) fn move_to(tx: &mut Tx<'_>, slug: &str, node: &str, mark: &str) -> Result<()> {
-    let sql = "UPDATE project_homes SET node = $1, mark = $2 WHERE slug = $3";
+    leases::count_move(tx, slug, Some(node))?;
+    let sql = "UPDATE project_homes SET node = $1, mark = $2, token = token + 1 WHERE slug = $3";
     tx.send(sql, &[node.into(), mark.into(), slug.into()])
 }

@@ -80,6 +80,7 @@ columns!(NodeStatus {
     state: "state",
     started: "started_ms",
     seen: "seen_ms",
+    projects: "(SELECT COUNT(*) FROM project_homes WHERE node = nodes.id)",
 });
 
 /// The nodes that reported since then, and those that hold projects, by name.

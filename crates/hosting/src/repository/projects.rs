@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns};
 
-use super::ms;
+use super::{leases, ms};
 use crate::limits;
 use crate::projects::Project;
 
@@ -47,6 +47,7 @@ pub(crate) fn count(tx: &mut Tx<'_>) -> Result<i64> {
 /// Deletes the project, and remembers its last version number.
 pub(crate) fn delete(tx: &mut Tx<'_>, project: &Project) -> Result<()> {
     let slug = project.slug.as_str();
+    leases::count_move(tx, slug, None)?;
     for table in TABLES {
         tx.send(&format!("DELETE FROM {table} WHERE slug = $1"), &[slug.into()])?;
     }

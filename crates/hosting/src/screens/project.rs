@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::audit::{self, CallerNames, ProjectChange};
 use crate::databases;
 use crate::deployments::{self, Deployment, FrontendFiles};
+use crate::homes::{self, ProjectHome};
 use crate::limits;
 use crate::projects::{self, Project, ProjectLocation};
 
@@ -29,6 +30,8 @@ pub struct ProjectVersions {
     pub shares_identity: bool,
     /// The versions that are stored, the newest first.
     pub versions: Vec<Deployment>,
+    /// The node that has the files; `None` if it is unknown.
+    pub home: Option<ProjectHome>,
 }
 
 impl ProjectVersions {
@@ -51,6 +54,7 @@ pub fn versions(
     Ok(ProjectVersions {
         shares_identity: game.is_some_and(|game| game.shares_identity),
         versions: deployments::list(tx, &project.slug)?,
+        home: homes::find(tx, &project.slug)?,
         state,
         project,
     })

@@ -339,6 +339,8 @@ fn read_nodes(config: &Config, now: Timestamp) -> Result<(NodeStatus, Vec<NodeSt
     let node = Node::look(&config.store.data.join("hosting"), &settings)?;
     let db = settings::open(config, Missing::Refuse)?;
     let mut nodes = db.read_blocking(|tx| report::list(tx, now))?;
+    let known = nodes.iter().find(|known| known.id == node.id());
+    let projects = known.map_or(0, |known| known.projects);
     nodes.retain(|other| other.id != node.id());
     let own = NodeStatus {
         id: node.id().to_owned(),
@@ -349,6 +351,7 @@ fn read_nodes(config: &Config, now: Timestamp) -> Result<(NodeStatus, Vec<NodeSt
         state: NodeState::Serving,
         started: now,
         seen: now,
+        projects,
     };
     Ok((own, nodes))
 }

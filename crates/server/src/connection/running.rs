@@ -78,6 +78,11 @@ impl RunningRequest {
         self.origin = Some(self.activity.admission.origin(address));
     }
 
+    /// Notes that another node forwarded the request. That node has counted the memory of its callers.
+    pub(crate) fn sent_by_node(&self) {
+        self.activity.know();
+    }
+
     /// Whether the request has shown no token so far.
     pub(crate) fn is_anonymous(&self) -> bool {
         self.client.get().is_none()

@@ -120,8 +120,8 @@ pub(crate) fn engine(app: &App) -> Result<Arc<Engine>> {
     let folders: Vec<PathBuf> = here.into_iter().chain(beside).collect();
     let named = variable("LYCEUM_WORKERD");
     let workerd = find_workerd(named.as_deref(), &folders, variable("PATH").as_deref());
-    let settings =
-        EngineSettings { workerd, s3: app.config.s3.clone(), ..EngineSettings::default() };
+    let (s3, lease) = (app.config.s3.clone(), Arc::clone(&app.lease));
+    let settings = EngineSettings { workerd, s3, lease, ..EngineSettings::default() };
     let root = app.config.store.data.join("hosting");
     let engine = Arc::new(Engine::new(root, settings, Arc::clone(&app.clock))?);
     *made = Some(Arc::clone(&engine));

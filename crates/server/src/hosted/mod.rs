@@ -218,6 +218,17 @@ async fn find(app: &App, slug: &str, version: i64) -> Result<Arc<Deployment>> {
     Ok(found)
 }
 
+/// Ends the backends of a project that another node has taken.
+pub(crate) async fn lose(app: &App, slug: &str) {
+    tracing::warn!(slug, "another server has taken the project; this one stops its backend");
+    let engine = app.hosted.engine.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(engine) = engine
+        && let Err(problem) = engine.retire(slug, &folder(app, slug)).await
+    {
+        tracing::error!(slug, %problem, "the backend of a project that was taken did not end");
+    }
+}
+
 /// Removes unused files periodically.
 pub(crate) async fn sweep_periodically(app: App) {
     loop {

@@ -14,17 +14,19 @@ use super::deletion;
 use crate::apart::apart;
 
 /// Starts a new generation of the node of the data folder, and claims projects whose node is unknown if their files are
-/// in this folder.
+/// in this folder. `bound` is the address of the listener.
 pub(crate) async fn begin(
     db: &Db,
     config: &Config,
+    bound: &str,
     blobs: &Blobs,
     now: Timestamp,
 ) -> Result<Arc<Node>> {
     let (folder, server) = (config.store.data.join("hosting"), config.server.clone());
     let shares_blobs = !config.s3.bucket.is_empty();
+    let bound = bound.to_owned();
     let open = move || {
-        let address = server.node_address();
+        let address = if server.node_address.is_empty() { &bound } else { &server.node_address };
         let (node, alone) = Node::of_folder(
             &folder,
             &NodeSettings { name: &server.node_name, address, shares_blobs },

@@ -1,5 +1,5 @@
 //! Several nodes with one database, each with a separate data folder. The node with a project's files serves, plans and
-//! deploys it, and all other nodes refuse it.
+//! deploys it. All other nodes on SQLite, which is for one node, refuse it; `forwarding` tests nodes on PostgreSQL.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,10 +22,9 @@ use ureq::http::Method;
 use crate::people;
 use crate::projects::{artifact, begin, build, piece, plan, send, state, upload, wanted};
 
-fn named(name: &str) -> Setup {
+pub(crate) fn named(name: &str) -> Setup {
     let mut setup = Setup::default();
     name.clone_into(&mut setup.config.server.node_name);
-    setup.config.server.node_address = format!("http://{name}.internal:4321");
     setup
 }
 
@@ -37,8 +36,17 @@ fn two_nodes(body: impl Fn(&mut TestServer, &mut TestServer)) {
     });
 }
 
+/// Runs the body against two nodes of a SQLite database.
+fn two_nodes_of_sqlite(body: impl Fn(&mut TestServer, &mut TestServer)) {
+    let folder = tempfile::tempdir().unwrap();
+    let target = StoreLocation::Sqlite(folder.path().join("lyceum.db"));
+    let mut oak = TestServer::start_as(&target, named("oak"));
+    let mut elm = other(&oak, "elm", None);
+    body(&mut oak, &mut elm);
+}
+
 /// Another node with the same database and public address. Without a folder, it gets a new one.
-fn other(server: &TestServer, name: &str, folder: Option<&Path>) -> TestServer {
+pub(crate) fn other(server: &TestServer, name: &str, folder: Option<&Path>) -> TestServer {
     let Setup { config, master, .. } = server.setup().clone();
     let mut setup = Setup { master, ..named(name) };
     setup.config.server.public_url = config.server.public_url;
@@ -62,11 +70,11 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-fn hosting(server: &TestServer) -> PathBuf {
+pub(crate) fn hosting(server: &TestServer) -> PathBuf {
     server.setup().config.store.data.join("hosting")
 }
 
-fn project(server: &TestServer) -> PathBuf {
+pub(crate) fn project(server: &TestServer) -> PathBuf {
     hosting(server).join("projects/rivers")
 }
 
@@ -83,7 +91,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Deploys the project `rivers` with a database, keys and a bucket.
-fn deploy(server: &TestServer, text: &str, table: &str) -> State {
+pub(crate) fn deploy(server: &TestServer, text: &str, table: &str) -> State {
     let client = server.client();
     let zip = build(text);
     upload(&client, &zip);
@@ -107,7 +115,10 @@ fn assert_names(reply: &Reply, holder: &str, what: &str) {
 }
 
 /// All routes below the path, with the media types of their bodies.
-fn routes_below(server: &TestServer, base: &str) -> Vec<(Method, String, Option<String>)> {
+pub(crate) fn routes_below(
+    server: &TestServer,
+    base: &str,
+) -> Vec<(Method, String, Option<String>)> {
     let document: Value = server.anonymous().get("/openapi.json").expect(200).json();
     let paths = document["paths"].as_object().unwrap().iter();
     let paths = paths.filter(|(path, _)| path.starts_with(base));
@@ -129,10 +140,11 @@ fn routes_below(server: &TestServer, base: &str) -> Vec<(Method, String, Option<
 
 #[test]
 fn every_route_of_a_project_is_refused_by_nodes_without_its_files() {
-    two_nodes(|oak, elm| {
+    two_nodes_of_sqlite(|oak, elm| {
         deploy(oak, "one", "notes");
         let before = contents(&project(oak));
         let client = elm.client();
+        let holder = format!("'oak' ({})", oak.setup().config.server.listen);
         let routes = routes_below(elm, "/api/projects/{slug}");
         assert!(routes.len() > 15, "{routes:?}");
         for (method, path, media) in routes {
@@ -140,11 +152,7 @@ fn every_route_of_a_project_is_refused_by_nodes_without_its_files() {
             if let Some(media) = media {
                 call = call.body(&media, "{}");
             }
-            assert_names(
-                &call.send(),
-                "'oak' (http://oak.internal:4321)",
-                &format!("{method} {path}"),
-            );
+            assert_names(&call.send(), &holder, &format!("{method} {path}"));
         }
         people::person(elm, "ada@example.org", "Ada", Role::Administrator);
         let cookie = people::signed_in(elm, "ada@example.org");
@@ -169,7 +177,7 @@ fn every_route_of_a_project_is_refused_by_nodes_without_its_files() {
 
 #[test]
 fn a_plan_for_a_project_of_another_node_is_not_applied() {
-    two_nodes(|oak, elm| {
+    two_nodes_of_sqlite(|oak, elm| {
         let served = deploy(oak, "one", "notes");
         let zip = build("two");
         upload(&elm.client(), &zip);
@@ -188,7 +196,7 @@ fn a_plan_for_a_project_of_another_node_is_not_applied() {
 
 #[test]
 fn pieces_of_an_upload_go_to_the_node_where_it_began() {
-    two_nodes(|oak, elm| {
+    two_nodes_of_sqlite(|oak, elm| {
         let (bytes, token) =
             (b"a river runs", oak.token(&[], lyceum_core::PayloadDialect::Platform));
         let [at_oak, at_elm] = [&*oak, &*elm].map(|node| node.anonymous().with_token(&token));
@@ -227,17 +235,18 @@ fn files_that_are_lost_are_refused_and_not_made_anew() {
         }
         fs::rename(hosting(oak), hosting(oak).with_extension("away")).unwrap();
         oak.restart();
-        assert_names(
-            &oak.client().get("/api/projects/rivers/state").send(),
-            "'oak'",
-            "a lost folder",
-        );
+        // It is a new node now, and the other one does not run.
+        let lost = oak.client().get("/api/projects/rivers/state").send();
+        match oak.target() {
+            StoreLocation::Sqlite(_) => assert_names(&lost, "'oak'", "a lost folder"),
+            StoreLocation::Postgres(_) => assert_eq!(lost.status, 503, "{}", lost.text()),
+        }
     });
 }
 
 #[test]
 fn of_two_copies_of_a_data_folder_one_serves_its_projects() {
-    both_as(&named("oak"), |oak| {
+    two_nodes_of_sqlite(|oak, _| {
         deploy(oak, "one", "notes");
         let served = |node: &TestServer| node.anonymous().get("/_projects/rivers/").send().status;
         let folder = oak.setup().config.store.data.clone();
@@ -272,7 +281,7 @@ fn adopt(node: &TestServer, is_forced: bool) -> lyceum_core::Result<()> {
 
 #[test]
 fn a_node_adopts_a_project_whose_files_were_moved_to_it() {
-    two_nodes(|oak, elm| {
+    two_nodes_of_sqlite(|oak, elm| {
         let served = deploy(oak, "one", "notes");
         let refused = adopt(elm, true).unwrap_err();
         assert_eq!(refused.kind, ProblemKind::Conflict);
@@ -378,7 +387,11 @@ fn a_project_of_before_nodes_were_recorded_belongs_to_the_node_that_has_its_file
         assert_eq!(oak.anonymous().get("/_projects/rivers/").expect(200).text(), "one");
         let object = oak.client().get("/api/projects/rivers/bucket/object?key=map").expect(200);
         assert_eq!(object.text(), "a map");
-        assert_names(&elm.anonymous().get("/_projects/rivers/").send(), "'oak'", "elm");
+        let at_elm = elm.anonymous().get("/_projects/rivers/").send();
+        match oak.target() {
+            StoreLocation::Sqlite(_) => assert_names(&at_elm, "'oak'", "elm"),
+            StoreLocation::Postgres(_) => assert_eq!(at_elm.text(), "one", "elm forwards it"),
+        }
         assert_eq!(json!(state(&oak.client(), "rivers").version), json!(1));
     });
 }

@@ -26,6 +26,7 @@ mod cors;
 mod credential_pages;
 mod enrolling;
 mod events;
+mod forwarding;
 mod game_tokens;
 mod games;
 mod homes;

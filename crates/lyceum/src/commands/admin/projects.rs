@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_hosting::homes;
+use lyceum_hosting::homes::{self, ProjectHome};
 use lyceum_hosting::nodes::{self, Node, NodeSettings};
 use serde_json::json;
 
@@ -51,27 +51,41 @@ impl List {
     fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let all = db.read_blocking(homes::list)?;
-        let row = |(slug, node): &(String, Option<nodes::KnownNode>)| {
-            let (name, address) =
-                node.as_ref().map_or(("", ""), |node| (node.name.as_str(), node.address.as_str()));
-            vec![slug.clone(), name.to_owned(), address.to_owned()]
+        let row = |(slug, home): &(String, Option<ProjectHome>)| match home {
+            Some(ProjectHome { node, has_lease, .. }) => {
+                vec![
+                    slug.clone(),
+                    node.name.clone(),
+                    node.address.clone(),
+                    lease(*has_lease).into(),
+                ]
+            }
+            None => vec![slug.clone(), String::new(), String::new(), String::new()],
         };
         let rows: Vec<_> = all.iter().map(row).collect();
+        let described = |(slug, home): &(String, Option<ProjectHome>)| {
+            let node = home.as_ref().map(|ProjectHome { node, token, has_lease }| {
+                json!({
+                    "id": node.id, "name": node.name, "address": node.address, "token": token,
+                    "hasLease": has_lease,
+                })
+            });
+            json!({ "slug": slug, "node": node })
+        };
         printer.answer(
-            || table(&["project", "node", "address"], &rows),
-            || {
-                all.iter()
-                    .map(|(slug, node)| {
-                        let node = node.as_ref();
-                        let node = node.map(|node| {
-                            json!({ "id": node.id, "name": node.name, "address": node.address })
-                        });
-                        json!({ "slug": slug, "node": node })
-                    })
-                    .collect()
-            },
+            || table(&["project", "node", "address", "lease"], &rows),
+            || all.iter().map(described).collect(),
         );
         Ok(())
+    }
+}
+
+/// The state of a lease in a table.
+fn lease(has_lease: Option<bool>) -> &'static str {
+    match has_lease {
+        Some(true) => "valid",
+        Some(false) => "ended",
+        None => "not needed",
     }
 }
 

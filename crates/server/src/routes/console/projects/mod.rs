@@ -15,7 +15,7 @@ use lyceum_console::{
 use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_hosting::audit::ProjectChange;
 use lyceum_hosting::deployments::Deployment;
-use lyceum_hosting::homes;
+use lyceum_hosting::homes::{self, ProjectHome};
 use lyceum_hosting::limits;
 use lyceum_hosting::nodes::Node;
 use lyceum_hosting::projects::{self, Project};
@@ -172,7 +172,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         screen::versions(tx, &master, &of_versions, project)
     };
     let (slug, found) = read(&context, &visitor, work).await?;
-    let ProjectVersions { project, state, versions, shares_identity } = &found;
+    let ProjectVersions { project, state, versions, shares_identity, home } = &found;
     let rows = versions.iter().map(|one| version(&visitor, project, one)).collect();
     let to = links::project(&slug);
     let facts = FactList::new(vec![
@@ -183,6 +183,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
                 .to(format!("{to}/diff?to={}", project.version)),
         ),
         ("Environment", Cell::text(location.environment)),
+        ("Server", home.as_ref().map_or_else(Cell::default, server)),
         ("Play", Cell::text(&location.play_url).to(&location.play_url)),
         ("App's own address", Cell::text(&location.frontend_url).to(&location.frontend_url)),
         ("Secrets", Cell::count(state.secrets.digests.len()).to(format!("{to}/secrets"))),
@@ -202,6 +203,15 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         slug,
     };
     super::show_list("versions", &page.versions, &page)
+}
+
+/// The server with the files of a project.
+fn server(home: &ProjectHome) -> Cell {
+    let name = &home.node.name;
+    match home.has_lease {
+        Some(false) => Cell::text(t!("{name} (not running)", name = name)).toned("bad"),
+        Some(true) | None => Cell::text(name),
+    }
 }
 
 fn version(visitor: &Visitor, project: &Project, version: &Deployment) -> Row {

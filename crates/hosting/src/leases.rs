@@ -1,0 +1,225 @@
+//! The lease by which a node holds its projects. A node that shares a database renews it every few seconds. After it has
+//! ended, another node may take the projects, so the node acknowledges nothing any more until it has renewed the lease
+//! and has read again which projects it holds.
+//!
+//! The node measures the lease from before it sent the renewal, by a clock that goes on while the machine is suspended.
+//! So it notices the end before the database does, even if the process was paused.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_store::{SqlDialect, Tx};
+
+use crate::limits;
+use crate::nodes::{self, KnownNode, Node};
+use crate::repository;
+
+/// The lease of this process's node, and the projects that the node holds by it.
+#[derive(Debug)]
+pub struct NodeLease {
+    /// `None` if the node has the database alone, and needs no lease.
+    held: Option<Mutex<HeldLease>>,
+}
+
+#[derive(Debug, Default)]
+struct HeldLease {
+    /// The end, as the time since the machine started.
+    until: Duration,
+    /// How often projects came to the node or left it.
+    moves: i64,
+    /// The tokens of the projects by slug.
+    tokens: HashMap<String, i64>,
+}
+
+/// A project that the node held when it began to handle a request.
+#[derive(Clone, Debug)]
+pub struct HeldProject {
+    slug: String,
+    token: i64,
+}
+
+/// The database's answer to a renewal.
+#[derive(Debug)]
+pub struct LeaseRenewal {
+    /// When the renewal was sent, as the time since the machine started.
+    sent: Duration,
+    moves: i64,
+    /// `None` if the projects were not read, because none has moved.
+    tokens: Option<HashMap<String, i64>>,
+}
+
+/// The node that handles the requests for a project.
+#[derive(Debug)]
+pub enum ProjectRoute {
+    /// This node holds the project.
+    Here,
+    /// No node holds the project, so that any node may handle them.
+    Nowhere,
+    /// Another node.
+    At(KnownNode),
+    /// Another node holds the project, but its lease has ended.
+    Unreachable(KnownNode),
+}
+
+impl NodeLease {
+    /// The lease of a node. On SQLite, it never ends, because a node has the database alone.
+    pub fn on(dialect: SqlDialect) -> Self {
+        let is_shared = dialect == SqlDialect::Postgres;
+        Self { held: is_shared.then(Mutex::default) }
+    }
+
+    /// Whether the node shares the database with others.
+    pub fn is_needed(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// The project, if the node holds it now.
+    pub fn project(&self, slug: &str) -> Option<HeldProject> {
+        let held = self.valid()?;
+        let token = *held.tokens.get(slug)?;
+        Some(HeldProject { slug: slug.to_owned(), token })
+    }
+
+    /// Checks that no other node has served the project since then. Without a project, there is nothing to check.
+    ///
+    /// Errors: `Unavailable`.
+    pub fn check(&self, project: Option<&HeldProject>) -> Result<()> {
+        let Some(project) = project else { return Ok(()) };
+        let now = self.project(&project.slug);
+        match now.is_some_and(|now| now.token == project.token) {
+            true => Ok(()),
+            false => Err(moved(&project.slug)),
+        }
+    }
+
+    /// The number of moves that a renewal is compared with; `None` if the lease has ended, so that the projects must be
+    /// read again.
+    pub fn known_moves(&self) -> Option<i64> {
+        Some(self.valid()?.moves)
+    }
+
+    /// Takes over what a renewal found. Returns the projects that the node has lost; `None` if the lease ended meanwhile,
+    /// so that the renewal must be repeated.
+    pub fn renewed(&self, renewal: LeaseRenewal) -> Option<Vec<String>> {
+        let mut held = lock(self.held.as_ref()?);
+        let LeaseRenewal { sent, moves, tokens } = renewal;
+        let Some(tokens) = tokens else {
+            if held.until <= since_start() || held.moves != moves {
+                return None;
+            }
+            held.until = sent + lasting();
+            return Some(Vec::new());
+        };
+        let lost = held.tokens.iter().filter(|(slug, token)| tokens.get(*slug) != Some(token));
+        let lost = lost.map(|(slug, _)| slug.clone()).collect();
+        *held = HeldLease { until: sent + lasting(), moves, tokens };
+        Some(lost)
+    }
+
+    /// Ends the lease in this process, before it is ended in the database.
+    pub fn end(&self) {
+        if let Some(held) = &self.held {
+            lock(held).until = Duration::ZERO;
+        }
+    }
+
+    /// The lease, if it has not ended.
+    fn valid(&self) -> Option<MutexGuard<'_, HeldLease>> {
+        let held = lock(self.held.as_ref()?);
+        (since_start() < held.until).then_some(held)
+    }
+}
+
+fn lock(held: &Mutex<HeldLease>) -> MutexGuard<'_, HeldLease> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn lasting() -> Duration {
+    Duration::from_millis(limits::HOME_LEASE_MS - limits::HOME_LEASE_SPARE_MS)
+}
+
+/// The time since the machine started, including the time in which it was suspended.
+#[cfg(target_os = "linux")]
+pub fn since_start() -> Duration {
+    let mut time = uapi::c::timespec { tv_sec: 0, tv_nsec: 0 };
+    uapi::clock_gettime(uapi::c::CLOCK_BOOTTIME, &mut time).expect("Linux has this clock");
+    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
+    Duration::new(seconds.unwrap_or_default(), nanoseconds.unwrap_or_default())
+}
+
+/// The time since the process first asked. The clock of other systems goes on during sleep.
+#[cfg(not(target_os = "linux"))]
+pub fn since_start() -> Duration {
+    static START: std::sync::LazyLock<std::time::Instant> =
+        std::sync::LazyLock::new(std::time::Instant::now);
+    START.elapsed() + Duration::from_secs(1)
+}
+
+/// Renews the node's lease in the database. Reads the projects again unless their moves are the known ones. `sent` is
+/// [`since_start`] before the transaction.
+///
+/// Errors: `Misdirected` if a server was started on a copy of the node's folder.
+pub fn renew(
+    tx: &mut Tx<'_>,
+    node: &Node,
+    sent: Duration,
+    known_moves: Option<i64>,
+) -> Result<LeaseRenewal> {
+    if nodes::is_passed(tx, node)? {
+        let message = format!("the data folder of the node '{}' was copied", node.name());
+        return Err(Problem::new(ProblemKind::Misdirected, message));
+    }
+    let lasts = i64::try_from(limits::HOME_LEASE_MS).map_err(Problem::internal)?;
+    let moves = repository::leases::renew(tx, node.id(), lasts)?;
+    // The same transaction must read the projects: it conflicts with one that takes a project because the lease ended.
+    let tokens = match known_moves == Some(moves) {
+        true => None,
+        false => Some(repository::leases::tokens(tx, node.id())?),
+    };
+    Ok(LeaseRenewal { sent, moves, tokens })
+}
+
+/// Ends the node's lease in the database, so that other nodes take its projects at once.
+pub fn release(tx: &mut Tx<'_>, node: &Node) -> Result<()> {
+    // The row belongs to the server that was started on a copy of the folder later.
+    if nodes::is_passed(tx, node)? {
+        return Ok(());
+    }
+    repository::leases::end(tx, node.id())
+}
+
+/// The node that handles the requests for a project.
+pub fn route(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<ProjectRoute> {
+    let known = repository::homes::find(tx, slug)?.filter(|known| !known.needs_no_home(node));
+    Ok(match known.and_then(|known| known.home) {
+        None => ProjectRoute::Nowhere,
+        Some(home) if home.node.id == node.id() => ProjectRoute::Here,
+        Some(home) if home.has_lease => ProjectRoute::At(home.node),
+        Some(home) => ProjectRoute::Unreachable(home.node),
+    })
+}
+
+/// The problem of a request for a project that moves to another node at this moment.
+pub fn moved(slug: &str) -> Problem {
+    let message = format!(
+        "the project '{slug}' moves to another server at this moment; a write of this request may be lost; try again"
+    );
+    later(message)
+}
+
+/// The problem of a request for a project whose node does not answer.
+pub fn unreachable(slug: &str, holder: &KnownNode) -> Problem {
+    later(format!(
+        "the server {} has the files of the project '{slug}' and does not run; start it, or move the files to another \
+         server and run `lyceum admin project adopt {slug}` there",
+        crate::homes::describe_node(holder)
+    ))
+}
+
+fn later(message: String) -> Problem {
+    let mut problem = Problem::new(ProblemKind::Unavailable, message);
+    problem.retry_after_s = Some(1);
+    problem
+}

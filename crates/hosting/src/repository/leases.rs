@@ -1,0 +1,36 @@
+//! The leases of nodes.
+
+use std::collections::HashMap;
+
+use lyceum_core::Result;
+use lyceum_store::{Tx, dialect};
+
+/// Sets the end of the node's lease, so many milliseconds after the database's time. Returns how often projects came to
+/// the node or left it.
+pub(crate) fn renew(tx: &mut Tx<'_>, node: &str, lasts_ms: i64) -> Result<i64> {
+    let now = dialect::now_ms(tx.dialect());
+    let sql = format!("UPDATE nodes SET lease_until_ms = {now} + $1 WHERE id = $2");
+    tx.send(&sql, &[lasts_ms.into(), node.into()])?;
+    let moves =
+        tx.query_one("SELECT moves FROM nodes WHERE id = $1", &[node.into()], |row| row.int(0))?;
+    Ok(moves.unwrap_or_default())
+}
+
+/// Ends the node's lease.
+pub(crate) fn end(tx: &mut Tx<'_>, node: &str) -> Result<()> {
+    tx.send("UPDATE nodes SET lease_until_ms = 0 WHERE id = $1", &[node.into()])
+}
+
+/// The tokens of the projects that the node holds, by slug.
+pub(crate) fn tokens(tx: &mut Tx<'_>, node: &str) -> Result<HashMap<String, i64>> {
+    let sql = "SELECT slug, token FROM project_homes WHERE node = $1";
+    let tokens = tx.all(sql, &[node.into()], |row| Ok((row.string(0)?, row.int(1)?)))?;
+    Ok(tokens.into_iter().collect())
+}
+
+/// Notes that the project leaves its node, and comes to another one if one is named.
+pub(crate) fn count_move(tx: &mut Tx<'_>, slug: &str, to: Option<&str>) -> Result<()> {
+    let sql = "UPDATE nodes SET moves = moves + 1 \
+               WHERE id = $1 OR id IN (SELECT node FROM project_homes WHERE slug = $2)";
+    tx.send(sql, &[to.unwrap_or_default().into(), slug.into()])
+}
