@@ -104,6 +104,8 @@ fn every_limit_carries_its_unit() {
     let units = [
         "BYTES",
         "RECORDS",
+        "PAGES",
+        "SEGMENTS",
         "DEPTH",
         "MEMBERS",
         "CLAUSES",
