@@ -36,6 +36,7 @@ pub struct Config {
     pub admin: AdminSettings,
     pub oidc: OidcSettings,
     pub s3: S3Settings,
+    pub replica: ReplicaSettings,
 }
 
 /// How the process listens, answers and logs.
@@ -232,6 +233,22 @@ pub struct S3Settings {
     pub access_key: Option<Secret>,
     #[serde(deserialize_with = "values::optional_secret")]
     pub secret_key: Option<Secret>,
+}
+
+impl Config {
+    /// Whether SQLite files are replicated.
+    pub fn has_replicas(&self) -> bool {
+        !self.replica.folder.is_empty() || !self.s3.bucket.is_empty()
+    }
+}
+
+/// Where SQLite files are replicated.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct ReplicaSettings {
+    pub folder: String,
+    pub keep_days: u32,
 }
 
 /// Which environment a server belongs to. The two share no data, keys or tokens.

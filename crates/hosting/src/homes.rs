@@ -25,7 +25,7 @@ pub const KV: &str = "kv.sqlite";
 /// The folder with a project's bucket.
 pub const BUCKET: &str = "bucket";
 /// The index of a bucket, in its folder.
-const INDEX: &str = "index.sqlite";
+pub(crate) const INDEX: &str = "index.sqlite";
 /// The file with the mark. After a move it also has the previous mark.
 const MARK: &str = "home";
 

@@ -10,6 +10,7 @@
 //! | database files and restore points, buckets, key-value stores | `databases`, `buckets`, `kv` |
 //! | courses that a project teaches; apps that are approved for classes | `courses`, `class_apps` |
 //! | nodes, which node holds a project's files, and until when | `nodes`, `homes`, `leases` |
+//! | replicas of projects' files | `replicas` |
 //! | backup of the whole server, checks of files, clean-up | `backup`, `soundness`, `sweep` |
 //! | uploads, zips of builds, sending files | `uploads`, `archive`, `pieces` |
 //! | running backends: start, watch, stop, logs | `engine` |
@@ -38,6 +39,7 @@ pub mod limits;
 pub mod nodes;
 mod pieces;
 pub mod projects;
+pub mod replicas;
 mod repository;
 pub mod screens;
 pub mod secrets;

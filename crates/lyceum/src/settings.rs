@@ -108,6 +108,7 @@ pub(crate) fn open_alone(config: &Config, missing: Missing) -> Result<Db> {
     let options = StoreOptions {
         mmap_bytes: config.store.sqlite_mmap_bytes,
         connections: config.store.postgres_connections,
+        is_replicated: config.has_replicas(),
         ..StoreOptions::default()
     };
     Db::open_with(&target, &lyceum_server::migrations(), options).map_err(|problem| {

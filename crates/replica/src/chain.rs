@@ -16,8 +16,9 @@ use lyceum_core::{Problem, Result};
 
 use crate::key::{ChainId, ObjectKey, ObjectKind, Position};
 use crate::limits::{
-    REPLICA_LOCKED_MAX_PAGES, REPLICA_LOG_MAX_BYTES, REPLICA_MERGE_MIN_SEGMENTS,
-    REPLICA_SEGMENT_MAX_BYTES, REPLICA_TRANSACTION_MAX_BYTES, REPLICA_WAITING_LOG_MAX_BYTES,
+    REPLICA_IDLE_S, REPLICA_LOCKED_PAGES_MAX_COUNT, REPLICA_LOG_MAX_BYTES,
+    REPLICA_MERGED_SEGMENTS_MIN_COUNT, REPLICA_SEGMENT_MAX_BYTES, REPLICA_TRANSACTION_MAX_BYTES,
+    REPLICA_WAITING_LOG_MAX_BYTES,
 };
 use crate::log::{self, LogEnd, LogHeader, Scan, Words};
 use crate::objects::ReplicaStore;
@@ -149,6 +150,18 @@ impl Chain {
         self.stored != self.snapshot.1
     }
 
+    /// Whether the log should be carried over because of its length.
+    fn has_long_log(&self) -> bool {
+        let end = self.log.map_or(0, |(_, end)| end.offset);
+        !self.is_carried_over && end >= REPLICA_LOG_MAX_BYTES
+    }
+
+    /// Whether the log should be carried over because nobody writes. Others can empty it then.
+    pub(crate) fn is_idle(&self, now: Timestamp) -> bool {
+        let is_quiet = self.last_time.plus_seconds(REPLICA_IDLE_S) <= now;
+        !self.is_carried_over && self.log.is_some() && is_quiet
+    }
+
     /// Whether so much of the log waits to be sent that the chain should be given up, so that the log can be carried over.
     pub(crate) fn is_overdue(&self) -> bool {
         let look = || -> io::Result<bool> {
@@ -259,11 +272,11 @@ impl Chain {
     /// Carries a long log over into the file, so that SQLite begins it anew. Writers wait for a moment.
     pub(crate) fn carry_over(&mut self, to: &Destination<'_>) -> Result<SendOutcome> {
         let Some((header, end)) = self.log else { return Ok(SendOutcome::UpToDate) };
-        if self.is_carried_over || end.offset < REPLICA_LOG_MAX_BYTES {
+        if !self.has_long_log() && !self.is_idle(to.clock.now()) {
             return Ok(SendOutcome::UpToDate);
         }
         // Most pages, while others write. If many are left, somebody reads an older state.
-        if self.connections.carry_over()? > REPLICA_LOCKED_MAX_PAGES {
+        if self.connections.carry_over()? > REPLICA_LOCKED_PAGES_MAX_COUNT {
             return Ok(SendOutcome::UpToDate);
         }
         let mut frames = self.frames_to_merge(&header, end)?;
@@ -297,7 +310,7 @@ impl Chain {
     fn frames_to_merge(&self, header: &LogHeader, end: LogEnd) -> Result<Option<Vec<u8>>> {
         let (from, longest) = (self.sent.from, REPLICA_TRANSACTION_MAX_BYTES);
         let bytes = end.offset - from.offset;
-        if self.sent.keys.len() < REPLICA_MERGE_MIN_SEGMENTS || bytes > longest {
+        if self.sent.keys.len() < REPLICA_MERGED_SEGMENTS_MIN_COUNT || bytes > longest {
             return Ok(None);
         }
         let scan = log::scan(&self.log_file, header, from, bytes, longest);

@@ -10,7 +10,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | the folder or bucket, the keys of objects | `objects`, `key` |
+//! | the folder or bucket, the keys of objects | `objects`, `folder`, `key` |
 //! | the format of SQLite's log | `log` |
 //! | segments and snapshots as objects | `segment`, `snapshot` |
 //! | one followed file, its connections | `chain`, `sql` |
@@ -20,6 +20,7 @@
 //! | limits | `limits` |
 
 mod chain;
+mod folder;
 mod key;
 pub mod limits;
 mod log;
@@ -35,4 +36,4 @@ pub use key::Position;
 pub use objects::ReplicaStore;
 pub use replicator::{ReplicationStatus, Replicator};
 pub use restore::{RestorableTimes, RestoredState, restorable_times, restore};
-pub use retention::delete;
+pub use retention::{delete, names};

@@ -11,9 +11,11 @@ pub const REPLICA_SEGMENT_MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes of a transaction at most in a segment; a longer one is replicated by a snapshot.
 pub const REPLICA_TRANSACTION_MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Segments of one write-ahead log from which on they are merged once the log is carried over.
-pub const REPLICA_MERGE_MIN_SEGMENTS: usize = 4;
+pub const REPLICA_MERGED_SEGMENTS_MIN_COUNT: usize = 4;
 /// Pages that are carried over at most while writers wait.
-pub const REPLICA_LOCKED_MAX_PAGES: u64 = 1000;
+pub const REPLICA_LOCKED_PAGES_MAX_COUNT: u64 = 1000;
+/// Seconds without a new transaction after which the replicator carries over a short log, too.
+pub const REPLICA_IDLE_S: i64 = 60;
 /// Seconds between two snapshots of a file that changes.
 pub const REPLICA_SNAPSHOT_EVERY_S: i64 = 24 * 60 * 60;
 /// Milliseconds that the replicator waits for a writer at most.
@@ -27,4 +29,4 @@ pub const REPLICA_SEGMENT_THREADS: usize = 4;
 /// Threads that make snapshots.
 pub const REPLICA_SNAPSHOT_THREADS: usize = 2;
 /// Segments that a restore downloads at once.
-pub const REPLICA_DOWNLOADS: usize = 8;
+pub const REPLICA_DOWNLOADS_MAX_COUNT: usize = 8;

@@ -145,6 +145,13 @@ impl Replicator {
         self.shared.send(&known, &mut progress)
     }
 
+    /// Stops replicating all files, after everything committed so far is stored. It gives up at the first file for which
+    /// the store fails.
+    pub fn stop(&self) -> Result<()> {
+        let files: Vec<PathBuf> = self.shared.files().keys().cloned().collect();
+        files.iter().try_for_each(|file| self.remove(file))
+    }
+
     /// Runs work that needs the whole write-ahead log of a file, such as emptying it. The file is replicated anew after
     /// it.
     pub fn while_released<T>(&self, file: &Path, work: impl FnOnce() -> T) -> T {
@@ -254,7 +261,13 @@ impl Shared {
 
     /// Sends everything that was committed to a file.
     fn send(&self, file: &ReplicatedFile, progress: &mut Progress) -> Result<()> {
+        if !file.file.exists() {
+            // It was deleted with its project, or its database has another file now.
+            self.files().retain(|_, known| !std::ptr::eq(&**known, file));
+            file.is_removed.store(true, SeqCst);
+        }
         if file.is_removed.load(SeqCst) {
+            progress.chain = None;
             return Ok(());
         }
         let sent = self.try_to_send(file, progress);
@@ -315,7 +328,7 @@ impl Progress {
             return None;
         }
         let Some(chain) = &self.chain else { return Some(DueWork::Snapshot) };
-        if chain.has_news() {
+        if chain.has_news() || chain.is_idle(now) {
             return Some(DueWork::Segment);
         }
         let is_old = chain.snapshot.0.plus_seconds(REPLICA_SNAPSHOT_EVERY_S) <= now;

@@ -10,7 +10,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::key::{ObjectKey, ObjectKind, Position};
-use crate::limits::REPLICA_DOWNLOADS;
+use crate::limits::REPLICA_DOWNLOADS_MAX_COUNT;
 use crate::objects::ReplicaStore;
 use crate::retention::{base, keys};
 use crate::segment::SegmentHeader;
@@ -157,7 +157,7 @@ impl Restore<'_> {
             position: plan.base.0.snapshot().unwrap_or_default(),
             bytes: 0,
         };
-        for keys in plan.segments.chunks(REPLICA_DOWNLOADS) {
+        for keys in plan.segments.chunks(REPLICA_DOWNLOADS_MAX_COUNT) {
             for ((key, size), bytes) in keys.iter().zip(self.download(keys)) {
                 // The last segment of a plan may be later as a whole.
                 if self.until.is_some_and(|until| until <= state.time && until < key.time) {

@@ -1,5 +1,7 @@
 //! Which objects of a replica are kept.
 
+use std::collections::BTreeSet;
+
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 
@@ -64,6 +66,16 @@ impl ObjectKey {
             ObjectKind::Segment(..) => None,
         }
     }
+}
+
+/// The names of the replicas below a prefix, such as `projects/maths/d1.sqlite` below `projects`.
+pub fn names(store: &ReplicaStore, below: &str) -> Result<BTreeSet<String>> {
+    let name = |(key, _): (String, u64)| {
+        let (chain, _) = key.rsplit_once('/')?;
+        let (epoch, _) = chain.rsplit_once('/')?;
+        Some(epoch.rsplit_once('/')?.0.to_owned())
+    };
+    Ok(store.list(below)?.into_iter().filter_map(name).collect())
 }
 
 /// Deletes a whole replica.

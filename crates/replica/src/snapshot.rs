@@ -7,6 +7,7 @@ use std::path::Path;
 use lyceum_core::{Problem, Result};
 
 use crate::chain::{Destination, SnapshotState};
+use crate::objects::problem_of;
 
 /// Copies the state beside its file, and sends the copy.
 pub(crate) fn send(file: &Path, snapshot: SnapshotState, to: &Destination<'_>) -> Result<()> {
@@ -14,17 +15,13 @@ pub(crate) fn send(file: &Path, snapshot: SnapshotState, to: &Destination<'_>) -
     let folder = folder.map_err(Problem::internal)?;
     let copy = folder.path().join("copy.sqlite");
     snapshot.state.copy(&copy)?;
+    let writer = to.store.writer(&to.key(&snapshot.key))?;
     let packed = || -> io::Result<_> {
         let mut copy = File::open(&copy)?;
-        let writer = to.store.writer(&to.key(&snapshot.key));
         let mut packed = zstd::Encoder::new(writer, zstd::DEFAULT_COMPRESSION_LEVEL)?;
         packed.include_checksum(true)?;
         io::copy(&mut copy, &mut packed)?;
         packed.finish()
     };
-    let writer = packed().map_err(|fault| match fault.downcast::<Problem>() {
-        Ok(problem) => problem,
-        Err(fault) => Problem::internal(fault),
-    })?;
-    writer.finish().map(drop)
+    packed().map_err(problem_of)?.finish()
 }

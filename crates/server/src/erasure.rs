@@ -26,6 +26,7 @@ use crate::apart::apart;
 use crate::backup::named_files;
 use crate::hosted;
 use crate::limits;
+use crate::replication::Replication;
 use crate::state::App;
 
 /// What exporting and erasing works on.
@@ -43,6 +44,8 @@ pub struct PersonalData {
     pub base_url: String,
     /// The clock.
     pub clock: Arc<dyn Clock>,
+    /// The replication of the database, which reads its log; `None` in other processes than the server.
+    pub replication: Option<Arc<Replication>>,
 }
 
 /// The key by which this server recognizes erased persons.
@@ -50,9 +53,12 @@ pub(crate) fn key(app: &App) -> ErasureKey {
     ErasureKey::new(app.gate.keyring().master().clone())
 }
 
-/// When the history is gone that existed before an erasure: backups, logs of the database and copies of its pages.
+/// When the history is gone that existed before an erasure: backups, replicas, logs of the database and copies of its
+/// pages.
 pub fn history_ends(config: &Config, erased: Timestamp) -> Timestamp {
-    erased.plus_seconds(config.privacy.history_days * 86_400)
+    // Old objects of a replica are deleted after its next daily snapshot.
+    let replica_days = i64::from(config.replica.keep_days) + 2;
+    erased.plus_seconds(config.privacy.history_days.max(replica_days) * 86_400)
 }
 
 impl PersonalData {
@@ -65,6 +71,7 @@ impl PersonalData {
             key: key(app),
             base_url: app.base_url.clone(),
             clock: Arc::clone(&app.clock),
+            replication: app.replication.clone(),
         }
     }
 
@@ -224,8 +231,12 @@ impl PersonalData {
                     self.db.write(store).await?;
                 }
                 ErasureStep::CompactPages(tables) => {
-                    let db = self.db.clone();
-                    self.leased(job, apart(move || db.compact(&tables))).await?;
+                    let (db, replication) = (self.db.clone(), self.replication.clone());
+                    let compact = move || match &replication {
+                        Some(replication) => replication.while_released(|| db.compact(&tables)),
+                        None => db.compact(&tables),
+                    };
+                    self.leased(job, apart(compact)).await?;
                     let key = self.key.clone();
                     self.db.write(move |tx| erase::pages_compacted(tx, &key, id)).await?;
                 }

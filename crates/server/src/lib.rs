@@ -23,6 +23,7 @@
 //! | deployed projects; files of items and stimuli | `hosted`, `document_files` |
 //! | where the learning of a sandbox's players is recorded | `learning` |
 //! | background work: imports, backups, sending webhooks, erasures, words of names | `imports`, `backup`, `webhooks`, `erasure`, `name_words` |
+//! | replicas of SQLite files | `replication` |
 //! | whether the owner of a webhook receives a change | `webhook_reach` |
 //! | reports that this server lives, and other servers of the database; the lease of its projects | `nodes`, `leases` |
 //! | forwarding requests to the node with a project's files, and the signature on them | `forward`, `hop` |
@@ -72,6 +73,7 @@ mod parameters;
 mod problem_page;
 mod proxy;
 pub mod render;
+mod replication;
 pub mod request_id;
 pub mod route;
 mod router;

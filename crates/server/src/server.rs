@@ -29,6 +29,7 @@ use crate::limits;
 use crate::live::{self, LiveLog};
 use crate::metrics::{self, Metrics};
 use crate::name_words;
+use crate::replication::Replication;
 use crate::route::Area;
 use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
@@ -83,6 +84,7 @@ impl Server {
         let node = hosted::begin(&db, &config, &bound, &blobs, clock.now()).await?;
         let lease = Arc::new(NodeLease::on(db.dialect()));
         let node_client = lease.is_needed().then(|| NodeClient::new(&config)).transpose()?;
+        let replication = Replication::start(&db, &config, &clock, &node).await?.map(Arc::new);
         let app = Arc::new(State {
             db,
             base_url: config.public_url(),
@@ -93,6 +95,7 @@ impl Server {
             lease_turn: tokio::sync::Mutex::default(),
             node_client,
             hosted: ProjectHosting::default(),
+            replication,
             intake: Intake::default(),
             live: LiveLog::new(),
             activity: ActivityWatch::default(),
@@ -215,6 +218,9 @@ impl Server {
         listen::run(listener, Arc::clone(&app), dispatch, tls, stop).await;
         app.hosted.close();
         background.shutdown().await;
+        if let Some(replication) = &app.replication {
+            replication.stop().await;
+        }
         leases::release(&app).await;
         webhooks::release(&app).await;
         nodes::report_state(app, NodeState::Stopped).await;

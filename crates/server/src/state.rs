@@ -21,6 +21,7 @@ use crate::imports::RunningImport;
 use crate::intake::Intake;
 use crate::live::LiveLog;
 use crate::metrics::Metrics;
+use crate::replication::Replication;
 use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
 use crate::routes::health::Readiness;
@@ -53,6 +54,8 @@ pub struct State {
     pub(crate) blobs: Blobs,
     /// Caches for hosted projects, and the engine of their backends.
     pub(crate) hosted: ProjectHosting,
+    /// Replicates SQLite files; `None` if the settings name no place for replicas.
+    pub(crate) replication: Option<Arc<Replication>>,
     /// Envelopes that wait to be stored.
     pub(crate) intake: Intake,
     /// Wakes live streams.

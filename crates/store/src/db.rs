@@ -33,6 +33,8 @@ pub struct StoreOptions {
     pub connections: usize,
     /// Milliseconds that a write waits for a lock of another process or connection.
     pub lock_wait_ms: u64,
+    /// Whether a replicator reads the write-ahead log of the SQLite file and carries it over.
+    pub is_replicated: bool,
 }
 
 impl Default for StoreOptions {
@@ -41,6 +43,7 @@ impl Default for StoreOptions {
             mmap_bytes: SQLITE_MMAP_BYTES,
             connections: POSTGRES_CONNECTIONS,
             lock_wait_ms: STORE_LOCK_WAIT_MS,
+            is_replicated: false,
         }
     }
 }

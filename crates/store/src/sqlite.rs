@@ -157,6 +157,10 @@ impl SqliteFile {
     /// The log of a long write is as long as the write: its disk is given back at once. Somebody who
     /// reads meanwhile may prevent that, and then a later write does it.
     fn give_back_log(&self, connection: &Connection) {
+        if self.options.is_replicated {
+            // The replicator reads the log, so this would only keep others from writing meanwhile.
+            return;
+        }
         if std::fs::metadata(log_of(&self.path)).is_ok_and(|log| log.len() > SQLITE_LOG_KEPT_BYTES)
         {
             let _ = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");

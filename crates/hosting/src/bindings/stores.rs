@@ -11,11 +11,14 @@ use lyceum_core::{Problem, Result};
 
 use super::sql::{D1, Kv, R2Bucket};
 use crate::engine::EngineSettings;
+use crate::homes;
+use crate::replicas::Replicas;
 
 /// Open files by path. Two versions of a backend that run side by side share them.
 pub(crate) struct Stores {
     clock: Arc<dyn Clock>,
     s3: S3Settings,
+    replicas: Option<Arc<Replicas>>,
     /// Size limits of a database and of a bucket, in bytes.
     quotas: (u64, u64),
     d1: OpenStores<D1>,
@@ -32,6 +35,7 @@ impl Stores {
         Self {
             clock,
             s3: settings.s3.clone(),
+            replicas: settings.replicas.clone(),
             quotas: (settings.database_bytes, settings.bucket_bytes),
             d1: OpenStores(Mutex::default()),
             kv: OpenStores(Mutex::default()),
@@ -41,7 +45,11 @@ impl Stores {
     }
 
     pub(crate) fn d1(&self, path: &Path) -> Result<Arc<D1>> {
-        self.d1.get(path, |path| D1::open(path, self.quotas.0))
+        self.d1.get(path, |path| {
+            let d1 = D1::open(path, self.quotas.0)?;
+            self.replicate(path);
+            Ok(d1)
+        })
     }
 
     /// Whether the file, or a file in the folder, is in use.
@@ -50,18 +58,29 @@ impl Stores {
     }
 
     pub(crate) fn kv(&self, path: &Path) -> Result<Arc<Kv>> {
-        self.kv.get(path, |path| Kv::open(path, Arc::clone(&self.clock)))
+        self.kv.get(path, |path| {
+            let kv = Kv::open(path, Arc::clone(&self.clock))?;
+            self.replicate(path);
+            Ok(kv)
+        })
     }
 
     pub(crate) fn bucket(&self, path: &Path) -> Result<Arc<R2Bucket>> {
         self.buckets.get(path, |path| {
             let bucket = R2Bucket::open(path, &self.s3, Arc::clone(&self.clock), self.quotas.1)?;
+            self.replicate(&path.join(homes::INDEX));
             let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
             if swept.insert(path.to_owned()) {
                 bucket.sweep()?;
             }
             Ok(bucket)
         })
+    }
+
+    fn replicate(&self, file: &Path) {
+        if let Some(replicas) = &self.replicas {
+            replicas.follow(file);
+        }
     }
 }
 

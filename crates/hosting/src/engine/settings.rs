@@ -11,6 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::BackendLogLine;
 use crate::leases::NodeLease;
 use crate::limits;
+use crate::replicas::Replicas;
 
 /// Limits of one process. [`EngineSettings::default`] takes them from [`limits`].
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub struct EngineSettings {
     pub s3: S3Settings,
     /// The lease by which the node holds its projects.
     pub lease: Arc<NodeLease>,
+    /// Replicates the files of projects; without it, they are on this machine only.
+    pub replicas: Option<Arc<Replicas>>,
     /// Receives the output of backends, line by line.
     pub echo: Option<UnboundedSender<BackendLogLine>>,
 }
@@ -55,6 +58,7 @@ impl Default for EngineSettings {
             drain: Duration::from_millis(limits::BACKEND_DRAIN_MAX_MS),
             s3: S3Settings::default(),
             lease: Arc::new(NodeLease::on(SqlDialect::Sqlite)),
+            replicas: None,
             echo: None,
         }
     }

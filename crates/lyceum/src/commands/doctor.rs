@@ -1,5 +1,7 @@
 //! `lyceum doctor`
 
+mod replica;
+
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::path::Path;
@@ -135,6 +137,9 @@ fn findings(config: &Config) -> Vec<Finding> {
     }
     if is_current {
         findings.push(backup(config, now));
+    }
+    if config.has_replicas() {
+        findings.push(replica::check(config, &target));
     }
     findings
 }

@@ -61,6 +61,7 @@ mod qti;
 mod qti_store;
 mod redeploys;
 mod rehearsals;
+mod replicas;
 mod sandbox;
 mod schemas;
 mod schemathesis;

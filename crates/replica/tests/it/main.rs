@@ -75,8 +75,8 @@ impl Setup {
                 }
             }
         }
-        // Objects that are being written have a number after their name.
-        found.retain(|key: &String| !key.contains('#'));
+        // Objects that are being written have a name of their own.
+        found.retain(|key: &String| !key.contains(".tmp"));
         found.sort();
         found
     }

@@ -121,7 +121,8 @@ pub(crate) fn engine(app: &App) -> Result<Arc<Engine>> {
     let named = variable("LYCEUM_WORKERD");
     let workerd = find_workerd(named.as_deref(), &folders, variable("PATH").as_deref());
     let (s3, lease) = (app.config.s3.clone(), Arc::clone(&app.lease));
-    let settings = EngineSettings { workerd, s3, lease, ..EngineSettings::default() };
+    let replicas = app.replication.as_ref().map(|replication| Arc::clone(&replication.projects));
+    let settings = EngineSettings { workerd, s3, lease, replicas, ..EngineSettings::default() };
     let root = app.config.store.data.join("hosting");
     let engine = Arc::new(Engine::new(root, settings, Arc::clone(&app.clock))?);
     *made = Some(Arc::clone(&engine));

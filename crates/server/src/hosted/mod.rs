@@ -238,6 +238,9 @@ pub(crate) async fn sweep_periodically(app: App) {
             Ok(swept) => tracing::info!(?swept, "removed unused files"),
             Err(problem) => tracing::warn!("cannot remove unused files: {problem}"),
         }
+        if let Err(problem) = remove_expired_replicas(&app).await {
+            tracing::warn!("cannot remove replicas of deleted projects: {problem}");
+        }
     }
 }
 
@@ -245,6 +248,17 @@ pub(crate) async fn sweep_periodically(app: App) {
 async fn swept(app: &App, spared: Duration) -> Result<SweepReport> {
     let (db, blobs, now) = (app.db.clone(), app.blobs.clone(), app.clock.now());
     apart(move || lyceum_hosting::sweep(&db, &blobs, now, spared, files_of_no_project)).await
+}
+
+/// Removes replicas of projects that were deleted long ago.
+async fn remove_expired_replicas(app: &App) -> Result<()> {
+    let Some(replication) = &app.replication else { return Ok(()) };
+    let (replicas, now) = (Arc::clone(&replication.projects), app.clock.now());
+    let keep_days = app.config.replica.keep_days;
+    let known: Vec<String> =
+        app.db.read(homes::list).await?.into_iter().map(|(slug, _)| slug).collect();
+    let exists = move |slug: &str| known.iter().any(|known| known == slug);
+    apart(move || replicas.remove_expired(now, keep_days, exists)).await
 }
 
 /// The files of imports and items, by SHA-256.

@@ -95,6 +95,14 @@ impl Gauges {
             let help = "Bytes of the disk with the data folder";
             self.one("lyceum_disk_size_bytes", help, bytes(disk.f_blocks));
         }
+        let replicas = app.replication.as_ref().map(|replication| replication.status());
+        let replicas = replicas.unwrap_or_default();
+        let help = "SQLite files that this server replicates";
+        self.one("lyceum_replicated_files", help, replicas.files);
+        let help = "Age of the oldest transaction that is not in the store of replicas yet";
+        self.one("lyceum_replica_lag_seconds", help, replicas.lag_ms / 1000);
+        let help = "Replicated files whose last try failed";
+        self.one("lyceum_replica_failures", help, replicas.failures.len());
         if let Some(expires_s) = tls.and_then(Tls::expires_s) {
             let help = "When the TLS certificate in use expires, in seconds since 1970";
             self.one("lyceum_certificate_expiry_timestamp_seconds", help, expires_s);

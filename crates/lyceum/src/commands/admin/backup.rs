@@ -7,14 +7,14 @@ use std::sync::Arc;
 use clap::Args;
 use lyceum_core::ProblemKind;
 use lyceum_core::config::Config;
-use lyceum_core::time::{Clock, SystemClock};
+use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_hosting::backup::{self, BackupCover, BackupFile, OpenBackup, UnpackedBackup, runs};
 use lyceum_hosting::homes;
 use lyceum_server::backup::{AUDIT_ACTION, BackupSource, postgres};
 use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
 
-use super::projects;
+use super::{projects, replica};
 use crate::failure::{Code, Failure, Result};
 use crate::in_use;
 use crate::printer::{Printer, counted};
@@ -32,7 +32,11 @@ pub(crate) struct Backup {
 pub(crate) struct Restore {
     /// The backup file: a path, or s3://BUCKET/KEY at the service in the settings. If it is encrypted, the settings need
     /// its key as `backup.key`
-    file: String,
+    #[arg(required_unless_present = "at")]
+    file: Option<String>,
+    /// Restore a server on SQLite from its replica to a time, such as 2026-11-26T10:00:00Z, into an empty data folder
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["file", "force", "files"])]
+    at: Option<Timestamp>,
     /// Replace a database that already holds data. Existing project files are moved aside
     #[arg(long)]
     force: bool,
@@ -103,7 +107,10 @@ fn about_the_rest(printer: &Printer, cover: &BackupCover, missing: &[String]) {
 impl Restore {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let config = self.data.load(&[])?.config;
-        let backup = open_backup(&self.file, &config)?;
+        if let Some(at) = self.at {
+            return replica::restore(&config, at, printer);
+        }
+        let backup = open_backup(self.file(), &config)?;
         settings::make_folder(&config)?;
         // Held for the whole restore: no server may start on half of the data or keep replaced files open.
         let _alone = in_use::alone(&config.store.data)?;
@@ -121,7 +128,7 @@ impl Restore {
             match target {
                 StoreLocation::Sqlite(to) => self.restore_sqlite(&config, &to, printer)?,
                 StoreLocation::Postgres(url) => {
-                    self.restore_postgres(&config, &url, Path::new(&self.file))?;
+                    self.restore_postgres(&config, &url, Path::new(self.file()))?;
                 }
             }
             // Applies migrations: a backup may be from an earlier release.
@@ -130,9 +137,14 @@ impl Restore {
                 "the backup is from an earlier release and does not contain files of deployed projects",
             );
         }
-        printer.done(&format!("restored from '{}'", self.file));
+        printer.done(&format!("restored from '{}'", self.file()));
         printer.warn(&about_master_key(&config));
         Ok(())
+    }
+
+    /// The backup; empty if the server is restored to a time.
+    fn file(&self) -> &str {
+        self.file.as_deref().unwrap_or_default()
     }
 
     /// Restores a backup of the whole server. It is read and checked completely before anything is replaced.
@@ -233,7 +245,7 @@ impl Restore {
             fs::remove_file(&draft).map_err(|error| cannot_write(&draft, &error))?;
         }
         let bar = printer.progress("copying pages", 1);
-        lyceum_store::restore(Path::new(&self.file), &draft, |done, all| {
+        lyceum_store::restore(Path::new(self.file()), &draft, |done, all| {
             bar.set_length(all);
             bar.set_position(done);
         })?;
@@ -333,7 +345,7 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::failed(format!("'{}' cannot be written: {error}", path.display()))
 }
 
-fn about_master_key(config: &Config) -> String {
+pub(super) fn about_master_key(config: &Config) -> String {
     match config.keys.master {
         Some(_) => {
             "a backup does not contain the master key; store the value of 'keys.master' separately"

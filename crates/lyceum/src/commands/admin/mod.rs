@@ -9,6 +9,7 @@ mod members;
 mod person;
 mod projects;
 mod purge;
+mod replica;
 mod users;
 
 use clap::Subcommand;
@@ -20,7 +21,7 @@ use crate::printer::Printer;
 pub(crate) enum Admin {
     /// Back up the whole server to a file while it runs: the database and the files of deployed projects
     Backup(backup::Backup),
-    /// Restore the server from a backup file
+    /// Restore the server from a backup file, or from its replica to a time
     Restore(backup::Restore),
     /// Check all data, or a backup, for missing files and inconsistent records
     Check(check::Check),

@@ -70,6 +70,7 @@ fn open(data: &DataArgs) -> Result<(LoadedConfig, PersonalData)> {
         key: ErasureKey::new(master_of(&db, &loaded)?),
         base_url: reached_at(&loaded, &db)?,
         clock: Arc::new(SystemClock),
+        replication: None,
         db,
     };
     Ok((loaded, data))

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use lyceum_core::time::{Clock, SystemClock};
+use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_project::schema::{self, Consent, MigrationFile, Rename, Schema, SchemaChange};
 use lyceum_project::{SchemaWish, Strategy};
 use serde_json::json;
@@ -121,7 +121,11 @@ pub(crate) struct Backup {
 #[derive(Args)]
 pub(crate) struct Restore {
     /// The file to restore from. For a deployed database it can also be the id of a restore point
-    from: PathBuf,
+    #[arg(required_unless_present = "at")]
+    from: Option<PathBuf>,
+    /// Restore a deployed database to a time, such as 2026-11-26T10:00:00Z, if its server has replicas
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["from", "dry_run"])]
+    at: Option<Timestamp>,
     #[command(flatten)]
     database_args: DatabaseArgs,
     /// Check the file or restore point, and change nothing
@@ -402,25 +406,33 @@ impl Points {
 
 impl Restore {
     fn run(self, printer: &Printer) -> Result {
-        if let Some(remote) = self.database_args.remote(printer)? {
-            return remote.restore(&self.from, self.dry_run, printer);
+        let remote = self.database_args.remote(printer)?;
+        let Some(from) = &self.from else {
+            let Some((remote, at)) = remote.zip(self.at) else {
+                let message = "--at works only with --remote: a local database has no replica";
+                return Err(Failure::new(Code::Usage, message));
+            };
+            return remote.restore_to(at, printer);
+        };
+        if let Some(remote) = remote {
+            return remote.restore(from, self.dry_run, printer);
         }
         let project = self.database_args.project()?;
-        if !self.from.is_file() {
-            let message = format!("there is no file '{}'", self.from.display());
+        if !from.is_file() {
+            let message = format!("there is no file '{}'", from.display());
             return Err(Failure::new(Code::NotFound, message)
                 .hint("run `lyceum db points` to see what you can restore"));
         }
-        schema::check(&self.from)?;
+        schema::check(from)?;
         if self.dry_run {
-            let from = self.from.display().to_string();
+            let from = from.display().to_string();
             printer.answer(|| format!("restore {from}\n"), || json!({ "restore": from }));
             return Ok(());
         }
         project.make_folder()?;
         project.keep(printer)?;
-        schema::restore(&self.from, &project.file)?;
-        printer.done(&format!("restored from '{}'", self.from.display()));
+        schema::restore(from, &project.file)?;
+        printer.done(&format!("restored from '{}'", from.display()));
         Ok(())
     }
 }

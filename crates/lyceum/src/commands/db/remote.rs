@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 
 use lyceum_core::messages::io_reason;
-use lyceum_core::time::{Clock, SystemClock};
+use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_deploy::{DeployOptions, LocalProject, SchemaSources, Server, artifact_of};
 use lyceum_project::schema::{self, Schema};
 use lyceum_project::{Action, DatabaseWish, Desired, Plan, SchemaWish, State, Strategy, plan};
@@ -194,11 +194,7 @@ impl Remote {
         if dry_run {
             return self.check_restore(from, printer);
         }
-        let question =
-            format!("Replace the database of {} on {}?", self.state.slug, self.state.environment);
-        if prompt::is_interactive() && !prompt::confirm(&question, false)? {
-            return Err(prompt::cancelled());
-        }
+        self.confirm_replacement()?;
         if from.is_file() {
             return self.put(from, printer);
         }
@@ -206,6 +202,23 @@ impl Remote {
         let points = self.server.post(&self.path("/restore"), &body)?;
         self.replaced(&points, printer);
         Ok(())
+    }
+
+    /// Restores the state of a time.
+    pub(super) fn restore_to(&self, at: Timestamp, printer: &Printer) -> Result {
+        self.confirm_replacement()?;
+        let points = self.server.post(&self.path("/restore"), &json!({ "at": at }))?;
+        self.replaced(&points, printer);
+        Ok(())
+    }
+
+    fn confirm_replacement(&self) -> Result {
+        let question =
+            format!("Replace the database of {} on {}?", self.state.slug, self.state.environment);
+        match prompt::is_interactive() && !prompt::confirm(&question, false)? {
+            true => Err(prompt::cancelled()),
+            false => Ok(()),
+        }
     }
 
     /// Checks that a copy is a database, or that the restore point exists.

@@ -2,16 +2,19 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_blob::{Blobs, Digest};
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_hosting::BlobStream;
 use lyceum_hosting::databases::{self, RestorePoint};
 use lyceum_hosting::deployments::{self, Deployment};
 use lyceum_hosting::projects::{self, Project};
+use lyceum_hosting::replicas;
 use lyceum_project::schema::{self as ddl, Schema};
 use lyceum_project::{DatabaseWish, SchemaWish};
 use lyceum_store::Tx;
@@ -26,6 +29,7 @@ use crate::context::Context;
 use crate::hosted;
 use crate::limits;
 use crate::route::{Route, get, post};
+use crate::state::App;
 
 const SQLITE: &str = "application/vnd.sqlite3";
 
@@ -49,13 +53,15 @@ enum DatabaseChoice {
     Restore,
 }
 
-/// The replacement of a database: a restore point or an uploaded file.
+/// The replacement of a database: a restore point, an uploaded file or the state of a time.
 #[derive(Deserialize, JsonSchema)]
 struct DatabaseRestore {
     /// The id of the point.
     point: Option<String>,
     /// The SHA-256 of the file.
     sha256: Option<Digest>,
+    /// The time whose state the database gets, within the days for which the server keeps replicas.
+    at: Option<Timestamp>,
 }
 
 pub(super) fn rollback() -> Route {
@@ -82,7 +88,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Vec<RestorePoint>>(200, "The points."),
         post("/{slug}/database/restore", ProjectsWrite, members(restored))
             .named("restoreProjectDatabase")
-            .description("Replaces the project's database with a restore point or an uploaded SQLite file. The replaced database becomes a restore point.")
+            .description("Replaces the project's database with a restore point, an uploaded SQLite file, or its state at a time of the last days if the server has replicas. The replaced database becomes a restore point.")
             .reads::<DatabaseRestore>()
             .answers::<Vec<RestorePoint>>(200, "The restore points."),
         post("/{slug}/database/problems", ProjectsRead, members(problems))
@@ -165,25 +171,26 @@ async fn restored(context: Context) -> Result<Answer> {
     let project = project(&context).await?;
     let (app, slug) = (&context.app, project.slug.clone());
     let location = project_location(app, &slug);
-    let from = match (request.point, request.sha256) {
-        (Some(id), None) => {
+    let from = match (request.point, request.sha256, request.at) {
+        (Some(id), None, None) => {
             let sought = slug.clone();
             let found =
                 app.db.read(move |tx| databases::point(tx, &sought, Some(&id), None)).await?;
             location.folder.join(found.file)
         }
-        (None, Some(sha256)) => {
+        (None, Some(sha256), None) => {
             let (blobs, folder) = (app.blobs.clone(), location.folder.clone());
             apart(move || unpacked(&blobs, &sha256, &folder)).await?
         }
+        (None, None, Some(at)) => earlier(app, &slug, &location.folder, at).await?,
         _ => {
             return Err(Problem::invalid(
                 "point",
-                "name a point, or the sha256 of a file; one of them",
+                "name a point, the sha256 of a file, or a time; one of them",
             ));
         }
     };
-    let is_upload = request.sha256.is_some();
+    let is_temporary = request.sha256.is_some() || request.at.is_some();
     let source = from.clone();
     let (now, who, sought) = (app.clock.now(), client(&context).to_owned(), slug.clone());
     let points = hosted::replace_database(
@@ -204,7 +211,7 @@ async fn restored(context: Context) -> Result<Answer> {
         },
     )
     .await;
-    if is_upload {
+    if is_temporary {
         databases::discard(&from);
     }
     Ok(Answer::of(&points?))
@@ -221,6 +228,20 @@ fn unpacked(blobs: &Blobs, sha256: &Digest, folder: &Path) -> Result<PathBuf> {
     std::io::copy(&mut blob.file, &mut copy).map_err(Problem::internal)?;
     ddl::check(&file).inspect_err(|_| databases::discard(&file))?;
     Ok(file)
+}
+
+/// A copy of the database as it was at a time.
+async fn earlier(app: &App, slug: &str, folder: &Path, at: Timestamp) -> Result<PathBuf> {
+    let replication = app.replication.as_ref().ok_or_else(replicas::not_replicated)?;
+    let (replicas, slug) = (Arc::clone(&replication.projects), slug.to_owned());
+    let sought = slug.clone();
+    let file = app.db.read(move |tx| replicas::database_at(tx, &sought, at)).await?;
+    let target = folder.join(format!("replica-{}", databases::new_name()));
+    apart(move || {
+        replicas.restore_database(&slug, &file, at, &target)?;
+        Ok(target)
+    })
+    .await
 }
 
 async fn problems(context: Context) -> Result<Answer> {
