@@ -5,7 +5,8 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 /// Bytes of a log before its first frame.
-pub(crate) const LOG_HEADER_BYTES: u64 = 32;
+pub(crate) const LOG_HEADER_BYTES: u64 = HEADER_BYTES as u64;
+const HEADER_BYTES: usize = 32;
 /// Bytes of a frame before its page.
 const FRAME_HEADER_BYTES: usize = 24;
 /// Bytes that are read at once.
@@ -28,7 +29,7 @@ pub(crate) struct LogHeader {
 impl LogHeader {
     /// The header of a log file; `None` if the log is empty or its header is being written.
     pub(crate) fn read(log: &File) -> io::Result<Option<Self>> {
-        let mut bytes = [0; LOG_HEADER_BYTES as usize];
+        let mut bytes = [0; HEADER_BYTES];
         if read_up_to(log, &mut bytes, 0)? < bytes.len() {
             return Ok(None);
         }

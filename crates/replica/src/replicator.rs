@@ -263,8 +263,8 @@ impl Shared {
     fn send(&self, file: &ReplicatedFile, progress: &mut Progress) -> Result<()> {
         if !file.file.exists() {
             // It was deleted with its project, or its database has another file now.
-            self.files().retain(|_, known| !std::ptr::eq(&**known, file));
             file.is_removed.store(true, SeqCst);
+            self.files().retain(|_, known| !known.is_removed.load(SeqCst));
         }
         if file.is_removed.load(SeqCst) {
             progress.chain = None;

@@ -73,7 +73,7 @@ pub fn restore(
     let plan = Plan::new(store, prefix, until)?;
     let mut restore = Restore { store, prefix, until, progress, done: 0, total: plan.bytes() };
     let state = restore.run(&plan, &file)?;
-    if let Some(fault) = sql::check(&file)? {
+    if let Some(fault) = sql::check(&file) {
         return Err(damaged(&format!(
             "the database '{prefix}' is damaged after its restore: {fault}"
         )));

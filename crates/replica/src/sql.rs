@@ -112,7 +112,7 @@ impl FileState {
 }
 
 /// Checks a restored file. Returns what is wrong with it.
-pub(crate) fn check(file: &Path) -> Result<Option<String>> {
+pub(crate) fn check(file: &Path) -> Option<String> {
     let checked = || -> rusqlite::Result<String> {
         let connection = Connection::open(file)?;
         // The copy of a database with a log says so in its header. Without a log beside it, it needs none.
@@ -121,9 +121,9 @@ pub(crate) fn check(file: &Path) -> Result<Option<String>> {
         Ok(report)
     };
     match checked() {
-        Ok(report) if report == "ok" => Ok(None),
-        Ok(report) => Ok(Some(report)),
-        Err(fault) => Ok(Some(fault.to_string())),
+        Ok(report) if report == "ok" => None,
+        Ok(report) => Some(report),
+        Err(fault) => Some(fault.to_string()),
     }
 }
 
