@@ -1,7 +1,7 @@
 //! A person is exported and erased: every area has strings that exist nowhere else, put there by the real routes.
 
 mod load;
-mod school;
+pub(crate) mod school;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

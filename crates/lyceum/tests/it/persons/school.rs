@@ -11,16 +11,16 @@ use crate::http::Http;
 use crate::served::{Served, Store};
 
 /// The number of events before the superseded one. Every second one is the person's, with 1.5 XP.
-pub(super) fn event_count() -> usize {
+pub(crate) fn event_count() -> usize {
     if full_size() { 2000 } else { 40 }
 }
 
-pub(super) const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
-pub(super) const ID: &str = "zq-pupil-7781";
+pub(crate) const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
+pub(crate) const ID: &str = "zq-pupil-7781";
 /// Another pupil, whose id begins with the person's.
-pub(super) const OTHER: &str = "zq-pupil-77812";
+pub(crate) const OTHER: &str = "zq-pupil-77812";
 /// Strings that are only about the person, with the area to which they are given.
-pub(super) const STRINGS: [(&str, &str); 17] = [
+pub(crate) const STRINGS: [(&str, &str); 17] = [
     ("sourcedId", ID),
     ("given name", "Zqgivenname"),
     ("family name", "Zqfamilyname"),
@@ -40,45 +40,46 @@ pub(super) const STRINGS: [(&str, &str); 17] = [
     ("feedback", "Zqfeedback"),
 ];
 
-pub(super) fn string(area: &str) -> &'static str {
+pub(crate) fn string(area: &str) -> &'static str {
     STRINGS.iter().find(|(known, _)| *known == area).unwrap().1
 }
 
-pub(super) struct School {
-    pub(super) served: Served,
-    pub(super) client: TestClient,
+pub(crate) struct School {
+    pub(crate) served: Served,
+    pub(crate) client: TestClient,
 }
 
 impl School {
-    pub(super) fn start(store: Store) -> Self {
-        let served = Served::start(store);
-        let http = Http::sign_in(&served.base, &served.client("platform", &[]), None);
-        let client = TestClient::new(&served.base).with_token(http.token());
-        Self { served, client }
+    pub(crate) fn start(store: Store) -> Self {
+        Self::on(Served::start(store))
     }
 
     /// The school on a server that was killed.
-    pub(super) fn again(self) -> Self {
-        let served = self.served.again();
+    pub(crate) fn again(self) -> Self {
+        Self::on(self.served.again())
+    }
+
+    /// The school on a running server.
+    pub(crate) fn on(served: Served) -> Self {
         let http = Http::sign_in(&served.base, &served.client("platform", &[]), None);
         let client = TestClient::new(&served.base).with_token(http.token());
         Self { served, client }
     }
 
-    pub(super) fn made(&self, path: &str, body: &Value) -> Value {
+    pub(crate) fn made(&self, path: &str, body: &Value) -> Value {
         self.client.post(path).json(body).expect(201).json()
     }
 
-    pub(super) fn roster(&self, kind: &str, path: &str, body: &Value) {
+    pub(crate) fn roster(&self, kind: &str, path: &str, body: &Value) {
         self.made(&format!("{ROSTERING}{path}"), &json!({ kind: body }));
     }
 
-    pub(super) fn read(&self, path: &str) -> Value {
+    pub(crate) fn read(&self, path: &str) -> Value {
         self.client.get(path).expect(200).json()
     }
 
     /// The address of the account of the server's administrator.
-    pub(super) fn populate(&self) -> Value {
+    pub(crate) fn populate(&self) -> Value {
         let school = json!({"sourcedId": "school"});
         self.roster(
             "org",
@@ -104,7 +105,7 @@ impl School {
         self.badge()
     }
 
-    pub(super) fn users(&self, school: &Value) {
+    pub(crate) fn users(&self, school: &Value) {
         let role = json!({"roleType": "primary", "role": "student", "org": school});
         let user = json!({
             "sourcedId": ID, "status": "active", "enabledUser": "true", "username": string("username"),
@@ -125,7 +126,7 @@ impl School {
     }
 
     /// A lesson whose first question has text as its answer.
-    pub(super) fn lesson(&self) {
+    pub(crate) fn lesson(&self) {
         let item = r#"<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="essay" title="Essay" time-dependent="false">
   <qti-response-declaration identifier="RESPONSE" cardinality="single" base-type="string"><qti-correct-response><qti-value>A</qti-value></qti-correct-response></qti-response-declaration>
   <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float"/>
@@ -153,7 +154,7 @@ impl School {
         self.roster("componentResource", "/courses/component-resources", &lesson);
     }
 
-    pub(super) fn gradebook(&self) {
+    pub(crate) fn gradebook(&self) {
         let gradebook = "/ims/oneroster/gradebook/v1p2";
         let item = json!({"sourcedId": "item", "title": "Item", "status": "active"});
         self.made(
@@ -171,7 +172,7 @@ impl School {
         );
     }
 
-    pub(super) fn answers(&self) {
+    pub(crate) fn answers(&self) {
         for response in [string("answer"), "A"] {
             let path = format!("/adaptive/getNextQuestion?student={ID}&lesson=lesson");
             let next = self.read(&path);
@@ -182,7 +183,7 @@ impl School {
     }
 
     /// Events of both pupils, in one envelope that is compressed and in one that is not.
-    pub(super) fn events(&self) {
+    pub(crate) fn events(&self) {
         let count = event_count();
         let all: Vec<Value> =
             (0..count).map(|number| self.event(number, number % 2 == 0)).collect();
@@ -201,12 +202,12 @@ impl School {
     }
 
     /// The status of an envelope with a new event of the person.
-    pub(super) fn sends_event_of_person(&self) -> u16 {
+    pub(crate) fn sends_event_of_person(&self) -> u16 {
         let event = self.event(100_000, true);
         self.client.post("/caliper/event").json(&envelope(&[event])).send().status
     }
 
-    pub(super) fn more_events(&self, count: usize) {
+    pub(crate) fn more_events(&self, count: usize) {
         let all: Vec<Value> =
             (0..count).map(|number| self.event(10_000 + number, number % 2 == 0)).collect();
         for chunk in all.chunks(100) {
@@ -214,7 +215,7 @@ impl School {
         }
     }
 
-    pub(super) fn event(&self, number: usize, is_own: bool) -> Value {
+    pub(crate) fn event(&self, number: usize, is_own: bool) -> Value {
         let person = if is_own { ID } else { OTHER };
         let email = if is_own { string("email") } else { "other@example.org" };
         // The other pupil's events name the person, too.
@@ -241,7 +242,7 @@ impl School {
         })
     }
 
-    pub(super) fn game(&self) {
+    pub(crate) fn game(&self) {
         self.made("/api/games", &json!({"slug": "rivers", "displayName": "Rivers"}));
         let of_player = |path: &str| format!("/api/games/rivers/{path}?userId={ID}");
         let score = json!({"score": 4711, "metadata": {"level": string("score metadata")}});
@@ -250,7 +251,7 @@ impl School {
         self.client.put(&of_player("state")).json(&state).expect(200);
     }
 
-    pub(super) fn account(&self) {
+    pub(crate) fn account(&self) {
         for (email, role) in [("admin@example.org", "administrator"), (string("email"), "guide")] {
             let name = string("account name");
             self.served.run(&[
@@ -266,13 +267,13 @@ impl School {
         }
     }
 
-    pub(super) fn feedback(&self) {
+    pub(crate) fn feedback(&self) {
         let feedback = json!({"userId": ID, "feedback": string("feedback"), "lessonId": "lesson"});
         self.made("/lesson", &feedback);
     }
 
     /// Issues a badge.
-    pub(super) fn badge(&self) -> Value {
+    pub(crate) fn badge(&self) -> Value {
         let definition = json!({
             "@context": ["https://www.w3.org/2018/credentials/v1", "https://purl.imsglobal.org/spec/ob/v3p0/context.json"],
             "id": "https://example.org/badges/1", "type": ["VerifiableCredential", "OpenBadgeCredential"],
@@ -291,7 +292,7 @@ impl School {
     }
 
     /// Totals that an erasure must not change.
-    pub(super) fn totals(&self) -> Vec<Value> {
+    pub(crate) fn totals(&self) -> Vec<Value> {
         let members = self.read("/ims/oneroster/rostering/v1p2/enrollments?limit=100");
         let scores = self.read("/api/games/rivers/leaderboard");
         let results = self.read("/ims/oneroster/gradebook/v1p2/assessmentResults?limit=100");
@@ -306,7 +307,7 @@ impl School {
     }
 
     /// What students of the class did, by actor but without naming them.
-    pub(super) fn sums(&self) -> BTreeMap<String, String> {
+    pub(crate) fn sums(&self) -> BTreeMap<String, String> {
         let mut sums = BTreeMap::new();
         let users = self.read(&format!("{ROSTERING}/users?limit=100"));
         for user in users["users"].as_array().unwrap() {
@@ -322,7 +323,7 @@ impl School {
     }
 }
 
-pub(super) fn envelope(events: &[Value]) -> Value {
+pub(crate) fn envelope(events: &[Value]) -> Value {
     json!({
         "sensor": "https://app.example", "sendTime": "2026-01-16T08:00:00.000Z",
         "dataVersion": "http://purl.imsglobal.org/ctx/caliper/v1p2", "data": events,
