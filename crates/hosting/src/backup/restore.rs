@@ -13,6 +13,7 @@ use lyceum_store::Tx;
 use super::read::{ArchiveContent, walk, write};
 use super::{BackupCover, BackupEntry, OpenBackup};
 use crate::nodes::Node;
+use crate::repository::leases;
 use crate::{homes, nodes};
 
 /// An unpacked backup. Dropping it deletes the files.
@@ -197,6 +198,8 @@ impl UnpackedBackup {
     /// Records that this node holds the projects of the backup.
     pub fn adopt(&self, tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<()> {
         nodes::note(tx, now, node)?;
+        // The nodes of the backup may still run on the database from which it was made.
+        leases::end_all(tx)?;
         self.cover.projects.iter().try_for_each(|slug| homes::restored(tx, node, slug))
     }
 

@@ -34,3 +34,8 @@ pub(crate) fn count_move(tx: &mut Tx<'_>, slug: &str, to: Option<&str>) -> Resul
                WHERE id = $1 OR id IN (SELECT node FROM project_homes WHERE slug = $2)";
     tx.send(sql, &[to.unwrap_or_default().into(), slug.into()])
 }
+
+/// Ends the leases of all nodes.
+pub(crate) fn end_all(tx: &mut Tx<'_>) -> Result<()> {
+    tx.send("UPDATE nodes SET lease_until_ms = 0", &[])
+}

@@ -130,7 +130,7 @@ fn a_forced_restore_of_an_earlier_schema_leaves_no_later_table() {
          ALTER TABLE clients DROP COLUMN reach; \
          ALTER TABLE people DROP COLUMN reach, DROP COLUMN roster_user, DROP COLUMN language; \
          ALTER TABLE lesson_attempt DROP COLUMN time_limit_ms, DROP COLUMN allows_late, DROP COLUMN clock_ms; \
-         DROP INDEX people_staff; \
+         DROP INDEX people_staff, event_refusals_replayed; \
          ALTER TABLE sessions DROP COLUMN class_id; \
          ALTER TABLE imports DROP COLUMN is_forgotten; \
          ALTER TABLE api_keys DROP COLUMN reach; \

@@ -175,10 +175,14 @@ impl Served {
     fn on(data: Arc<Data>) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let listen = format!("127.0.0.1:{port}");
-        let has_tls = data.settings().iter().any(|(name, _)| name.starts_with("LYCEUM_TLS__"));
+        let has = |prefix| data.settings().iter().any(|(name, _)| name.starts_with(prefix));
+        let has_tls = has("LYCEUM_TLS__");
         let base = format!("{}://{listen}", if has_tls { "https" } else { "http" });
-        let mut command = data.command(&["serve", "--listen", &listen, "--public-url", &base]);
+        let mut command = data.command(&["serve", "--listen", &listen]);
         command.args(data.flags);
+        if !has("LYCEUM_SERVER__PUBLIC_URL") {
+            command.args(["--public-url", &base]);
+        }
         command.env("LYCEUM_ROSTER__ALLOCATE_MISSING_IDS", data.allocates_ids.to_string());
         let log = File::create(data.folder.path().join("server.log")).unwrap();
         command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
