@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lyceum_blob::Writer;
 use lyceum_core::config::S3Settings;
@@ -104,7 +105,7 @@ pub struct BucketPart {
 impl Bucket {
     /// The bucket in a folder of this disk. Other processes may use it too.
     pub fn open(folder: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
-        Index::open(folder, &S3Settings::default(), clock, BUCKET_MAX_BYTES)
+        Index::open(folder, &S3Settings::default(), clock, BUCKET_MAX_BYTES, Duration::ZERO)
             .map(|index| Self(Arc::new(index)))
     }
 

@@ -381,7 +381,7 @@ fn make(file: &Path) -> Result<()> {
 }
 
 /// The marks in a project's folder.
-fn marks(folder: &Path) -> Result<Vec<String>> {
+pub(crate) fn marks(folder: &Path) -> Result<Vec<String>> {
     match fs::read_to_string(folder.join(MARK)) {
         Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -399,7 +399,7 @@ fn mark_of(folder: &Path) -> Result<String> {
     Ok(mark)
 }
 
-fn write_marks(folder: &Path, marks: &[&str]) -> Result<()> {
+pub(crate) fn write_marks(folder: &Path, marks: &[&str]) -> Result<()> {
     fs::create_dir_all(folder)
         .map_err(|fault| lyceum_blob::failed(&format!("create {}", folder.display()), &fault))?;
     write_durably(&folder.join(MARK), (marks.join("\n") + "\n").as_bytes())

@@ -50,6 +50,13 @@ pub struct LeaseRenewal {
     tokens: Option<HashMap<String, i64>>,
 }
 
+impl LeaseRenewal {
+    /// Whether projects may have come to the node or left it.
+    pub fn has_moves(&self) -> bool {
+        self.tokens.is_some()
+    }
+}
+
 /// The node that handles the requests for a project.
 #[derive(Debug)]
 pub enum ProjectRoute {
@@ -59,8 +66,8 @@ pub enum ProjectRoute {
     Nowhere,
     /// Another node.
     At(KnownNode),
-    /// Another node holds the project, but its lease has ended.
-    Unreachable(KnownNode),
+    /// Another node held the project until its lease ended.
+    Left(KnownNode),
 }
 
 impl NodeLease {
@@ -80,6 +87,13 @@ impl NodeLease {
         let held = self.valid()?;
         let token = *held.tokens.get(slug)?;
         Some(HeldProject { slug: slug.to_owned(), token })
+    }
+
+    /// The number under which the project's files are replicated: its token, also after the lease has ended, so that a later
+    /// holder has a larger one; 0 for a project that is not deployed yet. `None` if the node needs no lease.
+    pub fn epoch(&self, slug: &str) -> Option<u64> {
+        let held = lock(self.held.as_ref()?);
+        Some(held.tokens.get(slug).map_or(0, |token| token.unsigned_abs()))
     }
 
     /// Checks that no other node has served the project since then. Without a project, there is nothing to check.
@@ -116,6 +130,11 @@ impl NodeLease {
         let lost = lost.map(|(slug, _)| slug.clone()).collect();
         *held = HeldLease { until: sent + lasting(), moves, tokens };
         Some(lost)
+    }
+
+    /// The slugs of the projects that the node holds.
+    pub fn slugs(&self) -> Vec<String> {
+        self.valid().map(|held| held.tokens.keys().cloned().collect()).unwrap_or_default()
     }
 
     /// Ends the lease in this process, before it is ended in the database.
@@ -197,7 +216,7 @@ pub fn route(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<ProjectRoute> {
         None => ProjectRoute::Nowhere,
         Some(home) if home.node.id == node.id() => ProjectRoute::Here,
         Some(home) if home.has_lease => ProjectRoute::At(home.node),
-        Some(home) => ProjectRoute::Unreachable(home.node),
+        Some(home) => ProjectRoute::Left(home.node),
     })
 }
 

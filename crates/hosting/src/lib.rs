@@ -9,7 +9,7 @@
 //! | secrets, the audit log | `secrets`, `audit` |
 //! | database files and restore points, buckets, key-value stores | `databases`, `buckets`, `kv` |
 //! | courses that a project teaches; apps that are approved for classes | `courses`, `class_apps` |
-//! | nodes, which node holds a project's files, and until when | `nodes`, `homes`, `leases` |
+//! | nodes, which node holds a project's files, until when, and what happens then | `nodes`, `homes`, `leases`, `takeover` |
 //! | replicas of projects' files | `replicas` |
 //! | backup of the whole server, checks of files, clean-up | `backup`, `soundness`, `sweep` |
 //! | uploads, zips of builds, sending files | `uploads`, `archive`, `pieces` |
@@ -45,6 +45,7 @@ pub mod screens;
 pub mod secrets;
 pub mod soundness;
 mod sweep;
+pub mod takeover;
 pub mod text_search;
 pub mod uploads;
 pub mod user;

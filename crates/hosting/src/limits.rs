@@ -20,6 +20,8 @@ pub const BACKEND_ROUTES_MAX_COUNT: usize = 1000;
 pub const HOME_LEASE_MS: u64 = 10_000;
 /// Of these, milliseconds by which the node stops earlier than the database says, for clocks of different speed.
 pub const HOME_LEASE_SPARE_MS: u64 = 500;
+/// Seconds after which a blob that a shared bucket does not need any more is removed; replicas may need it until then.
+pub const BUCKET_SPARED_S: i64 = 86_400;
 /// Seconds after which a node that does not report counts as silent.
 pub const NODE_LEASE_S: i64 = 60;
 /// Seconds for which a node is listed that does not report any more and holds no project.

@@ -154,6 +154,16 @@ impl Node {
         self.folder.join("projects").join(slug)
     }
 
+    /// The folder with files that are being restored from replicas.
+    pub(crate) fn draft_folder(&self) -> PathBuf {
+        self.folder.join("restoring")
+    }
+
+    /// The folder with folders of projects that other nodes have taken.
+    pub(crate) fn stale_folder(&self) -> PathBuf {
+        self.folder.join("stale")
+    }
+
     /// The folder with the folders of projects that are being deleted.
     pub(crate) fn deleted_folder(&self) -> PathBuf {
         self.folder.join("deleted")

@@ -96,6 +96,18 @@ impl Replicas {
         self.replicator.remove(file)
     }
 
+    /// Returns once everything that was committed to a file is stored. Errors: `Unavailable`.
+    pub(crate) fn flush(&self, file: &Path) -> Result<()> {
+        self.replicator.flush(file)
+    }
+
+    /// Restores the newest state of a project's file as the new file `target`.
+    ///
+    /// Errors: `NotFound` if it has no replica.
+    pub(crate) fn restore_newest(&self, slug: &str, file: &str, target: &Path) -> Result<()> {
+        restore(&self.store, &name_of(slug, file), None, target, &mut |_, _| {}).map(drop)
+    }
+
     /// Restores the database that a project had at a time as the new file `target`.
     ///
     /// Errors: `NotFound` if no replica is that old.

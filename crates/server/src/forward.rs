@@ -99,9 +99,14 @@ async fn of_project(app: &App, slug: String) -> Result<Destination> {
     if let Some(held) = app.lease.project(&slug) {
         return Ok(Destination::Here(Some(held)));
     }
-    match route(app, &slug).await? {
+    let mut found = route(app, &slug).await?;
+    if let ProjectRoute::Left(holder) = &found {
+        own_lease::take(app, &slug, holder).await?;
+        found = route(app, &slug).await?;
+    }
+    match found {
         ProjectRoute::At(node) => return Ok(Destination::At(node, Some(slug))),
-        ProjectRoute::Unreachable(node) => return Err(leases::unreachable(&slug, &node)),
+        ProjectRoute::Left(_) => return Err(leases::moved(&slug)),
         ProjectRoute::Nowhere => return Ok(Destination::Here(None)),
         ProjectRoute::Here => {}
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lyceum_core::Result;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
+use lyceum_hosting::leases::NodeLease;
 use lyceum_hosting::nodes::Node;
 use lyceum_hosting::replicas::{self, Replicas};
 use lyceum_replica::{ReplicationStatus, Replicator};
@@ -28,7 +29,7 @@ impl Replication {
         db: &Db,
         config: &Config,
         clock: &Arc<dyn Clock>,
-        node: &Arc<Node>,
+        (node, lease): (&Arc<Node>, &Arc<NodeLease>),
     ) -> Result<Option<Self>> {
         let Some(store) = replicas::store(config)? else { return Ok(None) };
         let keep_days = config.replica.keep_days;
@@ -36,7 +37,9 @@ impl Replication {
         let replicator = Arc::new(replicator);
         // A server that starts later counts more than one before it.
         let epoch = u64::try_from(clock.now().milliseconds()).unwrap_or_default();
-        let projects = Replicas::new(store, Arc::clone(&replicator), node, move |_| epoch);
+        let lease = Arc::clone(lease);
+        let epoch_of = move |slug: &str| lease.epoch(slug).unwrap_or(epoch);
+        let projects = Replicas::new(store, Arc::clone(&replicator), node, epoch_of);
         let projects = Arc::new(projects);
         let is_file = db.dialect() == SqlDialect::Sqlite;
         let database = is_file.then(|| config.store.data.join(replicas::SERVER_DATABASE));

@@ -84,7 +84,8 @@ impl Server {
         let node = hosted::begin(&db, &config, &bound, &blobs, clock.now()).await?;
         let lease = Arc::new(NodeLease::on(db.dialect()));
         let node_client = lease.is_needed().then(|| NodeClient::new(&config)).transpose()?;
-        let replication = Replication::start(&db, &config, &clock, &node).await?.map(Arc::new);
+        let replication =
+            Replication::start(&db, &config, &clock, (&node, &lease)).await?.map(Arc::new);
         let app = Arc::new(State {
             db,
             base_url: config.public_url(),
@@ -123,7 +124,7 @@ impl Server {
             config,
         });
         app.gate.refresh(&app).await?;
-        leases::renew(&app).await?;
+        leases::begin(&app).await?;
         routes::credentials::start(&app).await?;
         Ok(Self { listener, app, tls, metrics, areas: routes::all() })
     }
@@ -218,11 +219,11 @@ impl Server {
         listen::run(listener, Arc::clone(&app), dispatch, tls, stop).await;
         app.hosted.close();
         background.shutdown().await;
+        webhooks::release(&app).await;
         if let Some(replication) = &app.replication {
             replication.stop().await;
         }
         leases::release(&app).await;
-        webhooks::release(&app).await;
         nodes::report_state(app, NodeState::Stopped).await;
     }
 }

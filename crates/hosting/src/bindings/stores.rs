@@ -1,17 +1,19 @@
 //! The files behind bindings, each opened once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use lyceum_core::config::S3Settings;
-use lyceum_core::time::Clock;
+use lyceum_core::time::{Clock, Timestamp};
 use lyceum_core::{Problem, Result};
 
 use super::sql::{D1, Kv, R2Bucket};
 use crate::engine::EngineSettings;
 use crate::homes;
+use crate::limits::BUCKET_SPARED_S;
 use crate::replicas::Replicas;
 
 /// Open files by path. Two versions of a backend that run side by side share them.
@@ -19,13 +21,15 @@ pub(crate) struct Stores {
     clock: Arc<dyn Clock>,
     s3: S3Settings,
     replicas: Option<Arc<Replicas>>,
+    /// How long a bucket keeps the blobs that it does not need any more.
+    spared: Duration,
     /// Size limits of a database and of a bucket, in bytes.
     quotas: (u64, u64),
     d1: OpenStores<D1>,
     kv: OpenStores<Kv>,
     buckets: OpenStores<R2Bucket>,
-    /// Buckets swept since the server started.
-    swept: Mutex<HashSet<PathBuf>>,
+    /// When the buckets were swept.
+    swept: Mutex<HashMap<PathBuf, Timestamp>>,
 }
 
 struct OpenStores<T>(Mutex<HashMap<PathBuf, Weak<T>>>);
@@ -36,6 +40,10 @@ impl Stores {
             clock,
             s3: settings.s3.clone(),
             replicas: settings.replicas.clone(),
+            spared: match settings.lease.is_needed() {
+                true => Duration::from_secs(BUCKET_SPARED_S.unsigned_abs()),
+                false => Duration::ZERO,
+            },
             quotas: (settings.database_bytes, settings.bucket_bytes),
             d1: OpenStores(Mutex::default()),
             kv: OpenStores(Mutex::default()),
@@ -67,10 +75,14 @@ impl Stores {
 
     pub(crate) fn bucket(&self, path: &Path) -> Result<Arc<R2Bucket>> {
         self.buckets.get(path, |path| {
-            let bucket = R2Bucket::open(path, &self.s3, Arc::clone(&self.clock), self.quotas.1)?;
+            let (clock, quota) = (Arc::clone(&self.clock), self.quotas.1);
+            let bucket = R2Bucket::open(path, &self.s3, clock, quota, self.spared)?;
+            let now = self.clock.now();
             self.replicate(&path.join(homes::INDEX));
             let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
-            if swept.insert(path.to_owned()) {
+            let is_due = |swept: &Timestamp| now >= swept.plus_seconds(BUCKET_SPARED_S);
+            if swept.get(path).is_none_or(is_due) {
+                swept.insert(path.to_owned(), now);
                 bucket.sweep()?;
             }
             Ok(bucket)

@@ -15,6 +15,7 @@ use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_hosting::backup::runs::{self, CheckMethod};
 use lyceum_hosting::nodes::report::{self, NodeState, NodeStatus};
 use lyceum_hosting::nodes::{Node, NodeSettings};
+use lyceum_hosting::takeover;
 use lyceum_sandbox::ports::{self, PortHolder};
 use lyceum_store::{Inspection, StoreLocation, inspect};
 use rustix::fs::{Access, StatVfs};
@@ -141,6 +142,7 @@ fn findings(config: &Config) -> Vec<Finding> {
     if config.has_replicas() {
         findings.push(replica::check(config, &target));
     }
+    findings.extend(stale_files(config));
     findings
 }
 
@@ -335,13 +337,7 @@ fn nodes(config: &Config, now: Timestamp) -> Finding {
 
 /// The server of these settings as it would report, and the other servers as they did.
 fn read_nodes(config: &Config, now: Timestamp) -> Result<(NodeStatus, Vec<NodeStatus>)> {
-    let server = &config.server;
-    let settings = NodeSettings {
-        name: &server.node_name,
-        address: server.node_address(),
-        shares_blobs: !config.s3.bucket.is_empty(),
-    };
-    let node = Node::look(&config.store.data.join("hosting"), &settings)?;
+    let (server, node) = (&config.server, own_node(config)?);
     let db = settings::open(config, Missing::Refuse)?;
     let mut nodes = db.read_blocking(|tx| report::list(tx, now))?;
     let known = nodes.iter().find(|known| known.id == node.id());
@@ -359,6 +355,24 @@ fn read_nodes(config: &Config, now: Timestamp) -> Result<(NodeStatus, Vec<NodeSt
         projects,
     };
     Ok((own, nodes))
+}
+
+/// The node of the data folder.
+fn own_node(config: &Config) -> Result<Node> {
+    let settings = NodeSettings {
+        name: &config.server.node_name,
+        address: config.server.node_address(),
+        shares_blobs: !config.s3.bucket.is_empty(),
+    };
+    Ok(Node::look(&config.store.data.join("hosting"), &settings)?)
+}
+
+/// Files of projects that other servers have taken from this one.
+fn stale_files(config: &Config) -> Option<Finding> {
+    let folders = takeover::stale_folders(&own_node(config).ok()?).ok()?;
+    let found = format!("other servers have taken projects; old files: {}", folders.join(", "));
+    let remedy = "delete these folders in 'hosting/stale' when you no longer need them";
+    (!folders.is_empty()).then(|| Finding::ill("old files", CheckState::Warning, found, remedy))
 }
 
 fn describe_nodes(own: &NodeStatus, others: &[NodeStatus]) -> Finding {

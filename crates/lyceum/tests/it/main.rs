@@ -52,6 +52,7 @@ mod lessons;
 mod lms;
 mod master_key;
 mod mistakes;
+mod node_failures;
 mod official;
 mod packages;
 mod persons;

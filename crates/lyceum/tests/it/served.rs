@@ -226,6 +226,16 @@ impl Served {
         self.process.wait().unwrap();
     }
 
+    /// Stops the process in the middle of what it does, as a machine that is suspended.
+    pub(crate) fn pause(&self) {
+        kill_process(Pid::from_child(&self.process), Signal::STOP).unwrap();
+    }
+
+    /// Lets a paused process go on.
+    pub(crate) fn resume(&self) {
+        kill_process(Pid::from_child(&self.process), Signal::CONT).unwrap();
+    }
+
     /// Waits until the server has ended by itself.
     pub(crate) fn ended(&mut self) -> ExitStatus {
         wait(&mut self.process, START_MAX).unwrap_or_else(|| panic!("it runs on:\n{}", self.log()))

@@ -14,6 +14,7 @@ use lyceum_store::Tx;
 
 use super::backend::{self, engine, reinstall};
 use crate::apart::apart;
+use crate::leases;
 use crate::state::App;
 
 /// A new database file, which is removed again unless it is served.
@@ -58,10 +59,12 @@ pub(crate) async fn deploy(
 ) -> Result<State> {
     let app = App::clone(app);
     let deployed = tokio::spawn(async move {
-        match &change.plan.database {
+        let deployed = match &change.plan.database {
             Some(_) => deploy_schema(&app, &change, apply).await,
             None => deploy_code(&app, &change, apply).await,
-        }
+        }?;
+        leases::follow(&app, vec![change.plan.slug]).await;
+        Ok(deployed)
     });
     deployed.await.map_err(Problem::internal)?
 }
@@ -196,6 +199,7 @@ pub(crate) async fn replace_database<T: Send + 'static>(
         reinstall(&app, &engine, &slug).await?;
         sweep(&app, &slug, &place).await;
         drop(held);
+        leases::follow(&app, vec![slug]).await;
         Ok(done)
     });
     replaced.await.map_err(Problem::internal)?

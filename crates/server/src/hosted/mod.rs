@@ -23,7 +23,7 @@ use lyceum_assessment::files;
 use lyceum_blob::{Blobs, SweepReport};
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_hosting::deployments::{self, Deployment, FrontendFiles};
-use lyceum_hosting::engine::{BackendLogLine, Engine};
+use lyceum_hosting::engine::{BackendLogLine, Engine, PausedCalls};
 use lyceum_hosting::homes;
 use lyceum_roster::imports;
 use lyceum_store::{Db, Tx};
@@ -218,15 +218,9 @@ async fn find(app: &App, slug: &str, version: i64) -> Result<Arc<Deployment>> {
     Ok(found)
 }
 
-/// Ends the backends of a project that another node has taken.
-pub(crate) async fn lose(app: &App, slug: &str) {
-    tracing::warn!(slug, "another server has taken the project; this one stops its backend");
-    let engine = app.hosted.engine.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    if let Some(engine) = engine
-        && let Err(problem) = engine.retire(slug, &folder(app, slug)).await
-    {
-        tracing::error!(slug, %problem, "the backend of a project that was taken did not end");
-    }
+/// Ends the backends of a project, and makes requests for them wait until the returned value is dropped.
+pub(crate) async fn retire(app: &App, slug: &str) -> Result<PausedCalls> {
+    engine(app)?.retire(slug, &folder(app, slug)).await
 }
 
 /// Removes unused files periodically.

@@ -50,6 +50,7 @@ pub(crate) fn other(server: &TestServer, name: &str, folder: Option<&Path>) -> T
     let Setup { config, master, .. } = server.setup().clone();
     let mut setup = Setup { master, ..named(name) };
     setup.config.server.public_url = config.server.public_url;
+    setup.config.s3 = config.s3;
     if let Some(from) = folder {
         let copy = tempfile::tempdir().unwrap();
         copy_folder(from, copy.path());

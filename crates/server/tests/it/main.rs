@@ -73,6 +73,7 @@ mod student_answers;
 mod student_isolation;
 mod student_lessons;
 mod subject_tracks;
+mod takeover;
 mod teaching;
 mod telemetry;
 mod test_outs;

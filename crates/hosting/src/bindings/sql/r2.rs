@@ -30,6 +30,8 @@ pub(crate) struct R2Bucket {
     blobs: Blobs,
     clock: Arc<dyn Clock>,
     max_bytes: u64,
+    /// How long blobs stay that no object has. Another node may restore an index that still names them.
+    spared: Duration,
 }
 
 /// A page of a list.
@@ -81,6 +83,7 @@ impl R2Bucket {
         s3: &S3Settings,
         clock: Arc<dyn Clock>,
         max_bytes: u64,
+        spared: Duration,
     ) -> Result<Self> {
         let project = folder.parent().and_then(Path::file_name).unwrap_or_default();
         let name = format!("projects/{}", project.to_string_lossy());
@@ -88,10 +91,10 @@ impl R2Bucket {
         let index = open(&folder.join("index.sqlite"))?;
         let made = index.execute_batch(SCHEMA);
         made.map_err(|fault| failed("make the index of a bucket", &fault))?;
-        Ok(Self { index: Mutex::new(index), blobs, clock, max_bytes })
+        Ok(Self { index: Mutex::new(index), blobs, clock, max_bytes, spared })
     }
 
-    /// Removes blobs without an object, which a crash between writing bytes and index leaves. Nobody else may
+    /// Removes blobs without an object, which a crash between writing bytes and index leaves. No other process may
     /// write to the bucket meanwhile.
     pub(crate) fn sweep(&self) -> Result<()> {
         let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,7 +104,7 @@ impl R2Bucket {
         };
         let wanted = listed().map_err(|fault| failed("list the blobs of a bucket", &fault))?;
         let swept =
-            self.blobs.sweep(self.clock.now(), Duration::ZERO, |digest| wanted.contains(digest))?;
+            self.blobs.sweep(self.clock.now(), self.spared, |digest| wanted.contains(digest))?;
         if swept != lyceum_blob::SweepReport::default() {
             tracing::info!(?swept, "removed what a crash left in a bucket");
         }
@@ -259,6 +262,9 @@ impl R2Bucket {
         };
         let changed = changed()
             .map_err(|fault| R2Fault::from(failed("change the index of a bucket", &fault)))?;
+        if !self.spared.is_zero() {
+            gone.clear();
+        }
         for digest in gone {
             let named = "SELECT EXISTS (SELECT 1 FROM piece WHERE sha256 = ?1) \
                          OR EXISTS (SELECT 1 FROM part WHERE sha256 = ?1)";

@@ -1,0 +1,110 @@
+//! Nodes with one PostgreSQL database and one bucket: another node takes the projects of a node that is gone.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use lyceum_testkit::fresh_database;
+use lyceum_testkit::s3::Bucket;
+use lyceum_testkit::server::TestServer;
+use serde_json::Value;
+
+use crate::homes::{hosting, named, other};
+use crate::hosted::{SLUG, deployed};
+
+/// The longest time until another node answers for a node that was killed.
+const TAKEN_MAX: Duration = Duration::from_secs(15);
+
+/// Stores each body in the database, the last one as a key and as an object, and returns all.
+const BACKEND: &str = r#"
+export default {
+  async fetch(request, env) {
+    const text = await request.text();
+    await env.DB.exec("CREATE TABLE IF NOT EXISTS note (text TEXT)");
+    if (text) {
+      await env.DB.prepare("INSERT INTO note VALUES (?)").bind(text).run();
+      await env.KV.put("last", text);
+      await env.BUCKET.put("last", text);
+    }
+    const { results } = await env.DB.prepare("SELECT text FROM note ORDER BY rowid").all();
+    const object = await env.BUCKET.get("last");
+    return Response.json([results.map((row) => row.text), await env.KV.get("last"),
+      object && await object.text()]);
+  },
+};
+"#;
+
+/// Two nodes that share the bucket. The first one holds a project.
+fn nodes(bucket: &Bucket) -> (TestServer, TestServer) {
+    let mut setup = named("oak");
+    setup.config.s3 = bucket.settings.clone();
+    let oak = TestServer::start_as(&fresh_database(&lyceum_server::migrations()), setup);
+    let elm = other(&oak, "elm", None);
+    deployed(&oak.client(), &[("index.html", b"tides")], BACKEND, &[]);
+    (oak, elm)
+}
+
+fn note(node: &TestServer, text: &str) -> Option<Value> {
+    let path = format!("/_projects/{SLUG}/api/note");
+    let reply = node.anonymous().post(&path).body("text/plain", text).send();
+    (reply.status == 200).then(|| reply.json())
+}
+
+fn notes(texts: &[&str]) -> Value {
+    serde_json::json!([texts, texts.last(), texts.last()])
+}
+
+/// The notes, once the node answers.
+fn answered(node: &TestServer, within: Duration) -> Value {
+    let begun = Instant::now();
+    loop {
+        if let Some(notes) = note(node, "") {
+            return notes;
+        }
+        assert!(begun.elapsed() < within, "the node does not answer");
+        sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn a_killed_node_is_replaced_by_another_one_with_all_replicated_writes() {
+    let bucket = Bucket::start();
+    let (oak, elm) = nodes(&bucket);
+    note(&oak, "one").unwrap();
+    note(&elm, "two").unwrap();
+    sleep(Duration::from_secs(3)); // Until the replica has it.
+    let (target, setup) = (oak.target().clone(), oak.setup().clone());
+    drop(oak);
+    assert_eq!(answered(&elm, TAKEN_MAX), notes(&["one", "two"]));
+    assert_eq!(note(&elm, "three"), Some(notes(&["one", "two", "three"])));
+
+    // The former node never serves its old files.
+    let oak = TestServer::start_as(&target, setup);
+    assert_eq!(note(&oak, "four"), Some(notes(&["one", "two", "three", "four"])));
+    assert!(!hosting(&oak).join("projects").join(SLUG).exists());
+    assert_eq!(fs::read_dir(hosting(&oak).join("stale")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_node_that_stops_hands_its_projects_over_at_once() {
+    let bucket = Bucket::start();
+    let (mut oak, elm) = nodes(&bucket);
+    note(&oak, "one").unwrap();
+    oak.stop();
+    let begun = Instant::now();
+    assert_eq!(answered(&elm, TAKEN_MAX), notes(&["one"]));
+    assert!(begun.elapsed() < Duration::from_secs(5), "it did not wait for the end of a lease");
+}
+
+#[test]
+fn a_node_that_is_back_within_its_lease_goes_on_with_its_own_files() {
+    let bucket = Bucket::start();
+    let (oak, elm) = nodes(&bucket);
+    let (target, setup) = (oak.target().clone(), oak.setup().clone());
+    note(&oak, "one").unwrap();
+    drop(oak);
+    let oak = TestServer::start_as(&target, setup);
+    assert_eq!(answered(&oak, TAKEN_MAX), notes(&["one"]));
+    assert_eq!(answered(&elm, TAKEN_MAX), notes(&["one"]));
+    assert!(!hosting(&elm).join("projects").join(SLUG).exists());
+}
