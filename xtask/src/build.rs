@@ -26,7 +26,7 @@ pub(crate) fn previous_release() -> Result<PathBuf> {
     let file = root().join("xtask/previous-release");
     let commit = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
     let commit = commit.trim();
-    let (tree, built) = (target().join("previous"), target().join("previous-build"));
+    let (tree, output) = (target().join("previous"), target().join("previous-build"));
     if !tree.exists() {
         let tree = tree.to_string_lossy();
         run(command("git", ["worktree", "add", "--force", "--detach", &tree, commit]))?;
@@ -38,9 +38,9 @@ pub(crate) fn previous_release() -> Result<PathBuf> {
         npm(&tree.join("web/console"), arguments)?;
     }
     let mut build = cargo(["build", "--release", "--package", "lyceum"]);
-    build.current_dir(&tree).env("CARGO_TARGET_DIR", &built);
+    build.current_dir(&tree).env("CARGO_TARGET_DIR", &output);
     run(build)?;
-    Ok(built.join("release/lyceum"))
+    Ok(output.join("release/lyceum"))
 }
 
 /// Builds the smallest program, in the profile `small` of `Cargo.toml`, and returns its path.

@@ -136,13 +136,13 @@ fn linting(mut cargo: std::process::Command) -> std::process::Command {
 /// The steps so far, with the time that each took.
 struct Steps {
     since: Instant,
-    steps: Vec<String>,
+    lines: Vec<String>,
     failed: Vec<&'static str>,
 }
 
 impl Steps {
     fn start() -> Self {
-        Self { since: Instant::now(), steps: Vec::new(), failed: Vec::new() }
+        Self { since: Instant::now(), lines: Vec::new(), failed: Vec::new() }
     }
 
     /// Takes a step and returns whether it succeeded. A failure is printed and counted.
@@ -158,14 +158,14 @@ impl Steps {
                 self.failed.push(name);
             }
         }
-        self.steps.push(format!("{name} {time}"));
+        self.lines.push(format!("{name} {time}"));
         outcome.is_ok()
     }
 
     /// Prints the closing line. Errors: a step failed.
     fn finish(self) -> Result<()> {
         let total = minutes(self.since.elapsed());
-        let steps = self.steps.join(", ");
+        let steps = self.lines.join(", ");
         if !self.failed.is_empty() {
             bail!("{} failed; {total} in all ({steps})", self.failed.join(", "));
         }

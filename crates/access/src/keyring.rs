@@ -268,19 +268,16 @@ pub(crate) const SEALED_KEYS: SealedColumn = SealedColumn {
 /// The master key with the derivation key of the database. At the first start this is the master key itself: of two, the
 /// one that sealed the signing keys.
 pub fn master_of_database(tx: &mut Tx<'_>, master: &MasterKey) -> Result<MasterKey> {
-    let stored = match repository::derivation_key(tx)? {
-        Some(stored) => stored,
-        None => {
-            let keys = repository::all(tx)?;
-            let seals = |one: &MasterKey| {
-                keys.iter().any(|(kid, environment, sealed)| {
-                    one.open(&label(kid, environment), sealed).is_some()
-                })
-            };
-            let first = master.each_alone().find(seals).unwrap_or_else(|| master.clone());
-            repository::insert_derivation_key(tx, &first.sealed_derivation(DERIVATION))?;
-            return Ok(master.clone().with_derivation(first.derivation()));
-        }
+    let Some(stored) = repository::derivation_key(tx)? else {
+        let keys = repository::all(tx)?;
+        let seals = |one: &MasterKey| {
+            keys.iter().any(|(kid, environment, sealed)| {
+                one.open(&label(kid, environment), sealed).is_some()
+            })
+        };
+        let first = master.each_alone().find(seals).unwrap_or_else(|| master.clone());
+        repository::insert_derivation_key(tx, &first.sealed_derivation(DERIVATION))?;
+        return Ok(master.clone().with_derivation(first.derivation()));
     };
     let opened = master.open(DERIVATION, &stored).and_then(|bytes| bytes.try_into().ok());
     // Without the key that sealed it, the signing keys say what is wrong.

@@ -162,9 +162,9 @@ pub(crate) fn drafts(
             kind: text.kind.clone(),
             raw_xml: text.xml.clone(),
         };
-        let left = StoredItem { version: bank.items[wanted.place].version, seed: wanted.seed };
-        let left = seen.is_none().then_some(left);
-        let content = match seen {
+        let item = StoredItem { version: bank.items[wanted.place].version, seed: wanted.seed };
+        let unprepared = seen.is_none().then_some(item);
+        let loaded = match seen {
             Some(seen) => LessonQuestionContent::clone(&seen),
             None => texts
                 .get(&key(wanted))
@@ -182,7 +182,7 @@ pub(crate) fn drafts(
                 url: format!("{}/assessment-items/{id}", context.base_url),
                 difficulty: question.difficulty,
                 human_approved: question.approved,
-                content,
+                content: loaded,
                 response: wanted.answered.and_then(|answered| only(&answered.responses)),
                 responses: wanted.answered.map(|answered| answered.responses.clone()),
                 correct: shown_answer
@@ -192,7 +192,7 @@ pub(crate) fn drafts(
                 result_id: shown_answer.map(|_| gradebook::answer_result(attempt, &question.id)),
                 learning_objectives: bank.items[wanted.place].learning_objectives.clone(),
             },
-            left,
+            left: unprepared,
         })
     });
     drafts.collect()

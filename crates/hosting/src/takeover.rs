@@ -63,7 +63,7 @@ pub fn left_project(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<Option<H
 /// holder has renewed its lease.
 pub fn take(tx: &mut Tx<'_>, node: &Node, restored: &RestoredProject) -> Result<bool> {
     let left = left_project(tx, node, &restored.slug)?;
-    if !left.is_some_and(|left| left.token == restored.token) {
+    if left.is_none_or(|left| left.token != restored.token) {
         return Ok(false);
     }
     repository::homes::move_to(tx, &restored.slug, node.id(), &restored.mark)?;

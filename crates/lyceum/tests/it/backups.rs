@@ -339,7 +339,7 @@ fn a_server_backs_itself_up_to_s3_and_an_empty_machine_restores_it() {
             assert_eq!(state, "ok");
             break found;
         }
-        assert!(since.elapsed() < Duration::from_secs(60), "{found}\n{}", served.log());
+        assert!(since.elapsed() < Duration::from_mins(1), "{found}\n{}", served.log());
     };
     let file = &found[found.find("s3://files/backups/lyceum-").expect("its address")..];
     served.run(&["admin", "check", file]);

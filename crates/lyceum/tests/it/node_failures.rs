@@ -12,7 +12,7 @@ use lyceum_testkit::full_size;
 use lyceum_testkit::s3::Bucket;
 use serde_json::Value;
 
-use crate::deploy::{client, place_at};
+use crate::deploy::place_at;
 use crate::served::{Served, Store};
 use crate::transcript::Place;
 use crate::whole_project;

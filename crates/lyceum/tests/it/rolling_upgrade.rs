@@ -1,4 +1,4 @@
-//! Three servers of the former release behind HAProxy are replaced by this one, one after the other, while clients write
+//! Three servers of the former release behind `HAProxy` are replaced by this one, one after the other, while clients write
 //! and read. No request fails.
 
 use std::fs::{self, File};
@@ -20,15 +20,15 @@ use crate::served::{Key, binary, variable, wait};
 
 const SERVERS: [&str; 3] = ["oak", "elm", "fir"];
 const ORGS: &str = "/ims/oneroster/rostering/v1p2/orgs";
-/// The time in which a server starts, stops or is seen by HAProxy.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time in which a server starts, stops or is seen by `HAProxy`.
+const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Three servers of one database, and HAProxy before them.
+/// Three servers of one database, and `HAProxy` before them.
 struct Cluster {
     folder: PathBuf,
     database: String,
     ports: [u16; 3],
-    /// The port of HAProxy.
+    /// The port of `HAProxy`.
     port: u16,
     servers: Vec<Child>,
     haproxy: Child,
@@ -39,15 +39,16 @@ impl Cluster {
         let StoreLocation::Postgres(database) = fresh_database(&[]) else { unreachable!() };
         let (ports, port) = (SERVERS.map(|_| free_port()), free_port());
         let servers = SERVERS.iter().zip(ports);
-        let servers: String = servers
-            .map(|(name, port)| format!("    server {name} 127.0.0.1:{port} check\n"))
+        let servers: Vec<String> = servers
+            .map(|(name, port)| format!("    server {name} 127.0.0.1:{port} check"))
             .collect();
+        let servers = servers.join("\n");
         // As in the guide for operators, with shorter times.
         let config = format!(
             "defaults\n    mode http\n    option redispatch\n    timeout connect 2s\n    timeout client 60s\n    \
              timeout server 60s\nlisten lyceum\n    bind 127.0.0.1:{port}\n    stats uri /haproxy\n    \
              balance roundrobin\n    option httpchk GET /ready\n    http-check expect status 200\n    \
-             default-server inter 500ms fall 2 rise 2\n{servers}"
+             default-server inter 500ms fall 2 rise 2\n{servers}\n"
         );
         fs::write(folder.join("haproxy.cfg"), config).unwrap();
         let mut haproxy = Command::new("haproxy");
@@ -99,7 +100,7 @@ impl Cluster {
         self.folder.join(format!("{}.log", SERVERS[at]))
     }
 
-    /// Waits until HAProxy sends requests to a server.
+    /// Waits until `HAProxy` sends requests to a server.
     fn wait_until_used(&self, at: usize) {
         let since = Instant::now();
         let statistics = TestClient::new(self.base());
@@ -142,7 +143,6 @@ impl Drop for Cluster {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "it tells why nothing was tested")]
 fn a_rolling_upgrade_from_the_former_release_fails_no_request() {
     let Some(former) = variable("LYCEUM_TEST_PREVIOUS_BIN").map(PathBuf::from) else {
         assert!(!full_size(), "`cargo xtask soak` builds the former release");

@@ -38,11 +38,9 @@ fn a_killed_writer_loses_nothing_that_was_flushed() {
         child.kill().unwrap();
         child.wait().unwrap();
         let restored = restored(&setup.store, None);
-        assert!(restored.len() as i64 > flushed, "{epoch}: {flushed}");
-        assert!(
-            restored.keys().copied().eq(0..restored.len() as i64),
-            "no transaction is left out"
-        );
+        let count = i64::try_from(restored.len()).unwrap();
+        assert!(count > flushed, "{epoch}: {flushed}");
+        assert!(restored.keys().copied().eq(0..count), "no transaction is left out");
     }
     let replicator = setup.replicator();
     replicator.add(&setup.file(), PREFIX, 1);
@@ -57,11 +55,12 @@ fn write_until_killed(folder: &Path) -> ! {
     let replicator = Replicator::start(store, Arc::new(SystemClock), 7).unwrap();
     let connection = writer(&file);
     replicator.add(&file, PREFIX, 1);
-    for id in rows(&connection).len() as i64.. {
+    for id in i64::try_from(rows(&connection).len()).unwrap().. {
         insert(&connection, id);
         if id % 3 == 0 {
             replicator.flush(&file).unwrap();
-            writeln!(stdout(), "flushed {id}").unwrap();
+            // Unlike `println!`, this is not captured by the test harness.
+            stdout().write_all(format!("flushed {id}\n").as_bytes()).unwrap();
         }
     }
     unreachable!("it is killed")

@@ -32,7 +32,7 @@ fn runs_when(server: &TestServer, is_wanted: impl Fn(&[BackupRun]) -> bool) -> V
         if is_wanted(&runs) {
             return runs;
         }
-        assert!(since.elapsed() < Duration::from_secs(60), "{runs:#?}");
+        assert!(since.elapsed() < Duration::from_mins(1), "{runs:#?}");
         sleep(Duration::from_millis(50));
     }
 }

@@ -172,8 +172,8 @@ fn writes_of_unrelated_rows_seldom_run_again() {
 /// Adds one to the owner's row, and a row of the owner.
 fn add_for(tx: &mut Tx<'_>, owner: &str, id: &str) -> Result<()> {
     let lock = dialect::lock_rows(tx.dialect());
-    let owned = format!("SELECT number FROM things WHERE id = $1{lock}");
-    let number = tx.query_one(&owned, &[owner.into()], |row| row.int(0))?.unwrap();
+    let find = format!("SELECT number FROM things WHERE id = $1{lock}");
+    let number = tx.query_one(&find, &[owner.into()], |row| row.int(0))?.unwrap();
     find_and_add(tx, id)?;
     let sql = "UPDATE things SET number = $1 WHERE id = $2";
     tx.execute(sql, &[(number + 1).into(), owner.into()]).map(drop)

@@ -22,7 +22,7 @@ use crate::settings::{self, DataArgs, Missing};
 
 #[derive(Args)]
 pub(crate) struct Backup {
-    /// The backup file to create: a path, or s3://BUCKET/KEY at the service in the settings
+    /// The backup file to create: a path, or `s3://BUCKET/KEY` at the service in the settings
     file: String,
     #[command(flatten)]
     data: DataArgs,
@@ -30,7 +30,7 @@ pub(crate) struct Backup {
 
 #[derive(Args)]
 pub(crate) struct Restore {
-    /// The backup file: a path, or s3://BUCKET/KEY at the service in the settings. If it is encrypted, the settings need
+    /// The backup file: a path, or `s3://BUCKET/KEY` at the service in the settings. If it is encrypted, the settings need
     /// its key as `backup.key`
     #[arg(required_unless_present = "at")]
     file: Option<String>,

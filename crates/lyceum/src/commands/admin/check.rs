@@ -19,7 +19,7 @@ use crate::settings::{DataArgs, Missing};
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// A backup file to check instead of the data folder: a path, or s3://BUCKET/KEY at the service in the settings
+    /// A backup file to check instead of the data folder: a path, or `s3://BUCKET/KEY` at the service in the settings
     file: Option<String>,
     #[command(flatten)]
     data: DataArgs,

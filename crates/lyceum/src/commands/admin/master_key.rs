@@ -9,8 +9,8 @@ use crate::failure::{Code, Failure, Result};
 use crate::printer::Printer;
 use crate::settings::{self, DataArgs, Missing};
 
-/// Servers may run meanwhile. They need both keys in their settings: 'keys.master', under which they encrypt, and
-/// 'keys.master_other'. The command can be interrupted and started again.
+/// Servers may run meanwhile. They need both keys in their settings: `keys.master`, under which they encrypt, and
+/// `keys.master_other`. The command can be interrupted and started again.
 #[derive(Args)]
 pub(crate) struct RotateMasterKey {
     #[command(flatten)]
@@ -31,7 +31,10 @@ impl RotateMasterKey {
         let keyring = settings::keyring(&db, &loaded, now)?;
         let columns = lyceum_server::sealed_columns();
         let counts = sealed::rotate_master_key(&db, now, keyring.master(), &columns)?;
-        let lines = || counts.iter().map(|(table, count)| format!("{table}: {count}\n")).collect();
+        let lines = || {
+            let lines = counts.iter().map(|(table, count)| format!("{table}: {count}"));
+            lines.collect::<Vec<_>>().join("\n") + "\n"
+        };
         let values = counts.iter().map(|(table, count)| ((*table).to_owned(), json!(count)));
         printer.answer(lines, || Value::Object(values.collect::<Map<_, _>>()));
         printer.done(

@@ -35,7 +35,7 @@ impl Score {
             return Ok(());
         }
         let bar = printer.progress("scoring", 0);
-        let (mut scored, mut refused) = (0_u64, 0_u64);
+        let (mut done, mut refused) = (0_u64, 0_u64);
         for (number, values) in (1_u64..).zip(std::iter::once(Ok(first)).chain(each)) {
             bar.set_position(number);
             match scorer.read(&values?) {
@@ -43,7 +43,7 @@ impl Score {
                     let outcomes = scorer.score(&responses);
                     let json = || json!({ "response": number, "outcomes": outcomes.to_json(), "faults": faults });
                     bar.suspend(|| printer.item(|| line(number, &outcomes), json));
-                    scored += 1;
+                    done += 1;
                 }
                 Err(failure) => {
                     let why = failure.details.join(", ");
@@ -54,7 +54,7 @@ impl Score {
             }
         }
         bar.finish_and_clear();
-        let scored_text = counted(scored, "response");
+        let scored_text = counted(done, "response");
         match refused {
             0 => printer.done(&format!("scored {scored_text}")),
             _ => {
