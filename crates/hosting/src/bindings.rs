@@ -24,7 +24,7 @@ use tokio::net::UnixListener;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::{JoinError, JoinSet};
 
-pub(crate) use sql::{Kv, KvEntry, R2Bucket, copies, search};
+pub(crate) use sql::{Kv, KvEntry, R2Bucket, begin_log, copies, search};
 pub(crate) use stores::Stores;
 
 use crate::engine::{Body, PlatformApi, Worker};

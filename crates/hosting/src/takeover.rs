@@ -8,11 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lyceum_blob::failed;
-use lyceum_core::{Problem, Result};
+use lyceum_core::Result;
 use lyceum_store::Tx;
-use rusqlite::Connection;
 use uuid::Uuid;
 
+use crate::bindings::begin_log;
 use crate::homes;
 use crate::nodes::Node;
 use crate::replicas::Replicas;
@@ -129,21 +129,6 @@ impl RestoredProject {
         fs::remove_dir_all(node.folder_of(&self.slug))
             .map_err(|error| failed("remove the files of a project", &error))
     }
-}
-
-/// Gives a new file its write-ahead log, which is what is replicated. Until its first write it is empty.
-fn begin_log(file: &Path) -> Result<()> {
-    if fs::metadata(file).is_ok_and(|file| file.len() > 0) {
-        return Ok(());
-    }
-    let begun = Connection::open(file).and_then(|connection| {
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        // SQLite writes the first page with the first change.
-        connection.execute_batch("CREATE TABLE first (id INTEGER); DROP TABLE first")
-    });
-    begun.map_err(|error| {
-        Problem::internal(format!("the file '{}' cannot be written: {error}", file.display()))
-    })
 }
 
 /// Moves the project's folder aside, so that it is never served. Returns its new place; `None` if there was no folder.

@@ -9,6 +9,7 @@ mod r2;
 mod results;
 pub(crate) mod search;
 
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -34,6 +35,19 @@ fn open(path: &Path) -> Result<Connection> {
         Ok(connection)
     };
     opened().map_err(|fault| failed(&format!("open {}", path.display()), &fault))
+}
+
+/// Gives a new file its write-ahead log, which is what is replicated. Until its first write it is empty.
+pub(crate) fn begin_log(path: &Path) -> Result<()> {
+    if fs::metadata(path).is_ok_and(|file| file.len() > 0) {
+        return Ok(());
+    }
+    let began = Connection::open(path).and_then(|connection| {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // SQLite writes the first page with the first change.
+        connection.execute_batch("CREATE TABLE first (id INTEGER); DROP TABLE first")
+    });
+    began.map_err(|fault| failed(&format!("begin {}", path.display()), &fault))
 }
 
 /// Limits the size of the file.

@@ -1,5 +1,6 @@
 //! `lyceum doctor`
 
+mod backup;
 mod replica;
 
 use std::io::ErrorKind;
@@ -12,7 +13,6 @@ use jiff::tz::TimeZone;
 use lyceum_core::config::{Config, S3Settings};
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
-use lyceum_hosting::backup::runs::{self, CheckMethod};
 use lyceum_hosting::nodes::report::{self, NodeState, NodeStatus};
 use lyceum_hosting::nodes::{Node, NodeSettings};
 use lyceum_hosting::takeover;
@@ -43,8 +43,6 @@ const CLOCK_TOLERANCE_MS: u64 = 2_000;
 const DISK_WARNING_BYTES: u64 = 1 << 30;
 /// SQLite's write-ahead log alone can need this much.
 const DISK_NEEDED_BYTES: u64 = 100 << 20;
-/// Hours from which a backup is old: a daily one failed twice.
-const BACKUP_OLD_H: i64 = 48;
 /// The oldest PostgreSQL release that still receives fixes.
 const POSTGRES_OLDEST: u32 = 14;
 /// Recent changes of UTC offsets in hours: `(zone, at, hours)`. Outdated time-zone data has other values.
@@ -137,7 +135,7 @@ fn findings(config: &Config) -> Vec<Finding> {
         findings.push(bucket(&config.s3));
     }
     if is_current {
-        findings.push(backup(config, now));
+        findings.push(backup::check(config, now));
     }
     if config.has_replicas() {
         findings.push(replica::check(config, &target));
@@ -416,50 +414,6 @@ fn bucket(s3: &S3Settings) -> Finding {
             let remedy = "check the settings in [s3], and what the access key is allowed to do";
             Finding::ill("bucket", CheckState::Failed, found, remedy)
         }
-    }
-}
-
-/// Checks how old the last backup is, and whether the last one that was tried out could be restored.
-fn backup(config: &Config, now: Timestamp) -> Finding {
-    let read = || -> Result<_> {
-        let db = settings::open(config, Missing::Refuse)?;
-        Ok(db.read_blocking(|tx| Ok((runs::last(tx)?, runs::last_checked(tx)?)))?)
-    };
-    let ill = |state, found: String, remedy: &str| Finding::ill("backup", state, found, remedy);
-    let (last, checked) = match read() {
-        Ok(found) => found,
-        Err(failure) => {
-            let found = format!("the backups are unknown: {}", failure.message);
-            return ill(CheckState::Warning, found, "check the data folder and the database");
-        }
-    };
-    if let Some(error) = checked.as_ref().and_then(|run| run.check_error.as_ref()) {
-        let found = format!("the last backup that was tried out cannot be restored: {error}");
-        return ill(
-            CheckState::Failed,
-            found,
-            "make a new backup, and find out what damaged this one",
-        );
-    }
-    let Some(last) = last else {
-        let remedy =
-            "set 'backup.to' in the settings, or run `lyceum admin backup FILE` every night";
-        return ill(CheckState::Warning, "none was made yet".to_owned(), remedy);
-    };
-    let age_h = (now.seconds() - last.began.seconds()) / 3600;
-    let tried = match (last.checked, last.check_method) {
-        (Some(at), Some(CheckMethod::Restored)) => format!("restored as a trial at {at}"),
-        (Some(at), _) => format!("its checksums were compared at {at}"),
-        _ => "not tried out".to_owned(),
-    };
-    let found = format!("the last one is {age_h} h old, {tried}: {}", last.file);
-    match age_h {
-        ..=BACKUP_OLD_H => Finding::well("backup", found),
-        _ => ill(
-            CheckState::Warning,
-            found,
-            "find out why no backup was made since, in the log or in the console",
-        ),
     }
 }
 
