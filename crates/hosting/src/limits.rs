@@ -18,7 +18,7 @@ pub const BACKEND_MAX_BYTES: u64 = 32 * 1024 * 1024;
 pub const BACKEND_ROUTES_MAX_COUNT: usize = 1000;
 /// Milliseconds for which a node holds its projects without renewing its lease.
 pub const HOME_LEASE_MS: u64 = 10_000;
-/// Of these, milliseconds by which the node stops earlier than the database says, for clocks of different speed.
+/// Milliseconds by which a node ends its lease earlier than the database does, because clocks differ in speed.
 pub const HOME_LEASE_SPARE_MS: u64 = 500;
 /// Seconds after which a blob that a shared bucket does not need any more is removed; replicas may need it until then.
 pub const BUCKET_SPARED_S: i64 = 86_400;

@@ -280,7 +280,10 @@ fn damaged(message: &str) -> Problem {
 
 fn nothing_to_restore(store: &ReplicaStore, prefix: &str) -> Problem {
     let message = match restorable_times(store, prefix) {
-        Ok(Some(times)) => format!("the replica '{prefix}' begins at {}", times.earliest),
+        Ok(Some(times)) => format!(
+            "the replica '{prefix}' begins at {}; restore to that time or a later one",
+            times.earliest
+        ),
         Ok(None) => format!("there is no replica '{prefix}'"),
         Err(problem) => return problem,
     };

@@ -67,7 +67,7 @@ pub const POSTGRES_SENT_MAX_BYTES: usize = 1024 * 1024;
 pub const SIGNAL_EVERY_MS: u64 = 200;
 /// Milliseconds after which a reader that received no signal looks by itself.
 pub const SIGNAL_WAIT_MS: u64 = 1000;
-/// The same while signals of other servers do not arrive.
+/// Milliseconds after which a reader looks by itself while signals of other servers do not arrive.
 pub const SIGNAL_ALONE_WAIT_MS: u64 = 250;
 /// Milliseconds that the first signal of a connection to PostgreSQL may take until it is back.
 pub const SIGNAL_ECHO_MAX_MS: u64 = 2000;

@@ -29,7 +29,7 @@ pub(crate) enum Admin {
     Purge(purge::Purge),
     /// Create a new key for signing tokens
     RotateKeys(keys::RotateKeys),
-    /// Encrypt everything that is encrypted under the former master key under the new one
+    /// Encrypt the secrets in the database under a new master key
     RotateMasterKey(master_key::RotateMasterKey),
     /// Create, list and disable user accounts
     #[command(subcommand)]

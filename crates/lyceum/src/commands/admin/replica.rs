@@ -64,7 +64,7 @@ pub(super) fn restore(config: &Config, at: Timestamp, printer: &Printer) -> Resu
         );
     }
     for name in missing {
-        printer.warn(&format!("there is no replica '{name}' that old"));
+        printer.warn(&format!("the replica '{name}' has no state from that time"));
     }
     Ok(())
 }

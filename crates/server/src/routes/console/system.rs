@@ -295,11 +295,11 @@ fn backup_row(visitor: &Visitor, run: &BackupRun) -> Vec<Cell> {
     let state = Cell::text(translated(run.state.name())).toned(tone);
     let tried = match (run.checked, &run.check_error) {
         (None, _) => Cell::text(t!("no")),
-        (Some(_), Some(error)) => Cell::text(error).toned("bad"),
+        (Some(_), Some(error)) => Cell::text(message(error)).toned("bad"),
         (Some(at), None) => visitor.time(at),
     };
     let file = match (&run.error, run.state) {
-        (Some(error), _) => Cell::text(error),
+        (Some(error), _) => Cell::text(message(error)),
         (None, BackupState::Done) if run.file.is_empty() => {
             Cell::text(t!("nothing to back up on this server"))
         }
