@@ -28,7 +28,7 @@ pub(crate) use sql::{Kv, KvEntry, R2Bucket, begin_log, copies, search};
 pub(crate) use stores::Stores;
 
 use crate::engine::{Body, PlatformApi, Worker};
-use crate::leases::{HeldProject, NodeLease};
+use crate::leases::{self, HeldProject, NodeLease};
 use crate::limits::BINDING_REQUESTS_MAX_COUNT;
 use answer::Answer;
 
@@ -56,10 +56,15 @@ struct Fence {
 impl Fence {
     /// Errors: those of [`NodeLease::check`].
     fn check(&self) -> Result<()> {
-        if self.project.get().is_none()
-            && let Some(project) = self.lease.project(&self.slug)
-        {
-            let _ = self.project.set(project);
+        if self.project.get().is_none() {
+            match self.lease.project(&self.slug) {
+                Some(project) => drop(self.project.set(project)),
+                // The project was deployed, and the lease has ended.
+                None if self.lease.epoch(&self.slug).is_some_and(|epoch| epoch > 0) => {
+                    return Err(leases::moved(&self.slug));
+                }
+                None => {}
+            }
         }
         self.lease.check(self.project.get())
     }

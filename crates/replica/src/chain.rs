@@ -184,6 +184,10 @@ impl Chain {
         }
         let mut has_sent = false;
         loop {
+            // The log must not grow until the disk is full, where the store is slower than the writers.
+            if self.is_overdue() {
+                return Ok(SendOutcome::Broken("too much of its log waits"));
+            }
             let Some(end) = self.next_log()? else {
                 return Ok(SendOutcome::Broken("its log was not continued"));
             };

@@ -116,6 +116,9 @@ impl Replicator {
             is_removed: AtomicBool::default(),
             progress: Mutex::default(),
         };
+        if !files.contains_key(file) {
+            snapshot::remove_leftovers(file);
+        }
         if let Some(before) = files.insert(file.to_owned(), Arc::new(added)) {
             before.is_removed.store(true, SeqCst);
         }
@@ -149,7 +152,8 @@ impl Replicator {
     /// the store fails.
     pub fn stop(&self) -> Result<()> {
         let files: Vec<PathBuf> = self.shared.files().keys().cloned().collect();
-        files.iter().try_for_each(|file| self.remove(file))
+        let stored: Vec<Result<()>> = files.iter().map(|file| self.remove(file)).collect();
+        stored.into_iter().collect()
     }
 
     /// Runs work that needs the whole write-ahead log of a file, such as emptying it. The file is replicated anew after

@@ -62,9 +62,14 @@ pub fn restore(
     target: &Path,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<RestoredState> {
-    if target.exists() {
-        let message = format!("the file '{}' exists already; move it", target.display());
-        return Err(Problem::new(ProblemKind::Conflict, message));
+    // SQLite would apply a log that was left beside the restored file.
+    for end in ["", "-wal", "-shm", "-journal"] {
+        let mut existing = target.as_os_str().to_owned();
+        existing.push(end);
+        if Path::new(&existing).exists() {
+            let message = format!("the file '{}' exists already; move it", existing.display());
+            return Err(Problem::new(ProblemKind::Conflict, message));
+        }
     }
     let disk = |fault: io::Error| lyceum_blob::failed("restore a file", &fault);
     let folder = target.parent().unwrap_or(Path::new("."));
@@ -81,7 +86,8 @@ pub fn restore(
     let finished = || -> io::Result<u64> {
         let restored = File::open(&file)?;
         restored.sync_all()?;
-        fs::rename(&file, target)?;
+        // Unlike renaming, this does not replace a file.
+        fs::hard_link(&file, target)?;
         File::open(folder)?.sync_all()?;
         Ok(restored.metadata()?.len())
     };

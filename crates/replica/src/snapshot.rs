@@ -26,14 +26,27 @@ pub(crate) fn send(file: &Path, snapshot: SnapshotState, to: &Destination<'_>) -
     packed().map_err(problem_of)?.finish()
 }
 
-/// A folder beside the file. It has always the same name, so that a copy that a crash left is removed.
+/// A folder of its own beside the file: two snapshots of a file may be made at the same time.
 fn copy_folder(file: &Path) -> io::Result<TempDir> {
-    let beside = file.parent().unwrap_or(Path::new("."));
-    let name = format!(".replica-{}", file.file_name().unwrap_or_default().display());
-    if let Err(fault) = fs::remove_dir_all(beside.join(&name))
-        && fault.kind() != io::ErrorKind::NotFound
-    {
-        return Err(fault);
+    let (beside, prefix) = place(file);
+    tempfile::Builder::new().prefix(&prefix).tempdir_in(beside)
+}
+
+/// Removes copies of the file that a crash left, before the file is replicated.
+pub(crate) fn remove_leftovers(file: &Path) {
+    let (beside, prefix) = place(file);
+    let Ok(entries) = fs::read_dir(beside) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            // The next start tries it again.
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
-    tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir_in(beside)
+}
+
+/// The folder of the copies of a file, and how their names begin.
+fn place(file: &Path) -> (&Path, String) {
+    let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let name = file.file_name().unwrap_or_default().display();
+    (beside.unwrap_or(Path::new(".")), format!(".replica-{name}-"))
 }

@@ -144,7 +144,12 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn begin_read(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1")
+    end(connection);
+    let began = connection.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1");
+    if began.is_err() {
+        end(connection);
+    }
+    began
 }
 
 fn end(connection: &Connection) {
@@ -154,9 +159,13 @@ fn end(connection: &Connection) {
     }
 }
 
-/// Returns the number of pages in the log that are not carried over.
+/// Returns the number of pages in the log that are not carried over; the largest number while another connection carries
+/// it over.
 fn carry_over(connection: &Connection) -> rusqlite::Result<u64> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+        if row.get::<_, i64>(0)? != 0 {
+            return Ok(u64::MAX);
+        }
         let (log, done): (i64, i64) = (row.get(1)?, row.get(2)?);
         Ok(u64::try_from(log - done).unwrap_or(0))
     })

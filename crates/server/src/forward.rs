@@ -176,7 +176,7 @@ pub(crate) async fn forward(
         answered = client.0.request(request) => {
             answered.map_err(|error| silent(node).because(error))
         }
-        problem = lost(app, slug) => Err(problem),
+        problem = lost(app, slug, &node.id) => Err(problem),
     };
     let mut response = answered?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
@@ -231,18 +231,29 @@ fn addressed(
     Ok(Request::from_parts(parts, body))
 }
 
+/// Headers of the request itself, which `Connection` cannot take away.
+const NEVER_OF_CONNECTION: [HeaderName; 3] =
+    [header::HOST, header::CONTENT_LENGTH, header::AUTHORIZATION];
+
+/// Removes the headers that are about one connection: those of the list, and those that `Connection` names (RFC 9110, 7.6.1).
 fn remove_of_connection(headers: &mut HeaderMap) {
+    let named = headers.get_all(header::CONNECTION).iter();
+    let named = named.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    let named: Vec<HeaderName> = named.filter_map(|name| name.trim().parse().ok()).collect();
+    for name in named.iter().filter(|name| !NEVER_OF_CONNECTION.contains(name)) {
+        headers.remove(name);
+    }
     for name in OF_CONNECTION {
         headers.remove(name);
     }
 }
 
 /// Completes when the node that should answer no longer holds the project.
-async fn lost(app: &App, slug: Option<&str>) -> Problem {
+async fn lost(app: &App, slug: Option<&str>, holder: &str) -> Problem {
     let Some(slug) = slug else { return std::future::pending().await };
     loop {
         sleep(Duration::from_millis(limits::FORWARD_CHECK_EVERY_MS)).await;
-        if !matches!(route(app, slug).await, Ok(ProjectRoute::At(_))) {
+        if !matches!(route(app, slug).await, Ok(ProjectRoute::At(node)) if node.id == holder) {
             return leases::moved(slug);
         }
     }

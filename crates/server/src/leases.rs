@@ -23,8 +23,15 @@ pub(crate) async fn renew_periodically(app: App) {
     }
     loop {
         sleep(Duration::from_millis(limits::HOME_LEASE_RENEW_MS)).await;
-        if let Err(problem) = renew(&app).await {
-            tracing::warn!(%problem, "the lease of this server's projects was not renewed; trying again");
+        match renew_in_turn(&app).await {
+            // Ending backends may take longer than the lease.
+            Ok(renewed) => {
+                let app = App::clone(&app);
+                tokio::spawn(async move { settle(&app, renewed).await });
+            }
+            Err(problem) => {
+                tracing::warn!(%problem, "the lease of this server's projects was not renewed; trying again");
+            }
         }
     }
 }
@@ -47,7 +54,13 @@ pub(crate) async fn renew(app: &App) -> Result<()> {
     if !app.lease.is_needed() {
         return Ok(());
     }
-    let (lost, has_moves) = renew_in_turn(app).await?;
+    let renewed = renew_in_turn(app).await?;
+    settle(app, renewed).await;
+    Ok(())
+}
+
+/// Stops serving the projects that were lost, and replicates the files of those that came.
+async fn settle(app: &App, (lost, has_moves): (Vec<String>, bool)) {
     for slug in lost {
         if let Err(problem) = lose(app, &slug).await {
             tracing::error!(slug, %problem, "a project that another server has taken was not moved aside");
@@ -56,7 +69,6 @@ pub(crate) async fn renew(app: &App) -> Result<()> {
     if has_moves {
         follow(app, app.lease.slugs()).await;
     }
-    Ok(())
 }
 
 /// Renews the lease. Returns the projects that were lost, and whether any project may have moved.
@@ -163,12 +175,16 @@ async fn take_files(app: &App, replicas: &Arc<Replicas>, left: HeldFiles) -> Res
     apart(move || held.iter().try_for_each(|held| takeover::flush(&node, &to, held))).await
 }
 
-/// Ends the lease when the server has stopped and its files are replicated, so that other nodes take its projects at once.
-pub(crate) async fn release(app: &App) {
+/// Ends the lease when the server has stopped, so that other nodes take its projects at once. If its files are not
+/// replicated, they wait until the lease ends by itself.
+pub(crate) async fn release(app: &App, is_replicated: bool) {
     if !app.lease.is_needed() {
         return;
     }
     app.lease.end();
+    if !is_replicated {
+        return;
+    }
     let node = Arc::clone(&app.node);
     if let Err(problem) = app.db.write(move |tx: &mut Tx<'_>| leases::release(tx, &node)).await {
         tracing::warn!(%problem, "the projects of this server were not handed over; others take them when its lease ends");

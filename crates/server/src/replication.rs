@@ -69,11 +69,13 @@ impl Replication {
         }
     }
 
-    /// Stores everything that was committed, and stops.
-    pub(crate) async fn stop(&self) {
+    /// Stores everything that was committed, and stops. Returns whether all of it was stored.
+    pub(crate) async fn stop(&self) -> bool {
         let replicator = Arc::clone(&self.replicator);
-        if let Err(problem) = apart(move || replicator.stop()).await {
+        let stopped = apart(move || replicator.stop()).await;
+        if let Err(problem) = &stopped {
             tracing::warn!(%problem, "the last changes were not replicated; they are sent after the next start");
         }
+        stopped.is_ok()
     }
 }

@@ -201,7 +201,7 @@ impl Server {
         background.spawn(routes::games::demo::purge_periodically(Arc::clone(&app)));
         background.spawn(nodes::report_periodically(Arc::clone(&app)));
         background.spawn(live::watch(Arc::clone(&app)));
-        background.spawn(leases::renew_periodically(Arc::clone(&app)));
+        let renewing = tokio::spawn(leases::renew_periodically(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
         }
@@ -220,10 +220,13 @@ impl Server {
         app.hosted.close();
         background.shutdown().await;
         webhooks::release(&app).await;
-        if let Some(replication) = &app.replication {
-            replication.stop().await;
-        }
-        leases::release(&app).await;
+        // The lease must last until the last changes are replicated; else another node restores a state without them.
+        let is_replicated = match &app.replication {
+            Some(replication) => replication.stop().await,
+            None => true,
+        };
+        renewing.abort();
+        leases::release(&app, is_replicated).await;
         nodes::report_state(app, NodeState::Stopped).await;
     }
 }

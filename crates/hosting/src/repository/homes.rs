@@ -68,9 +68,14 @@ pub(crate) fn keep(tx: &mut Tx<'_>, slug: &str, kept: Uses) -> Result<()> {
     tx.send(sql, &[(&json_of(&kept)).into(), slug.into()])
 }
 
-/// Records that another node holds the files now.
+/// Records that another node holds the files now. The token follows the clock as in [`insert`], so that it is larger than
+/// all earlier ones also in a database that was restored from a backup: replicas in a bucket may be newer than that.
 pub(crate) fn move_to(tx: &mut Tx<'_>, slug: &str, node: &str, mark: &str) -> Result<()> {
     leases::count_move(tx, slug, Some(node))?;
-    let sql = "UPDATE project_homes SET node = $1, mark = $2, token = token + 1 WHERE slug = $3";
-    tx.send(sql, &[node.into(), mark.into(), slug.into()])
+    let now = dialect::now_ms(tx.dialect());
+    let sql = format!(
+        "UPDATE project_homes SET node = $1, mark = $2, \
+         token = CASE WHEN token >= {now} THEN token + 1 ELSE {now} END WHERE slug = $3"
+    );
+    tx.send(&sql, &[node.into(), mark.into(), slug.into()])
 }

@@ -2,7 +2,7 @@
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Tx, columns};
+use lyceum_store::{SqlDialect, Tx, columns, dialect};
 
 use super::ms;
 use crate::nodes::KnownNode;
@@ -41,11 +41,19 @@ pub(crate) fn has_others(tx: &mut Tx<'_>, id: &str) -> Result<bool> {
     Ok(tx.query_one(sql, &[id.into()], |_| Ok(()))?.is_some())
 }
 
-/// The node whose id ends with the tag.
+/// The node whose id ends with the tag, if its lease has not ended.
 pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<KnownNode>> {
+    let has_lease = match tx.dialect() {
+        SqlDialect::Sqlite => String::new(),
+        SqlDialect::Postgres => {
+            format!(" AND lease_until_ms > {}", dialect::now_ms(tx.dialect()))
+        }
+    };
     // A UUID has 36 characters; the last 12 are the tag.
-    let sql = "SELECT id, name, address, generation FROM nodes WHERE substr(id, 25) = $1";
-    tx.query_one(sql, &[tag.into()], |row| {
+    let sql = format!(
+        "SELECT id, name, address, generation FROM nodes WHERE substr(id, 25) = $1{has_lease}"
+    );
+    tx.query_one(&sql, &[tag.into()], |row| {
         Ok(KnownNode {
             id: row.string(0)?,
             name: row.string(1)?,

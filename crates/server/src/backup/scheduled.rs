@@ -58,15 +58,17 @@ async fn next(app: &App, schedule: &Schedule) -> Result<()> {
     let claimed = app.db.write(move |tx| runs::claim(tx, now, &node, due)).await?;
     let Some(claimed) = claimed else { return Ok(()) };
     let path = run(app, claimed).await?;
-    if !path.is_empty() {
-        try_out(app, claimed.id, path).await?;
+    // A backup that cannot be restored must not replace older ones.
+    if !path.is_empty() && !try_out(app, claimed.id, path).await? {
+        return Ok(());
     }
     let (app, schedule) = (Arc::clone(app), schedule.clone());
     detached(move || delete_outdated(&app, &schedule)).await
 }
 
-/// Reads the backup from its place, restores its database in a temporary one and records the result.
-async fn try_out(app: &App, id: i64, path: String) -> Result<()> {
+/// Reads the backup from its place, restores its database in a temporary one and records the result. Returns whether it can
+/// be restored.
+async fn try_out(app: &App, id: i64, path: String) -> Result<bool> {
     let own = Arc::clone(app);
     let trying = detached(move || {
         let config = &own.config;
@@ -91,8 +93,9 @@ async fn try_out(app: &App, id: i64, path: String) -> Result<()> {
              trial"
         ),
     }
-    let now = app.clock.now();
-    app.db.write(move |tx| runs::check(tx, now, id, &check)).await
+    let (now, is_good) = (app.clock.now(), check.error.is_none());
+    app.db.write(move |tx| runs::check(tx, now, id, &check)).await?;
+    Ok(is_good)
 }
 
 /// The first of some errors, and how many more there are.

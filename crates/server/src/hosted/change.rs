@@ -63,6 +63,10 @@ pub(crate) async fn deploy(
             Some(_) => deploy_schema(&app, &change, apply).await,
             None => deploy_code(&app, &change, apply).await,
         }?;
+        // The replicas of a new project need its token.
+        if let Err(problem) = leases::renew(&app).await {
+            tracing::warn!(%problem, "the lease was not renewed after a deploy; trying again");
+        }
         leases::follow(&app, vec![change.plan.slug]).await;
         Ok(deployed)
     });
