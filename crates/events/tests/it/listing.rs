@@ -209,6 +209,7 @@ fn lists_contain_exactly_the_events_of_the_log() {
         db.write_blocking(|tx| {
             tx.execute("DROP TABLE event_spans", &[])?;
             tx.execute("DROP TABLE event_young_facts", &[])?;
+            tx.execute("DROP INDEX event_refusals_replayed", &[])?;
             tx.execute("CREATE INDEX event_log_source ON event_log (source)", &[])?;
             tx.execute("CREATE INDEX event_log_day ON event_log ((event_ms / 86400000))", &[])?;
             tx.execute("DROP TABLE outbox", &[])?;

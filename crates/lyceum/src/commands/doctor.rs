@@ -131,13 +131,13 @@ fn findings(config: &Config) -> Vec<Finding> {
     if has_nodes {
         findings.push(nodes(config, now));
     }
-    if !config.s3.bucket.is_empty() {
-        findings.push(bucket(&config.s3));
-    }
+    let bucket = (!config.s3.bucket.is_empty()).then(|| bucket(&config.s3));
+    let has_store = bucket.as_ref().is_none_or(|found| found.remedy.is_empty());
+    findings.extend(bucket);
     if is_current {
         findings.push(backup::check(config, now));
     }
-    if config.has_replicas() {
+    if config.has_replicas() && has_store {
         findings.push(replica::check(config, &target));
     }
     findings.extend(stale_files(config));
