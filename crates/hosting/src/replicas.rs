@@ -1,6 +1,7 @@
 //! Replicas of the files of projects: databases, keys and indexes of buckets. The objects of buckets and the files of
 //! versions are in the S3 bucket already, if there is one.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,8 @@ use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_replica::{
-    ReplicaStore, Replicator, RestorableTimes, RestoredState, names, restorable_times, restore,
+    ReplicaStore, Replicator, RestorableTimes, RestoredState, names, remove_old, restorable_times,
+    restore,
 };
 use lyceum_store::Tx;
 
@@ -75,7 +77,8 @@ impl Replicas {
         self.replicator.add(file, &name_of(slug, name), (self.epoch_of)(slug));
     }
 
-    /// Replicates the files of a project that changed since they were replicated, such as before a crash of the server.
+    /// Replicates the files of a project that changed since they were replicated, such as before a crash of the server, or
+    /// since their last snapshot: without a new one, what was deleted from them would stay in the replica.
     pub fn follow_changed(&self, files: &[PathBuf]) -> Result<()> {
         for file in files {
             let changed =
@@ -84,7 +87,7 @@ impl Replicas {
             let Ok(name) = file.strip_prefix(&self.projects) else { continue };
             let name = format!("{PROJECTS}/{}", name.display());
             let times = restorable_times(&self.store, &name)?;
-            if times.is_none_or(|times| times.latest < changed) {
+            if times.is_none_or(|times| times.latest < changed || times.snapshot < times.latest) {
                 self.follow(file);
             }
         }
@@ -121,18 +124,20 @@ impl Replicas {
         restore(&self.store, &name_of(slug, file), Some(at), target, &mut |_, _| {})
     }
 
-    /// Deletes the replicas of projects that do not exist, if they did not change in the last `keep_days` days.
+    /// Deletes what no restore to the last `keep_days` days needs. Of a file that no project uses, that is everything if it
+    /// did not change in these days. `used` has the names of the replicas of all files that projects use.
     pub fn remove_expired(
         &self,
         now: Timestamp,
         keep_days: u32,
-        exists: impl Fn(&str) -> bool,
+        used: &HashSet<String>,
     ) -> Result<()> {
         let cutoff = now.plus_seconds(-i64::from(keep_days) * 24 * 60 * 60);
-        for slug in self.store.folders(PROJECTS)?.iter().filter(|slug| !exists(slug)) {
+        for slug in self.store.folders(PROJECTS)? {
             for name in names(&self.store, &format!("{PROJECTS}/{slug}"))? {
+                remove_old(&self.store, &name, cutoff)?;
                 let times = restorable_times(&self.store, &name)?;
-                if times.is_some_and(|times| times.latest < cutoff) {
+                if !used.contains(&name) && times.is_some_and(|times| times.latest < cutoff) {
                     lyceum_replica::delete(&self.store, &name)?;
                 }
             }
@@ -146,6 +151,19 @@ fn changed(file: &Path) -> Option<Timestamp> {
     let data = fs::metadata(file).ok().filter(|data| data.len() > 0)?;
     let since = data.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(Timestamp::from_milliseconds(i64::try_from(since.as_millis()).ok()?))
+}
+
+/// The names of the replicas of all files that projects use, restore points included.
+pub fn used_names(tx: &mut Tx<'_>) -> Result<HashSet<String>> {
+    let mut used = HashSet::new();
+    for project in repository::projects::list(tx)? {
+        let Some(known) = repository::homes::find(tx, &project.slug)? else { continue };
+        let kept = known.home.map(|home| home.kept).unwrap_or_default();
+        let mut files = homes::names(kept, known.database.as_deref());
+        files.extend(databases::points(tx, &project.slug)?.into_iter().map(|point| point.file));
+        used.extend(files.iter().map(|file| name_of(&project.slug, file)));
+    }
+    Ok(used)
 }
 
 /// The files of all projects that the node holds.
@@ -172,7 +190,7 @@ pub fn database_at(tx: &mut Tx<'_>, slug: &str, at: Timestamp) -> Result<String>
 
 /// Restores the server's SQLite database as the new file `target`.
 ///
-/// Errors: `NotFound` if there is no replica that old.
+/// Errors: `NotFound` if no replica is that old.
 pub fn restore_server(
     store: &ReplicaStore,
     at: Timestamp,

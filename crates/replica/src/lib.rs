@@ -36,4 +36,4 @@ pub use key::Position;
 pub use objects::ReplicaStore;
 pub use replicator::{ReplicationStatus, Replicator};
 pub use restore::{RestorableTimes, RestoredState, restorable_times, restore};
-pub use retention::{delete, names};
+pub use retention::{delete, names, remove_old};

@@ -20,10 +20,10 @@ use crate::folder::Folder;
 
 /// A folder or bucket with replicas. Cheap to clone. Each call blocks until the object is durable or read.
 #[derive(Clone, Debug)]
-pub struct ReplicaStore(Arc<Place>);
+pub struct ReplicaStore(Arc<ReplicaPlace>);
 
 #[derive(Debug)]
-enum Place {
+enum ReplicaPlace {
     Folder(Folder),
     Bucket(Bucket),
 }
@@ -42,11 +42,13 @@ impl ReplicaStore {
     pub fn in_folder(folder: &FilePath) -> Result<Self> {
         let folder =
             folder.canonicalize().ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-                let message =
-                    format!("there is no folder '{}' for replicas; create it", folder.display());
+                let message = format!(
+                    "the folder '{}' for replicas does not exist; create it",
+                    folder.display()
+                );
                 Problem::new(ProblemKind::Invalid, message)
             })?;
-        Ok(Self(Arc::new(Place::Folder(Folder(folder)))))
+        Ok(Self(Arc::new(ReplicaPlace::Folder(Folder(folder)))))
     }
 
     /// Replicas below `name` in the bucket of the settings.
@@ -54,24 +56,26 @@ impl ReplicaStore {
     /// Errors: `Invalid` if the settings do not name a usable bucket.
     pub fn in_s3(s3: &S3Settings, name: &str) -> Result<Self> {
         let (objects, prefix) = (lyceum_blob::open_bucket(s3)?, lyceum_blob::key_prefix(s3, name));
-        Ok(Self(Arc::new(Place::Bucket(Bucket { objects, prefix }))))
+        Ok(Self(Arc::new(ReplicaPlace::Bucket(Bucket { objects, prefix }))))
     }
 
     /// Stores a small object.
     pub(crate) fn put(&self, key: &str, bytes: Vec<u8>) -> Result<()> {
         match &*self.0 {
-            Place::Folder(folder) => folder.put(key, &bytes).map_err(|fault| failed(&fault)),
-            Place::Bucket(bucket) => bucket.put(key, bytes).map_err(|fault| failed(&fault)),
+            ReplicaPlace::Folder(folder) => folder.put(key, &bytes).map_err(|fault| failed(&fault)),
+            ReplicaPlace::Bucket(bucket) => bucket.put(key, bytes).map_err(|fault| failed(&fault)),
         }
     }
 
     /// A writer for an object of any size. The object exists once [`ObjectWriter::finish`] returns.
     pub(crate) fn writer(&self, key: &str) -> Result<ObjectWriter<'_>> {
         let draft = match &*self.0 {
-            Place::Folder(folder) => {
+            ReplicaPlace::Folder(folder) => {
                 Draft::File(folder, folder.draft(key).map_err(|fault| failed(&fault))?)
             }
-            Place::Bucket(bucket) => Draft::Upload { bucket, buffer: Vec::new(), upload: None },
+            ReplicaPlace::Bucket(bucket) => {
+                Draft::Upload { bucket, buffer: Vec::new(), upload: None }
+            }
         };
         Ok(ObjectWriter { key: key.to_owned(), draft })
     }
@@ -87,11 +91,11 @@ impl ReplicaStore {
     /// A reader for an object of any size; `None` if it does not exist.
     pub(crate) fn reader(&self, key: &str) -> Result<Option<ObjectReader<'_>>> {
         match &*self.0 {
-            Place::Folder(folder) => {
+            ReplicaPlace::Folder(folder) => {
                 let file = folder.open(key).map_err(|fault| failed(&fault))?;
                 Ok(file.map(ObjectReader::File))
             }
-            Place::Bucket(bucket) => {
+            ReplicaPlace::Bucket(bucket) => {
                 let path = bucket.path(key);
                 match wait(bucket.objects.head(&path)) {
                     Ok(meta) => {
@@ -109,16 +113,16 @@ impl ReplicaStore {
     /// The keys of all objects below a prefix, with their size in bytes, in no order.
     pub(crate) fn list(&self, below: &str) -> Result<Vec<(String, u64)>> {
         match &*self.0 {
-            Place::Folder(folder) => folder.list(below).map_err(|fault| failed(&fault)),
-            Place::Bucket(bucket) => bucket.list(below).map_err(|fault| failed(&fault)),
+            ReplicaPlace::Folder(folder) => folder.list(below).map_err(|fault| failed(&fault)),
+            ReplicaPlace::Bucket(bucket) => bucket.list(below).map_err(|fault| failed(&fault)),
         }
     }
 
     /// The names of the folders in a folder.
     pub fn folders(&self, below: &str) -> Result<Vec<String>> {
         match &*self.0 {
-            Place::Folder(folder) => folder.folders(below).map_err(|fault| failed(&fault)),
-            Place::Bucket(bucket) => {
+            ReplicaPlace::Folder(folder) => folder.folders(below).map_err(|fault| failed(&fault)),
+            ReplicaPlace::Bucket(bucket) => {
                 let listed = wait(bucket.objects.list_with_delimiter(Some(&bucket.path(below))));
                 let folders = listed.map_err(|fault| failed(&fault))?.common_prefixes;
                 Ok(folders.iter().filter_map(|path| Some(path.filename()?.to_owned())).collect())
@@ -129,8 +133,8 @@ impl ReplicaStore {
     /// Deletes an object. A missing object is ignored.
     pub(crate) fn delete(&self, key: &str) -> Result<()> {
         match &*self.0 {
-            Place::Folder(folder) => folder.delete(key).map_err(|fault| failed(&fault)),
-            Place::Bucket(bucket) => match wait(bucket.objects.delete(&bucket.path(key))) {
+            ReplicaPlace::Folder(folder) => folder.delete(key).map_err(|fault| failed(&fault)),
+            ReplicaPlace::Bucket(bucket) => match wait(bucket.objects.delete(&bucket.path(key))) {
                 Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
                 Err(fault) => Err(failed(&fault)),
             },

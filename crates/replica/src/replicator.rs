@@ -260,7 +260,7 @@ impl Shared {
         }
         progress.note(file, &sent);
         drop(progress);
-        sent.and_then(|()| retention::remove_old(&to, self.keep_days))
+        sent.and_then(|()| self.remove_old(file))
     }
 
     /// Sends everything that was committed to a file.
@@ -306,7 +306,13 @@ impl Shared {
         snapshot::send(&file.file, state, &to)?;
         let outcome = chain.send(&to)?;
         progress.chain = matches!(outcome, SendOutcome::UpToDate).then_some(chain);
-        retention::remove_old(&to, self.keep_days)
+        self.remove_old(file)
+    }
+
+    /// Deletes objects that no restore to the last days needs.
+    fn remove_old(&self, file: &ReplicatedFile) -> Result<()> {
+        let cutoff = self.clock.now().plus_seconds(-i64::from(self.keep_days) * 24 * 60 * 60);
+        retention::remove_old(&self.store, &file.prefix, cutoff)
     }
 
     fn destination<'a>(&'a self, file: &'a ReplicatedFile) -> Destination<'a> {

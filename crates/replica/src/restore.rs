@@ -23,6 +23,8 @@ pub struct RestorableTimes {
     pub earliest: Timestamp,
     /// The time of the last stored transaction. A restore to a later time has the same result.
     pub latest: Timestamp,
+    /// When the newest snapshot was made.
+    pub snapshot: Timestamp,
 }
 
 /// A restored state.
@@ -46,7 +48,12 @@ pub fn restorable_times(store: &ReplicaStore, prefix: &str) -> Result<Option<Res
     let last = base(keys.iter().map(|(key, _)| key), Timestamp::from_milliseconds(i64::MAX));
     let in_last = |key: &ObjectKey| last.is_some_and(|last| last.chain == key.chain);
     let times = keys.iter().map(|(key, _)| key).filter(|key| in_last(key)).map(|key| key.time);
-    Ok(Some(RestorableTimes { earliest, latest: times.max().unwrap_or(earliest) }))
+    let latest = times.max().unwrap_or(earliest);
+    Ok(Some(RestorableTimes {
+        earliest,
+        latest,
+        snapshot: last.map_or(earliest, |last| last.time),
+    }))
 }
 
 /// Restores the newest state at or before `until`, or the newest one at all, as the new file `target`. If several

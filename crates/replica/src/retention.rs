@@ -27,13 +27,14 @@ pub(crate) fn last_chain(of: &Destination<'_>, epoch: u64) -> Result<Option<u64>
     Ok(numbers.map(|chain| chain.number).max())
 }
 
-/// Deletes objects that no restore to the last `keep_days` days needs.
-pub(crate) fn remove_old(of: &Destination<'_>, keep_days: u32) -> Result<()> {
-    let cutoff = of.clock.now().plus_seconds(-i64::from(keep_days) * 24 * 60 * 60);
-    let keys = keys(of.store, of.prefix)?;
+/// Deletes objects from before `cutoff` that no restore to that time or a later one needs.
+pub fn remove_old(store: &ReplicaStore, prefix: &str, cutoff: Timestamp) -> Result<()> {
+    let keys = keys(store, prefix)?;
     let Some(base) = base(keys.iter().map(|(key, _)| key), cutoff) else { return Ok(()) };
-    for (key, _) in keys.iter().filter(|(key, _)| is_before(key, &base)) {
-        of.store.delete(&of.key(key))?;
+    // A server whose epoch is too small must not lose what it stored since.
+    let is_old = |key: &ObjectKey| key.time <= cutoff && is_before(key, &base);
+    for (key, _) in keys.iter().filter(|(key, _)| is_old(key)) {
+        store.delete(&format!("{prefix}/{key}"))?;
     }
     Ok(())
 }

@@ -165,7 +165,7 @@ fn files_are_not_overwritten_and_must_be_there() {
             (5, Some("error: the file 'taken' already exists"))
         );
         let (code, told) = place.fails("admin restore missing");
-        assert_eq!((code, told.as_str()), (4, "error: there is no file 'missing'\n"));
+        assert_eq!((code, told.as_str()), (4, "error: the file 'missing' does not exist\n"));
         place.write("text", "this is no backup");
         let (code, told) = place.fails("admin restore text --force");
         assert_eq!(code, 1, "{told}");

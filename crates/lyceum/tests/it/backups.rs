@@ -350,7 +350,7 @@ fn a_server_backs_itself_up_to_s3_and_an_empty_machine_restores_it() {
     let clients = served.run(&["client", "list", "--json", "--data", empty.to_str().unwrap()]);
     assert!(clients.contains("\"early\""), "{clients}");
     let missing = served.fails(&["admin", "restore", "s3://files/backups/none", "--force"]);
-    assert!(missing.contains("there is no file 's3://files/backups/none'"), "{missing}");
+    assert!(missing.contains("the file 's3://files/backups/none' does not exist"), "{missing}");
 }
 
 #[test]

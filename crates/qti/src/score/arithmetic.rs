@@ -1,5 +1,5 @@
-//! Operators over numbers. The result is NULL if an operand is NULL or if there is no number: after a division by zero,
-//! out of range, or outside the domain of a function.
+//! Operators over numbers. The result is NULL if an operand is NULL or if the result is no number: after a division
+//! by zero, out of range, or outside the domain of a function.
 
 use super::machine::RuleMachine;
 use super::variables::whole_number;

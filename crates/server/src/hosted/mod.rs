@@ -223,17 +223,23 @@ pub(crate) async fn retire(app: &App, slug: &str) -> Result<PausedCalls> {
     engine(app)?.retire(slug, &folder(app, slug)).await
 }
 
+/// Rounds of the removal of unused files after which old replicas are removed, too.
+const REPLICA_SWEEP_EVERY_ROUNDS: u64 = 12;
+
 /// Removes unused files periodically.
 pub(crate) async fn sweep_periodically(app: App) {
-    loop {
+    for round in 0_u64.. {
         tokio::time::sleep(Duration::from_secs(limits::BLOB_SWEEP_EVERY_S)).await;
         match swept(&app, Duration::from_secs(limits::BLOB_SPARED_S)).await {
             Ok(swept) if swept == SweepReport::default() => {}
             Ok(swept) => tracing::info!(?swept, "removed unused files"),
             Err(problem) => tracing::warn!("cannot remove unused files: {problem}"),
         }
-        if let Err(problem) = remove_expired_replicas(&app).await {
-            tracing::warn!("cannot remove replicas of deleted projects: {problem}");
+        // Lists all objects, so a few times a day are enough.
+        if round % REPLICA_SWEEP_EVERY_ROUNDS == 0
+            && let Err(problem) = remove_expired_replicas(&app).await
+        {
+            tracing::warn!("cannot remove old replicas: {problem}");
         }
     }
 }
@@ -244,15 +250,13 @@ async fn swept(app: &App, spared: Duration) -> Result<SweepReport> {
     apart(move || lyceum_hosting::sweep(&db, &blobs, now, spared, files_of_no_project)).await
 }
 
-/// Removes replicas of projects that were deleted long ago.
+/// Removes what is older than `replica.keep_days` from the replicas of projects.
 async fn remove_expired_replicas(app: &App) -> Result<()> {
     let Some(replication) = &app.replication else { return Ok(()) };
     let (replicas, now) = (Arc::clone(&replication.projects), app.clock.now());
     let keep_days = app.config.replica.keep_days;
-    let known: Vec<String> =
-        app.db.read(homes::list).await?.into_iter().map(|(slug, _)| slug).collect();
-    let exists = move |slug: &str| known.iter().any(|known| known == slug);
-    apart(move || replicas.remove_expired(now, keep_days, exists)).await
+    let used = app.db.read(lyceum_hosting::replicas::used_names).await?;
+    apart(move || replicas.remove_expired(now, keep_days, &used)).await
 }
 
 /// The files of imports and items, by SHA-256.

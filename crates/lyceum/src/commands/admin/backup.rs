@@ -286,7 +286,7 @@ fn unpacked(
 pub(super) fn open_backup(file: &str, config: &Config) -> Result<OpenBackup> {
     BackupFile::parse(file, config)?
         .open()?
-        .ok_or_else(|| Failure::new(Code::NotFound, format!("there is no file '{file}'")))
+        .ok_or_else(|| Failure::new(Code::NotFound, format!("the file '{file}' does not exist")))
 }
 
 /// The database next to which further nodes are restored. Errors: `Conflict` if it knows no project of the backup.

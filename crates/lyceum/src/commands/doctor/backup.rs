@@ -36,7 +36,7 @@ pub(super) fn check(config: &Config, now: Timestamp) -> Finding {
     let Some(last) = last else {
         let remedy =
             "set 'backup.to' in the settings, or run `lyceum admin backup FILE` every night";
-        return ill(CheckState::Warning, "there is no backup yet".to_owned(), remedy);
+        return ill(CheckState::Warning, "no backup exists yet".to_owned(), remedy);
     };
     let age_h = (now.seconds() - last.began.seconds()) / 3600;
     let tried = match (last.checked, last.check_method) {
