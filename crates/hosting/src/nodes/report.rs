@@ -111,7 +111,17 @@ pub fn list(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<NodeStatus>> {
 /// What is wrong with the public addresses of the live nodes, if several live. Links and tokens contain the public
 /// address, so all nodes need the same one.
 pub fn address_conflict(nodes: &[NodeStatus]) -> Option<String> {
-    let live: Vec<&NodeStatus> = nodes.iter().filter(|node| node.state.is_live()).collect();
+    let is_live = |node: &&NodeStatus| node.state.is_live();
+    // A server that was killed and started again is a new node of the same name. The former one counts as live for a
+    // while, but reports no more.
+    let was_restarted = |node: &NodeStatus| {
+        nodes
+            .iter()
+            .filter(is_live)
+            .any(|other| other.name == node.name && other.started > node.seen)
+    };
+    let live: Vec<&NodeStatus> =
+        nodes.iter().filter(is_live).filter(|node| !was_restarted(node)).collect();
     let without: Vec<&str> =
         live.iter().filter(|node| node.public_url.is_empty()).map(|node| &*node.name).collect();
     let addresses: BTreeSet<&str> = live.iter().map(|node| &*node.public_url).collect();

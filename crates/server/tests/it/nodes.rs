@@ -99,8 +99,24 @@ fn missing_and_different_public_addresses_are_reported_while_several_servers_liv
         wait_for(oak, &[("elm", "stopped"), ("oak", "serving")]);
         assert!(nodes(oak)["addressConflict"].is_null());
 
+        // The former server of a machine that was started again reports no more.
+        let killed = |tx: &mut Tx<'_>| {
+            tx.execute(
+                "UPDATE nodes SET name = 'oak', state = 'serving', \
+                 seen_ms = (SELECT started_ms - 1 FROM nodes WHERE name = 'oak') WHERE name = 'elm'",
+                &[],
+            )
+        };
+        assert_eq!(oak.db().write_blocking(killed).unwrap(), 1);
+        let found = wait_for(oak, &[("oak", "serving"), ("oak", "serving")]);
+        assert!(found["addressConflict"].is_null(), "{found}");
+        let forget = |tx: &mut Tx<'_>| {
+            tx.execute("DELETE FROM nodes WHERE public_url = '' AND name = 'oak'", &[])
+        };
+        assert_eq!(oak.db().write_blocking(forget).unwrap(), 1);
+
         let _fir = other(oak, "fir", Some("https://other.example.org".to_owned()));
-        let found = wait_for(oak, &[("elm", "stopped"), ("fir", "serving"), ("oak", "serving")]);
+        let found = wait_for(oak, &[("fir", "serving"), ("oak", "serving")]);
         let conflict = found["addressConflict"].as_str().unwrap();
         assert!(
             conflict.contains(
