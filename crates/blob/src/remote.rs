@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use lyceum_core::config::S3Settings;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, TRACE_TARGET};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::client::{
     ClientOptions, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
@@ -21,6 +21,8 @@ use object_store::client::{
 };
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig};
+use tracing::Span;
+use tracing::field::Empty;
 
 use crate::limits::{S3_ANSWER_MAX_S, S3_PART_BYTES};
 use crate::{Digest, failed};
@@ -194,8 +196,11 @@ pub(crate) fn bucket_failed(fault: &object_store::Error) -> Problem {
 /// Runs a request to a bucket to its end on a new thread, because the calling thread may belong to a runtime that must
 /// not block.
 pub fn wait<T: Send>(work: impl Future<Output = T> + Send) -> T {
+    // The requests are a part of what the caller does, also in its trace.
+    let span = Span::current();
     thread::scope(|scope| {
         let waits = scope.spawn(|| {
+            let _span = span.entered();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
             runtime.expect("a runtime without I/O can always be built").block_on(work)
         });
@@ -221,15 +226,39 @@ impl HttpConnector for Connector {
 #[derive(Debug)]
 struct Http(Arc<ureq::Agent>);
 
+/// The span of a request to the bucket, if the current request or job is traced. The key of the object is not in it.
+fn span_of(request: &ureq::http::request::Parts) -> Span {
+    if Span::current().is_none() {
+        return Span::none();
+    }
+    tracing::trace_span!(
+        target: TRACE_TARGET,
+        "bucket",
+        otel.name = format_args!("{} bucket", request.method),
+        otel.kind = "client",
+        otel.status_code = Empty,
+        http.request.method = request.method.as_str(),
+        http.response.status_code = Empty,
+        server.address = request.uri.host(),
+    )
+}
+
 #[async_trait::async_trait]
 impl HttpService for Http {
     async fn call(&self, request: HttpRequest) -> std::result::Result<HttpResponse, HttpError> {
         let (parts, body) = request.into_parts();
+        let span = span_of(&parts);
         let bytes = body.collect().await?.to_bytes();
         // Methods without a body must not send a length or a content type.
         let sent = match bytes.is_empty() && parts.method != "PUT" && parts.method != "POST" {
             true => self.0.run(ureq::http::Request::from_parts(parts, ())),
             false => self.0.run(ureq::http::Request::from_parts(parts, &bytes[..])),
+        };
+        match &sent {
+            Ok(answer) => {
+                span.record("http.response.status_code", i64::from(answer.status().as_u16()))
+            }
+            Err(_) => span.record("otel.status_code", "ERROR"),
         };
         let broken = |fault: ureq::Error| {
             let kind = match &fault {

@@ -25,6 +25,7 @@ pub struct Config {
     pub tls: TlsSettings,
     pub store: StoreSettings,
     pub metrics: MetricsSettings,
+    pub telemetry: TelemetrySettings,
     pub limits: LimitSettings,
     pub roster: RosterSettings,
     pub keys: KeySettings,
@@ -103,6 +104,19 @@ pub struct StoreSettings {
 pub struct MetricsSettings {
     #[serde(deserialize_with = "values::optional_listen")]
     pub address: Option<String>,
+}
+
+/// Where traces and metrics are sent.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes each setting")]
+pub struct TelemetrySettings {
+    #[serde(deserialize_with = "values::public_url")]
+    pub endpoint: Option<String>,
+    #[serde(deserialize_with = "values::headers")]
+    pub headers: Vec<(String, Secret)>,
+    pub trace_one_in: u32,
+    pub metrics_interval_s: u64,
 }
 
 /// How many requests one client may send.

@@ -35,6 +35,9 @@ pub mod schema;
 pub mod text;
 pub mod time;
 
+/// The `tracing` target of the spans that a collector of traces receives. Without one, nothing listens to it.
+pub const TRACE_TARGET: &str = "lyceum::trace";
+
 pub use dialect::PayloadDialect;
 pub use near_path::near_path;
 pub use problem::{Detail, Problem, ProblemKind, Result};

@@ -70,6 +70,14 @@ pub struct NodeLock {
     _lock: File,
 }
 
+/// The name of a node whose setting this is: the host's if it is empty.
+pub fn name_of(setting: &str) -> String {
+    match setting {
+        "" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        name => name.to_owned(),
+    }
+}
+
 impl Node {
     /// The node of the folder `hosting`. Gives the folder an identity if it has none.
     pub fn of_folder(folder: &Path, about: &NodeSettings<'_>) -> Result<(Self, NodeLock)> {
@@ -92,13 +100,9 @@ impl Node {
     }
 
     fn of(identity: NodeIdentity, folder: &Path, about: &NodeSettings<'_>) -> Self {
-        let name = match about.name {
-            "" => rustix::system::uname().nodename().to_string_lossy().into_owned(),
-            name => name.to_owned(),
-        };
         Self {
             id: identity.id,
-            name,
+            name: name_of(about.name),
             address: about.address.to_owned(),
             generation: AtomicI64::new(identity.generation),
             folder: folder.to_owned(),

@@ -28,6 +28,7 @@ use lyceum_hosting::limits::ANSWER_PIECE_BYTES;
 use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 use tower::Service;
+use tracing::{Instrument, Span};
 
 use crate::answer::Answer;
 use crate::auth::{self, Grant, HeaderRefusal};
@@ -36,13 +37,14 @@ use crate::context::Context;
 use crate::forward::Destination;
 use crate::hop::{self, ForwardedCaller};
 use crate::limits;
+use crate::metrics::method_label;
 use crate::problem_page::ProblemPage;
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route::{Area, Route};
 use crate::router::{self, Endpoint, RouteDestination, RouteLabels};
 use crate::state::App;
-use crate::{body, compression, cors, etag, hosted, language, parameters, proxy, routes};
+use crate::{body, compression, cors, etag, hosted, language, parameters, proxy, routes, trace};
 
 /// Answers requests with the routes of the areas.
 pub(crate) struct Dispatch {
@@ -75,10 +77,17 @@ impl Dispatch {
 
     /// Answers a request of the peer. Never fails: every problem is an answer.
     pub(crate) async fn handle(&self, request: Request, peer: Peer) -> Response {
+        let span = trace::request(method_label(request.method()), request.headers());
+        // Pinned here, because `instrument` would copy this large future.
+        let answer = pin!(self.dispatch(request, peer, span.clone()));
+        answer.instrument(span).await
+    }
+
+    async fn dispatch(&self, request: Request, peer: Peer, span: Span) -> Response {
         let (mut parts, body) = request.into_parts();
         let project = hosted::ProjectAddress::of(&self.app, &parts);
         let project = project.filter(|_| check_page(&self.app, &parts).is_ok());
-        let mut info = RequestInfo::of(&self.app, &parts, peer);
+        let mut info = RequestInfo::of(&self.app, &parts, peer, span);
         if self.app.lease.is_needed() || parts.headers.contains_key(hop::HEADER) {
             match self.destination(project.as_ref(), &parts).await {
                 Ok(Destination::Here(held)) => info.held = held,
@@ -213,9 +222,10 @@ async fn finish(
     if app.draining.load(Relaxed) && info.version < Version::HTTP_2 {
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    let (method, status) = (bounded(&info.method), answer.status().as_u16());
+    let (method, status) = (method_label(&info.method), answer.status().as_u16());
     let took = info.started.elapsed();
     app.metrics.answered(labels, method, status, took);
+    trace::answered(&info.span, labels, method, status, &info.id);
     tracing::info!(
         target: "lyceum::request",
         request_id = %info.id,
@@ -225,6 +235,7 @@ async fn finish(
         us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         client,
         address = %info.address,
+        trace_id = trace::id(&info.span),
     );
     let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     let slow_from_ms = app.config.server.slow_request_ms;
@@ -432,6 +443,8 @@ fn report(problem: &Problem, id: &RequestId, labels: RouteLabels<'_>) {
 struct RequestInfo {
     id: RequestId,
     peer: Peer,
+    /// The span of the request in its trace.
+    span: Span,
     /// The caller's address. Behind a proxy it differs from the peer's.
     address: IpAddr,
     started: Instant,
@@ -446,7 +459,7 @@ struct RequestInfo {
 }
 
 impl RequestInfo {
-    fn of(app: &App, parts: &Parts, peer: Peer) -> Self {
+    fn of(app: &App, parts: &Parts, peer: Peer, span: Span) -> Self {
         let (headers, server) = (&parts.headers, &app.config.server);
         let encodings = headers.get(header::ACCEPT_ENCODING).filter(|_| server.compression);
         let forwarded = parts.extensions.get::<ForwardedCaller>();
@@ -457,6 +470,7 @@ impl RequestInfo {
                 None => proxy::caller(peer.address, headers, &server.trusted_proxies),
             },
             peer,
+            span,
             started: Instant::now(),
             method: parts.method.clone(),
             version: parts.version,
@@ -477,18 +491,4 @@ fn without_body(response: Response) -> Response {
         parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
     }
     Response::from_parts(parts, Body::empty())
-}
-
-/// The label of a method. Unknown methods share one, so that their number is limited.
-fn bounded(method: &Method) -> &'static str {
-    match method.as_str() {
-        "GET" => "GET",
-        "HEAD" => "HEAD",
-        "POST" => "POST",
-        "PUT" => "PUT",
-        "PATCH" => "PATCH",
-        "DELETE" => "DELETE",
-        "OPTIONS" => "OPTIONS",
-        _ => "other",
-    }
 }

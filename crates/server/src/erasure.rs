@@ -28,6 +28,7 @@ use crate::hosted;
 use crate::limits;
 use crate::replication::Replication;
 use crate::state::App;
+use crate::trace;
 
 /// What exporting and erasing works on.
 #[derive(Clone)]
@@ -191,7 +192,7 @@ impl PersonalData {
         let Some((job, id)) = self.db.write(move |tx| erase::claim(tx, now)).await? else {
             return Ok(false);
         };
-        match self.work(&job, id, &mut on_step).await {
+        match trace::job("erasure", self.work(&job, id, &mut on_step)).await {
             // Another server continues it.
             Err(problem) if problem.kind == ProblemKind::Conflict => Ok(true),
             Err(problem) => {

@@ -17,13 +17,14 @@ use lyceum_hosting::{homes, uploads};
 use percent_encoding::percent_decode_str;
 use tokio::io::copy_bidirectional;
 use tokio::time::sleep;
+use tracing::Instrument;
 
 use crate::hosted::{self, ProjectAddress};
 use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::router::{RouteLabels, canonical_path};
 use crate::state::App;
-use crate::{hop, leases as own_lease, limits};
+use crate::{hop, leases as own_lease, limits, trace};
 
 mod connector;
 
@@ -171,13 +172,19 @@ pub(crate) async fn forward(
 ) -> Result<Response<Body>> {
     let client = app.node_client.as_ref().expect("a node that forwards shares its database");
     let here = hyper::upgrade::on(&mut request);
-    let request = addressed(app, request, node, from)?;
-    let answered = tokio::select! {
-        answered = client.0.request(request) => {
-            answered.map_err(|error| silent(node).because(error))
+    let mut request = addressed(app, request, node, from)?;
+    let span = trace::outgoing("forward", request.method().as_str(), request.uri().host());
+    trace::write(&span, request.headers_mut());
+    let answered = async {
+        tokio::select! {
+            answered = client.0.request(request) => {
+                answered.map_err(|error| silent(node).because(error))
+            }
+            problem = lost(app, slug, &node.id) => Err(problem),
         }
-        problem = lost(app, slug, &node.id) => Err(problem),
     };
+    let answered = answered.instrument(span.clone()).await;
+    trace::ended(&span, answered.as_ref().ok().map(|response| response.status().as_u16()));
     let mut response = answered?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         let there = hyper::upgrade::on(&mut response);

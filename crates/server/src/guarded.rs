@@ -18,7 +18,7 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
-use crate::limits;
+use crate::{limits, trace};
 
 /// The guarded HTTP client. Cheap to clone.
 #[derive(Clone)]
@@ -48,8 +48,12 @@ impl GuardedClient {
             return Err("the server is stopping".to_owned());
         };
         let (agent, address) = (self.agent.clone(), address.to_owned());
+        let span = trace::outgoing("fetch", "GET", host(&address).as_deref());
         let fetched = tokio::task::spawn_blocking(move || {
-            let body = fetch(&agent, &address);
+            let body = span.in_scope(|| fetch(&agent, &address));
+            if body.is_err() {
+                trace::ended(&span, None);
+            }
             drop(turn);
             body
         });
@@ -76,6 +80,11 @@ fn reason(error: ureq::Error) -> String {
         ureq::Error::ConnectionFailed => "the connection failed".to_owned(),
         other => other.to_string(),
     }
+}
+
+/// The host of an address.
+pub(crate) fn host(address: &str) -> Option<String> {
+    address.parse::<Uri>().ok()?.host().map(str::to_owned)
 }
 
 /// The guarded HTTP client that sends messages to the targets of webhooks. Cheap to clone.

@@ -24,6 +24,7 @@ use crate::hosted;
 use crate::limits;
 use crate::routes::bridge::settle_users;
 use crate::state::App;
+use crate::trace;
 
 /// The progress of the import that this server is running.
 #[derive(Default)]
@@ -79,7 +80,7 @@ async fn next(app: &App) -> Result<bool> {
     let claimed = app.db.write(move |tx| imports::claim(tx, now)).await?;
     let Some((job, import)) = claimed else { return Ok(false) };
     let keeping = tokio::spawn(keep_lease(app.clone(), job.clone(), import.id));
-    let done = read(app, &import).await;
+    let done = trace::job("import", read(app, &import)).await;
     if done.is_ok() && import.state != ImportState::Checking {
         // Tracks enroll the imported students immediately. If that fails, the periodic settling does it later.
         if let Err(problem) = settle_users(app, &SettledUsers::Everybody).await {

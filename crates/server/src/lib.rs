@@ -17,6 +17,7 @@
 //! | starting, listening, connections, TLS, limits on connections and memory | `server`, `state`, `listen`, `connection`, `tls`, `admission`, `descriptors` |
 //! | bodies, forms with files, compression, CORS, proxies, request ids, entity tags, page links | `body`, `multipart`, `compression`, `cors`, `proxy`, `request_id`, `etag`, `paging` |
 //! | metrics, and the listener for them | `metrics` |
+//! | spans of traces; sending them and the metrics to a collector | `trace`, `telemetry` |
 //! | answers that never change; streams; what wakes them; what students do, for open pages; slow work on other threads | `fixed`, `sse`, `live`, `activity_watch`, `apart` |
 //! | many envelopes in one transaction; moving ids and facts of events into runs | `intake`, `gathering` |
 //! | requests to addresses that callers supply | `guarded` |
@@ -81,7 +82,9 @@ pub mod routes;
 mod server;
 mod sse;
 pub mod state;
+pub mod telemetry;
 mod tls;
+mod trace;
 mod webhook_reach;
 mod webhooks;
 

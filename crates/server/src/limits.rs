@@ -289,3 +289,15 @@ pub const FORWARD_IDLE_CONNECTIONS_MAX_COUNT: usize = 64;
 pub const FORWARD_IDLE_S: u64 = 30;
 /// Milliseconds after which a node refuses a request that another node forwarded. Clocks of nodes may differ by as much.
 pub const FORWARDED_MAX_AGE_MS: u64 = 60_000;
+/// Milliseconds that sending spans or metrics to the collector may take, and that the end of the server waits for it.
+pub const TELEMETRY_SEND_MAX_MS: u64 = 5_000;
+/// Bytes of an answer of the collector that are read.
+pub const TELEMETRY_ANSWER_MAX_BYTES: u64 = 64 * 1024;
+/// Seconds between two lines of the log about a collector that does not accept spans or metrics.
+pub const TELEMETRY_REPORT_EVERY_S: u64 = 60;
+/// Milliseconds in which spans are gathered before they are sent.
+pub const SPANS_SEND_EVERY_MS: u64 = 2_000;
+/// Spans that are sent at once.
+pub const SPANS_BATCH_MAX_COUNT: usize = 512;
+/// Spans that wait to be sent; further ones are dropped and counted.
+pub const SPANS_WAITING_MAX_COUNT: usize = 4_096;

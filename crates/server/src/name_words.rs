@@ -5,9 +5,11 @@ use std::time::Duration;
 use lyceum_core::Result;
 use lyceum_roster::name_words::{self, Progress};
 use lyceum_store::Tx;
+use lyceum_store::jobs::ClaimedJob;
 
 use crate::limits;
 use crate::state::App;
+use crate::trace;
 
 /// Works until the job that the upgrade added is done, by this server or by another one.
 pub(crate) async fn work(app: App) {
@@ -36,6 +38,11 @@ async fn try_job(app: &App) -> Result<bool> {
     let Some(job) = app.db.write(move |tx| name_words::claim(tx, now)).await? else {
         return Ok(false);
     };
+    trace::job("name words", finish(app, job)).await
+}
+
+/// Works on the claimed job to its end. Returns whether it is done.
+async fn finish(app: &App, job: ClaimedJob) -> Result<bool> {
     let mut progress = Progress::START;
     loop {
         let (now, claimed) = (app.clock.now(), job.clone());

@@ -35,6 +35,7 @@ use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
 use crate::routes::health::Readiness;
 use crate::state::{App, State};
+use crate::telemetry::{self, Telemetry};
 use crate::tls::Tls;
 use crate::webhooks::WebhookSender;
 use crate::{backup, descriptors, erasure, gathering, leases, listen, nodes, routes, webhooks};
@@ -115,6 +116,7 @@ impl Server {
             gate: Gate::new(keyring),
             sandbox: None,
             metrics: Metrics::new(clock.now()),
+            telemetry: None,
             fixed: FixedAnswers::default(),
             docs: Docs::default(),
             imports: RunningImport::default(),
@@ -156,6 +158,15 @@ impl Server {
         let app =
             Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
         app.docs.commands = Some(reference);
+        self
+    }
+
+    /// Sends metrics to the collector that receives the traces.
+    #[must_use]
+    pub fn sending(mut self, telemetry: Option<Arc<Telemetry>>) -> Self {
+        let app =
+            Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
+        app.telemetry = telemetry;
         self
     }
 
@@ -204,6 +215,13 @@ impl Server {
         let renewing = tokio::spawn(leases::renew_periodically(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
+        }
+        if let Some(telemetry) = app.telemetry.clone() {
+            background.spawn(telemetry::send_periodically(
+                Arc::clone(&app),
+                telemetry,
+                tls.clone(),
+            ));
         }
         if let Some(listener) = metrics {
             background.spawn(metrics::serve(listener, Arc::clone(&app), tls.clone()));

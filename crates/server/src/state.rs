@@ -25,6 +25,7 @@ use crate::replication::Replication;
 use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
 use crate::routes::health::Readiness;
+use crate::telemetry::Telemetry;
 use crate::webhooks::WebhookSender;
 
 /// The server's state. Cheap to clone.
@@ -88,6 +89,8 @@ pub struct State {
     pub(crate) sandbox: Option<SandboxGrants>,
     /// Counters.
     pub(crate) metrics: Metrics,
+    /// Sends traces and metrics; `None` if the settings name no collector.
+    pub(crate) telemetry: Option<Arc<Telemetry>>,
     /// Constant answers by name. Each is made when it is first requested.
     pub(crate) fixed: FixedAnswers,
     /// The imports that this server runs.

@@ -19,9 +19,10 @@ use lyceum_webhooks::{log, signature};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::guarded::WebhookClient;
+use crate::guarded::{WebhookClient, host};
 use crate::limits;
 use crate::state::App;
+use crate::trace;
 use crate::webhook_reach::are_within;
 
 /// What a server needs to send messages.
@@ -381,12 +382,16 @@ fn attempt(
 ) -> AttemptOutcome {
     let signature = signature::sign(&target.secret, &due.message, now, &due.body);
     let seconds = now.seconds().to_string();
-    let headers = [
+    let span = trace::outgoing("webhook", "POST", host(&target.url).as_deref());
+    let named = trace::headers(&span);
+    let mut headers = vec![
         ("webhook-id", due.message.as_str()),
         ("webhook-timestamp", &seconds),
         ("webhook-signature", &signature),
     ];
-    let answered = client.post(&target.url, &headers, &due.body);
+    headers.extend(named.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let answered = span.in_scope(|| client.post(&target.url, &headers, &due.body));
+    trace::ended(&span, answered.as_ref().ok().copied());
     let (status, error) = match answered {
         Ok(status @ 200..300) => (Some(status), None),
         Ok(status) => (Some(status), Some(format!("the target answered {status}"))),

@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 
 use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES, STORE_LOCK_WAIT_MS};
 use lyceum_core::{Problem, ProblemKind, Result};
+use tracing::Span;
 
 use crate::postgres::{Postgres, TransactionMode, WriteIsolation};
 use crate::probe::{self, WriteCheck};
 use crate::signals::{Signals, WaitingSignals};
 use crate::sqlite::{Sqlite, SqliteFile};
-use crate::{Migration, SqlDialect, StoreGauges, Tx, backup, compact, migrate, problem, task};
+use crate::{
+    Migration, SqlDialect, StoreGauges, Tx, backup, compact, migrate, problem, spans, task,
+};
 
 /// The location of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +95,10 @@ impl Db {
         }
     }
 
+    fn span(&self, operation: &'static str) -> Span {
+        spans::transaction(self.dialect(), operation)
+    }
+
     /// The signals that wake readers. They are delivered while [`Db::deliver_signals`] runs.
     pub fn signals(&self) -> &Signals {
         match &*self.0 {
@@ -117,9 +124,9 @@ impl Db {
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
         match &*self.0 {
-            Store::Sqlite(sqlite) => sqlite.read(work),
+            Store::Sqlite(sqlite) => self.span("read").in_scope(|| sqlite.read(work)),
             Store::Postgres(postgres) => {
-                let (task, answer) = task::wrap(work);
+                let (task, answer) = task::wrap(self.span("read"), work);
                 postgres.submit(task, TransactionMode::Read(TypeId::of::<F>()))?;
                 task::receive(answer).await
             }
@@ -158,7 +165,7 @@ impl Db {
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
-        let (task, answer) = task::wrap(work);
+        let (task, answer) = task::wrap(self.span("scan"), work);
         let deadline = Instant::now() + deadline;
         match &*self.0 {
             Store::Sqlite(sqlite) => sqlite.scan(deadline, task)?,
@@ -195,7 +202,7 @@ impl Db {
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
-        let (task, answer) = task::wrap(work);
+        let (task, answer) = task::wrap(self.span("write"), work);
         match &*self.0 {
             Store::Sqlite(sqlite) => sqlite.write(task)?,
             Store::Postgres(postgres) => postgres.submit(task, TransactionMode::Write(sees))?,
@@ -206,6 +213,7 @@ impl Db {
     /// [`Db::scan`] without a deadline, for the command line: blocks the calling thread, which is
     /// none of an async runtime, and runs once.
     pub fn read_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+        let _span = self.span("read").entered();
         match &*self.0 {
             Store::Sqlite(sqlite) => sqlite.file.read_blocking(work),
             Store::Postgres(postgres) => postgres.read_blocking(work),
@@ -217,6 +225,7 @@ impl Db {
     /// meanwhile, and give up after half a minute. On PostgreSQL it sees one state, but what it only read
     /// may change before it is committed: a rule that must hold writes what it reads.
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
+        let _span = self.span("write").entered();
         match &*self.0 {
             Store::Sqlite(sqlite) => sqlite.file.write_blocking(work),
             Store::Postgres(postgres) => postgres.write_blocking(work),
@@ -244,7 +253,8 @@ impl Db {
             sqlite.file.check_room()?;
         }
         // Sent in addition to the write. Any answer, to this or to another request, shows that the database works.
-        let (ping, _answer) = task::wrap(|tx| tx.query_one("SELECT 1", &[], |_| Ok(())));
+        let (ping, _answer) =
+            task::wrap(Span::none(), |tx| tx.query_one("SELECT 1", &[], |_| Ok(())));
         let before = match &*self.0 {
             Store::Sqlite(_) => 0,
             Store::Postgres(postgres) => {

@@ -25,7 +25,7 @@
 //! | changes that webhooks receive | `outbox` |
 //! | signals that wake readers on all servers | `signals` |
 //! | backup, inspection, the write test of `/ready` | `backup`, `inspect`, `probe` |
-//! | figures for the monitoring, slow statements | `gauges`, `slow` |
+//! | figures for the monitoring, slow statements, spans of transactions | `gauges`, `slow`, `spans` |
 //! | removing deleted content from pages | `compact` |
 //! | database errors as problems | `problem` |
 //! | temporary data on disk | `spool` |
@@ -51,6 +51,7 @@ mod probe;
 mod problem;
 mod signals;
 mod slow;
+mod spans;
 pub mod spool;
 mod sql;
 mod sqlite;

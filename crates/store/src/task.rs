@@ -5,8 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crossbeam_channel::{Sender, TrySendError};
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::sync::oneshot;
+use tracing::Span;
 
-use crate::{Tx, problem};
+use crate::{Tx, problem, spans};
 
 /// A unit of work that a store thread runs, perhaps more than once, and then answers.
 pub(crate) trait StoreTask: Send {
@@ -20,23 +21,29 @@ struct StoreWork<T, F> {
     closure: F,
     result: Option<Result<T>>,
     reply: oneshot::Sender<Result<T>>,
+    /// The span of the transaction, from its submission to its answer.
+    span: Span,
 }
 
 /// Wraps a closure; the receiver gets what [`StoreTask::answer`] sends.
-pub(crate) fn wrap<T, F>(closure: F) -> (Box<dyn StoreTask>, oneshot::Receiver<Result<T>>)
+pub(crate) fn wrap<T, F>(
+    span: Span,
+    closure: F,
+) -> (Box<dyn StoreTask>, oneshot::Receiver<Result<T>>)
 where
     T: Send + 'static,
     F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
 {
     let (reply, answer) = oneshot::channel();
-    (Box::new(StoreWork { closure, result: None, reply }), answer)
+    (Box::new(StoreWork { closure, result: None, reply, span }), answer)
 }
 
 /// A task that has nothing to run; the receiver hears when it is answered.
 pub(crate) fn sync_task() -> (Box<dyn StoreTask>, oneshot::Receiver<Result<()>>) {
     let (reply, answer) = oneshot::channel();
     let closure = |_: &mut Tx<'_>| Ok(());
-    (Box::new(StoreWork { closure, result: Some(Ok(())), reply }), answer)
+    let span = Span::none();
+    (Box::new(StoreWork { closure, result: Some(Ok(())), reply, span }), answer)
 }
 
 impl<T, F> StoreTask for StoreWork<T, F>
@@ -48,6 +55,7 @@ where
         if self.reply.is_closed() {
             return false; // whoever asked has gone; nothing ran yet, so nothing is lost
         }
+        let _span = self.span.enter();
         // A fault in one closure must not end the thread that serves all of them.
         let result = catch_unwind(AssertUnwindSafe(|| (self.closure)(tx)))
             .unwrap_or_else(|panic| Err(Problem::internal(panic_text(&*panic))));
@@ -62,6 +70,11 @@ where
             Err(problem) => Err(problem),
             Ok(()) => self.result.unwrap_or_else(|| Err(stopped())),
         };
+        if let Err(problem) = &result {
+            spans::fail(&self.span, problem);
+        }
+        // The last use of a span is its end: that of a write includes the wait until it is durable.
+        let _span = self.span.enter();
         let _ = self.reply.send(result); // an error means that whoever asked has gone
     }
 }

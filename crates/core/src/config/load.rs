@@ -14,12 +14,13 @@ use crate::messages::io_reason;
 /// The default file with its comments.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown. A variable with `_FILE` behind its name gives the file of such a value.
-const SECRET: [&str; 9] = [
+const SECRET: [&str; 10] = [
     "store.database",
     "keys.master",
     "keys.master_other",
     "backup.key",
     "hosting.promote_key",
+    "telemetry.headers",
     "admin.password",
     "oidc.client_secret",
     "s3.access_key",

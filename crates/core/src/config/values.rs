@@ -211,3 +211,24 @@ pub(super) fn optional_path<'de, D: Deserializer<'de>>(
     let text = String::deserialize(from)?;
     Ok(if text.is_empty() { None } else { Some(text.into()) })
 }
+
+pub(super) fn headers<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<(String, Secret)>, D::Error> {
+    let text = String::deserialize(from)?;
+    let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| match pair.split_once('=') {
+            Some((name, value)) if is_header(name, value) => {
+                Ok((name.to_owned(), Secret::new(value)))
+            }
+            _ => Err(D::Error::custom("must be NAME=VALUE, several with commas between them")),
+        })
+        .collect()
+}
+
+fn is_header(name: &str, value: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let is_of_value = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+    !name.is_empty() && name.bytes().all(is_of_name) && value.bytes().all(is_of_value)
+}

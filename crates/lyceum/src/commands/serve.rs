@@ -11,6 +11,7 @@ use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_hosting::engine::go_first;
 use lyceum_server::Server;
+use lyceum_server::telemetry::Telemetry;
 use lyceum_store::Db;
 use tokio::net::TcpListener;
 
@@ -47,7 +48,8 @@ impl Serve {
         .flatten()
         .collect();
         let mut loaded = self.data.load(&flags)?;
-        logs::start(&loaded)?;
+        let telemetry = Telemetry::start(&loaded.config)?.map(Arc::new);
+        logs::start(&loaded, telemetry.as_deref())?;
         let clock = SystemClock;
         let runtime = runtime(loaded.config.server.workers)?;
         let listener = runtime.block_on(listen(&mut loaded.config))?;
@@ -66,6 +68,7 @@ impl Serve {
             let stop = lyceum_server::stop_signal()?;
             let server = Server::new(listener, config, db, keyring, Arc::new(clock)).await?;
             let server = server.showing(shown).with_commands(reference::markdown);
+            let server = server.sending(telemetry.clone());
             if workerd(Path::new(".")).is_none() {
                 tracing::warn!("{NO_WORKERD}; {INSTALL_WORKERD}");
             }
@@ -77,8 +80,12 @@ impl Serve {
                 }
             }
             server.run(stop).await;
-            Ok(())
-        })
+            Ok::<(), Failure>(())
+        })?;
+        if let Some(telemetry) = telemetry {
+            telemetry.end();
+        }
+        Ok(())
     }
 }
 

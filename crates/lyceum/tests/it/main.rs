@@ -73,6 +73,7 @@ mod served;
 mod simulations;
 mod standards;
 mod student_speed;
+mod telemetry;
 mod transcript;
 mod typing;
 mod usage;

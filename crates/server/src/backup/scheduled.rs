@@ -19,6 +19,7 @@ use super::schedule::{self, Schedule};
 use super::{BackupSource, make};
 use crate::limits;
 use crate::state::App;
+use crate::trace;
 
 /// Makes backups until the server stops, if the settings name a place for them.
 pub(crate) async fn work(app: App) {
@@ -57,9 +58,9 @@ async fn next(app: &App, schedule: &Schedule) -> Result<()> {
     let node = Arc::clone(&app.node);
     let claimed = app.db.write(move |tx| runs::claim(tx, now, &node, due)).await?;
     let Some(claimed) = claimed else { return Ok(()) };
-    let path = run(app, claimed).await?;
+    let path = trace::job("backup", run(app, claimed)).await?;
     // A backup that cannot be restored must not replace older ones.
-    if !path.is_empty() && !try_out(app, claimed.id, path).await? {
+    if !path.is_empty() && !trace::job("backup trial", try_out(app, claimed.id, path)).await? {
         return Ok(());
     }
     let (app, schedule) = (Arc::clone(app), schedule.clone());

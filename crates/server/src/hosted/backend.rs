@@ -20,11 +20,13 @@ use lyceum_hosting::limits;
 use lyceum_hosting::user::USER_HEADER;
 use lyceum_hosting::{databases, deployments, homes, projects, secrets};
 use lyceum_project::{Backend, Plan, Step, Uses};
+use tracing::Instrument;
 
 use super::{ProjectAddress, X_FORWARDED_FOR, by_path, platform};
 use crate::apart::apart;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::state::App;
+use crate::trace;
 
 /// Sends the request to the process of the version, and starts the process if necessary.
 pub(super) async fn answer(
@@ -49,8 +51,13 @@ pub(super) async fn answer(
     if let Some(user) = user {
         request.headers_mut().insert(USER_HEADER, user.header());
     }
-    let request = forwarded(app, address, request, from)?;
-    let mut response = engine.call(key, request).await?.map(Body::new);
+    let mut request = forwarded(app, address, request, from)?;
+    let span = trace::outgoing("backend", request.method().as_str(), None);
+    span.record("lyceum.project", slug.as_str());
+    trace::write(&span, request.headers_mut());
+    let called = engine.call(key, request).instrument(span.clone()).await;
+    trace::ended(&span, called.as_ref().ok().map(|response| response.status().as_u16()));
+    let mut response = called?.map(Body::new);
     if address.is_by_path {
         by_path::keep_allowed(response.headers_mut());
     }

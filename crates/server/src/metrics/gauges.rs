@@ -1,5 +1,6 @@
 //! The state of the server, read when Prometheus asks. A figure that cannot be read is left out.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use lyceum_core::time::Timestamp;
@@ -17,6 +18,7 @@ use prometheus_client::registry::Registry;
 
 use crate::limits;
 use crate::state::App;
+use crate::telemetry::SpanCounts;
 use crate::tls::Tls;
 
 /// Gauges of one moment.
@@ -88,6 +90,15 @@ impl Gauges {
         );
         let help = "Processes that were started for backends, also after an idle time";
         self.0.register("lyceum_backend_starts", help, ConstCounter::new(started));
+        if let Some(telemetry) = &app.telemetry {
+            let SpanCounts { sent, dropped } = telemetry.spans();
+            let mut count = |name: &str, help: &str, spans: &AtomicU64| {
+                self.0.register(name, help, ConstCounter::new(spans.load(Relaxed)));
+            };
+            count("lyceum_spans_sent", "Spans of traces that the collector accepted", sent);
+            let help = "Spans of traces that were dropped because too many waited or the collector did not accept them";
+            count("lyceum_spans_dropped", help, dropped);
+        }
         if let Ok(disk) = rustix::fs::statvfs(&app.config.store.data) {
             let bytes = |blocks: u64| blocks.saturating_mul(disk.f_frsize);
             let help = "Free bytes of the disk with the data folder";

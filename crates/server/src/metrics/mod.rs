@@ -9,6 +9,7 @@ mod listener;
 
 use std::time::Duration;
 
+use axum::http::Method;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::{encode, encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
@@ -139,7 +140,7 @@ pub(crate) fn counters_text(app: &App) -> String {
 }
 
 /// All metrics as text in the format of `OpenMetrics`.
-async fn text(app: &App, tls: Option<&Tls>) -> String {
+pub(crate) async fn text(app: &App, tls: Option<&Tls>) -> String {
     let gauges = gauges::read(app, tls).await;
     let mut text = String::with_capacity(64 * 1024);
     encode_registry(&mut text, &app.metrics.registry)
@@ -157,6 +158,20 @@ fn class_of(status: u16) -> &'static str {
         3 => "3xx",
         4 => "4xx",
         _ => "5xx",
+    }
+}
+
+/// The label of a method. Unknown methods share one, so that their number is limited.
+pub(crate) fn method_label(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
     }
 }
 

@@ -179,7 +179,7 @@ impl Run {
         let other = platform::open(&tracking, mode)?;
         let mut demo = self.demo(project.as_ref(), tracking, mode)?;
         let loaded = settings(printer)?;
-        logs::start(&loaded)?;
+        logs::start(&loaded, None)?;
         let bound = bind(self.port)?;
         let runtime = runtime(loaded.config.server.workers)?;
         if let Some(other) = &other {

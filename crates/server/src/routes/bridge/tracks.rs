@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::limits;
 use crate::route::{Route, delete, get, put};
 use crate::state::App;
+use crate::trace;
 
 /// One track, or a list of them.
 #[derive(Serialize, JsonSchema)]
@@ -110,7 +111,8 @@ pub(crate) async fn settle_periodically(app: App) {
     let pause = Duration::from_secs(app.config.roster.settle_interval_s.max(1));
     loop {
         tokio::time::sleep(pause).await;
-        if let Err(problem) = settle_users(&app, &SettledUsers::Everybody).await {
+        let settled = settle_users(&app, &SettledUsers::Everybody);
+        if let Err(problem) = trace::job("settle enrollments", settled).await {
             tracing::warn!(%problem, "not all due enrollments were made; trying again later");
         }
     }
