@@ -7,13 +7,14 @@ use anyhow::{Result, bail};
 use crate::run::{cargo, command, output, run, works};
 
 /// Programs that the build and the tests run, with their packages in Debian.
-const PROGRAMS: [(&str, &str); 12] = [
+const PROGRAMS: [(&str, &str); 13] = [
     ("make", "make"),
     ("xmllint", "libxml2-utils"),
     ("strace", "strace"),
     ("chromium-headless-shell", "chromium-headless-shell"),
     ("pgbouncer", "pgbouncer"),
     ("debootstrap", "debootstrap"),
+    ("ip", "iproute2"),
     ("podman", "podman"),
     ("runc", "runc"),
     ("nginx", "nginx"),

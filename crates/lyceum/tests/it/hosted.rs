@@ -2,7 +2,6 @@
 //! files in a bucket of S3, which moto serves.
 
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -50,15 +49,17 @@ pub(crate) struct Moto {
 
 impl Moto {
     pub(crate) fn start() -> Self {
-        let port =
-            TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+        Self::start_at("127.0.0.1", &lyceum_testkit::free_port().to_string())
+    }
+
+    pub(crate) fn start_at(host: &str, port: &str) -> Self {
         let mut command = Command::new("python3");
         command.arg(root().join("tests/clients/bootstrap.py")).arg(target().join("venvs"));
-        command.args(["moto", "-m", "moto.server", "-H", "127.0.0.1", "-p", &port]);
+        command.args(["moto", "-m", "moto.server", "-H", host, "-p", port]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let moto = Self {
             process: command.spawn().expect("python3 is installed"),
-            endpoint: format!("http://127.0.0.1:{port}"),
+            endpoint: format!("http://{host}:{port}"),
         };
         let since = Instant::now();
         while ureq::put(format!("{}/files", moto.endpoint)).send_empty().is_err() {

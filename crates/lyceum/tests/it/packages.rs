@@ -27,7 +27,7 @@ struct BareSystem {
 impl BareSystem {
     fn new() -> Self {
         let folder = tempfile::tempdir_in(target()).unwrap();
-        run(Command::new("tar").args(["-xf"]).arg(debian()).arg("-C").arg(folder.path()));
+        run(Command::new("tar").args(["-xf"]).arg(debian(&[])).arg("-C").arg(folder.path()));
         Self { folder }
     }
 
@@ -35,16 +35,14 @@ impl BareSystem {
         self.folder.path().join(path.trim_start_matches('/'))
     }
 
-    /// A command inside, as root or as this user.
-    fn command(&self, user: Option<&str>, line: &str) -> Command {
+    /// A command inside, as root.
+    fn command(&self, line: &str) -> Command {
         let root = self.folder.path().display();
-        let user = user.map(|user| format!("--userspec={user}:{user} ")).unwrap_or_default();
-        // The first process stays outside, by which systemctl knows that it is in a chroot.
-        inside(&format!("mount -t proc proc {root}/proc && chroot {user}{root} {line} || exit $?"))
+        inside(&format!("mount -t proc proc {root}/proc && chroot {root} {line} || exit $?"))
     }
 
     fn run(&self, line: &str) -> String {
-        run(&mut self.command(None, line))
+        run(&mut self.command(line))
     }
 
     /// Runs lines of a shell in the root folder.
@@ -123,7 +121,7 @@ impl Drop for Server {
     }
 }
 
-fn run(command: &mut Command) -> String {
+pub(crate) fn run(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
@@ -135,16 +133,18 @@ fn run(command: &mut Command) -> String {
 }
 
 /// A minimal Debian as a tarball, fetched by the first test that needs it, with `ca-certificates`, on which the package
-/// depends, and systemd.
-fn debian() -> PathBuf {
-    let file = target().join("debian-minbase.tar");
+/// depends, systemd and these packages.
+pub(crate) fn debian(packages: &[&str]) -> PathBuf {
+    let name = ["debian-minbase"].iter().chain(packages).copied().collect::<Vec<_>>().join("-");
+    let file = target().join(format!("{name}.tar"));
     // Tests are processes of their own, several at a time.
-    let lock = fs::File::create(target().join("debian-minbase.lock")).unwrap();
+    let lock = fs::File::create(target().join(format!("{name}.lock"))).unwrap();
     lock.lock().unwrap();
     if !file.exists() {
         let folder = tempfile::tempdir_in(target()).unwrap();
+        let packages = [&["ca-certificates", "systemd"], packages].concat().join(",");
         run(Command::new("debootstrap")
-            .args(["--variant=minbase", "--include=ca-certificates,systemd", "bookworm"])
+            .args(["--variant=minbase", &format!("--include={packages}"), "bookworm"])
             .arg(folder.path()));
         let partial = file.with_extension("partial");
         run(Command::new("tar").arg("-cf").arg(&partial).arg("-C").arg(folder.path()).arg("."));
@@ -155,8 +155,13 @@ fn debian() -> PathBuf {
 
 /// Packs the program under test; answers the folder of the packages.
 pub(crate) fn pack(formats: &[&str]) -> TempDir {
+    pack_program(&binary(), formats)
+}
+
+/// Packs a program; answers the folder of the packages.
+pub(crate) fn pack_program(program: &Path, formats: &[&str]) -> TempDir {
     let folder = tempfile::tempdir_in(target()).unwrap();
-    run(xtask_pack(formats, folder.path()).arg("--program").arg(binary()));
+    run(xtask_pack(formats, folder.path()).arg("--program").arg(program));
     folder
 }
 
@@ -169,7 +174,7 @@ fn xtask_pack(formats: &[&str], folder: &Path) -> Command {
 }
 
 /// The only file of the folder with this ending.
-fn package(folder: &TempDir, ending: &str) -> PathBuf {
+pub(crate) fn package(folder: &TempDir, ending: &str) -> PathBuf {
     let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
     let mut found = entries.filter(|path| path.to_string_lossy().ends_with(ending));
     let package = found.next().unwrap_or_else(|| panic!("no package ends with {ending}"));
@@ -178,7 +183,7 @@ fn package(folder: &TempDir, ending: &str) -> PathBuf {
 }
 
 /// These tests change the owners of files and mount folders.
-fn without_root() -> bool {
+pub(crate) fn without_root() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
         println!("skipped: only root may install packages on a root file system");
@@ -233,39 +238,7 @@ fn the_release_tarball_runs_on_a_bare_system() {
     assert_eq!(runtime["state"], "ok", "{runtime}");
     let port = free_port();
     let line = format!("lyceum serve --data /srv/lyceum --listen 127.0.0.1:{port}");
-    drop(Server::start(system.command(None, &line), port));
-}
-
-#[test]
-fn the_debian_package_runs_on_a_bare_system() {
-    if without_root() {
-        return;
-    }
-    let packages = pack(&["deb"]);
-    let deb = package(&packages, ".deb");
-    let system = BareSystem::new();
-    fs::copy(&deb, system.path("/").join(deb.file_name().unwrap())).unwrap();
-    // In a chroot, systemctl enables the service and does not start it.
-    system.run_script(&guide("debian"));
-    assert!(system.path("/etc/systemd/system/multi-user.target.wants/lyceum.service").is_symlink());
-    let complaints = system.run_script("systemd-analyze verify --man=no lyceum.service 2>&1");
-    assert_eq!(complaints, "");
-    let unit = fs::read_to_string(system.path("/usr/lib/systemd/system/lyceum.service")).unwrap();
-    let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
-    let port = free_port();
-    let mut command = system.command(Some("lyceum"), start);
-    command.env("LYCEUM_SERVER__LISTEN", format!("127.0.0.1:{port}"));
-    drop(Server::start(command, port));
-    let data = system.path("/var/lib/lyceum");
-    let is_there = |path: &str| system.path(path).exists();
-    assert!(data.join("master.key").exists());
-
-    system.run("dpkg --remove lyceum");
-    assert!(!is_there("/usr/bin/lyceum") && !is_there("/usr/lib/lyceum/workerd"));
-    assert!(is_there("/etc/lyceum/lyceum.toml"), "settings stay until the purge");
-    system.run("dpkg --purge lyceum");
-    assert!(!is_there("/etc/lyceum/lyceum.toml"));
-    assert!(data.join("master.key").exists(), "only a person may delete data");
+    drop(Server::start(system.command(&line), port));
 }
 
 /// Builds the image and runs it as the guide says: as its own user, on a read-only root.
@@ -279,7 +252,7 @@ fn the_container_runs() {
     let storage = tempfile::tempdir_in(target()).unwrap();
     let port = free_port().to_string();
     let podman = Podman::new(storage.path());
-    podman.run(&["import", debian().to_str().unwrap(), "debian:bookworm-slim"]);
+    podman.run(&["import", debian(&[]).to_str().unwrap(), "debian:bookworm-slim"]);
     let file = packages.join("container/Containerfile");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("4321", &port)).unwrap();
