@@ -20,6 +20,7 @@ use lyceum_sandbox::ports::{self, PortHolder};
 use lyceum_store::{Inspection, StoreLocation, inspect};
 use rustix::fs::{Access, StatVfs};
 use serde_json::{Value, json};
+use ureq::tls::TlsConfig;
 
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, table};
@@ -235,8 +236,18 @@ fn port(config: &Config) -> Finding {
     let address = &config.server.listen;
     match TcpListener::bind(address) {
         Ok(_) => Finding::well("port", format!("{address} is free")),
-        Err(error) if error.kind() == ErrorKind::AddrInUse && is_server(&config.public_url()) => {
+        // Only the server may have the right to use a port below 1024.
+        Err(error)
+            if matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied)
+                && is_server(config) =>
+        {
             Finding::well("port", format!("a Lyceum server is running at {address}"))
+        }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            let found = format!("cannot listen on {address}: {}", io_reason(&error));
+            let remedy = "choose a port from 1024 on, or give the server the right to use this one, as the \
+                          operators' guide describes below TLS; if the service has this right, start it";
+            Finding::ill("port", CheckState::Failed, found, remedy)
         }
         Err(error) => {
             let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
@@ -256,12 +267,14 @@ fn port(config: &Config) -> Finding {
     }
 }
 
-/// Whether a Lyceum server answers there.
-fn is_server(url: &str) -> bool {
+/// Whether a Lyceum server answers at the address on which these settings listen. Its certificate is for another name.
+fn is_server(config: &Config) -> bool {
+    let scheme = if config.tls.certificate.is_some() { "https" } else { "http" };
     let wait = std::time::Duration::from_secs(1);
-    let agent: ureq::Agent =
-        ureq::Agent::config_builder().timeout_global(Some(wait)).build().into();
-    let answer = agent.get(format!("{url}/health")).call();
+    let tls = TlsConfig::builder().disable_verification(true).build();
+    let agent = ureq::Agent::config_builder().timeout_global(Some(wait)).tls_config(tls).build();
+    let agent: ureq::Agent = agent.into();
+    let answer = agent.get(format!("{scheme}://{}/health", config.server.listen)).call();
     let body = answer.ok().and_then(|mut answer| answer.body_mut().read_to_string().ok());
     let body: Option<Value> = body.and_then(|body| serde_json::from_str(&body).ok());
     body.is_some_and(|body| body["status"] == "ok")
@@ -423,8 +436,10 @@ fn runtime() -> Finding {
     let Some(program) = workerd(Path::new(".")) else {
         return Finding::ill("runtime", CheckState::Warning, NO_WORKERD, remedy);
     };
+    let program = std::path::absolute(&program).unwrap_or(program);
     let shown = program.display();
-    match Command::new(&program).arg("--version").output() {
+    // It does not start in a folder that its user cannot read.
+    match Command::new(&program).arg("--version").current_dir("/").output() {
         Ok(output) if output.status.success() => {
             let version = String::from_utf8_lossy(&output.stdout);
             Finding::well("runtime", format!("{} at '{shown}'", version.trim()))

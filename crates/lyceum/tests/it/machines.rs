@@ -167,7 +167,7 @@ impl Machine {
     fn command(&self, script: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["--target", &self.systemd, "--all", "bash", "-euo", "pipefail", "-c"]);
-        command.arg(format!("cd /root\n{script}")).stdin(Stdio::null()).env_clear();
+        command.arg(format!("exec 2>&1\ncd /root\n{script}")).stdin(Stdio::null()).env_clear();
         command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/root");
         command.env("DEBIAN_FRONTEND", "noninteractive");
         command
@@ -184,8 +184,11 @@ impl Machine {
 
     /// The last lines of the log of the server.
     pub(crate) fn log(&self) -> String {
-        let output = self.command("journalctl --unit lyceum --no-pager --lines 40").output();
-        String::from_utf8_lossy(&output.unwrap().stdout).into_owned()
+        let output =
+            self.command("journalctl --unit lyceum | grep --invert-match lyceum::request").output();
+        let text = String::from_utf8_lossy(&output.unwrap().stdout).into_owned();
+        let lines: Vec<_> = text.lines().collect();
+        lines[lines.len().saturating_sub(40)..].join("\n")
     }
 
     /// The path of what its processes see at a path, also in memory.

@@ -5,7 +5,7 @@
 //! | `sh` | the lines run in bash and must succeed |
 //! | `sh fails N` | the lines must end with the exit code N |
 //! | `sh soak` | nothing here: another test runs these lines, in full size |
-//! | `sh debian STEP` | nothing here: `operators_day.rs` runs these lines as root on a Debian with the package |
+//! | `sh debian STEP` | nothing here: `operators_day` runs these lines as root on a Debian with the package |
 //! | `sh server`, `sh server PORT` | the server is started at port 4321 or this one, in place of the one started there before; the next block waits until it answers |
 //! | `text` or another kind right behind one of these | its output |
 //!
