@@ -26,7 +26,7 @@ pub(super) struct SpanQueue {
 
 #[derive(Debug)]
 enum QueueEntry {
-    Span(SpanData),
+    Span(Box<SpanData>),
     /// Send what waits at once, then answer.
     Flush(Sender<()>),
 }
@@ -70,7 +70,7 @@ impl SpanProcessor for SpanQueue {
     fn on_start(&self, _span: &mut Span, _context: &Context) {}
 
     fn on_end(&self, span: SpanData) {
-        if self.sender.try_send(QueueEntry::Span(span)).is_err() {
+        if self.sender.try_send(QueueEntry::Span(Box::new(span))).is_err() {
             self.counts.dropped.fetch_add(1, Relaxed);
         }
     }
@@ -93,7 +93,7 @@ fn send_batches(queue: &Receiver<QueueEntry>, collector: &Collector, counts: &Sp
         let mut entry = Some(first);
         while let Some(next) = entry {
             match next {
-                QueueEntry::Span(span) => spans.push(span),
+                QueueEntry::Span(span) => spans.push(*span),
                 QueueEntry::Flush(done) => flush = Some(done),
             }
             let is_full = spans.len() >= limits::SPANS_BATCH_MAX_COUNT || flush.is_some();
