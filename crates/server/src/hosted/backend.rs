@@ -16,6 +16,7 @@ use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::engine::{
     Engine, EngineSettings, SCHEME_HEADER, StartedVersion, Worker, find_workerd,
 };
+use lyceum_hosting::leases;
 use lyceum_hosting::limits;
 use lyceum_hosting::user::USER_HEADER;
 use lyceum_hosting::{databases, deployments, homes, projects, secrets};
@@ -57,7 +58,12 @@ pub(super) async fn answer(
     trace::write(&span, request.headers_mut());
     let called = engine.call(key, request).instrument(span.clone()).await;
     trace::ended(&span, called.as_ref().ok().map(|response| response.status().as_u16()));
-    let mut response = called?.map(Body::new);
+    // The version was installed above, so it is missing only if the project moves to or from this node at this moment.
+    let missing = |problem: Problem| match problem.kind {
+        ProblemKind::NotFound => leases::moved(slug),
+        _ => problem,
+    };
+    let mut response = called.map_err(missing)?.map(Body::new);
     if address.is_by_path {
         by_path::keep_allowed(response.headers_mut());
     }
