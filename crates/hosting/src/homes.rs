@@ -38,8 +38,10 @@ pub(crate) struct HomeNode {
     pub(crate) kept: Uses,
     /// Rises with each node that becomes the holder.
     pub(crate) token: i64,
-    /// Whether the lease of the node has not ended.
+    /// Whether the lease of the node has not ended, by the clock of the database.
     pub(crate) has_lease: bool,
+    /// The end of the node's lease, which changes with each renewal; 0 if the node has ended it.
+    pub(crate) lease_until_ms: i64,
 }
 
 /// The node that holds a project, as people see it.
@@ -49,7 +51,7 @@ pub struct ProjectHome {
     pub node: KnownNode,
     /// Rises with each node that becomes the holder.
     pub token: i64,
-    /// Whether the node's lease has not ended; `None` on SQLite, where a node needs no lease.
+    /// Whether the node's lease has not ended, by the clock of the database; `None` on SQLite, where a node needs no lease.
     pub has_lease: Option<bool>,
 }
 

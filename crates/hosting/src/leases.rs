@@ -3,7 +3,10 @@
 //! and has read again which projects it holds.
 //!
 //! The node measures the lease from before it sent the renewal, by a clock that goes on while the machine is suspended.
-//! So it notices the end before the database does, even if the process was paused.
+//! So it notices the end before other nodes do, even if the process was paused.
+//!
+//! Other nodes measure with their own clocks, too: they take a project if they have seen its node's lease unchanged for as
+//! long as it lasts. So a step of the database's clock, or a failover to a database with another time, ends no lease.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,6 +24,17 @@ use crate::repository;
 pub struct NodeLease {
     /// `None` if the node has the database alone, and needs no lease.
     held: Option<Mutex<HeldLease>>,
+    /// The leases of other nodes by node.
+    seen: Mutex<HashMap<String, SeenLease>>,
+}
+
+/// The lease of another node, as this node has seen it.
+#[derive(Clone, Copy, Debug)]
+struct SeenLease {
+    /// Its end in the database. A renewal changes it.
+    until_ms: i64,
+    /// When this node saw this end first, as the time since the machine started. The renewal was sent before.
+    since: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -74,7 +88,7 @@ impl NodeLease {
     /// The lease of a node. On SQLite, it never ends, because a node has the database alone.
     pub fn on(dialect: SqlDialect) -> Self {
         let is_shared = dialect == SqlDialect::Postgres;
-        Self { held: is_shared.then(Mutex::default) }
+        Self { held: is_shared.then(Mutex::default), seen: Mutex::default() }
     }
 
     /// Whether the node shares the database with others.
@@ -130,6 +144,29 @@ impl NodeLease {
         let lost = lost.map(|(slug, _)| slug.clone()).collect();
         *held = HeldLease { until: sent + lasting(), moves, tokens };
         Some(lost)
+    }
+
+    /// Notes the leases of the other nodes, which were read a moment ago.
+    pub fn see(&self, leases: Vec<(String, i64)>) {
+        let since = since_start();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let former = std::mem::take(&mut *seen);
+        *seen = leases
+            .into_iter()
+            .map(|(node, until_ms)| {
+                let known = former.get(&node).copied().filter(|known| known.until_ms == until_ms);
+                (node, known.unwrap_or(SeenLease { until_ms, since }))
+            })
+            .collect();
+    }
+
+    /// Whether another node no longer holds its projects: it has ended its lease, or this node has seen it unchanged for
+    /// as long as it lasts.
+    pub(crate) fn has_ended(&self, node: &str, until_ms: i64) -> bool {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = seen.get(node).filter(|seen| seen.until_ms == until_ms);
+        let lasts = Duration::from_millis(limits::HOME_LEASE_MS);
+        until_ms == 0 || seen.is_some_and(|seen| seen.since + lasts <= since_start())
     }
 
     /// The slugs of the projects that the node holds.
@@ -209,14 +246,21 @@ pub fn release(tx: &mut Tx<'_>, node: &Node) -> Result<()> {
     repository::leases::end(tx, node.id())
 }
 
+/// The ends of the leases of all other nodes, for [`NodeLease::see`].
+pub fn of_others(tx: &mut Tx<'_>, node: &Node) -> Result<Vec<(String, i64)>> {
+    repository::leases::of_others(tx, node.id())
+}
+
 /// The node that handles the requests for a project.
-pub fn route(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<ProjectRoute> {
+pub fn route(tx: &mut Tx<'_>, node: &Node, lease: &NodeLease, slug: &str) -> Result<ProjectRoute> {
     let known = repository::homes::find(tx, slug)?.filter(|known| !known.needs_no_home(node));
     Ok(match known.and_then(|known| known.home) {
         None => ProjectRoute::Nowhere,
         Some(home) if home.node.id == node.id() => ProjectRoute::Here,
-        Some(home) if home.has_lease => ProjectRoute::At(home.node),
-        Some(home) => ProjectRoute::Left(home.node),
+        Some(home) if lease.has_ended(&home.node.id, home.lease_until_ms) => {
+            ProjectRoute::Left(home.node)
+        }
+        Some(home) => ProjectRoute::At(home.node),
     })
 }
 

@@ -13,7 +13,8 @@ use lyceum_store::Tx;
 use uuid::Uuid;
 
 use crate::bindings::begin_log;
-use crate::homes;
+use crate::homes::{self, HomeNode};
+use crate::leases::NodeLease;
 use crate::nodes::Node;
 use crate::replicas::Replicas;
 use crate::repository;
@@ -49,9 +50,17 @@ pub fn held_files(tx: &mut Tx<'_>, node: &Node, slugs: &[String]) -> Result<Vec<
 }
 
 /// The project, if the lease of its node has ended, so that this node may take it.
-pub fn left_project(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<Option<HeldFiles>> {
+pub fn left_project(
+    tx: &mut Tx<'_>,
+    node: &Node,
+    lease: &NodeLease,
+    slug: &str,
+) -> Result<Option<HeldFiles>> {
     let Some(known) = repository::homes::find(tx, slug)? else { return Ok(None) };
-    let home = known.home.filter(|home| home.node.id != node.id() && !home.has_lease);
+    let has_left = |home: &HomeNode| {
+        home.node.id != node.id() && lease.has_ended(&home.node.id, home.lease_until_ms)
+    };
+    let home = known.home.filter(has_left);
     Ok(home.map(|home| HeldFiles {
         slug: slug.to_owned(),
         token: home.token,
@@ -61,8 +70,13 @@ pub fn left_project(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<Option<H
 
 /// Makes this node the holder of a project whose files it has restored. `false` if another node was faster, or the former
 /// holder has renewed its lease.
-pub fn take(tx: &mut Tx<'_>, node: &Node, restored: &RestoredProject) -> Result<bool> {
-    let left = left_project(tx, node, &restored.slug)?;
+pub fn take(
+    tx: &mut Tx<'_>,
+    node: &Node,
+    lease: &NodeLease,
+    restored: &RestoredProject,
+) -> Result<bool> {
+    let left = left_project(tx, node, lease, &restored.slug)?;
     if left.is_none_or(|left| left.token != restored.token) {
         return Ok(false);
     }

@@ -118,8 +118,8 @@ async fn of_project(app: &App, slug: String) -> Result<Destination> {
 }
 
 async fn route(app: &App, slug: &str) -> Result<ProjectRoute> {
-    let (node, slug) = (Arc::clone(&app.node), slug.to_owned());
-    app.db.read(move |tx| leases::route(tx, &node, &slug)).await
+    let (node, lease, slug) = (Arc::clone(&app.node), Arc::clone(&app.lease), slug.to_owned());
+    app.db.read(move |tx| leases::route(tx, &node, &lease, &slug)).await
 }
 
 /// The labels of a forwarded request. The other node counts it with those of its route.

@@ -36,6 +36,21 @@ pub(crate) async fn renew_periodically(app: App) {
     }
 }
 
+/// Looks at the leases of the other nodes until the server ends.
+pub(crate) async fn watch_others(app: App) {
+    if !app.lease.is_needed() {
+        return;
+    }
+    loop {
+        let node = Arc::clone(&app.node);
+        match app.db.read(move |tx| leases::of_others(tx, &node)).await {
+            Ok(found) => app.lease.see(found),
+            Err(problem) => tracing::debug!(%problem, "the leases of other servers were not read"),
+        }
+        sleep(Duration::from_millis(limits::HOME_LEASE_WATCH_MS)).await;
+    }
+}
+
 /// Takes the lease when the server starts, and moves the folders of projects aside that other nodes have taken meanwhile.
 pub(crate) async fn begin(app: &App) -> Result<()> {
     if !app.lease.is_needed() {
@@ -140,11 +155,13 @@ pub(crate) async fn take(app: &App, slug: &str, holder: &KnownNode) -> Result<()
     let taken = tokio::spawn(async move {
         // What this node has lost before must be gone first.
         renew(&app).await?;
+        // Another request may have taken the project, and its backend runs here now.
+        if left_project(&app, &slug).await?.is_none() {
+            return Ok(());
+        }
         // Other requests for the project wait here.
         let _held = hosted::retire(&app, &slug).await?;
-        let (node, sought) = (Arc::clone(&app.node), slug.clone());
-        let left = app.db.read(move |tx| takeover::left_project(tx, &node, &sought)).await?;
-        let Some(left) = left else { return Ok(()) };
+        let Some(left) = left_project(&app, &slug).await? else { return Ok(()) };
         take_files(&app, &replicas, left).await.map_err(|problem| {
             tracing::error!(slug, %problem, "the files of a project could not be taken");
             leases::unreachable(&slug, &holder).because(problem)
@@ -153,12 +170,17 @@ pub(crate) async fn take(app: &App, slug: &str, holder: &KnownNode) -> Result<()
     taken.await.map_err(Problem::internal)?
 }
 
+async fn left_project(app: &App, slug: &str) -> Result<Option<HeldFiles>> {
+    let (node, lease, slug) = (Arc::clone(&app.node), Arc::clone(&app.lease), slug.to_owned());
+    app.db.read(move |tx| takeover::left_project(tx, &node, &lease, &slug)).await
+}
+
 async fn take_files(app: &App, replicas: &Arc<Replicas>, left: HeldFiles) -> Result<()> {
     let slug = left.slug().to_owned();
     let (node, from) = (Arc::clone(&app.node), Arc::clone(replicas));
     let restored = apart(move || takeover::restore(&node, &from, &left)).await?;
-    let (node, to_take) = (Arc::clone(&app.node), restored.clone());
-    if !app.db.write(move |tx| takeover::take(tx, &node, &to_take)).await? {
+    let (node, lease, to_take) = (Arc::clone(&app.node), Arc::clone(&app.lease), restored.clone());
+    if !app.db.write(move |tx| takeover::take(tx, &node, &lease, &to_take)).await? {
         let node = Arc::clone(&app.node);
         return apart(move || restored.discard(&node)).await;
     }

@@ -279,6 +279,8 @@ pub const METRICS_IDLE_MAX_S: u64 = 90;
 pub const NODE_REPORT_EVERY_S: u64 = 15;
 /// Milliseconds between two renewals of the lease of a node; well below `HOME_LEASE_MS`.
 pub const HOME_LEASE_RENEW_MS: u64 = 3_000;
+/// Milliseconds between two looks at the leases of other nodes, by which their projects are taken later.
+pub const HOME_LEASE_WATCH_MS: u64 = 1_000;
 /// Milliseconds that another node has to accept a connection.
 pub const FORWARD_CONNECT_MAX_MS: u64 = 2_000;
 /// Milliseconds between two checks whether the node to which a request was forwarded still holds the project.

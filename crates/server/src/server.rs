@@ -212,6 +212,7 @@ impl Server {
         background.spawn(routes::games::demo::purge_periodically(Arc::clone(&app)));
         background.spawn(nodes::report_periodically(Arc::clone(&app)));
         background.spawn(live::watch(Arc::clone(&app)));
+        background.spawn(leases::watch_others(Arc::clone(&app)));
         let renewing = tokio::spawn(leases::renew_periodically(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });

@@ -12,7 +12,7 @@ use crate::nodes::KnownNode;
 pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<FilesLocation>> {
     let sql = format!(
         "SELECT p.active, p.database, h.node, h.mark, h.kept, n.name, n.address, n.generation, h.token, \
-         CASE WHEN n.lease_until_ms > {} THEN 1 ELSE 0 END \
+         CASE WHEN n.lease_until_ms > {} THEN 1 ELSE 0 END, n.lease_until_ms \
          FROM projects p LEFT JOIN project_homes h ON h.slug = p.slug \
          LEFT JOIN nodes n ON n.id = h.node WHERE p.slug = $1",
         dialect::now_ms(tx.dialect())
@@ -31,6 +31,7 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<FilesLocation>>
                 kept: json_in(row.text(4)?)?,
                 token: row.int(8)?,
                 has_lease: row.int(9)? == 1,
+                lease_until_ms: row.opt_int(10)?.unwrap_or_default(),
             }),
         };
         let database = row.opt_text(1)?.map(str::to_owned);

@@ -21,6 +21,12 @@ pub(crate) fn end(tx: &mut Tx<'_>, node: &str) -> Result<()> {
     tx.send("UPDATE nodes SET lease_until_ms = 0 WHERE id = $1", &[node.into()])
 }
 
+/// The ends of the leases of all other nodes that have one, by node.
+pub(crate) fn of_others(tx: &mut Tx<'_>, node: &str) -> Result<Vec<(String, i64)>> {
+    let sql = "SELECT id, lease_until_ms FROM nodes WHERE id <> $1 AND lease_until_ms > 0";
+    tx.all(sql, &[node.into()], |row| Ok((row.string(0)?, row.int(1)?)))
+}
+
 /// The tokens of the projects that the node holds, by slug.
 pub(crate) fn tokens(tx: &mut Tx<'_>, node: &str) -> Result<HashMap<String, i64>> {
     let sql = "SELECT slug, token FROM project_homes WHERE node = $1";
