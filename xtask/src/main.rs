@@ -6,6 +6,7 @@
 
 mod bench;
 mod build;
+mod chaos;
 mod demo;
 mod http;
 mod pack;
@@ -29,6 +30,8 @@ Usage: cargo xtask COMMAND
   test [ARGS]                         check format and lints, build, run all tests;
                                       with ARGS only `cargo test ARGS`, on the debug build
   soak [ARGS]                         the same tests at their full size, and attacks by hostile clients
+  chaos [--minutes N] [--seed N]      kill, pause, cut off and fill up the parts of a cluster while clients use it, and print
+        [--faults A,B] [--json FILE]  recovery times and lost writes; repeats all faults for N minutes; needs root
   screenshots                         take pictures of all pages in target/screenshots
   bench SUBJECT [ARGS]                measure roster, events, qti, adaptive, credentials, standards, sandbox or hosting";
 
@@ -54,6 +57,7 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "demo-announce" => demo::announce(rest),
         "test" => test::test(test::Size::Small, rest),
         "soak" => test::test(test::Size::Full, rest),
+        "chaos" => chaos::chaos(rest),
         "screenshots" => screenshots::screenshots(),
         "bench" => bench::bench(rest),
         "help" | "--help" | "-h" => {

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use crate::run::{cargo, command, output, run, works};
 
 /// Programs that the build and the tests run, with their packages in Debian.
-const PROGRAMS: [(&str, &str); 13] = [
+const PROGRAMS: [(&str, &str); 17] = [
     ("make", "make"),
     ("xmllint", "libxml2-utils"),
     ("strace", "strace"),
@@ -21,6 +21,10 @@ const PROGRAMS: [(&str, &str); 13] = [
     ("caddy", "caddy"),
     ("haproxy", "haproxy"),
     ("promtool", "prometheus"),
+    ("ip", "iproute2"),
+    ("iptables", "iptables"),
+    ("mkfs.ext4", "e2fsprogs"),
+    ("faketime", "faketime"),
 ];
 
 /// What [`install`] and the steps after it put on this machine.

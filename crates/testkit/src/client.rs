@@ -36,14 +36,24 @@ pub struct Reply {
 impl TestClient {
     /// A client of the server at the address.
     pub fn new(address: impl Into<String>) -> Self {
-        Self::with_config(address, ureq::Agent::config_builder())
+        Self::waiting(address, Duration::from_mins(1))
+    }
+
+    /// A client that waits so long for an answer.
+    pub fn waiting(address: impl Into<String>, timeout: Duration) -> Self {
+        Self::with_config(address, ureq::Agent::config_builder().timeout_global(Some(timeout)))
     }
 
     /// A client that trusts the certificate (PEM) alone.
     pub fn trusting(address: impl Into<String>, certificate: &[u8]) -> Self {
         let trusted = Certificate::from_pem(certificate).expect("a certificate in PEM");
         let tls = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&[trusted])).build();
-        Self::with_config(address, ureq::Agent::config_builder().tls_config(tls))
+        Self::with_config(
+            address,
+            ureq::Agent::config_builder()
+                .tls_config(tls)
+                .timeout_global(Some(Duration::from_mins(1))),
+        )
     }
 
     fn with_config(
@@ -55,7 +65,6 @@ impl TestClient {
             .max_redirects(0)
             .allow_non_standard_methods(true)
             .accept_encoding("")
-            .timeout_global(Some(Duration::from_mins(1)))
             .build();
         Self { agent: config.new_agent(), address: address.into(), token: None }
     }

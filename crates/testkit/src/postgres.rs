@@ -167,7 +167,7 @@ impl Drop for Cluster {
     }
 }
 
-/// The folder of the newest PostgreSQL's programs. Panics if no release from 15 on is installed.
+/// The folder of the newest PostgreSQL's programs, also if only links to some of them are on the path. Panics if no release from 15 on is installed.
 pub fn programs() -> PathBuf {
     let output = Command::new("pg_config").arg("--bindir").output().ok();
     let output = output.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
@@ -179,7 +179,9 @@ pub fn programs() -> PathBuf {
         .filter_map(|folder| Some((release(&folder)?, folder)))
         .max()
         .filter(|(release, _)| *release >= 15)
-        .map(|(_, folder)| folder)
+        .and_then(|(_, folder)| {
+            fs::canonicalize(folder.join("initdb")).ok()?.parent().map(Path::to_owned)
+        })
         .expect("PostgreSQL 15 or newer is needed: install the package 'postgresql'")
 }
 

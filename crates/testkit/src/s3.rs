@@ -1,9 +1,11 @@
 //! A bucket of S3, served by `s3s-fs`, which checks signatures.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread;
+use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -21,53 +23,81 @@ pub struct Bucket {
     pub folder: TempDir,
     /// The settings with which a server uses the bucket.
     pub settings: S3Settings,
+    faults: Faults,
+}
+
+/// What the server does instead of answering a request at once.
+#[derive(Clone, Default)]
+pub struct Faults {
     is_down: Arc<AtomicBool>,
+    delay_ms: Arc<AtomicU64>,
 }
 
 impl Bucket {
     /// Starts the server.
     pub fn start() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        fs::create_dir(folder.path().join("files")).expect("a folder in it");
-        let files = s3s_fs::FileSystem::new(folder.path()).expect("the folder exists");
-        let mut builder = S3ServiceBuilder::new(files);
-        builder.set_auth(SimpleAuth::from_single("key", "secret"));
-        let service = builder.build();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.expect("a runtime");
-        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a free port");
-        let endpoint = format!("http://{}", listener.local_addr().expect("it is bound"));
-        let is_down = Arc::<AtomicBool>::default();
-        let down = Arc::clone(&is_down);
-        thread::spawn(move || {
-            runtime.block_on(async {
-                loop {
-                    let (stream, _) = listener.accept().await.expect("a connection");
-                    let (service, down) = (service.clone(), Arc::clone(&down));
-                    let service = service_fn(move |request: hyper::Request<Incoming>| {
-                        let (service, down) = (service.clone(), Arc::clone(&down));
-                        async move {
-                            if down.load(SeqCst) {
-                                let mut refused = hyper::Response::new(s3s::Body::empty());
-                                *refused.status_mut() = hyper::StatusCode::SERVICE_UNAVAILABLE;
-                                return Ok(refused);
-                            }
-                            Service::call(&service, request).await
-                        }
-                    });
-                    let connection =
-                        http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-                    tokio::spawn(async { drop(connection.await) });
-                }
-            });
-        });
-        Self { folder, settings: settings(endpoint, "secret"), is_down }
+        let (endpoint, faults) = serve(folder.path(), "127.0.0.1:0");
+        Self { folder, settings: settings(endpoint, "secret"), faults }
     }
 
     /// Makes the server refuse all requests, or serve them again.
     pub fn set_down(&self, is_down: bool) {
+        self.faults.set_down(is_down);
+    }
+}
+
+impl Faults {
+    /// Makes the server refuse all requests, or serve them again.
+    pub fn set_down(&self, is_down: bool) {
         self.is_down.store(is_down, SeqCst);
     }
+
+    /// Makes the server wait before it handles a request.
+    pub fn set_delay(&self, delay: Duration) {
+        let delay_ms = u64::try_from(delay.as_millis()).expect("a delay is short");
+        self.delay_ms.store(delay_ms, SeqCst);
+    }
+}
+
+/// Serves the bucket of a folder at HOST:PORT, until the process ends. Returns the address.
+pub fn serve(folder: &Path, listen: &str) -> (String, Faults) {
+    fs::create_dir_all(folder.join("files")).expect("a folder for the objects");
+    let files = s3s_fs::FileSystem::new(folder).expect("the folder exists");
+    let mut builder = S3ServiceBuilder::new(files);
+    builder.set_auth(SimpleAuth::from_single("key", "secret"));
+    let service = builder.build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    let listener = runtime.block_on(TcpListener::bind(listen)).expect("a free port");
+    let endpoint = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let faults = Faults::default();
+    let own = faults.clone();
+    thread::spawn(move || {
+        runtime.block_on(async {
+            loop {
+                let (stream, _) = listener.accept().await.expect("a connection");
+                let (service, faults) = (service.clone(), own.clone());
+                let service = service_fn(move |request: hyper::Request<Incoming>| {
+                    let (service, faults) = (service.clone(), faults.clone());
+                    async move {
+                        let delay_ms = faults.delay_ms.load(SeqCst);
+                        tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+                        if faults.is_down.load(SeqCst) {
+                            let mut refused = hyper::Response::new(s3s::Body::empty());
+                            *refused.status_mut() = hyper::StatusCode::SERVICE_UNAVAILABLE;
+                            return Ok(refused);
+                        }
+                        Service::call(&service, request).await
+                    }
+                });
+                let connection =
+                    http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                tokio::spawn(async { drop(connection.await) });
+            }
+        });
+    });
+    (endpoint, faults)
 }
 
 /// The settings for a bucket at that address.

@@ -14,6 +14,7 @@ mod badges;
 mod browser;
 mod buckets;
 mod bundles;
+mod chaos;
 mod classroom;
 mod clients;
 mod config;
