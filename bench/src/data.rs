@@ -12,6 +12,8 @@ use anyhow::{Context, Result};
 
 /// Classes that a student is enrolled in.
 pub(crate) const ENROLLMENTS_PER_USER: u64 = 10;
+/// A student and the enrollments: all records of a network but one in a hundred.
+pub(crate) const RECORDS_PER_STUDENT: u64 = 1 + ENROLLMENTS_PER_USER;
 /// Students of one school.
 const STUDENTS_PER_SCHOOL: u64 = 600;
 /// Students that sit in one class.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::goals::Finding;
 use crate::load::Target;
 use crate::lyceum::{Credentials, LyceumProgram};
-use crate::machine::Machine;
+use crate::options::RunOptions;
 use crate::pairs::{Pairs, Spread};
 use crate::process::Process;
 use crate::report::Report;
@@ -23,42 +23,26 @@ const OURS: &str = "/_projects/bench/api/hello";
 const BARE: &str = "/api/hello";
 const ROUTE: &str = "export const GET = (c) => c.json({ hello: \"world\" });\n";
 const CLIENTS: u32 = 32;
-/// How long a load runs.
-const LOAD: Duration = Duration::from_secs(5);
 /// How long an upload may take to arrive.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How long a run is.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Options {
-    /// Times that each figure is measured
-    #[arg(long, default_value_t = 5)]
-    rounds: usize,
+    #[command(flatten)]
+    run: RunOptions,
     /// MiB of the large frontend
     #[arg(long, default_value_t = 100)]
     frontend: usize,
-    /// A short run: shows that everything works, measures little
-    #[arg(long)]
-    quick: bool,
-    /// The server's binary
-    #[arg(long, default_value = "target/release/lyceum")]
-    lyceum: PathBuf,
-    /// Where databases and projects go
-    #[arg(long, default_value = "target/bench")]
-    folder: PathBuf,
 }
 
 /// Measures and reports. Errors: one of the sides does not answer.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let machine = Machine::read()?;
-    let mut report = Report { machine, sizes: [0, 0], limits: Vec::new(), findings: Vec::new() };
-    report.print_machine();
-    fs::create_dir_all(&options.folder)?;
-    let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
-    let (rounds, time) = match options.quick {
-        true => (1, Duration::from_secs(1)),
-        false => (options.rounds, LOAD),
-    };
+    let frontend = if options.run.quick { 8 } else { options.frontend };
+    let data = format!("a backend of one route, a frontend of {frontend} MiB");
+    let mut report = Report::start("hosting", &options.run, data)?;
+    let scratch = tempfile::tempdir_in(options.run.folder.canonicalize()?)?;
+    let (rounds, time) = (options.run.rounds(), options.run.time());
     let bench = Bench::new(options, scratch.path())?;
     let server = bench.serve()?;
     bench.deploy(&server)?;
@@ -67,10 +51,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     drop(server);
     report.add([bench.cold_starts(&bundle, rounds)?]);
     report.add(bench.warm(&bundle, rounds, time)?);
-    report.add(bench.large(if options.quick { 8 } else { options.frontend })?);
+    report.add(bench.large(frontend)?);
     report.add([bench.reloads(rounds)?]);
-    report.print_end();
-    report.write(&options.folder.join("hosting.json"))
+    report.finish(&options.run)
 }
 
 /// A project, a server for it, and the programs beside.
@@ -103,7 +86,7 @@ impl Bench {
         let mut programs = found.flatten().map(|entry| entry.path().join("bin/workerd"));
         let workerd = programs.find(|program| program.is_file()).context("workerd is installed")?;
         let lyceum = LyceumProgram {
-            program: options.lyceum.canonicalize().context("the binary is built")?,
+            program: options.run.lyceum.canonicalize().context("the binary is built")?,
             data: scratch.join("data"),
             database: None,
         };
@@ -116,7 +99,7 @@ impl Bench {
         let address = free_address()?;
         let start = Instant::now();
         let process = Process::start(BOTH_CORES, &self.lyceum.program, |command| {
-            command.args(["serve", "--env", "staging", "--listen", &address, "--data"]);
+            command.args(["serve", "--quiet", "--env", "staging", "--listen", &address, "--data"]);
             command.arg(&self.lyceum.data);
             command.env("LYCEUM_WORKERD", &self.workerd).env("LYCEUM_SERVER__LOG_LEVEL", "warn");
         })?;

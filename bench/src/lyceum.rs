@@ -72,7 +72,7 @@ impl LyceumProgram {
         let start = Instant::now();
         let process = Process::start(cores, &self.program, |command| {
             command
-                .args(["serve", "--listen", &address])
+                .args(["serve", "--quiet", "--listen", &address])
                 .env("LYCEUM_LIMITS__REQUESTS_PER_SECOND", "0")
                 .env("LYCEUM_SERVER__LOG_LEVEL", "warn");
             self.place(command);

@@ -1,10 +1,12 @@
 //! The facts without which a figure means nothing.
 
+use std::fmt;
+
 use anyhow::{Context, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The machine and how busy it was before the run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Machine {
     /// Cores that this process may use.
     pub(crate) cores: usize,
@@ -32,6 +34,18 @@ impl Machine {
             memory_gib: kib.parse::<f64>()? / f64::from(1 << 20),
             load_before: minute.parse()?,
         })
+    }
+
+    /// The machine alone, for people.
+    pub(crate) fn hardware(&self) -> String {
+        let Self { cores, cpu, kernel, memory_gib, .. } = self;
+        format!("{cores} cores, {cpu}, {memory_gib:.0} GiB, Linux {kernel}")
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, load {} before", self.hardware(), self.load_before)
     }
 }
 

@@ -2,19 +2,23 @@
 //!
 //! Each side is a process of its own on core 1; the load comes from core 0. Ratios of one run and
 //! CPU a request decide; requests a second alone say little on a shared machine.
-#![allow(clippy::print_stdout, reason = "its output is a table for people")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is a table for people")]
 
 mod adaptive;
+mod all;
 mod anchor;
 mod credentials;
 mod data;
 mod events;
 mod goals;
+mod growth;
 mod hosting;
 mod limits;
 mod load;
 mod lyceum;
 mod machine;
+mod options;
+mod page;
 mod pairs;
 mod process;
 mod qti;
@@ -23,6 +27,7 @@ mod roster;
 mod sandbox;
 mod server;
 mod standards;
+mod versions;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -55,6 +60,10 @@ enum Command {
     Sandbox(sandbox::Options),
     /// Measure deployed backends against every goal
     Hosting(hosting::Options),
+    /// Measure rosters and event logs of each power of ten
+    Growth(growth::Options),
+    /// Measure all subjects, and write docs/benchmarks.md with charts
+    All(all::Options),
     /// Serve the bare anchor until killed
     Anchor {
         /// Host and port
@@ -105,6 +114,8 @@ fn main() -> Result<()> {
         Command::Credentials(options) => credentials::run(&options),
         Command::Sandbox(options) => sandbox::run(&options),
         Command::Hosting(options) => hosting::run(&options),
+        Command::Growth(options) => growth::run(&options),
+        Command::All(options) => all::run(&options),
         Command::Anchor { listen, database, workers } => anchor::serve(&listen, &database, workers),
         Command::Probe { folder } => roster::serve_probe(&folder),
         Command::Fill { database, users } => anchor::fill(&database, users),

@@ -1,12 +1,12 @@
 //! Two sides measured in turn, so that a slow minute of the machine slows both.
 
 use anyhow::Result;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::load::Sample;
 
 /// The median of several figures with the least and the greatest.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Spread {
     /// The middle one.
     pub(crate) median: f64,

@@ -1,12 +1,13 @@
 //! `lyceum-bench sandbox`: how soon a newcomer has something to look at, and what it takes of the machine.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use crate::anchor;
 use crate::goals::Finding;
-use crate::machine::Machine;
+use crate::options::RunOptions;
 use crate::pairs::Spread;
 use crate::process::Process;
 use crate::report::Report;
@@ -20,18 +21,8 @@ const IDLE: Duration = Duration::from_secs(3);
 /// How long a run is.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Options {
-    /// Times that each figure is measured
-    #[arg(long, default_value_t = 7)]
-    rounds: usize,
-    /// A short run: shows that everything works, measures little
-    #[arg(long)]
-    quick: bool,
-    /// The server's binary
-    #[arg(long, default_value = "target/release/lyceum")]
-    lyceum: PathBuf,
-    /// Where databases go
-    #[arg(long, default_value = "target/bench")]
-    folder: PathBuf,
+    #[command(flatten)]
+    run: RunOptions,
 }
 
 /// The figures of one start.
@@ -42,23 +33,24 @@ struct Started {
 
 /// Measures and reports. Errors: a sandbox does not answer.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let machine = Machine::read()?;
-    let mut report = Report { machine, sizes: [0, 0], limits: Vec::new(), findings: Vec::new() };
-    report.print_machine();
-    std::fs::create_dir_all(&options.folder)?;
+    let mut report = Report::start("sandbox", &options.run, "the demo data".to_owned())?;
     report.add(measure(options)?);
-    report.print_end();
-    report.write(&options.folder.join("sandbox.json"))
+    report.finish(&options.run)
 }
 
-fn measure(options: &Options) -> Result<[Finding; 4]> {
-    let rounds = if options.quick { 1 } else { options.rounds };
-    let (mut empty, mut memory) = (Vec::new(), Vec::new());
+fn measure(options: &Options) -> Result<[Finding; 5]> {
+    let rounds = options.run.rounds();
+    let (mut empty, mut memory, mut anchors) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
-        let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
+        let scratch = tempfile::tempdir_in(options.run.folder.canonicalize()?)?;
         empty.push(start(options, scratch.path(), &[])?);
         memory.push(start(options, scratch.path(), &["--memory"])?);
+        let file = scratch.path().join("anchor.db");
+        anchor::fill(&file, 0)?;
+        anchors.push(milliseconds(&Server::anchor(&file, BOTH_CORES)?));
     }
+    let ratio = Spread::of(memory.iter().zip(&anchors).map(|(ours, anchor)| ours.ms / anchor));
+    let anchor = format!("the anchor starts in {:.1} ms, without data", Spread::of(anchors).median);
     let ms = |all: &[Started]| Spread::of(all.iter().map(|one| one.ms));
     let mib = |all: &[Started]| Spread::of(all.iter().map(|one| one.idle_mib));
     let starts = format!("{rounds} starts, the demo user read over HTTP");
@@ -66,6 +58,7 @@ fn measure(options: &Options) -> Result<[Finding; 4]> {
     Ok([
         Finding::new("X1.empty", ms(&empty), starts.as_str()),
         Finding::new("X1.memory", ms(&memory), starts),
+        Finding::new("X1.anchor", ratio, anchor),
         Finding::new("X2.idle", mib(&empty), idle.as_str()),
         Finding::new("X2.memory", mib(&memory), idle),
     ])
@@ -73,7 +66,7 @@ fn measure(options: &Options) -> Result<[Finding; 4]> {
 
 /// Starts a sandbox in the folder as a newcomer does, and leaves it alone.
 fn start(options: &Options, folder: &Path, flags: &[&str]) -> Result<Started> {
-    let program = options.lyceum.canonicalize().context("the binary is built")?;
+    let program = options.run.lyceum.canonicalize().context("the binary is built")?;
     let address = free_address()?;
     let (_, port) = address.rsplit_once(':').context("an address has a port")?;
     let start = Instant::now();
@@ -83,5 +76,10 @@ fn start(options: &Options, folder: &Path, flags: &[&str]) -> Result<Started> {
     let server = Server::wait(process, address.clone(), DATA, start)?;
     std::thread::sleep(IDLE);
     let idle_mib = server.process.anonymous_mib()?;
-    Ok(Started { ms: server.started.as_secs_f64() * 1e3, idle_mib })
+    Ok(Started { ms: milliseconds(&server), idle_mib })
+}
+
+/// The time from exec to the first answer.
+fn milliseconds(server: &Server) -> f64 {
+    server.started.as_secs_f64() * 1e3
 }

@@ -75,7 +75,7 @@ pub(crate) fn works(program: &str, arguments: &[&str]) -> bool {
 
 /// Prints the command as one would type it.
 pub(crate) fn show(command: &Command) {
-    println!("$ {}", line(command));
+    eprintln!("$ {}", line(command));
 }
 
 /// What to say when a program does not start.

@@ -33,7 +33,7 @@ pub(super) fn next_question(options: &Options) -> Result<Finding> {
     let mut random = RandomStream::seeded(1);
     let (start, mut times) = (Instant::now(), Vec::new());
     let mut seed = 0;
-    while start.elapsed() < options.time() {
+    while start.elapsed() < options.run.time() {
         seed += 1;
         let earlier = (0..QUESTIONS).map(|_| u32::from(random.below(2) == 1)).collect();
         let mut log = AnswerLog { earlier, answers: Vec::new() };

@@ -23,14 +23,14 @@ const RIGHT_PERCENT: u64 = 80;
 
 /// Q2: the median time of a next question and its answer, beside that of a durable create.
 pub(super) fn measure(options: &Options) -> Result<Finding> {
-    let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
+    let scratch = tempfile::tempdir_in(options.run.folder.canonicalize()?)?;
     let data = scratch.path().join("ours");
-    let lyceum = LyceumProgram { program: options.lyceum.clone(), data, database: None };
+    let lyceum = LyceumProgram { program: options.run.lyceum.clone(), data, database: None };
     let server = lyceum.serve(SERVER_CORE)?;
     prepare(&server)?;
     pin(LOAD_CORE)?;
     let (mut ratios, mut detail) = (Vec::new(), String::new());
-    for _ in 0..options.rounds() {
+    for _ in 0..options.run.rounds() {
         let (creates, create_us) = of_all(options, &server, create)?;
         let (answers, answer_us) = of_all(options, &server, answer)?;
         let (count, (create, _)) = (answers.len(), percentiles(creates));
@@ -51,7 +51,7 @@ fn of_all(
     server: &Server,
     work: impl Fn(&mut Client, u64) -> Result<Duration> + Sync,
 ) -> Result<(Vec<Duration>, f64)> {
-    let end = Instant::now() + options.time();
+    let end = Instant::now() + options.run.time();
     let before = server.process.cpu_us()?;
     let times: Result<Vec<Duration>> = std::thread::scope(|scope| {
         let one = |student| {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -15,28 +15,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::goals::Finding;
-use crate::machine::Machine;
+use crate::options::RunOptions;
 use crate::pairs::Spread;
 use crate::report::Report;
 
 /// How long a run is.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Options {
-    /// Seconds of each figure
-    #[arg(long, default_value_t = 4)]
-    seconds: u64,
-    /// Times that both sides are measured, in turn
-    #[arg(long, default_value_t = 3)]
-    rounds: usize,
-    /// A short run: shows that everything works, measures little
-    #[arg(long)]
-    quick: bool,
+    #[command(flatten)]
+    run: RunOptions,
     /// Measure this side alone on this core and print its rates
     #[arg(long, hide = true)]
     ours: bool,
-    /// Where the report goes
-    #[arg(long, default_value = "target/bench")]
-    folder: PathBuf,
 }
 
 /// Times a second.
@@ -52,18 +42,15 @@ struct Rates {
 
 /// Measures and reports. Errors: a side failed, or does not verify what it signed.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let time = Duration::from_secs(if options.quick { 1 } else { options.seconds });
+    let time = options.run.time();
     if options.ours {
         println!("{}", serde_json::to_string(&lyceum(time)?)?);
         return Ok(());
     }
-    let machine = Machine::read()?;
-    let mut report = Report { machine, sizes: [1, 1], limits: Vec::new(), findings: Vec::new() };
-    report.print_machine();
-    std::fs::create_dir_all(&options.folder)?;
+    let mut report = Report::start("credentials", &options.run, "one Open Badge".to_owned())?;
     let (mut mine, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..if options.quick { 1 } else { options.rounds } {
-        theirs.push(javascript(time, &options.folder)?);
+    for _ in 0..options.run.rounds() {
+        theirs.push(javascript(time, &options.run.folder)?);
         mine.push(alone(time)?);
     }
     let ratio = |one: fn(&Rates) -> f64| {
@@ -88,8 +75,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             ),
         ),
     ]);
-    report.print_end();
-    report.write(&options.folder.join("credentials.json"))
+    report.finish(&options.run)
 }
 
 fn key() -> SigningKey {

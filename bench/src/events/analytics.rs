@@ -21,7 +21,7 @@ pub(super) fn enrollment(options: &Options, server: &Server, students: u64) -> R
     let one = server.get(&format!("/bridge/analytics/enrollment/enr-00000000-0?{DAYS}"))?;
     ensure!(one.contains("xpEarned"), "the first student has no facts: {one}");
     let path = format!("/bridge/analytics/enrollment/enr-%08d-0?{DAYS}");
-    server.load(Target::Numbered(path, students), 1, options.time())
+    server.load(Target::Numbered(path, students), 1, options.run.time())
 }
 
 /// A1 on the full log, held against the first sample.

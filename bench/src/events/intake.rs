@@ -68,8 +68,14 @@ fn row(students: u64) -> Target {
 /// Events a second of one load.
 fn send(options: &Options, server: &Server, events: u32) -> Result<(f64, Sample)> {
     let clients = if events == 1 { ONE_CLIENTS } else { MANY_CLIENTS };
-    let sample = server.load(posts(options.students(), events), clients, options.time())?;
+    let sample = server.load(posts(options.students(), events), clients, options.run.time())?;
     Ok((sample.requests_per_second * f64::from(events), sample))
+}
+
+/// Events a second in envelopes of 100, and how many were sent.
+pub(super) fn rate(options: &Options, server: &Server) -> Result<(f64, u64)> {
+    let (rate, _) = send(options, server, MANY)?;
+    Ok((rate, sent(options.run.time(), rate)))
 }
 
 /// Sends events of all days of so many students until the end of the range are stored, and hardly more. Answers how
@@ -88,7 +94,7 @@ pub(super) fn fill(
         stored += sent(time, rate);
         println!("{stored} events stored");
         let left = range.end.saturating_sub(stored) / sent(Duration::from_secs(1), rate).max(1);
-        time = Duration::from_secs(left.max(1)).min(options.time());
+        time = Duration::from_secs(left.max(1)).min(options.run.time());
     }
     Ok(stored)
 }
@@ -108,13 +114,14 @@ pub(super) fn rates(
     let (mut random, mut sequential, mut ones, mut rates) = (vec![], vec![], vec![], vec![]);
     let (mut detail, mut limit, mut memory) = (String::new(), String::new(), 0.0_f64);
     let anchor = anchor(folder)?;
-    for _ in 0..options.rounds() {
-        let by_uuid = event_insert(folder, EVENT, Key::Random, options.time())?.per_second;
-        let by_number = event_insert(folder, EVENT, Key::Sequential, options.time())?.per_second;
+    for _ in 0..options.run.rounds() {
+        let by_uuid = event_insert(folder, EVENT, Key::Random, options.run.time())?.per_second;
+        let by_number =
+            event_insert(folder, EVENT, Key::Sequential, options.run.time())?.per_second;
         let (many, sample) = send(options, server, MANY)?;
         let (one, _) = send(options, server, 1)?;
-        let bare = anchor.load(row(options.students()), ONE_CLIENTS, options.time())?;
-        *stored += sent(options.time(), many) + sent(options.time(), one);
+        let bare = anchor.load(row(options.students()), ONE_CLIENTS, options.run.time())?;
+        *stored += sent(options.run.time(), many) + sent(options.run.time(), one);
         detail = format!(
             "ours {many:.0} events/s, {:.1} µs CPU an event, raw {by_uuid:.0} by UUID, {by_number:.0} by number; {one:.0} events/s alone",
             sample.cpu_us / f64::from(MANY)
@@ -141,7 +148,7 @@ pub(super) fn rates(
 
 /// E3: the rate on the full log.
 pub(super) fn late(options: &Options, server: &Server, first: f64) -> Result<Finding> {
-    let late = (0..options.rounds())
+    let late = (0..options.run.rounds())
         .map(|_| Ok(send(options, server, MANY)?.0))
         .collect::<Result<Vec<f64>>>()?;
     let spread = Spread::of(late.iter().map(|late| late / first));

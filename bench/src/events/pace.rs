@@ -24,12 +24,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) fn measure(options: &Options, server: &Server, rate: f64) -> Result<[Finding; 2]> {
     let target = Target::Numbered(format!("{ROSTERING}/users/user-%08d"), options.students());
     let (mut ratios, mut fresh, mut detail) = (Vec::new(), Vec::new(), String::new());
-    for _ in 0..options.rounds() {
-        let alone = server.load(target.clone(), READ_CLIENTS, options.time())?;
+    for _ in 0..options.run.rounds() {
+        let alone = server.load(target.clone(), READ_CLIENTS, options.run.time())?;
         let stop = AtomicBool::new(false);
         let (beside, visible, sent) = std::thread::scope(|scope| -> Result<_> {
             let sending = scope.spawn(|| send(options, server, rate, &stop));
-            let beside = server.load(target.clone(), READ_CLIENTS, options.time());
+            let beside = server.load(target.clone(), READ_CLIENTS, options.run.time());
             let visible = freshness(server);
             stop.store(true, Ordering::Relaxed);
             let sent = sending.join().expect("the sending thread answers its errors")?;
@@ -46,6 +46,19 @@ pub(super) fn measure(options: &Options, server: &Server, rate: f64) -> Result<[
     let p99 = fresh[fresh.len() * 99 / 100];
     let visible = format!("p50 {:.1} ms of {} events", fresh[fresh.len() / 2], fresh.len());
     Ok([Finding::new("E5", Spread::of(ratios), detail), Finding::new("A2", p99, visible)])
+}
+
+/// Sends so many events of April of so many students, one envelope after the other, and returns how many were sent.
+pub(super) fn fill(server: &Server, events: u64, students: u64) -> Result<u64> {
+    let mut sent = 0;
+    while sent < events {
+        let time = format!("2026-04-{:02}T12:00:00.000Z", fastrand::u8(1..=30));
+        let events: Vec<String> =
+            (0..MANY).map(|_| event(fastrand::u64(..students), &time, "Math")).collect();
+        post(server, &envelope(&events.join(",")))?;
+        sent += u64::from(MANY);
+    }
+    Ok(sent)
 }
 
 /// Sends envelopes at the rate until told to stop; answers the rate that was reached.

@@ -36,11 +36,11 @@ struct SharedLoad {
 /// Measures D4 in a private cluster with `fsync` on, envelopes of 100 and of one.
 pub(super) fn measure(options: &Options) -> Result<Vec<Finding>> {
     let cluster = Cluster::start();
-    let scratch = tempfile::tempdir_in(&options.folder)?;
+    let scratch = tempfile::tempdir_in(&options.run.folder)?;
     let mut servers = Vec::new();
     for number in 0..SERVERS {
         let lyceum = LyceumProgram {
-            program: options.lyceum.clone(),
+            program: options.run.lyceum.clone(),
             data: scratch.path().join(number.to_string()),
             database: Some(cluster.url()),
         };
@@ -59,7 +59,7 @@ pub(super) fn measure(options: &Options) -> Result<Vec<Finding>> {
         [(MANY, MANY_CLIENTS, "D4", "D4.cpu"), (1, ONE_CLIENTS, "D4.one", "D4.one.cpu")]
     {
         let mut rounds: Vec<[SharedLoad; SERVERS]> = Vec::new();
-        for _ in 0..options.rounds() {
+        for _ in 0..options.run.rounds() {
             let load = |count| load(options, &servers, &cluster.url(), count, events, clients);
             rounds.push([load(1)?, load(2)?, load(SERVERS)?]);
         }
@@ -103,7 +103,7 @@ fn load(
             .iter()
             .map(|server| {
                 let target = posts(options.students(), events);
-                scope.spawn(move || server.load(target, share, options.time()))
+                scope.spawn(move || server.load(target, share, options.run.time()))
             })
             .collect();
         let broken = |_| anyhow!("a load panicked");
@@ -117,7 +117,7 @@ fn load(
         ))
     })?;
     let events_per_second = requests * f64::from(events);
-    let cpu_us = (cpu()? - before) / (events_per_second * options.time().as_secs_f64());
+    let cpu_us = (cpu()? - before) / (events_per_second * options.run.time().as_secs_f64());
     Ok(SharedLoad { events_per_second, cpu_us, waiting })
 }
 

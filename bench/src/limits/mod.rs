@@ -10,17 +10,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use events::{Key, event_insert, unnest_insert};
 pub(crate) use replay::same_index_insert;
 pub(crate) use sqlite::random_key_insert;
 
 /// How fast one operation ran.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Limit {
     /// What was done.
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     /// Operations a second of wall time.
     pub(crate) per_second: f64,
     /// Operations a second of the calling thread's CPU time; steady on a busy machine.
@@ -58,7 +58,7 @@ pub(crate) fn measure(
     calls.sort_unstable();
     let operations = f64::from(u32::try_from(operations)?);
     Ok(Limit {
-        name,
+        name: name.to_owned(),
         per_second: operations / wall.as_secs_f64(),
         per_cpu_second: operations / cpu.as_secs_f64(),
         p50_us: calls[calls.len() / 2].as_secs_f64() * 1e6,

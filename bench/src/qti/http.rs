@@ -23,9 +23,9 @@ const CREATING: u32 = 64;
 
 /// Creates and scored responses, on a fresh server beside a fresh anchor.
 pub(super) fn measure(options: &Options) -> Result<[Finding; 3]> {
-    let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
+    let scratch = tempfile::tempdir_in(options.run.folder.canonicalize()?)?;
     let data = scratch.path().join("ours");
-    let lyceum = LyceumProgram { program: options.lyceum.clone(), data, database: None };
+    let lyceum = LyceumProgram { program: options.run.lyceum.clone(), data, database: None };
     let lyceum = lyceum.serve(SERVER_CORE)?;
     for number in 0..ITEMS {
         let xml = item(&format!("item-{number:08}"));
@@ -57,9 +57,9 @@ fn scored(options: &Options, lyceum: &Server, folder: &Path) -> Result<[Finding;
         ITEMS,
     );
     let pairs = Pairs::measure(
-        options.rounds(),
-        || anchor.load(read.clone(), ANSWERING, options.time()),
-        || lyceum.load(score.clone(), ANSWERING, options.time()),
+        options.run.rounds(),
+        || anchor.load(read.clone(), ANSWERING, options.run.time()),
+        || lyceum.load(score.clone(), ANSWERING, options.run.time()),
     )?;
     let rate = |sample: &Sample| sample.requests_per_second;
     let median = |spread: Spread| spread.median;
@@ -83,10 +83,10 @@ fn scored(options: &Options, lyceum: &Server, folder: &Path) -> Result<[Finding;
 fn creates(options: &Options, lyceum: &Server, folder: &Path) -> Result<Finding> {
     let body = json!({ "format": "xml", "xml": ITEM }).to_string();
     let (mut ratios, mut detail) = (Vec::new(), String::new());
-    for _ in 0..options.rounds() {
-        let raw = event_insert(folder, ITEM, Key::Random, options.time())?.per_second;
+    for _ in 0..options.run.rounds() {
+        let raw = event_insert(folder, ITEM, Key::Random, options.run.time())?.per_second;
         let target = Target::Post("/assessment-items".into(), body.clone(), 0);
-        let sample = lyceum.load(target, CREATING, options.time())?;
+        let sample = lyceum.load(target, CREATING, options.run.time())?;
         ratios.push(sample.requests_per_second / raw);
         detail = format!(
             "ours {:.0} items/s, {:.1} µs CPU, p50 {:.2} ms; raw {raw:.0}",

@@ -22,12 +22,12 @@ const CALLS: u64 = 100;
 pub(super) fn reading(options: &Options) -> Result<Finding> {
     let xml = item("item-0001");
     let (mut ratios, mut detail) = (Vec::new(), String::new());
-    for _ in 0..options.rounds() {
-        let scan = measure("scan of an item's events", options.time(), || {
+    for _ in 0..options.run.rounds() {
+        let scan = measure("scan of an item's events", options.run.time(), || {
             (0..CALLS).try_for_each(|_| scan(black_box(&xml)))?;
             Ok(CALLS)
         })?;
-        let read = measure("an item read and checked", options.time(), || {
+        let read = measure("an item read and checked", options.run.time(), || {
             for _ in 0..CALLS {
                 black_box(read_item(black_box(&xml))?);
             }
@@ -68,7 +68,7 @@ pub(super) fn scoring(options: &Options) -> Result<Finding> {
     let values = json.as_object().context("it is an object")?;
     let mut random = RandomStream::seeded(1);
     let (start, mut times) = (Instant::now(), Vec::new());
-    while start.elapsed() < options.time() {
+    while start.elapsed() < options.run.time() {
         let start = Instant::now();
         let responses = Responses::from_json(&item, values).ok().context("it fits")?;
         black_box(check(&item, &responses));

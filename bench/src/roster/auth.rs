@@ -56,7 +56,7 @@ fn area() -> Area {
 
 /// Measures P4.auth.
 pub(super) fn measure(options: &Options) -> Result<Finding> {
-    let scratch = tempfile::tempdir_in(&options.folder)?;
+    let scratch = tempfile::tempdir_in(&options.run.folder)?;
     let start = Instant::now();
     let mut process = Process::start(SERVER_CORE, std::env::current_exe()?, |command| {
         command.arg("probe").arg(scratch.path()).stdout(Stdio::piped());
@@ -65,9 +65,10 @@ pub(super) fn measure(options: &Options) -> Result<Finding> {
     let Probe { address, token } = serde_json::from_str(&line)?;
     let mut server = Server::wait(process, address, "/probe/open", start)?;
     server.headers = vec![format!("Authorization: Bearer {token}")];
-    let load = |path: &str| server.load(Target::Fixed(path.into()), READ_CLIENTS, options.time());
+    let load =
+        |path: &str| server.load(Target::Fixed(path.into()), READ_CLIENTS, options.run.time());
     let pairs =
-        Pairs::measure(options.rounds(), || load("/probe/open"), || load("/probe/guarded"))?;
+        Pairs::measure(options.run.rounds(), || load("/probe/open"), || load("/probe/guarded"))?;
     let differences =
         pairs.ours.iter().zip(&pairs.other).map(|(lyceum, other)| lyceum.cpu_us - other.cpu_us);
     let (guarded, open) = (pairs.ours(|s| s.cpu_us).median, pairs.other(|s| s.cpu_us).median);

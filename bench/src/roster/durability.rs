@@ -20,9 +20,9 @@ const TRACED: usize = 200;
 
 /// Measures W3 on an empty database.
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
-    let scratch = tempfile::tempdir_in(&options.folder)?;
+    let scratch = tempfile::tempdir_in(&options.run.folder)?;
     let lyceum = LyceumProgram { data: scratch.path().to_owned(), ..networks.small.lyceum.clone() };
-    let enough = if options.quick { ACKNOWLEDGED_QUICK } else { ACKNOWLEDGED };
+    let enough = if options.run.quick { ACKNOWLEDGED_QUICK } else { ACKNOWLEDGED };
     let (mut acknowledged, mut lost) = (0, 0);
     for round in 0..KILLS {
         let mut server = lyceum.serve(BOTH_CORES)?;

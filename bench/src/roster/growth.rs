@@ -42,9 +42,9 @@ fn offset(options: &Options, server: &Server, users: u64) -> Result<Finding> {
     let first = Target::Fixed(format!("{ROSTERING}/users?limit=100&offset=0"));
     let deep = Target::Listed(targets.path().to_owned());
     let pairs = Pairs::measure(
-        options.rounds(),
-        || server.load(first.clone(), 1, options.time()),
-        || server.load(deep.clone(), 1, options.time()),
+        options.run.rounds(),
+        || server.load(first.clone(), 1, options.run.time()),
+        || server.load(deep.clone(), 1, options.run.time()),
     )?;
     let (deep, first) = (pairs.ours(|s| s.p50_ms).median, pairs.other(|s| s.p50_ms).median);
     let detail = format!("p50 {deep:.3} ms deep, {first:.3} ms first");
@@ -55,9 +55,9 @@ fn offset(options: &Options, server: &Server, users: u64) -> Result<Finding> {
 fn same_users(options: &Options, small: &Server, large: &Server) -> Result<Finding> {
     let target = Target::Numbered(format!("{ROSTERING}/users/user-%08d"), SAME_USERS);
     let pairs = Pairs::measure(
-        options.rounds(),
-        || small.load(target.clone(), READ_CLIENTS, options.time()),
-        || large.load(target.clone(), READ_CLIENTS, options.time()),
+        options.run.rounds(),
+        || small.load(target.clone(), READ_CLIENTS, options.run.time()),
+        || large.load(target.clone(), READ_CLIENTS, options.run.time()),
     )?;
     let (large, small) = (pairs.ours(|s| s.cpu_us).median, pairs.other(|s| s.cpu_us).median);
     let detail = format!("{large:.1} µs CPU large, {small:.1} µs small");
@@ -67,11 +67,11 @@ fn same_users(options: &Options, small: &Server, large: &Server) -> Result<Findi
 /// G4: a filter that scans, and point reads beside it.
 fn slow_filter(options: &Options, server: &Server) -> Result<[Finding; 2]> {
     let target = Target::Numbered(format!("{ROSTERING}/users/user-%08d"), SAME_USERS);
-    let alone = server.load(target.clone(), READ_CLIENTS, options.time())?;
+    let alone = server.load(target.clone(), READ_CLIENTS, options.run.time())?;
     let stop = AtomicBool::new(false);
     let (beside, mut scans) = std::thread::scope(|scope| -> Result<_> {
         let scans = scope.spawn(|| repeat(server, &stop));
-        let beside = server.load(target, READ_CLIENTS, options.time());
+        let beside = server.load(target, READ_CLIENTS, options.run.time());
         stop.store(true, Ordering::Relaxed);
         Ok((beside?, scans.join().expect("the scanning thread answers its errors")?))
     })?;

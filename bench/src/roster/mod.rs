@@ -1,6 +1,7 @@
 //! `lyceum-bench roster`: every goal of the roster in one run.
 
 mod auth;
+pub(crate) mod curves;
 mod durability;
 mod growth;
 pub(crate) mod networks;
@@ -10,15 +11,12 @@ mod starts;
 pub(crate) mod tools;
 mod writes;
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use anyhow::Result;
 
 pub(crate) use auth::serve as serve_probe;
 
 use crate::limits;
-use crate::machine::Machine;
+use crate::options::RunOptions;
 use crate::report::{Report, print_limits};
 
 /// Clients of a read; each keeps one request in flight.
@@ -29,21 +27,14 @@ const WRITE_CLIENTS: u32 = 64;
 /// How long and how large a run is.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Options {
-    /// Seconds of each load
-    #[arg(long, default_value_t = 8)]
-    seconds: u64,
-    /// Times that each pair is measured
-    #[arg(long, default_value_t = 3)]
-    rounds: usize,
+    #[command(flatten)]
+    run: RunOptions,
     /// Students of the small network
     #[arg(long, default_value_t = 10_000)]
     small: u64,
-    /// Students of the large network; ten million take 60 GiB of disk and an hour to import
+    /// Students of the large network; a million take 12 GiB of disk, ten million 60 GiB and an hour to import
     #[arg(long, default_value_t = 1_000_000)]
     large: u64,
-    /// A short run on small networks: shows that everything works, measures little
-    #[arg(long)]
-    quick: bool,
     /// Measure only these parts
     #[arg(long, value_delimiter = ',')]
     only: Vec<Part>,
@@ -54,12 +45,6 @@ pub(crate) struct Options {
     /// Keep the networks of an earlier run instead of importing them again (leaves out W2)
     #[arg(long)]
     keep: bool,
-    /// The server's binary
-    #[arg(long, default_value = "target/release/lyceum")]
-    lyceum: PathBuf,
-    /// Where databases go; needs 12 GiB for a million students
-    #[arg(long, default_value = "target/bench")]
-    folder: PathBuf,
 }
 
 /// A group of goals that are measured together.
@@ -91,32 +76,23 @@ impl Options {
         [Part::Limits, Part::Reads, Part::Writes].into_iter().any(|part| self.wants(part))
     }
 
-    fn time(&self) -> Duration {
-        Duration::from_secs(if self.quick { 1 } else { self.seconds })
-    }
-
-    fn rounds(&self) -> usize {
-        if self.quick { 1 } else { self.rounds }
-    }
-
     /// Students of the small and the large network.
     fn sizes(&self) -> [u64; 2] {
-        if self.quick { [1_000, 10_000] } else { [self.small, self.large] }
+        if self.run.quick { [1_000, 10_000] } else { [self.small, self.large] }
     }
 }
 
 /// Measures and reports. Errors: a tool is missing, or any request was not answered 2xx.
 pub(crate) fn run(options: &Options) -> Result<()> {
     tools::install()?;
-    let machine = Machine::read()?;
-    let mut report =
-        Report { machine, sizes: options.sizes(), limits: Vec::new(), findings: Vec::new() };
-    report.print_machine();
-    println!("networks of {} and {} students\n", report.sizes[0], report.sizes[1]);
+    let [small, large] = options.sizes();
+    let data = format!("networks of {small} and {large} students with ten enrollments each");
+    let mut report = Report::start("roster", &options.run, data)?;
     let (networks, imports) = networks::prepare(options)?;
     report.add(imports);
     if options.wants(Part::Limits) {
-        report.limits = limits::all(&networks.small.anchor, networks.small.users, options.time())?;
+        report.limits =
+            limits::all(&networks.small.anchor, networks.small.users, options.run.time())?;
         print_limits(&report.limits);
     }
     if options.wants(Part::Reads) {
@@ -138,6 +114,5 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if options.wants(Part::Postgres) {
         report.add(postgres::measure(options, &networks)?);
     }
-    report.print_end();
-    report.write(&options.folder.join("roster.json"))
+    report.finish(&options.run)
 }

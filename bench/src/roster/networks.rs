@@ -8,6 +8,7 @@ use super::Options;
 use crate::data::{self, ENROLLMENTS_PER_USER};
 use crate::goals::Finding;
 use crate::lyceum::{LyceumProgram, Run};
+use crate::options::RunOptions;
 use crate::{anchor, limits};
 
 /// A network of one size.
@@ -26,8 +27,8 @@ pub(super) struct Networks {
 /// Creates the missing networks, or all of them, and returns the findings of the imports.
 pub(super) fn prepare(options: &Options) -> Result<(Networks, Vec<Finding>)> {
     let [small, large] = options.sizes();
-    let (small, small_import) = network(options, small)?;
-    let (large, large_import) = network(options, large)?;
+    let (small, small_import) = network(&options.run, small, options.needs_anchor(), options.keep)?;
+    let (large, large_import) = network(&options.run, large, options.needs_anchor(), options.keep)?;
     let mut findings = Vec::new();
     if let (Some(small_import), Some(large_import)) = (small_import, large_import) {
         findings.push(speed(&small, small_import)?);
@@ -37,28 +38,32 @@ pub(super) fn prepare(options: &Options) -> Result<(Networks, Vec<Finding>)> {
 }
 
 /// Makes one size. The import is `None` when an earlier one was kept.
-fn network(options: &Options, users: u64) -> Result<(Network, Option<Run>)> {
-    std::fs::create_dir_all(&options.folder)?;
-    let folder = options.folder.canonicalize()?;
+pub(super) fn network(
+    run: &RunOptions,
+    users: u64,
+    needs_anchor: bool,
+    keeps: bool,
+) -> Result<(Network, Option<Run>)> {
+    let folder = run.folder.canonicalize()?;
     let anchor = folder.join(format!("anchor-{users}.db"));
-    if options.needs_anchor() && !anchor.exists() {
+    if needs_anchor && !anchor.exists() {
         println!("filling the anchor with {users} students");
         anchor::fill(&anchor, users)?;
     }
     let lyceum = LyceumProgram {
-        program: options.lyceum.clone(),
+        program: run.lyceum.clone(),
         data: folder.join(format!("ours-{users}")),
         database: None,
     };
-    if options.keep && lyceum.file().exists() {
+    if keeps && lyceum.file().exists() {
         return Ok((Network { users, anchor, lyceum }, None));
     }
     if lyceum.data.exists() {
         std::fs::remove_dir_all(&lyceum.data)?;
     }
     println!("importing {users} students");
-    let run = lyceum.import(&csv(&folder, users)?)?;
-    Ok((Network { users, anchor, lyceum }, Some(run)))
+    let import = lyceum.import(&csv(&folder, users)?)?;
+    Ok((Network { users, anchor, lyceum }, Some(import)))
 }
 
 /// The CSV files of the network, made once.

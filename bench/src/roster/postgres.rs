@@ -16,13 +16,13 @@ use crate::server::BOTH_CORES;
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
     let cluster = Cluster::start();
     let small = &networks.small;
-    let scratch = tempfile::tempdir_in(&options.folder)?;
+    let scratch = tempfile::tempdir_in(&options.run.folder)?;
     let postgres = LyceumProgram {
         data: scratch.path().to_owned(),
         database: Some(cluster.url()),
         ..small.lyceum.clone()
     };
-    postgres.import(&csv(&options.folder, small.users)?)?;
+    postgres.import(&csv(&options.run.folder, small.users)?)?;
     let mut sqlite = small.lyceum.serve(BOTH_CORES)?;
     let mut postgres = postgres.serve(BOTH_CORES)?;
     postgres.process.count_family(cluster.id());
@@ -30,9 +30,9 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
     postgres.load_cores = BOTH_CORES;
     let target = Target::Numbered(format!("{ROSTERING}/users/user-%08d"), small.users);
     let pairs = Pairs::measure(
-        options.rounds(),
-        || sqlite.load(target.clone(), READ_CLIENTS, options.time()),
-        || postgres.load(target.clone(), READ_CLIENTS, options.time()),
+        options.run.rounds(),
+        || sqlite.load(target.clone(), READ_CLIENTS, options.run.time()),
+        || postgres.load(target.clone(), READ_CLIENTS, options.run.time()),
     )?;
     let ratio = pairs.ratio(|sample| sample.requests_per_second);
     Ok(vec![Finding::new("D1", ratio, side_by_side(&pairs))])

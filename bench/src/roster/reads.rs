@@ -12,6 +12,7 @@ use super::{Options, READ_CLIENTS};
 use crate::goals::Finding;
 use crate::load::{Sample, Target};
 use crate::lyceum::ROSTERING;
+use crate::options::RunOptions;
 use crate::pairs::{Pairs, Spread};
 use crate::server::{SERVER_CORE, Server};
 
@@ -19,10 +20,10 @@ use crate::server::{SERVER_CORE, Server};
 const PAGE_STARTS: u64 = 500;
 
 /// Both sides of one size, running.
-struct Sides {
+pub(super) struct Sides {
     users: u64,
     anchor: Server,
-    lyceum: Server,
+    pub(super) lyceum: Server,
     /// Pages of Lyceum, each a request target with a cursor, one a line.
     pages: NamedTempFile,
 }
@@ -35,7 +36,7 @@ struct Read {
 
 /// What is read.
 #[derive(Clone, Copy)]
-enum What {
+pub(super) enum What {
     User,
     Page,
     Enrollments,
@@ -48,15 +49,18 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
     let large = Sides::start(&networks.large, organization)?;
     let idle = small.lyceum.process.anonymous_mib()?;
     let read = |what| -> Result<Read> {
-        Ok(Read { small: small.measure(options, what)?, large: large.measure(options, what)? })
+        Ok(Read {
+            small: small.measure(&options.run, what)?,
+            large: large.measure(&options.run, what)?,
+        })
     };
     let user = read(What::User)?;
     let page = read(What::Page)?;
     let enrollments = read(What::Enrollments)?;
     let memory = Pairs::measure(
-        options.rounds(),
-        || small.anchor.load(Target::Fixed("/page_mem".into()), READ_CLIENTS, options.time()),
-        || small.page(options.time()),
+        options.run.rounds(),
+        || small.anchor.load(Target::Fixed("/page_mem".into()), READ_CLIENTS, options.run.time()),
+        || small.page(options.run.time()),
     )?;
     let mut findings = vec![
         throughput("P1", &user.small),
@@ -79,7 +83,7 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
 }
 
 impl Sides {
-    fn start(network: &Network, organization: Option<&str>) -> Result<Self> {
+    pub(super) fn start(network: &Network, organization: Option<&str>) -> Result<Self> {
         // Else the first side measured would read from the disk what the second finds in memory.
         for file in [&network.anchor, &network.lyceum.file()] {
             std::io::copy(&mut std::fs::File::open(file)?, &mut std::io::sink())?;
@@ -103,8 +107,8 @@ impl Sides {
         Ok(())
     }
 
-    fn measure(&self, options: &Options, what: What) -> Result<Pairs> {
-        let time = options.time();
+    pub(super) fn measure(&self, run: &RunOptions, what: What) -> Result<Pairs> {
+        let (time, rounds) = (run.time(), run.rounds());
         let anchor = |path: &str| {
             self.anchor.load(Target::Numbered(path.into(), self.users), READ_CLIENTS, time)
         };
@@ -114,19 +118,13 @@ impl Sides {
         };
         let filter = "/enrollments?filter=user.sourcedId='user-%08d'";
         match what {
-            What::User => Pairs::measure(
-                options.rounds(),
-                || anchor("/users/user-%08d"),
-                || lyceum("/users/user-%08d"),
-            ),
-            What::Enrollments => {
-                Pairs::measure(options.rounds(), || anchor(filter), || lyceum(filter))
+            What::User => {
+                Pairs::measure(rounds, || anchor("/users/user-%08d"), || lyceum("/users/user-%08d"))
             }
-            What::Page => Pairs::measure(
-                options.rounds(),
-                || anchor("/users?limit=100&after=%d"),
-                || self.page(time),
-            ),
+            What::Enrollments => Pairs::measure(rounds, || anchor(filter), || lyceum(filter)),
+            What::Page => {
+                Pairs::measure(rounds, || anchor("/users?limit=100&after=%d"), || self.page(time))
+            }
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
 fn start_empty(options: &Options, lyceum: &LyceumProgram) -> Result<Finding> {
     let mut times = Vec::new();
     for _ in 0..STARTS {
-        let scratch = tempfile::tempdir_in(&options.folder)?;
+        let scratch = tempfile::tempdir_in(&options.run.folder)?;
         let empty = LyceumProgram { data: scratch.path().to_owned(), ..lyceum.clone() };
         times.push(milliseconds(empty.serve_bare(SERVER_CORE)?.started));
     }
@@ -88,7 +88,7 @@ fn peak_until(pid: u32, stop: &AtomicBool) -> f64 {
 
 /// Peak memory, in MiB, of an export.
 fn export(options: &Options, lyceum: &LyceumProgram) -> Result<f64> {
-    let scratch = tempfile::tempdir_in(&options.folder)?;
+    let scratch = tempfile::tempdir_in(&options.run.folder)?;
     Ok(lyceum.export(&scratch.path().join("export.zip"))?.peak_mib)
 }
 

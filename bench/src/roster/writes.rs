@@ -31,7 +31,7 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
 
 /// W1: Lyceum and the anchor beside raw inserts.
 fn creates(options: &Options, network: &Network) -> Result<Finding> {
-    let scratch = tempfile::tempdir_in(&options.folder)?;
+    let scratch = tempfile::tempdir_in(&options.run.folder)?;
     let anchor_file = scratch.path().join("anchor.db");
     std::fs::copy(&network.anchor, &anchor_file)?;
     let anchor = Server::anchor(&anchor_file, SERVER_CORE)?;
@@ -40,10 +40,10 @@ fn creates(options: &Options, network: &Network) -> Result<Finding> {
         server.load(Target::Post(path.into(), USER.into(), 0), WRITE_CLIENTS, time)
     };
     let (mut ratios, mut detail) = (Vec::new(), String::new());
-    for _ in 0..options.rounds() {
-        let raw = random_key_insert(scratch.path(), options.time())?.per_second;
-        let anchor = create(&anchor, "/users", options.time())?;
-        let lyceum = create(&lyceum, &format!("{ROSTERING}/users"), options.time())?;
+    for _ in 0..options.run.rounds() {
+        let raw = random_key_insert(scratch.path(), options.run.time())?.per_second;
+        let anchor = create(&anchor, "/users", options.run.time())?;
+        let lyceum = create(&lyceum, &format!("{ROSTERING}/users"), options.run.time())?;
         ratios.push(lyceum.requests_per_second / raw);
         detail = format!(
             "ours {:.0} rows/s, {:.1} µs CPU, p50 {:.2} ms; anchor {:.0} rows/s, {:.1} µs; raw {raw:.0}",
@@ -63,8 +63,8 @@ fn tokens(options: &Options, lyceum: &LyceumProgram) -> Result<[Finding; 2]> {
     let mut server = lyceum.serve(SERVER_CORE)?;
     server.headers = vec!["Content-Type: application/x-www-form-urlencoded".into()];
     let target = Target::Post("/oauth2/token".into(), credentials.form(), 0);
-    let samples = (0..options.rounds())
-        .map(|_| server.load(target.clone(), READ_CLIENTS, options.time()))
+    let samples = (0..options.run.rounds())
+        .map(|_| server.load(target.clone(), READ_CLIENTS, options.run.time()))
         .collect::<Result<Vec<_>>>()?;
     let rate = Spread::of(samples.iter().map(|sample| sample.requests_per_second));
     let cpu_ms = Spread::of(samples.iter().map(|sample| sample.cpu_us / 1e3));

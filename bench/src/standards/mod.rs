@@ -1,14 +1,14 @@
 //! `lyceum-bench standards`: a large framework of academic standards, imported and read.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use crate::goals::Finding;
+use crate::limits::{Key, event_insert};
 use crate::lyceum::LyceumProgram;
-use crate::machine::Machine;
+use crate::options::RunOptions;
 use crate::pairs::Spread;
 use crate::report::Report;
 use crate::server::SERVER_CORE;
@@ -17,52 +17,44 @@ use crate::server::SERVER_CORE;
 const ITEMS: usize = 20_000;
 /// Items below each.
 const CHILDREN: usize = 12;
+/// `lastChangeDateTime` of everything.
+const MODIFIED: &str = "2026-01-15T08:00:00Z";
 const FRAMEWORK: &str = "7e000000-0000-4000-8000-000000000001";
 
 /// How long a run is.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Options {
-    /// Times that each figure is measured
-    #[arg(long, default_value_t = 5)]
-    rounds: usize,
-    /// A short run: shows that everything works, measures little
-    #[arg(long)]
-    quick: bool,
-    /// The server's binary
-    #[arg(long, default_value = "target/release/lyceum")]
-    lyceum: PathBuf,
-    /// Where databases go
-    #[arg(long, default_value = "target/bench")]
-    folder: PathBuf,
+    #[command(flatten)]
+    run: RunOptions,
 }
 
 /// Measures and reports. Errors: any request was not answered 2xx.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let machine = Machine::read()?;
-    let sizes = [0, ITEMS as u64];
-    let mut report = Report { machine, sizes, limits: Vec::new(), findings: Vec::new() };
-    report.print_machine();
-    std::fs::create_dir_all(&options.folder)?;
+    let data = format!("a framework of {ITEMS} items");
+    let mut report = Report::start("standards", &options.run, data)?;
     report.add(measure(options)?);
-    report.print_end();
-    report.write(&options.folder.join("standards.json"))
+    report.finish(&options.run)
 }
 
 /// Import into an empty database, then reads of the whole package and a search, over HTTP.
-pub(crate) fn measure(options: &Options) -> Result<[Finding; 3]> {
-    let rounds = if options.quick { 1 } else { options.rounds };
-    let scratch = tempfile::tempdir_in(options.folder.canonicalize()?)?;
+#[expect(clippy::cast_precision_loss, reason = "items are few")]
+fn measure(options: &Options) -> Result<[Finding; 4]> {
+    let rounds = options.run.rounds();
+    let scratch = tempfile::tempdir_in(options.run.folder.canonicalize()?)?;
     let file = scratch.path().join("framework.json");
     std::fs::write(&file, framework().to_string())?;
     let lyceum = |round: usize| LyceumProgram {
-        program: options.lyceum.clone(),
+        program: options.run.lyceum.clone(),
         data: scratch.path().join(format!("data-{round}")),
         database: None,
     };
-    let mut imports = Vec::new();
+    let (mut imports, mut ratios) = (Vec::new(), Vec::new());
+    let item = item(1).to_string();
     let mut peak = 0.0;
     for round in 0..rounds {
         let run = lyceum(round).import_standards(&file)?;
+        let raw = event_insert(scratch.path(), &item, Key::Random, options.run.time())?;
+        ratios.push(ITEMS as f64 / run.time.as_secs_f64() / raw.per_second);
         imports.push(run.time.as_secs_f64());
         peak = run.peak_mib.max(peak);
     }
@@ -89,6 +81,7 @@ pub(crate) fn measure(options: &Options) -> Result<[Finding; 3]> {
     };
     Ok([
         of("C4.import", imports, format!("{ITEMS} items, {size} MB, peak {peak:.0} MiB")),
+        of("C4.raw", ratios, "SQLite inserts of an item's text by a random key".to_owned()),
         of("C4.read", reads, format!("{bytes} bytes in the platform's shape")),
         of("C4.search", searches, "two words, 20 000 items have one of them".to_owned()),
     ])
@@ -102,27 +95,28 @@ fn link(id: &str) -> Value {
     json!({ "title": "node", "identifier": id, "uri": format!("https://example.org/{id}") })
 }
 
+/// An item of the framework.
+fn item(number: usize) -> Value {
+    let id = id(1, number);
+    json!({
+        "identifier": id, "uri": format!("https://example.org/items/{id}"),
+        "lastChangeDateTime": MODIFIED, "CFItemType": "Standard", "language": "en",
+        "humanCodingScheme": format!("LY.{}.{}.{number}", number % 13, number % 7),
+        "fullStatement": format!(
+            "Students compare and order fractions with the same numerator or denominator, reason \
+             about their size, and explain statement{number} to another student in writing"
+        ),
+        "educationLevel": [format!("{:02}", number % 13)],
+    })
+}
+
 /// A framework of codes, statements and grades, as states publish them.
 fn framework() -> Value {
-    let when = "2026-01-15T08:00:00Z";
-    let item = |number: usize| {
-        let id = id(1, number);
-        json!({
-            "identifier": id, "uri": format!("https://example.org/items/{id}"),
-            "lastChangeDateTime": when, "CFItemType": "Standard", "language": "en",
-            "humanCodingScheme": format!("LY.{}.{}.{number}", number % 13, number % 7),
-            "fullStatement": format!(
-                "Students compare and order fractions with the same numerator or denominator, reason \
-                 about their size, and explain statement{number} to another student in writing"
-            ),
-            "educationLevel": [format!("{:02}", number % 13)],
-        })
-    };
     let association = |number: usize| {
         let parent =
             if number < CHILDREN { FRAMEWORK.to_owned() } else { id(1, number / CHILDREN) };
         json!({
-            "identifier": id(2, number), "uri": "https://example.org/a", "lastChangeDateTime": when,
+            "identifier": id(2, number), "uri": "https://example.org/a", "lastChangeDateTime": MODIFIED,
             "associationType": "isChildOf", "sequenceNumber": number,
             "originNodeURI": link(&id(1, number)), "destinationNodeURI": link(&parent),
         })
@@ -130,7 +124,7 @@ fn framework() -> Value {
     json!({
         "CFDocument": {
             "identifier": FRAMEWORK, "uri": "https://example.org/d", "creator": "Board",
-            "title": "Large", "lastChangeDateTime": when,
+            "title": "Large", "lastChangeDateTime": MODIFIED,
         },
         "CFItems": (1..=ITEMS).map(item).collect::<Value>(),
         "CFAssociations": (1..=ITEMS).map(association).collect::<Value>(),
