@@ -21,10 +21,10 @@ const PROGRAMS: [(&str, &str); 17] = [
     ("caddy", "caddy"),
     ("haproxy", "haproxy"),
     ("promtool", "prometheus"),
-    ("ip", "iproute2"),
     ("iptables", "iptables"),
     ("mkfs.ext4", "e2fsprogs"),
     ("faketime", "faketime"),
+    ("valgrind", "valgrind"),
 ];
 
 /// What [`install`] and the steps after it put on this machine.

@@ -1,5 +1,8 @@
-//! The program that keeps a cluster up for many test processes.
+//! The programs of the test kit: the cluster for many test processes, and the hot paths.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
+
+#[cfg(target_arch = "x86_64")]
+mod hot_paths;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
