@@ -12,6 +12,7 @@ mod limits;
 mod migrations;
 mod pack;
 mod security;
+mod simulation;
 mod sources;
 mod sql;
 mod words;
