@@ -14,6 +14,7 @@ mod listing;
 mod log;
 mod official;
 mod open_writes;
+mod partitions;
 mod refusals;
 mod runs;
 mod schemas;
