@@ -91,6 +91,8 @@ pub struct StoreSettings {
     pub data: PathBuf,
     #[serde(deserialize_with = "values::database")]
     pub database: Option<Secret>,
+    #[serde(deserialize_with = "values::database")]
+    pub read_replica: Option<Secret>,
     #[serde(deserialize_with = "values::above_zero")]
     pub postgres_connections: usize,
     pub sqlite_mmap_bytes: u64,

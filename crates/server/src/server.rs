@@ -72,6 +72,9 @@ impl Server {
         clock: Arc<dyn Clock>,
     ) -> Result<Self> {
         backup::check_settings(&config)?;
+        if let Some(replica) = &config.store.read_replica {
+            db.use_read_replica(replica.reveal())?;
+        }
         let tls = match (&config.tls.certificate, &config.tls.key) {
             (Some(certificate), Some(key)) => Some(Arc::new(Tls::open(certificate, key)?)),
             _ => None,

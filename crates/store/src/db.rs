@@ -9,7 +9,7 @@ use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES, STORE_LOCK_WA
 use lyceum_core::{Problem, ProblemKind, Result};
 use tracing::Span;
 
-use crate::postgres::{Postgres, TransactionMode, WriteIsolation};
+use crate::postgres::{Postgres, TransactionMode, WriteIsolation, is_of_replica_alone};
 use crate::probe::{self, WriteCheck};
 use crate::signals::{Signals, WaitingSignals};
 use crate::sqlite::{Sqlite, SqliteFile};
@@ -172,6 +172,44 @@ impl Db {
             Store::Postgres(postgres) => postgres.submit(task, TransactionMode::Scan(deadline))?,
         }
         task::receive(answer).await
+    }
+
+    /// Lets a read replica serve [`Db::scan_delayed`]: a standby of this database, at a `postgres://…` address. Returns at
+    /// once; a replica that does not answer serves nothing until it does. Errors: `Invalid` if the address is wrong, or
+    /// the store is SQLite.
+    pub fn use_read_replica(&self, url: &str) -> Result<()> {
+        match &*self.0 {
+            Store::Postgres(postgres) => postgres.use_read_replica(url),
+            Store::Sqlite(_) => Err(Problem::new(
+                ProblemKind::Invalid,
+                "a read replica needs PostgreSQL; remove store.read_replica, or set store.database",
+            )),
+        }
+    }
+
+    /// [`Db::scan`] for reports, whose readers accept that the changes of the last seconds are missing. The read replica
+    /// serves it if there is one that is at most [`READ_REPLICA_DELAY_MAX_MS`](crate::limits::READ_REPLICA_DELAY_MAX_MS)
+    /// behind; if it fails, the primary does.
+    pub async fn scan_delayed<T, F>(&self, deadline: Duration, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
+    {
+        if let Store::Postgres(postgres) = &*self.0
+            && let Some(replica) = postgres.recent_replica()
+        {
+            let (task, answer) = task::wrap(work.clone());
+            let submitted = replica.submit(task, TransactionMode::Scan(Instant::now() + deadline));
+            let answer = match submitted {
+                Ok(()) => task::receive(answer).await,
+                Err(problem) => Err(problem),
+            };
+            match answer {
+                Err(problem) if is_of_replica_alone(&problem) => {}
+                answer => return answer,
+            }
+        }
+        self.scan(deadline, work).await
     }
 
     /// Runs a write; when this answers `Ok`, it is durable, and what the closure read was still true when it

@@ -16,6 +16,17 @@ pub struct StoreGauges {
     pub long: WorkGauges,
     /// Bytes of the write-ahead log of SQLite; none on PostgreSQL.
     pub log_bytes: Option<u64>,
+    /// The read replica, if there is one.
+    pub read_replica: Option<ReadReplicaGauges>,
+}
+
+/// The state of a read replica.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadReplicaGauges {
+    /// Milliseconds by which it is behind at most; none until it was reached once.
+    pub delay_ms: Option<u64>,
+    /// Whether it serves reports.
+    pub is_used: bool,
 }
 
 /// The state of the threads for one kind of requests.
@@ -40,6 +51,7 @@ impl Sqlite {
             short: work(self.writes.len(), 1),
             long: work(self.scans.len(), SQLITE_SCAN_THREADS),
             log_bytes: std::fs::metadata(log_of(&self.file.path)).ok().map(|log| log.len()),
+            read_replica: None,
         }
     }
 }

@@ -63,6 +63,14 @@ pub const POSTGRES_SILENCE_MS: u64 = 5000;
 pub const POSTGRES_SENT_MAX_STATEMENTS: usize = 32;
 /// Bytes of statements that are sent without waiting; a longer statement is sent when no other is pending.
 pub const POSTGRES_SENT_MAX_BYTES: usize = 1024 * 1024;
+/// Milliseconds by which a read replica may be behind where it serves reports.
+pub const READ_REPLICA_DELAY_MAX_MS: u64 = 10_000;
+/// Milliseconds between two measurements of the delay of a read replica.
+pub const READ_REPLICA_LOOK_MS: u64 = 1000;
+/// Milliseconds for which such a measurement waits for each answer.
+pub const READ_REPLICA_ANSWER_MAX_MS: u64 = 2000;
+/// Positions of the primary's log that are remembered at most until a read replica has reached them.
+pub const READ_REPLICA_POSITIONS_MAX_COUNT: usize = 3600;
 /// Milliseconds between two deliveries of signals that wake readers. Each costs PostgreSQL a lock of the whole cluster.
 pub const SIGNAL_EVERY_MS: u64 = 200;
 /// Milliseconds after which a reader that received no signal looks by itself.

@@ -7,6 +7,7 @@ mod listen;
 mod pool;
 mod pooler;
 mod queue;
+mod replica;
 mod tls;
 mod values;
 
@@ -23,6 +24,8 @@ pub(crate) use address::PostgresAddress;
 pub(crate) use client::{Client, FailedStatement};
 pub(crate) use listen::exchange;
 pub(crate) use pool::{Postgres, TransactionMode, WriteIsolation, reach};
+pub use replica::measure_delay;
+pub(crate) use replica::{ReadReplica, is_of_replica_alone};
 pub(crate) use values::cell;
 
 use self::values::EncodedParameter;

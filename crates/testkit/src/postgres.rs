@@ -31,8 +31,13 @@ const MEMORY_MIN_BYTES: u64 = 3 * 1024 * 1024 * 1024;
 /// Makes a cluster and serves it until the standard input ends, which it does with the process
 /// that holds its other end; then stops the server and removes the folder.
 const KEEPER: &str = r#"
-"$1/initdb" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync \
-    -D "$2/data" </dev/null >"$2/log" 2>&1
+if [ "$4" = replica ]; then
+    "$1/pg_basebackup" --dbname="$6" --pgdata="$2/data" --write-recovery-conf --checkpoint=fast \
+        --no-sync </dev/null >"$2/log" 2>&1
+else
+    "$1/initdb" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync \
+        -D "$2/data" </dev/null >"$2/log" 2>&1
+fi
 [ "$4" = standby ] && touch "$2/data/standby.signal"
 "$1/postgres" -D "$2/data" -k "$2" -p "$3" -c listen_addresses=127.0.0.1 -c fsync="$5" \
     -c max_connections=500 -c max_wal_size=256MB -c log_min_messages=log </dev/null >>"$2/log" 2>&1 &
@@ -71,7 +76,12 @@ impl Cluster {
     /// Makes and starts a cluster with `fsync` on, as the user `postgres` where this is root.
     /// Panics with a reason where it cannot.
     pub fn start() -> Self {
-        Self::start_as("primary", &tempfile::env::temp_dir(), DiskSync::On)
+        Self::start_as("primary", &tempfile::env::temp_dir(), DiskSync::On, "")
+    }
+
+    /// As [`Cluster::start`], a server that replays what another one commits, a moment later, and takes no writes.
+    pub fn replica_of(primary: &Self) -> Self {
+        Self::start_as("replica", &tempfile::env::temp_dir(), DiskSync::Off, &primary.url())
     }
 
     /// As [`Cluster::start`], for the databases of many tests. In small sizes it syncs nothing and
@@ -85,20 +95,20 @@ impl Cluster {
         let has_room = |stat: StatVfs| stat.f_bavail * stat.f_frsize >= MEMORY_MIN_BYTES;
         let is_roomy = statvfs(memory).is_ok_and(has_room);
         let folder = if is_roomy { memory.into() } else { tempfile::env::temp_dir() };
-        Self::start_as("primary", &folder, DiskSync::Off)
+        Self::start_as("primary", &folder, DiskSync::Off, "")
     }
 
     /// As [`Cluster::start`], below a folder, such as a small disk, which everybody may write.
     pub fn start_below(folder: &Path) -> Self {
-        Self::start_as("primary", folder, DiskSync::On)
+        Self::start_as("primary", folder, DiskSync::On, "")
     }
 
     /// As [`Cluster::start`], a server that waits to take the place of another one and takes no writes.
     pub fn standby() -> Self {
-        Self::start_as("standby", &tempfile::env::temp_dir(), DiskSync::On)
+        Self::start_as("standby", &tempfile::env::temp_dir(), DiskSync::On, "")
     }
 
-    fn start_as(role: &str, below: &Path, syncs: DiskSync) -> Self {
+    fn start_as(role: &str, below: &Path, syncs: DiskSync, primary: &str) -> Self {
         let programs = programs();
         let folder = tempfile::Builder::new()
             .prefix("lyceum-postgres-")
@@ -111,6 +121,7 @@ impl Cluster {
             port.to_string().as_str(),
             role,
             syncs.setting(),
+            primary,
         ]);
         if let Some((user, group)) = owner() {
             // PostgreSQL refuses to run as root
@@ -145,7 +156,9 @@ impl Cluster {
         let deadline = Instant::now() + Duration::from_mins(2);
         while Client::connect(&self.url(), NoTls).is_err() {
             let log = fs::read_to_string(log).unwrap_or_default();
-            let ended = log.contains("initdb: error") || log.contains("system is shut down");
+            let ended = log.contains("initdb: error")
+                || log.contains("pg_basebackup: error")
+                || log.contains("system is shut down");
             assert!(!ended && Instant::now() < deadline, "PostgreSQL does not start: {log}");
             thread::sleep(Duration::from_millis(20));
         }
@@ -186,7 +199,7 @@ pub fn programs() -> PathBuf {
 }
 
 fn release(folder: &Path) -> Option<u32> {
-    if !folder.join("initdb").exists() {
+    if !["initdb", "pg_basebackup"].iter().all(|program| folder.join(program).exists()) {
         return None;
     }
     let output = Command::new(folder.join("postgres")).arg("--version").output().ok()?;

@@ -16,6 +16,7 @@ pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown. A variable with `_FILE` behind its name gives the file of such a value.
 const SECRET: [&str; 10] = [
     "store.database",
+    "store.read_replica",
     "keys.master",
     "keys.master_other",
     "backup.key",
@@ -348,6 +349,15 @@ fn check_pairs(loaded: &LoadedConfig) -> Result<(), SettingError> {
             origin: loaded.origin(present).clone(),
             message: format!("'{present}' is set, but '{missing}' is not"),
             hint: Some(format!("set both, or neither {without}")),
+        });
+    }
+    if is_set("store.read_replica") && !is_set("store.database") {
+        return Err(SettingError {
+            origin: loaded.origin("store.read_replica").clone(),
+            message: "'store.read_replica' is set, but 'store.database' is not".to_owned(),
+            hint: Some(
+                "only PostgreSQL has read replicas; remove the setting for SQLite".to_owned(),
+            ),
         });
     }
     if is_set("backup.to") && !is_set("backup.key") {

@@ -174,9 +174,21 @@ fn a_certificate_needs_its_key() {
 }
 
 #[test]
+fn a_read_replica_needs_a_database() {
+    assert_eq!(
+        refusal("[store]\nread_replica = 'postgres://u@h/d'", &[], &[]),
+        (
+            "FILE:2: 'store.read_replica' is set, but 'store.database' is not".into(),
+            Some("only PostgreSQL has read replicas; remove the setting for SQLite".into()),
+        ),
+    );
+}
+
+#[test]
 fn secrets_are_never_shown() {
     let pairs = [
         ("LYCEUM_STORE__DATABASE", "postgres://u:hunter2@h/d"),
+        ("LYCEUM_STORE__READ_REPLICA", "postgres://u:hunter2@h/d"),
         ("LYCEUM_KEYS__MASTER", "hunter2"),
     ];
     let loaded = load(None, variables(&pairs), &[]).unwrap();

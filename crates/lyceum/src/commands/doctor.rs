@@ -1,6 +1,7 @@
 //! `lyceum doctor`
 
 mod backup;
+mod read_replica;
 mod replica;
 
 use std::io::ErrorKind;
@@ -131,6 +132,9 @@ fn findings(config: &Config) -> Vec<Finding> {
     ];
     if has_nodes {
         findings.push(nodes(config, now));
+    }
+    if let (Some(primary), Some(replica)) = (&config.store.database, &config.store.read_replica) {
+        findings.push(read_replica::check(primary.reveal(), replica.reveal()));
     }
     let bucket = (!config.s3.bucket.is_empty()).then(|| bucket(&config.s3));
     let has_store = bucket.as_ref().is_none_or(|found| found.remedy.is_empty());

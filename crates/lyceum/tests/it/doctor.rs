@@ -201,3 +201,25 @@ fn servers_that_share_the_database_are_checked_together() {
     let found = format!("no longer reporting: oak ({own})");
     assert_eq!(servers(&place), ("warning".to_owned(), found));
 }
+
+#[test]
+fn a_read_replica_that_is_the_primary_itself_or_does_not_answer_is_named() {
+    let StoreLocation::Postgres(database) = fresh_database(&lyceum_server::migrations()) else {
+        unreachable!()
+    };
+    let place = Place::new();
+    let with_replica = |replica: &str| {
+        let file = place.path().join("lyceum.toml");
+        let settings = format!("[store]\ndatabase = '{database}'\nread_replica = '{replica}'\n");
+        std::fs::write(&file, settings).unwrap();
+        let (code, findings) = findings(&place, &format!("{ANYWHERE} --config {}", file.display()));
+        let found = findings.into_iter().find(|finding| finding["check"] == "read replica");
+        (code, found.unwrap()["found"].as_str().unwrap().to_owned())
+    };
+    let (code, found) = with_replica(&database);
+    assert_eq!(code, 1);
+    assert!(found.contains("it is not a standby but takes writes itself"), "{found}");
+    let (code, found) = with_replica("postgres://nobody:secret-word@127.0.0.1:1/none");
+    assert_eq!(code, 0);
+    assert!(found.contains("it cannot be used") && !found.contains("secret-word"), "{found}");
+}

@@ -62,6 +62,7 @@ mod project_safety;
 mod projects;
 mod qti_banks;
 mod qti_structure;
+mod read_replica;
 mod requests;
 mod routing;
 mod scoring;

@@ -19,7 +19,7 @@ use lyceum_testkit::free_port;
 use lyceum_testkit::server::{Setup, TestServer, both_as};
 use serde_json::{Value, json};
 
-use crate::probe;
+use crate::{probe, read_replica};
 
 fn setup() -> Setup {
     let mut setup = probe::setup();
@@ -27,7 +27,7 @@ fn setup() -> Setup {
     setup
 }
 
-fn scrape(server: &TestServer) -> String {
+pub(crate) fn scrape(server: &TestServer) -> String {
     let address = server.setup().config.metrics.address.as_ref().unwrap();
     let reply = TestClient::new(format!("http://{address}")).get("/metrics").expect(200);
     assert!(reply.header("content-type").starts_with("application/openmetrics-text"));
@@ -35,7 +35,7 @@ fn scrape(server: &TestServer) -> String {
 }
 
 /// Values by name and labels.
-fn series(text: &str) -> BTreeMap<&str, f64> {
+pub(crate) fn series(text: &str) -> BTreeMap<&str, f64> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let split = lines.map(|line| line.rsplit_once(' ').unwrap());
     split.map(|(name, value)| (name, value.parse().unwrap())).collect()
@@ -164,6 +164,7 @@ fn alerts_and_dashboard_name_only_metrics_that_exist() {
     let text = scrape(&server);
     let exposed: BTreeSet<&str> =
         series(&text).keys().map(|name| name.split('{').next().unwrap()).collect();
+    let exposed = &exposed | &BTreeSet::from(read_replica::METRICS);
     let described = text.lines().filter_map(|line| line.strip_prefix("# HELP "));
     for line in described {
         let (name, help) = line.split_once(' ').unwrap();

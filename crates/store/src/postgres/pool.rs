@@ -5,14 +5,16 @@
 
 use std::any::TypeId;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_core::{Problem, Result};
 
 use super::queue::Queue;
-use super::{Client, PostgresAddress, PostgresSession, RetryDecision, exchange, pooler};
+use super::{
+    Client, PostgresAddress, PostgresSession, ReadReplica, RetryDecision, exchange, pooler,
+};
 use crate::limits::{
     POSTGRES_CONNECT_PAUSE_MS, POSTGRES_RECONNECT_MS, POSTGRES_SCAN_CONNECTIONS,
     STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES,
@@ -36,6 +38,7 @@ pub(crate) struct Postgres {
     options: StoreOptions,
     short: ConnectionPool,
     long: ConnectionPool,
+    replica: OnceLock<ReadReplica>,
     /// The connection of the last blocking read or write, for the next one.
     spare: Mutex<Option<PostgresSession>>,
     pub(crate) signals: Arc<Signals>,
@@ -103,6 +106,7 @@ impl Postgres {
         Ok(Self {
             short: pool(options.connections),
             long: pool(POSTGRES_SCAN_CONNECTIONS),
+            replica: OnceLock::new(),
             address,
             options,
             spare: Mutex::default(),
@@ -113,6 +117,18 @@ impl Postgres {
     pub(crate) fn submit(&self, task: Box<dyn StoreTask>, mode: TransactionMode) -> Result<()> {
         let pool = if matches!(mode, TransactionMode::Scan(_)) { &self.long } else { &self.short };
         pool.submit(task, mode)
+    }
+
+    /// Lets a standby at the address serve reads that tolerate its delay.
+    pub(crate) fn use_read_replica(&self, url: &str) -> Result<()> {
+        let addresses = (self.address.clone(), PostgresAddress::parse(url)?);
+        let replica = ReadReplica::start(addresses, self.options, &self.signals)?;
+        self.replica.set(replica).map_err(|_| Problem::internal("there is a read replica already"))
+    }
+
+    /// The pool of the read replica while that is recent enough.
+    pub(crate) fn recent_replica(&self) -> Option<&ConnectionPool> {
+        self.replica.get().filter(|replica| replica.is_usable()).map(|replica| &replica.pool)
     }
 
     /// Delivers signals between this process and the others. Never returns.
@@ -136,7 +152,12 @@ impl Postgres {
     }
 
     pub(crate) fn gauges(&self) -> StoreGauges {
-        StoreGauges { short: self.short.gauges(), long: self.long.gauges(), log_bytes: None }
+        StoreGauges {
+            short: self.short.gauges(),
+            long: self.long.gauges(),
+            log_bytes: None,
+            read_replica: self.replica.get().map(ReadReplica::gauges),
+        }
     }
 
     pub(crate) fn read_blocking<T>(
@@ -186,7 +207,7 @@ pub(crate) fn reach(address: &PostgresAddress) -> Result<Client> {
 }
 
 /// Threads with one connection each, started one by one as the queue demands.
-struct ConnectionPool {
+pub(crate) struct ConnectionPool {
     queue: Arc<Queue<QueuedRequest>>,
     shared: Arc<PoolShared>,
     size: usize,
@@ -209,7 +230,7 @@ struct PoolShared {
 }
 
 impl ConnectionPool {
-    fn new(
+    pub(super) fn new(
         address: &PostgresAddress,
         options: StoreOptions,
         size: usize,
@@ -230,7 +251,7 @@ impl ConnectionPool {
         Self { queue, shared: Arc::new(shared), size }
     }
 
-    fn submit(&self, task: Box<dyn StoreTask>, mode: TransactionMode) -> Result<()> {
+    pub(crate) fn submit(&self, task: Box<dyn StoreTask>, mode: TransactionMode) -> Result<()> {
         let was_refused = self.shared.was_refused_just_now();
         if was_refused && self.shared.has_no_threads() {
             return Err(problem::out_of_reach());

@@ -112,6 +112,7 @@ impl Bundle {
 fn of_settings(config: &Config) -> Vec<String> {
     let settings = [
         &config.store.database,
+        &config.store.read_replica,
         &config.keys.master,
         &config.keys.master_other,
         &config.hosting.promote_key,

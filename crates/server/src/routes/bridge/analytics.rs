@@ -125,6 +125,7 @@ impl AnalyticsQuery {
 }
 
 /// The requested student, by sourcedId, e-mail address or both, which must agree.
+#[derive(Clone)]
 struct RequestedStudent {
     id: Option<String>,
     email: Option<String>,
@@ -163,16 +164,16 @@ fn deadline() -> Duration {
     Duration::from_millis(limits::SCAN_MAX_MS)
 }
 
-/// Reads a short range directly, and a long one on a thread for long reads.
+/// Reads a short range directly, and a long one on a thread for long reads, perhaps from the read replica.
 async fn read(
     context: &Context,
     range: InstantRange,
-    work: impl FnMut(&mut Tx<'_>) -> Result<Report> + Send + 'static,
+    work: impl FnMut(&mut Tx<'_>) -> Result<Report> + Clone + Send + 'static,
 ) -> Result<Report> {
     if range.is_short() {
         context.app.db.read(work).await
     } else {
-        context.app.db.scan(deadline(), work).await
+        context.app.db.scan_delayed(deadline(), work).await
     }
 }
 

@@ -188,10 +188,10 @@ async fn first_rows(
     context: &Context,
     name: &str,
     (columns, export): (&'static [Column], ExportFormat),
-    mut read: impl FnMut(&mut Tx<'_>, &mut ExportFile, i64) -> Result<bool> + Send + 'static,
+    mut read: impl FnMut(&mut Tx<'_>, &mut ExportFile, i64) -> Result<bool> + Clone + Send + 'static,
 ) -> Result<Answer> {
     let most = CONSOLE_EXPORT_MAX_ROWS;
-    let file_of_rows = context.app.db.scan(longest_export(), move |tx| {
+    let file_of_rows = context.app.db.scan_delayed(longest_export(), move |tx| {
         let mut file = ExportFile::new(columns, export)?;
         let is_cut = read(tx, &mut file, most)?;
         Ok((file.end()?, is_cut))

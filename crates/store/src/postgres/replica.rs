@@ -1,0 +1,219 @@
+//! A read replica: a standby of the database that serves reads which may lack the changes of the last seconds.
+//!
+//! A thread measures its delay. It notes up to where the primary has written its log, and when; once the replica has
+//! replayed the log up to there, it has everything that was committed before that moment. The time of the last replayed
+//! transaction would not do: it is old if nothing is written, and it seems recent if the connection to the primary is cut.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lyceum_core::{Problem, ProblemKind, Result};
+
+use super::pool::ConnectionPool;
+use super::{PostgresAddress, PostgresSession};
+use crate::gauges::ReadReplicaGauges;
+use crate::limits::{
+    POSTGRES_SCAN_CONNECTIONS, READ_REPLICA_ANSWER_MAX_MS, READ_REPLICA_DELAY_MAX_MS,
+    READ_REPLICA_LOOK_MS, READ_REPLICA_POSITIONS_MAX_COUNT,
+};
+use crate::signals::Signals;
+use crate::{StoreOptions, problem};
+
+/// Which database a connection leads to, whether it is a standby, and up to where its log is written or replayed.
+const POSITION: &str = "SELECT pg_is_in_recovery(), \
+    (SELECT system_identifier FROM pg_control_system()), current_database()::text, \
+    CAST(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END \
+    - '0/0'::pg_lsn AS BIGINT)";
+
+/// A standby that serves reads while it is recent enough.
+pub(crate) struct ReadReplica {
+    pub(crate) pool: ConnectionPool,
+    state: Arc<Mutex<ReplicaState>>,
+}
+
+/// What the last look found.
+#[derive(Default)]
+struct ReplicaState {
+    /// The replica has everything that was committed before.
+    complete_until: Option<Instant>,
+    /// Why the replica serves nothing, as it was logged last.
+    obstacle: Option<String>,
+}
+
+impl ReplicaState {
+    fn delay(&self) -> Option<Duration> {
+        self.complete_until.map(|at| at.elapsed())
+    }
+
+    fn is_usable(&self) -> bool {
+        self.obstacle.is_none() && self.delay().is_some_and(|delay| delay <= delay_max())
+    }
+}
+
+fn delay_max() -> Duration {
+    Duration::from_millis(READ_REPLICA_DELAY_MAX_MS)
+}
+
+impl ReadReplica {
+    /// Begins to measure the delay; until the first measurement the replica serves nothing.
+    pub(crate) fn start(
+        (primary, replica): (PostgresAddress, PostgresAddress),
+        options: StoreOptions,
+        signals: &Arc<Signals>,
+    ) -> Result<Self> {
+        let pool = ConnectionPool::new(&replica, options, POSTGRES_SCAN_CONNECTIONS, signals);
+        let state = Arc::new(Mutex::new(ReplicaState::default()));
+        let watched = Arc::downgrade(&state);
+        let meter = DelayMeter::new(primary, replica, options);
+        let thread = thread::Builder::new().name("store-replica".to_owned());
+        thread.spawn(move || watch(meter, &watched)).map_err(Problem::internal)?;
+        Ok(Self { pool, state })
+    }
+
+    pub(crate) fn is_usable(&self) -> bool {
+        lock(&self.state).is_usable()
+    }
+
+    pub(crate) fn gauges(&self) -> ReadReplicaGauges {
+        let state = lock(&self.state);
+        ReadReplicaGauges {
+            delay_ms: state.delay().and_then(|delay| u64::try_from(delay.as_millis()).ok()),
+            is_used: state.is_usable(),
+        }
+    }
+}
+
+fn lock(state: &Mutex<ReplicaState>) -> MutexGuard<'_, ReplicaState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Looks again and again, until nobody uses the replica any more.
+fn watch(mut meter: DelayMeter, watched: &Weak<Mutex<ReplicaState>>) {
+    while let Some(state) = watched.upgrade() {
+        let found = meter.look();
+        let mut state = lock(&state);
+        match &found {
+            Ok(Some(complete_until)) => state.complete_until = Some(*complete_until),
+            Ok(None) | Err(_) => {}
+        }
+        let obstacle = match (found, state.delay()) {
+            (Err(problem), _) => Some(problem.to_string()),
+            (Ok(_), Some(delay)) if delay <= delay_max() => None,
+            (Ok(_), _) => Some(format!("it is more than {} s behind", delay_max().as_secs())),
+        };
+        if obstacle != state.obstacle {
+            match &obstacle {
+                Some(cause) => tracing::warn!(cause, "the read replica serves no reports"),
+                None => tracing::info!("the read replica serves reports again"),
+            }
+        }
+        state.obstacle = obstacle;
+        drop(state);
+        thread::sleep(Duration::from_millis(READ_REPLICA_LOOK_MS));
+    }
+}
+
+/// Compares how far the logs of primary and replica are.
+struct DelayMeter {
+    primary: LogReader,
+    replica: LogReader,
+    /// Positions of the primary that the replica had not reached yet, with the time before they were read.
+    ahead: VecDeque<(Instant, i64)>,
+}
+
+impl DelayMeter {
+    fn new(primary: PostgresAddress, replica: PostgresAddress, options: StoreOptions) -> Self {
+        let reader = |address| LogReader { address, options, session: None };
+        Self { primary: reader(primary), replica: reader(replica), ahead: VecDeque::new() }
+    }
+
+    /// The last moment before which everything was committed that the replica has, if that became known now. Errors:
+    /// `Unavailable` if one of them does not answer, `Invalid` if the replica is no standby of the database.
+    fn look(&mut self) -> Result<Option<Instant>> {
+        let begun = Instant::now();
+        let primary = self.primary.read()?;
+        self.ahead.push_back((begun, primary.bytes));
+        if self.ahead.len() > READ_REPLICA_POSITIONS_MAX_COUNT {
+            self.ahead.pop_front();
+        }
+        let replica = self.replica.read()?;
+        replica.check(&primary)?;
+        let mut complete_until = None;
+        while let Some((at, _)) = self.ahead.pop_front_if(|(_, bytes)| *bytes <= replica.bytes) {
+            complete_until = Some(at);
+        }
+        Ok(complete_until)
+    }
+}
+
+/// How far a log is, and whose log it is.
+struct LogPosition {
+    is_standby: bool,
+    cluster: i64,
+    database: String,
+    /// Bytes since the beginning of the log.
+    bytes: i64,
+}
+
+impl LogPosition {
+    /// Refuses the position of a server that is no standby of the primary.
+    fn check(&self, primary: &Self) -> Result<()> {
+        let wrong = |what: &str| Err(Problem::new(ProblemKind::Invalid, what));
+        if (self.cluster, &self.database) != (primary.cluster, &primary.database) {
+            return wrong("it is a replica of another database");
+        }
+        if !self.is_standby {
+            return wrong("it is not a standby but takes writes itself");
+        }
+        Ok(())
+    }
+}
+
+/// A connection that asks for the position of a log.
+struct LogReader {
+    address: PostgresAddress,
+    options: StoreOptions,
+    session: Option<PostgresSession>,
+}
+
+impl LogReader {
+    fn read(&mut self) -> Result<LogPosition> {
+        let mut session = match self.session.take() {
+            Some(session) => session,
+            None => PostgresSession::connect_for_requests(&self.address, self.options)?,
+        };
+        session.client.set_patience(Some(Duration::from_millis(READ_REPLICA_ANSWER_MAX_MS)));
+        let row = session.wait(POSITION, async |client| client.query_one(POSITION, &[]).await)?;
+        self.session = Some(session);
+        Ok(LogPosition {
+            is_standby: row.get(0),
+            cluster: row.get(1),
+            database: row.get(2),
+            bytes: row.get(3),
+        })
+    }
+}
+
+/// Measures once how far a replica is behind its primary; none if it does not catch up in `patience` with what was
+/// written before. Blocks. Errors: `Unavailable` if one of them does not answer, `Invalid` if `replica` is no
+/// standby of the database.
+pub fn measure_delay(primary: &str, replica: &str, patience: Duration) -> Result<Option<Duration>> {
+    let (primary, replica) = (PostgresAddress::parse(primary)?, PostgresAddress::parse(replica)?);
+    let mut meter = DelayMeter::new(primary, replica, StoreOptions::default());
+    let begun = Instant::now();
+    while begun.elapsed() <= patience {
+        if meter.look()?.is_some() {
+            return Ok(Some(begun.elapsed()));
+        }
+        thread::sleep(Duration::from_millis(READ_REPLICA_LOOK_MS / 10));
+    }
+    Ok(None)
+}
+
+/// Whether the primary may have the answer that a replica could not give. A read that was too slow there is too slow
+/// on both.
+pub(crate) fn is_of_replica_alone(problem: &Problem) -> bool {
+    problem.kind == ProblemKind::Unavailable && !problem::is_too_slow(problem)
+}
