@@ -6,6 +6,7 @@
 mod arrows;
 mod config;
 mod demo;
+mod distributed_sql;
 mod documents;
 mod licences;
 mod limits;

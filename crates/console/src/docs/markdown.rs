@@ -5,6 +5,8 @@ use std::collections::HashSet;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
+use super::Files;
+
 /// A rendered page.
 pub(super) struct RenderedPage {
     pub(super) title: String,
@@ -58,6 +60,10 @@ fn add_heading_id<'t>(event: Event<'t>, headings: &mut std::slice::Iter<'_, Sect
             let dest_url = address(&dest_url).map_or(dest_url, Into::into);
             Event::Start(Tag::Link { link_type, dest_url, title, id })
         }
+        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+            let dest_url = picture(&dest_url).map_or(dest_url, Into::into);
+            Event::Start(Tag::Image { link_type, dest_url, title, id })
+        }
         Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
             let language = info.split_whitespace().next().unwrap_or("text");
             Event::Html(format!("<pre tabindex=\"0\"><code class=\"language-{language}\">").into())
@@ -93,6 +99,13 @@ fn address(link: &str) -> Option<String> {
     };
     let slug = slug.rsplit('/').next().unwrap_or(slug);
     Some(format!("/docs/{slug}{}", anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default()))
+}
+
+/// An address that contains the picture, such as `../pictures/scale.svg`.
+fn picture(link: &str) -> Option<String> {
+    let file = Files::get(link.trim_start_matches("../"))?;
+    let svg = str::from_utf8(&file.data).ok()?;
+    Some(format!("data:image/svg+xml,{}", svg.replace('%', "%25").replace('#', "%23")))
 }
 
 /// The sections of a page, and the text of its first paragraph.

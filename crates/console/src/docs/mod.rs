@@ -19,9 +19,10 @@ use markdown::RenderedPage;
 use search::SearchIndex;
 
 /// Markdown files that the table of contents lists, in this order.
-const PLACED: [(&str, &str); 13] = [
+const PLACED: [(&str, &str); 15] = [
     ("Guides", "guides/start.md"),
     ("Guides", "guides/operators.md"),
+    ("Guides", "guides/scale.md"),
     ("Guides", "guides/administrators.md"),
     ("Guides", "guides/teachers.md"),
     ("Guides", "guides/students.md"),
@@ -33,6 +34,7 @@ const PLACED: [(&str, &str); 13] = [
     ("Reference", "http-status-codes.md"),
     ("Reference", "limits.md"),
     ("Reference", "compatibility.md"),
+    ("Reference", "distributed-sql.md"),
 ];
 const REFERENCE: &str = "Reference";
 const DECISIONS: &str = "Decisions";
@@ -42,6 +44,7 @@ pub const FIRST: &str = "start";
 #[derive(RustEmbed)]
 #[folder = "../../docs"]
 #[include = "*.md"]
+#[include = "pictures/*.svg"]
 struct Files;
 
 /// A page of the documentation.
