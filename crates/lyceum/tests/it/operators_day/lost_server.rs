@@ -93,7 +93,7 @@ fn a_lost_server(network: &Network) {
         guide.take_with(&fir, "next-server", |text| text.replace("10.0.0.6", "10.0.0.7"));
         data.run(
             "sed --in-place 's|server oak 10.0.0.5|server fir 10.0.0.7|' /etc/haproxy/haproxy.cfg\n\
-             systemctl reload haproxy",
+             systemctl restart haproxy",
         );
         wait_until("an answer of the new server", || servers_in_use(&data) == ["elm", "fir"]);
         guide
