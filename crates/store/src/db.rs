@@ -198,7 +198,7 @@ impl Db {
         if let Store::Postgres(postgres) = &*self.0
             && let Some(replica) = postgres.recent_replica()
         {
-            let (task, answer) = task::wrap(work.clone());
+            let (task, answer) = task::wrap(self.span("scan"), work.clone());
             let submitted = replica.submit(task, TransactionMode::Scan(Instant::now() + deadline));
             let answer = match submitted {
                 Ok(()) => task::receive(answer).await,

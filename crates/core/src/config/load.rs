@@ -14,7 +14,7 @@ use crate::messages::io_reason;
 /// The default file with its comments.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
 /// Settings whose values are never shown. A variable with `_FILE` behind its name gives the file of such a value.
-const SECRET: [&str; 10] = [
+const SECRET: [&str; 11] = [
     "store.database",
     "store.read_replica",
     "keys.master",
