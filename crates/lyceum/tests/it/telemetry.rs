@@ -135,6 +135,26 @@ fn a_collector_receives_traces_and_metrics_without_values_of_requests() {
     api.get(&path).header("traceparent", &traceparent(UNSAMPLED_TRACE, "00")).expect(200);
     api.get("/nothing/s-secret").header("traceparent", "00-broken").expect(404);
 
+    check_metrics(&collector, &metrics);
+    let since = Instant::now();
+    while collector.received("/webhook").is_empty() {
+        assert!(since.elapsed() < PATIENCE, "no message:\n{}", served.log());
+        sleep(Duration::from_millis(20));
+    }
+    let log = std::fs::read_to_string(served.file("server.log")).unwrap();
+    let logged = log.lines().find(|line| line.contains("request_id=r-1")).unwrap();
+    assert!(logged.contains(TRACE), "{logged}");
+    let slow_count = log.matches("a request was slow request_id=r-1").count();
+    // The last spans are sent before the server ends.
+    let nowhere = settings(&format!("http://127.0.0.1:{}", free_port()), &more);
+    let served = served.restart_with(nowhere);
+
+    check_spans(&collector, slow_count);
+    check_without_collector(&served, &metrics);
+}
+
+/// The metrics of the server before are the same as those that Prometheus reads at the address.
+fn check_metrics(collector: &Collector, address: &str) {
     let requests = collector.metric("lyceum_requests", |metric| metric["points"] != json!([]));
     assert_eq!((&requests["kind"], &requests["is_monotonic"]), (&json!("sum"), &json!(true)));
     let is_of_route = |point: &&Value| point["attributes"]["route"] == ORGS;
@@ -151,8 +171,7 @@ fn a_collector_receives_traces_and_metrics_without_values_of_requests() {
     assert!(memory["points"][0]["value"].as_u64().unwrap() > 1_000_000, "{memory}");
     let version = collector.metric("lyceum_build_info", |_| true);
     assert!(version["points"][0]["attributes"]["version"].is_string(), "{version}");
-    // The same metrics as those that Prometheus reads.
-    let text = TestClient::new(format!("http://{metrics}")).get("/metrics").expect(200).text();
+    let text = TestClient::new(format!("http://{address}")).get("/metrics").expect(200).text();
     let kinds = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     let kinds: BTreeSet<String> = kinds
         .map(|(name, kind)| if kind == "info" { format!("{name}_info") } else { name.to_owned() })
@@ -161,19 +180,10 @@ fn a_collector_receives_traces_and_metrics_without_values_of_requests() {
     let sent: BTreeSet<String> =
         sent.iter().map(|metric| metric["name"].as_str().unwrap().to_owned()).collect();
     assert_eq!(sent, kinds);
+}
 
-    let since = Instant::now();
-    while collector.received("/webhook").is_empty() {
-        assert!(since.elapsed() < PATIENCE, "no message:\n{}", served.log());
-        sleep(Duration::from_millis(20));
-    }
-    let log = served.log();
-    let logged = log.lines().find(|line| line.contains("r-1")).unwrap();
-    assert!(logged.contains(TRACE), "{logged}");
-    // The last spans are sent before the server ends.
-    let nowhere = settings(&format!("http://127.0.0.1:{}", free_port()), &more);
-    let served = served.restart_with(nowhere);
-
+/// The spans have the names and attributes of the conventions, the warnings of the log as events, and no values.
+fn check_spans(collector: &Collector, slow_count: usize) {
     let spans = collector.spans();
     let request = span(&spans, &format!("POST {ORGS}"), &json!(PARENT));
     assert_eq!(request["trace"], TRACE);
@@ -183,7 +193,9 @@ fn a_collector_receives_traces_and_metrics_without_values_of_requests() {
         "lyceum.area": "rostering", "lyceum.request_id": "r-1",
     });
     assert_eq!(request["attributes"], expected);
-    assert_eq!(request["events"][0]["name"], "a request was slow");
+    let events = request["events"].as_array().unwrap();
+    assert_eq!(events.len(), slow_count, "{request}");
+    assert!(events.iter().all(|event| event["name"] == "a request was slow"), "{request}");
     assert_eq!(request["resource"]["service.name"], "lyceum");
     assert_eq!(request["resource"]["deployment.environment.name"], "production");
     let write = span(&spans, "write", &request["id"]);
@@ -202,11 +214,13 @@ fn a_collector_receives_traces_and_metrics_without_values_of_requests() {
     assert!(!told.contains("s-secret") && !told.contains("School"), "{told}");
     let is_signed = |one: &Value| one["authorization"] == "Bearer of the school";
     assert!(collector.received("/v1/traces").iter().all(is_signed));
+}
 
-    // A collector that is down costs spans and one line.
-    let api = client(&served);
+/// A collector that is down costs spans and one line of the log.
+fn check_without_collector(served: &Served, address: &str) {
+    let api = client(served);
     let dropped = || {
-        let text = TestClient::new(format!("http://{metrics}")).get("/metrics").expect(200).text();
+        let text = TestClient::new(format!("http://{address}")).get("/metrics").expect(200).text();
         let line = text.lines().find_map(|line| line.strip_prefix("lyceum_spans_dropped_total "));
         line.unwrap().parse::<u64>().unwrap()
     };
