@@ -101,8 +101,10 @@ impl Report {
     pub(crate) fn finish(mut self, run: &RunOptions) -> Result<()> {
         let missed: Vec<&str> =
             self.findings.iter().filter(|found| !found.met).map(|found| found.goal.id).collect();
-        let met = self.findings.len() - missed.len();
-        println!("\n{met} of {} met; missed: {}", self.findings.len(), missed.join(", "));
+        if !self.findings.is_empty() {
+            let met = self.findings.len() - missed.len();
+            println!("\n{met} of {} met; missed: {}", self.findings.len(), missed.join(", "));
+        }
         self.run_seconds = self.start.map_or(0, |start| start.elapsed().as_secs());
         self.versions = versions::installed(run);
         let file = Self::file(&run.folder, &self.subject);

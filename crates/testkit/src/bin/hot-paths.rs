@@ -12,7 +12,7 @@ use lyceum_adaptive::engine::{Answer, AnswerLog, EngineQuestions, Question, WHOL
 use lyceum_adaptive::{Difficulty, LessonType, Policy};
 use lyceum_core::random::RandomStream;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Reach};
+use lyceum_core::{PayloadDialect, Reach, Result};
 use lyceum_credentials::{did, proof, verify};
 use lyceum_events::Event;
 use lyceum_qti::model::Item;
@@ -75,18 +75,18 @@ fn run(db: &Db) {
     let credential = signed(&badge, &key);
     for round in 0..2 {
         path_filter(db.dialect());
-        db.read_blocking(|tx| Ok(path_list(tx, &filtered))).expect("the enrollments are read");
+        db.read_blocking(|tx| path_list(tx, &filtered)).expect("the enrollments are read");
         let whole = list_query(
             "users",
             &ListParameters { limit: Some("100"), ..Default::default() },
             db.dialect(),
         );
-        db.read_blocking(|tx| Ok(path_page(tx, &whole))).expect("the page is read");
+        db.read_blocking(|tx| path_page(tx, &whole)).expect("the page is read");
         path_read_item(ITEM);
         path_score(&item);
         path_choose(&policy, &bank, &log);
         let events = path_validate(&envelope(round));
-        db.write_blocking(|tx| Ok(path_append(tx, &events))).expect("the events are appended");
+        db.write_blocking(|tx| path_append(tx, &events)).expect("the events are appended");
         path_sign(&badge, &key);
         path_verify(&credential);
     }
@@ -102,18 +102,20 @@ fn path_filter(store: SqlDialect) {
 
 /// Lists the ten enrollments of a student: the statement is built and run.
 #[inline(never)]
-fn path_list(tx: &mut Tx<'_>, filtered: &ListQuery) {
+fn path_list(tx: &mut Tx<'_>, filtered: &ListQuery) -> Result<()> {
     for _ in 0..REPEATED {
-        assert_eq!(listed(tx, filtered), 10);
+        assert_eq!(listed(tx, filtered)?, 10);
     }
+    Ok(())
 }
 
 /// Renders a page of 100 users.
 #[inline(never)]
-fn path_page(tx: &mut Tx<'_>, whole: &ListQuery) {
+fn path_page(tx: &mut Tx<'_>, whole: &ListQuery) -> Result<()> {
     for _ in 0..REPEATED {
-        assert_eq!(listed(tx, whole), PAGE as u64);
+        assert_eq!(listed(tx, whole)?, PAGE as u64);
     }
+    Ok(())
 }
 
 /// Reads and checks a choice item.
@@ -154,9 +156,10 @@ fn path_validate(envelope: &str) -> Vec<Event> {
 
 /// Appends 100 events.
 #[inline(never)]
-fn path_append(tx: &mut Tx<'_>, events: &[Event]) {
-    let appended = lyceum_events::append(tx, NOW, "client", events).expect("events are appended");
+fn path_append(tx: &mut Tx<'_>, events: &[Event]) -> Result<()> {
+    let appended = lyceum_events::append(tx, NOW, "client", events)?;
     assert_eq!(appended.len(), PAGE);
+    Ok(())
 }
 
 /// Signs an Open Badge.
@@ -193,15 +196,15 @@ fn list_query(path: &str, parameters: &ListParameters<'_>, store: SqlDialect) ->
 }
 
 /// The number of records on the page.
-fn listed(tx: &mut Tx<'_>, query: &ListQuery) -> u64 {
+fn listed(tx: &mut Tx<'_>, query: &ListQuery) -> Result<u64> {
     let view = RecordView {
         base_url: "https://lyceum.example.org",
         dialect: PayloadDialect::Platform,
         fields: None,
     };
-    let page = repository::list(tx, query, &view).expect("the page is read");
+    let page = repository::list(tx, query, &view)?;
     black_box(&page.records);
-    page.count
+    Ok(page.count)
 }
 
 /// A bank, and an attempt that has answered 20 of its questions, every second one correctly.
