@@ -23,8 +23,8 @@ pub struct StoreGauges {
 /// The state of a read replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadReplicaGauges {
-    /// Milliseconds by which it is behind at most; none until it was reached once.
-    pub delay_ms: Option<u64>,
+    /// Milliseconds by which it is behind at most. Until it was reached once, the time since the start.
+    pub delay_ms: u64,
     /// Whether it serves reports.
     pub is_used: bool,
 }

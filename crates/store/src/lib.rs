@@ -16,7 +16,7 @@
 //! | rows read as structs and tuples | `from_row` |
 //! | reads without a transaction | `one_statement` |
 //! | SQLite: one writer, syncing, checkpoints | `sqlite`, `durable`, `checkpoint` |
-//! | PostgreSQL: connections, addresses, TLS, the pool | `postgres` |
+//! | PostgreSQL: connections, addresses, TLS, the pool, the read replica | `postgres` |
 //! | SQL that differs between the stores | `dialect` |
 //! | what only the event log needs | `log` |
 //! | migrations | `migrate` |

@@ -89,10 +89,10 @@ impl Axis {
             + (value / self.least).ln() / (self.most / self.least).ln() * (self.to - self.from)
     }
 
-    /// Powers of ten, and twice and five times these.
+    /// Powers of ten, and two, three and five times these.
     fn ticks(&self) -> impl Iterator<Item = f64> {
         let powers = (-3..8).map(|power| 10_f64.powi(power));
-        let all = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|step| step * power));
+        let all = powers.flat_map(|power| [1.0, 2.0, 3.0, 5.0].map(|step| step * power));
         all.filter(|tick| (self.least..self.most).contains(tick))
     }
 }

@@ -1,5 +1,5 @@
 //! Service times: CPU of the release binary and of PostgreSQL 15 on 2 cores of an AMD EPYC, with 20 000 users and 200 000
-//! enrollments. `docs/guides/scale.md` says how they were measured.
+//! enrollments. `docs/scale.md` says how they were measured.
 
 /// What a request of one kind costs.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,5 @@
 //! `cargo xtask simulate`: how many requests a second 1, 3 and 10 nodes on one PostgreSQL serve, computed from measured
-//! service times. `docs/guides/scale.md` explains the model and shows the result.
+//! service times. `docs/scale.md` explains the model and shows the result.
 
 mod chart;
 mod measured;

@@ -88,7 +88,7 @@ fn nodes_share_the_load_and_the_seed_decides_everything() {
 fn one_machine(kind: &str, generator_us: f64) -> Network {
     let demand = MIX.iter().find(|demand| demand.name == kind).unwrap();
     let station = |name, discipline| Station { name, discipline, is_of_each_node: false };
-    let half_us = (demand.node_us + generator_us) / 2.0;
+    let half_us = f64::midpoint(demand.node_us, generator_us);
     let cores = |mean_us| Visit { station: 0, mean_us };
     let mut visits = vec![cores(half_us), cores(demand.database_us)];
     visits.extend(demand.commits.then_some(Visit { station: 1, mean_us: SYNC_US }));

@@ -101,7 +101,7 @@ fn address(link: &str) -> Option<String> {
     Some(format!("/docs/{slug}{}", anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default()))
 }
 
-/// An address that contains the picture, such as `../pictures/scale.svg`.
+/// An address that contains the picture, such as `pictures/scale.svg`.
 fn picture(link: &str) -> Option<String> {
     let file = Files::get(link.trim_start_matches("../"))?;
     let svg = str::from_utf8(&file.data).ok()?;

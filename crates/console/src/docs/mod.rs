@@ -22,7 +22,7 @@ use search::SearchIndex;
 const PLACED: [(&str, &str); 15] = [
     ("Guides", "guides/start.md"),
     ("Guides", "guides/operators.md"),
-    ("Guides", "guides/scale.md"),
+    ("Guides", "scale.md"),
     ("Guides", "guides/administrators.md"),
     ("Guides", "guides/teachers.md"),
     ("Guides", "guides/students.md"),

@@ -1,4 +1,4 @@
-//! The log on PostgreSQL with tables that are partitioned by number, as docs/guides/scale.md describes: nothing else
+//! The log on PostgreSQL with tables that are partitioned by number, as docs/scale.md describes: nothing else
 //! changes, and each statement reads only the partitions that it needs.
 
 use std::collections::BTreeSet;

@@ -137,10 +137,8 @@ impl Gauges {
         if let Some(replica) = store.read_replica {
             let help = "1 if the read replica serves reports, 0 if the primary has to; missing without a replica";
             self.one("lyceum_read_replica_used", help, replica.is_used);
-            if let Some(delay_ms) = replica.delay_ms {
-                let help = "By how much the read replica is behind the primary at most";
-                self.one("lyceum_read_replica_delay_seconds", help, delay_ms.div_ceil(1000));
-            }
+            let help = "By how much the read replica is behind the primary at most";
+            self.one("lyceum_read_replica_delay_seconds", help, replica.delay_ms.div_ceil(1000));
         }
         if let Some(bytes) = store.log_bytes {
             let help = "Bytes of the write-ahead log of SQLite";

@@ -34,8 +34,9 @@ pub(crate) struct ReadReplica {
 }
 
 /// What the last look found.
-#[derive(Default)]
 struct ReplicaState {
+    /// When the first look began.
+    began: Instant,
     /// The replica has everything that was committed before.
     complete_until: Option<Instant>,
     /// Why the replica serves nothing, as it was logged last.
@@ -43,12 +44,13 @@ struct ReplicaState {
 }
 
 impl ReplicaState {
-    fn delay(&self) -> Option<Duration> {
-        self.complete_until.map(|at| at.elapsed())
+    /// By how much the replica is behind at most, or at least if nothing is known yet.
+    fn delay(&self) -> Duration {
+        self.complete_until.unwrap_or(self.began).elapsed()
     }
 
     fn is_usable(&self) -> bool {
-        self.obstacle.is_none() && self.delay().is_some_and(|delay| delay <= delay_max())
+        self.obstacle.is_none() && self.complete_until.is_some() && self.delay() <= delay_max()
     }
 }
 
@@ -64,7 +66,8 @@ impl ReadReplica {
         signals: &Arc<Signals>,
     ) -> Result<Self> {
         let pool = ConnectionPool::new(&replica, options, POSTGRES_SCAN_CONNECTIONS, signals);
-        let state = Arc::new(Mutex::new(ReplicaState::default()));
+        let state = ReplicaState { began: Instant::now(), complete_until: None, obstacle: None };
+        let state = Arc::new(Mutex::new(state));
         let watched = Arc::downgrade(&state);
         let meter = DelayMeter::new(primary, replica, options);
         let thread = thread::Builder::new().name("store-replica".to_owned());
@@ -79,7 +82,7 @@ impl ReadReplica {
     pub(crate) fn gauges(&self) -> ReadReplicaGauges {
         let state = lock(&self.state);
         ReadReplicaGauges {
-            delay_ms: state.delay().and_then(|delay| u64::try_from(delay.as_millis()).ok()),
+            delay_ms: u64::try_from(state.delay().as_millis()).unwrap_or(u64::MAX),
             is_used: state.is_usable(),
         }
     }
@@ -94,14 +97,13 @@ fn watch(mut meter: DelayMeter, watched: &Weak<Mutex<ReplicaState>>) {
     while let Some(state) = watched.upgrade() {
         let found = meter.look();
         let mut state = lock(&state);
-        match &found {
-            Ok(Some(complete_until)) => state.complete_until = Some(*complete_until),
-            Ok(None) | Err(_) => {}
+        if let Ok(Some(complete_until)) = found {
+            state.complete_until = Some(complete_until);
         }
-        let obstacle = match (found, state.delay()) {
-            (Err(problem), _) => Some(problem.to_string()),
-            (Ok(_), Some(delay)) if delay <= delay_max() => None,
-            (Ok(_), _) => Some(format!("it is more than {} s behind", delay_max().as_secs())),
+        let obstacle = match found {
+            Err(problem) => Some(problem.to_string()),
+            Ok(_) if state.delay() <= delay_max() => None,
+            Ok(_) => Some(format!("it is more than {} s behind", delay_max().as_secs())),
         };
         if obstacle != state.obstacle {
             match &obstacle {

@@ -34,7 +34,7 @@ impl Feature {
     }
 }
 
-pub(super) const DATABASES: [&str; 3] = ["Citus 13", "YugabyteDB 2025.2", "CockroachDB 25.4"];
+pub(super) const DATABASES: [&str; 3] = ["Citus", "YugabyteDB 2025.2", "CockroachDB 25.4"];
 
 /// The pages that the letters stand for.
 pub(super) const SOURCES: &[(&str, &str)] = &[
@@ -260,6 +260,6 @@ pub(super) const PLAIN: &[&str] = &[
     "PRECISION READ REAL RENAME REPLACE RETURNING ROLLBACK ROW ROW_NUMBER ROWS SELECT SET SKIP STDIN SUM TABLE TEXT THEN TO",
     "TRUE UNION UPDATE USING VALUES WHEN WHERE WITH WRITE ABS EXCLUDED FILTER FIRST",
     "array( any( cast( clock_timestamp( coalesce( count( current_database( current_schema( current_setting( extract(",
-    "generate_series( json_array_elements_text( json_typeof( length( lower( max( members( min( pg_backend_pid(",
+    "generate_series( json_array_elements_text( json_typeof( length( lower( max( min( pg_backend_pid(",
     "pg_database_size( pg_table_size( replace( set_config( strpos( substr( sum( to_regclass( unnest( upper( abs( round(",
 ];

@@ -112,16 +112,16 @@ fn texts_in_quotes(code: &str) -> Vec<String> {
         let from = &rest[at..];
         rest = if from.starts_with("//") {
             from.split_once('\n').map_or("", |(_, rest)| rest)
-        } else if from.starts_with("'\"'") {
-            &from[3..]
+        } else if let Some(rest) = from.strip_prefix("'\"'") {
+            rest
         } else if rest[..at].ends_with("r#") {
             let (text, rest) = from[1..].split_once("\"#").unwrap_or((&from[1..], ""));
             texts.push(text.to_owned());
             rest
-        } else if from.starts_with('"') {
-            let end = end_of_text(&from[1..]);
-            texts.push(unescaped(&from[1..=end]));
-            &from[end + 2..]
+        } else if let Some(text) = from.strip_prefix('"') {
+            let end = end_of_text(text);
+            texts.push(unescaped(&text[..end]));
+            &text[end + 1..]
         } else {
             &from[1..]
         };
@@ -147,10 +147,11 @@ fn unescaped(text: &str) -> String {
     lines.fold(first, |text, line| text + line.trim_start()).replace("\\\"", "\"")
 }
 
-/// The keywords in capitals, and the functions, such as `lower(`. Values in quotes and placeholders are left out.
+/// The keywords in capitals, and the functions, such as `lower(`. Values in quotes, placeholders, and the names that a
+/// statement gives its own lists are left out.
 pub(super) fn words(sql: &str) -> BTreeSet<String> {
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let mut found = BTreeSet::new();
+    let (mut found, mut names_follow) = (BTreeSet::new(), false);
     for part in without_values(sql).split_inclusive(|letter: char| !is_word(letter)) {
         let word = part.trim_end_matches(|letter: char| !is_word(letter));
         let is_keyword =
@@ -159,8 +160,12 @@ pub(super) fn words(sql: &str) -> BTreeSet<String> {
             found.insert(word.to_owned());
         } else if part.ends_with('(')
             && word.starts_with(|letter: char| letter.is_ascii_lowercase())
+            && !names_follow
         {
             found.insert(part.to_owned());
+        }
+        if !word.is_empty() {
+            names_follow = ["AS", "WITH", "RECURSIVE"].contains(&word);
         }
     }
     found
