@@ -130,8 +130,10 @@ impl Machine {
         fs::write(root.path().join("etc/hostname"), name).unwrap();
         fs::write(root.path().join("etc/hosts"), "127.0.0.1 localhost\n").unwrap();
         let group = format!("lyceum-test-{}-{name}", std::process::id());
-        let mut command = Command::new("unshare");
-        command.args(["--mount", "sh", "-c", ISOLATE, "isolate", &group]).arg(root.path());
+        let mut command = Command::new("setpriv");
+        // A test that is killed leaves no machine behind.
+        command.args(["--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c"]);
+        command.args([ISOLATE, "isolate", &group]).arg(root.path());
         command.args([&network.process.id().to_string(), name, address]).env("BOOT", BOOT);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let process = command.spawn().unwrap();

@@ -32,6 +32,11 @@ impl Guide {
         self.take_with(machine, step, |text| text.to_owned())
     }
 
+    /// Runs a step whose last command may fail; what it printed.
+    pub(super) fn try_take(&self, machine: &Machine, step: &str) -> String {
+        self.take_with(machine, step, |text| format!("{} || true", text.trim_end()))
+    }
+
     /// Runs a step with values of the machine in place of those in the guide.
     pub(super) fn take_with(
         &self,
