@@ -29,7 +29,7 @@ impl Guide {
 
     /// Runs a step on a machine; what it printed.
     pub(super) fn take(&self, machine: &Machine, step: &str) -> String {
-        self.take_with(machine, step, |text| text.to_owned())
+        self.take_with(machine, step, str::to_owned)
     }
 
     /// Runs a step whose last command may fail; what it printed.

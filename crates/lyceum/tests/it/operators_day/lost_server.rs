@@ -48,7 +48,9 @@ fn a_lost_server(network: &Network) {
     s3.create_bucket("lyceum");
     let [data, mut oak, elm] = [("data", "10.0.0.4"), ("oak", "10.0.0.5"), ("elm", "10.0.0.6")]
         .map(|(name, address)| Machine::start(network, name, address, &PROGRAMS));
-    [&oak, &elm].into_iter().for_each(|server| server.receive(&deb.file));
+    for server in [&oak, &elm] {
+        server.receive(&deb.file);
+    }
     guide.take(&data, "postgresql");
     authority.certify(&data, 2100);
     data.run(&format!("cat {LIVE}/fullchain.pem {LIVE}/privkey.pem > /etc/haproxy/lyceum.pem"));
@@ -85,7 +87,8 @@ fn a_lost_server(network: &Network) {
         guide.note(&format!("the project is served after {:.1} s", lost.elapsed().as_secs_f64()));
         assert!(lost.elapsed() < TAKEN_MAX);
         orgs.expect_in(&client, &orgs.acknowledged(Instant::now()));
-        scores.expect_in(&client, &scores.acknowledged(lost - REPLICATED_WITHIN));
+        let replicated = lost.checked_sub(REPLICATED_WITHIN).unwrap();
+        scores.expect_in(&client, &scores.acknowledged(replicated));
 
         let fir = Machine::start(network, "fir", "10.0.0.7", &PROGRAMS);
         fir.receive(&deb.file);
