@@ -1,6 +1,6 @@
 //! Instructions of the hot paths, counted by callgrind and compared with `tests/hot-paths.json`.
 //!
-//! Times say little on a busy machine. Counts differ by less than 1 % from run to run, because of the random seeds of hash
+//! Times say little on a busy machine. Counts differ by at most 2.4 % from run to run, because of the random seeds of hash
 //! maps. They are those of the debug build on x86-64; decision 156 says why.
 
 use std::collections::BTreeMap;
