@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::packages::{debian, run};
 use crate::served::target;
 
-const BOOT_MAX: Duration = Duration::from_secs(30);
+const BOOT_MAX: Duration = Duration::from_mins(1);
 
 /// The network with the addresses 10.0.0.0/24. The test itself is at 10.0.0.9. It ends with this value.
 pub(crate) struct Network {
