@@ -119,3 +119,33 @@ fn send(spans: Vec<SpanData>, collector: &Collector, counts: &SpanCounts) {
     };
     counter.fetch_add(count, Relaxed);
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use opentelemetry::trace::{Span as _, Tracer, TracerProvider};
+    use opentelemetry_sdk::Resource;
+    use opentelemetry_sdk::trace::SdkTracerProvider;
+
+    use super::*;
+
+    #[test]
+    fn spans_beyond_the_queue_are_dropped_while_the_collector_hangs() {
+        // Its connections are never answered.
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = format!("http://{}", silent.local_addr().unwrap());
+        let resource = Resource::builder_empty().build();
+        let queue = SpanQueue::start(Arc::new(Collector::new(&endpoint, &[], &resource))).unwrap();
+        let provider = SdkTracerProvider::builder().with_span_processor(queue.clone()).build();
+        let tracer = provider.tracer("test");
+        let extra = 1000;
+        let begun = Instant::now();
+        for _ in 0..limits::SPANS_WAITING_MAX_COUNT + limits::SPANS_BATCH_MAX_COUNT + extra {
+            tracer.start("request").end();
+        }
+        assert!(begun.elapsed() < Duration::from_millis(limits::TELEMETRY_SEND_MAX_MS));
+        assert!(queue.counts().dropped.load(Relaxed) >= extra as u64);
+        assert_eq!(queue.counts().sent.load(Relaxed), 0);
+    }
+}
