@@ -55,6 +55,7 @@ impl Cluster {
         let mut variables = objects.settings();
         variables.extend([
             ("LYCEUM_STORE__DATABASE", postgres.url()),
+            ("LYCEUM_SERVER__LOG_LEVEL", "warn".to_owned()),
             ("LYCEUM_SERVER__ENV", "staging".to_owned()),
             ("LYCEUM_KEYS__MASTER", "5a".repeat(32)),
             ("LYCEUM_ADMIN__EMAIL", EMAIL.to_owned()),

@@ -70,7 +70,7 @@ impl Fault {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::HolderKilled => "holder killed",
-            Self::HolderKilledAndRestarted => "holder killed, restarted at once",
+            Self::HolderKilledAndRestarted => "holder killed and restarted",
             Self::OtherServerKilled => "another server killed",
             Self::HolderPaused => "holder paused",
             Self::HolderCutOff => "holder cut off",
@@ -101,7 +101,7 @@ impl Fault {
         }
     }
 
-    /// Makes the fault happen and ends it. Returns the servers that ended by themselves.
+    /// Makes the fault happen and ends it.
     pub(super) fn happen(
         self,
         cluster: &mut Cluster,
@@ -109,6 +109,8 @@ impl Fault {
         random: &mut RandomStream,
     ) {
         let holder = cluster.holder();
+        // At another time between two renewals of leases in each round.
+        sleep(Duration::from_millis(random.below(3000)));
         let server = &mut cluster.servers[holder];
         match self {
             Self::HolderKilled => {

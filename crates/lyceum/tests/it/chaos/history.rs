@@ -187,6 +187,13 @@ impl History {
         breaches
     }
 
+    /// How long before the loss of its node a write was acknowledged.
+    pub(super) fn time_before_loss(&self, breach: &Breach) -> Option<Duration> {
+        let windows = self.loss_windows.iter();
+        let times = windows.filter_map(|window| window.until.checked_sub(breach.at));
+        times.min()
+    }
+
     /// Whether a lost node may have taken the write with it.
     fn may_be_lost(&self, write: &Write) -> bool {
         let windows = &self.loss_windows;

@@ -1,8 +1,8 @@
 //! The S3 service: this test's program, run again on a machine of its own. It obeys the words on its standard input.
 
-use std::io::{BufRead, BufReader, Write, stdin};
+use std::io::{BufRead, BufReader, Read, Write, stdin};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
 use lyceum_testkit::s3;
@@ -37,13 +37,15 @@ pub(super) struct Objects {
     pub(super) machine: Machine,
     folder: PathBuf,
     process: Child,
+    /// The process ends if nobody can read what it prints.
+    output: BufReader<ChildStdout>,
 }
 
 impl Objects {
     pub(super) fn start(folder: &Path) -> Self {
         let (machine, folder) = (Machine::connect(3), folder.join("objects"));
-        let process = run(&machine, &folder);
-        Self { machine, folder, process }
+        let (process, output) = run(&machine, &folder);
+        Self { machine, folder, process, output }
     }
 
     /// The variables with which a server uses the bucket.
@@ -72,7 +74,7 @@ impl Objects {
 
     /// Starts the service again on its objects.
     pub(super) fn start_again(&mut self) {
-        self.process = run(&self.machine, &self.folder);
+        (self.process, self.output) = run(&self.machine, &self.folder);
     }
 }
 
@@ -83,11 +85,12 @@ impl Drop for Objects {
     }
 }
 
-fn run(machine: &Machine, folder: &Path) -> Child {
+fn run(machine: &Machine, folder: &Path) -> (Child, BufReader<ChildStdout>) {
     let mut command = again(|program| machine.command(program));
     command.env(STAGE, "objects").env(FOLDER, folder);
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let mut output = BufReader::new(process.stdout.take().unwrap());
+    let mut lines = output.by_ref().lines();
     assert!(lines.any(|line| line.unwrap().contains("serves")), "the S3 service starts");
-    process
+    (process, output)
 }

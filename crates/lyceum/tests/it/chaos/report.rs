@@ -47,7 +47,8 @@ impl Report {
     pub(super) fn table(&self) -> String {
         let mut lines = vec![
             "Seconds from the fault to the first success / to the first success after the last failure; \
-             failed requests in brackets."
+             failed requests in brackets. Writes lost within the bound: their number, and the time of the oldest before the \
+             fault."
                 .to_owned(),
         ];
         let kinds = self.kinds();
@@ -60,7 +61,14 @@ impl Report {
             let recoveries = self.recoveries(fault);
             let cells: String =
                 recoveries.iter().map(|(_, recovery)| format!(" {:>18}", cell(recovery))).collect();
-            let [lost, within, doubled, split] = self.counts(fault);
+            let [lost, doubled, split] =
+                [BreachSort::Lost, BreachSort::Doubled, BreachSort::SplitBrain]
+                    .map(|sort| self.count(fault, sort));
+            let times = self.times_of_lost(fault);
+            let within = match times.first() {
+                Some(time) => format!("{} ({:.1} s)", times.len(), time.as_secs_f64()),
+                None => "0".to_owned(),
+            };
             lines.push(format!(
                 "{:<34}{cells} {lost:>6} {within:>12} {doubled:>7} {split:>11}",
                 fault.name
@@ -96,15 +104,16 @@ impl Report {
                 });
                 (kind.name().to_owned(), value)
             });
-            let [lost, within, doubled, split] = self.counts(fault);
+            let times = self.times_of_lost(fault);
             json!({
                 "fault": fault.name,
                 "at_s": fault.from.as_secs_f64(),
                 "requests": recoveries.collect::<serde_json::Map<_, _>>(),
-                "lost": lost,
-                "lostWithinBound": within,
-                "doubled": doubled,
-                "splitBrain": split,
+                "lost": self.count(fault, BreachSort::Lost),
+                "lostWithinBound": times.len(),
+                "oldestLost_s": times.first().map(Duration::as_secs_f64),
+                "doubled": self.count(fault, BreachSort::Doubled),
+                "splitBrain": self.count(fault, BreachSort::SplitBrain),
             })
         });
         json!({
@@ -135,19 +144,21 @@ impl Report {
         counts
     }
 
-    /// Lost, lost within the bound, doubled, signs of a split brain. A write that was lost with its node was acknowledged
-    /// just before.
-    fn counts(&self, fault: &FaultTime) -> [usize; 4] {
-        let of = |sort: BreachSort, before: Duration| {
-            let own = self.breaches.iter().filter(|breach| breach.sort == sort);
-            own.filter(|breach| fault.contains(breach.at + before)).count()
-        };
-        [
-            of(BreachSort::Lost, Duration::ZERO),
-            of(BreachSort::LostWithinBound, Duration::from_secs(2)),
-            of(BreachSort::Doubled, Duration::ZERO),
-            of(BreachSort::SplitBrain, Duration::ZERO),
-        ]
+    fn count(&self, fault: &FaultTime, sort: BreachSort) -> usize {
+        let own = self.breaches.iter().filter(|breach| breach.sort == sort);
+        own.filter(|breach| fault.contains(breach.at)).count()
+    }
+
+    /// How long before the fault the writes were acknowledged that were lost with their node, the longest time first.
+    fn times_of_lost(&self, fault: &FaultTime) -> Vec<Duration> {
+        let allowed = self.breaches.iter().filter(|breach| breach.is_allowed());
+        let times = allowed.filter_map(|breach| {
+            let time = self.history.time_before_loss(breach)?;
+            fault.contains(breach.at + time).then_some(time)
+        });
+        let mut times: Vec<_> = times.collect();
+        times.sort_by(|a, b| b.cmp(a));
+        times
     }
 
     fn acknowledged(&self) -> BTreeMap<&'static str, usize> {
