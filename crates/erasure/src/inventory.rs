@@ -248,6 +248,7 @@ pub const TABLES: &[Table] = &[
     table("projects", "project_audit", Column(&["who"]), Pseudonymise(&[])).mentions(&["details"]),
     impersonal("projects", "project_restore_points"),
     impersonal("projects", "nodes"),
+    impersonal("projects", "installations"),
     impersonal("projects", "backups"),
     impersonal("projects", "project_homes"),
     // Webhooks. Messages that wait are sent with the pseudonym.

@@ -8,7 +8,7 @@
 //! Other nodes measure with their own clocks, too: they take a project if they have seen its node's lease unchanged for as
 //! long as it lasts. So a step of the database's clock, or a failover to a database with another time, ends no lease.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -45,6 +45,8 @@ struct HeldLease {
     moves: i64,
     /// The tokens of the projects by slug.
     tokens: HashMap<String, i64>,
+    /// The projects that were taken and have no replica of this node yet.
+    unreplicated: HashSet<String>,
 }
 
 /// A project that the node held when it began to handle a request.
@@ -96,9 +98,9 @@ impl NodeLease {
         self.held.is_some()
     }
 
-    /// The project, if the node holds it now.
+    /// The project, if the node holds it now and may acknowledge writes.
     pub fn project(&self, slug: &str) -> Option<HeldProject> {
-        let held = self.valid()?;
+        let held = self.valid().filter(|held| !held.unreplicated.contains(slug))?;
         let token = *held.tokens.get(slug)?;
         Some(HeldProject { slug: slug.to_owned(), token })
     }
@@ -142,7 +144,8 @@ impl NodeLease {
         };
         let lost = held.tokens.iter().filter(|(slug, token)| tokens.get(*slug) != Some(token));
         let lost = lost.map(|(slug, _)| slug.clone()).collect();
-        *held = HeldLease { until: sent + lasting(), moves, tokens };
+        let unreplicated = std::mem::take(&mut held.unreplicated);
+        *held = HeldLease { until: sent + lasting(), moves, tokens, unreplicated };
         Some(lost)
     }
 
@@ -167,6 +170,26 @@ impl NodeLease {
         let seen = seen.get(node).filter(|seen| seen.until_ms == until_ms);
         let lasts = Duration::from_millis(limits::HOME_LEASE_MS);
         until_ms == 0 || seen.is_some_and(|seen| seen.since + lasts <= since_start())
+    }
+
+    /// Lets the node acknowledge nothing of a project that it takes before [`NodeLease::has_replica`]: from then on, the
+    /// replica ignores what the former holder adds.
+    pub fn await_replica(&self, slug: &str) {
+        if let Some(held) = &self.held {
+            lock(held).unreplicated.insert(slug.to_owned());
+        }
+    }
+
+    /// The replica has a first state of this node, or the node did not take the project.
+    pub fn has_replica(&self, slug: &str) {
+        if let Some(held) = &self.held {
+            lock(held).unreplicated.remove(slug);
+        }
+    }
+
+    /// Whether the node has taken the project and its replica has no state of this node yet.
+    pub fn awaits_replica(&self, slug: &str) -> bool {
+        self.held.as_ref().is_some_and(|held| lock(held).unreplicated.contains(slug))
     }
 
     /// The slugs of the projects that the node holds.
@@ -270,6 +293,14 @@ pub fn moved(slug: &str) -> Problem {
         "the project '{slug}' moves to another server at this moment; a write of this request may be lost; try again"
     );
     later(message)
+}
+
+/// The problem of a request for a project that was taken and is not replicated yet.
+pub fn not_replicated_yet(slug: &str) -> Problem {
+    later(format!(
+        "this server has taken the project '{slug}' and serves it once the store of replicas has a first state of it; \
+         try again"
+    ))
 }
 
 /// The problem of a request for a project whose node does not answer.

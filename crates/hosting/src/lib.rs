@@ -11,6 +11,7 @@
 //! | courses that a project teaches; apps that are approved for classes | `courses`, `class_apps` |
 //! | nodes, which node holds a project's files, until when, and what happens then | `nodes`, `homes`, `leases`, `takeover` |
 //! | replicas of projects' files | `replicas` |
+//! | installations, which have replicas of their own | `installations` |
 //! | backup of the whole server, checks of files, clean-up | `backup`, `soundness`, `sweep` |
 //! | uploads, zips of builds, sending files | `uploads`, `archive`, `pieces` |
 //! | running backends: start, watch, stop, logs | `engine` |
@@ -33,6 +34,7 @@ pub mod deletion;
 pub mod deployments;
 pub mod engine;
 pub mod homes;
+pub mod installations;
 pub mod kv;
 pub mod leases;
 pub mod limits;
@@ -133,5 +135,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 131,
         name: "backups",
         sql: include_str!("../migrations/V131__backups.sql"),
+    },
+    Migration {
+        version: 143,
+        name: "installations",
+        sql: include_str!("../migrations/V143__installations.sql"),
     },
 ];

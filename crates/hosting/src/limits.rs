@@ -143,3 +143,9 @@ pub const BACKUP_RETRY_S: i64 = 900;
 pub const BACKUP_NAME_MAX_BYTES: u64 = 4096;
 /// Bytes of what a backup says of itself.
 pub const BACKUP_MANIFEST_MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// Seconds after which servers replace the mark of their installation in the store of replicas.
+pub const INSTALLATION_MARK_EVERY_S: i64 = 60;
+/// Seconds after which a server that began to replace the mark counts as stopped.
+pub const INSTALLATION_MARK_STORED_MAX_S: i64 = 600;
+/// Days after which the replicas of an installation are deleted that no server uses and this database does not know.
+pub const INSTALLATION_UNKNOWN_MAX_DAYS: i64 = 90;

@@ -5,21 +5,23 @@ use std::collections::HashSet;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_replica::{
-    ReplicaStore, Replicator, RestorableTimes, RestoredState, names, remove_old, restorable_times,
-    restore,
+    Replicator, RestoredState, delete_unfinished, names, remove_old, restorable_times, restore,
 };
-use lyceum_store::Tx;
+use lyceum_store::{SqlDialect, Tx};
+
+pub use lyceum_replica::{ReplicaStore, RestorableTimes};
 
 use crate::databases::{self, FIRST};
+use crate::installations::{self, FormerInstallation};
 use crate::nodes::{self, Node};
-use crate::{homes, projects, repository};
+use crate::{homes, limits, projects, repository};
 
 /// The replica of the server's own SQLite database.
 pub const SERVER_DATABASE: &str = "lyceum.db";
@@ -37,6 +39,46 @@ pub fn store(config: &Config) -> Result<Option<ReplicaStore>> {
     }
 }
 
+/// The stores with the replicas of a database: that of its present installation, and those of former ones.
+#[derive(Clone, Debug)]
+pub struct InstallationStores {
+    present: ReplicaStore,
+    /// The last one first. Each counts up to a time.
+    former: Vec<(ReplicaStore, Timestamp)>,
+}
+
+impl InstallationStores {
+    /// The stores of these installations, in the store that the settings select.
+    pub fn new(root: &ReplicaStore, present: &str, former: &[FormerInstallation]) -> Self {
+        let former = former.iter().map(|former| (root.below(&former.id), former.ended));
+        Self { present: root.below(present), former: former.collect() }
+    }
+
+    /// Restores the newest state up to a time as the new file `target`, from the last installation that has one.
+    ///
+    /// Errors: those of [`restore`].
+    fn restore(
+        &self,
+        name: &str,
+        until: Option<Timestamp>,
+        target: &Path,
+    ) -> Result<RestoredState> {
+        let is_missing = |problem: &Problem| problem.kind == ProblemKind::NotFound;
+        let missing = match restore(&self.present, name, until, target, &mut |_, _| {}) {
+            Err(problem) if is_missing(&problem) => problem,
+            restored => return restored,
+        };
+        for (store, ended) in &self.former {
+            let until = until.map_or(*ended, |until| until.min(*ended));
+            match restore(store, name, Some(until), target, &mut |_, _| {}) {
+                Err(problem) if is_missing(&problem) => {}
+                restored => return restored,
+            }
+        }
+        Err(missing)
+    }
+}
+
 /// The replica of a project's file.
 fn name_of(slug: &str, file: &str) -> String {
     format!("{PROJECTS}/{slug}/{file}")
@@ -44,30 +86,46 @@ fn name_of(slug: &str, file: &str) -> String {
 
 /// Replicates the files of the projects that a node holds.
 pub struct Replicas {
-    store: ReplicaStore,
+    /// `None` until the server knows its installation.
+    stores: Mutex<Option<InstallationStores>>,
     replicator: Arc<Replicator>,
     /// The folder with the folders of projects.
     projects: PathBuf,
-    epoch_of: Box<dyn Fn(&str) -> u64 + Send + Sync>,
+    epoch_of: Box<dyn Fn(&str) -> Option<u64> + Send + Sync>,
 }
 
 impl fmt::Debug for Replicas {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Replicas").field("store", &self.store).finish_non_exhaustive()
+        f.debug_struct("Replicas").field("stores", &self.stores).finish_non_exhaustive()
     }
 }
 
 impl Replicas {
     /// The replicas of a node. `epoch_of` returns a number for a slug that is larger than that of each other server
-    /// that held the project before.
+    /// that held the project before; `None` if this server alone has the project.
     pub fn new(
-        store: ReplicaStore,
         replicator: Arc<Replicator>,
         node: &Node,
-        epoch_of: impl Fn(&str) -> u64 + Send + Sync + 'static,
+        epoch_of: impl Fn(&str) -> Option<u64> + Send + Sync + 'static,
     ) -> Self {
         let projects = node.folder_of("");
-        Self { store, replicator, projects, epoch_of: Box::new(epoch_of) }
+        Self { stores: Mutex::default(), replicator, projects, epoch_of: Box::new(epoch_of) }
+    }
+
+    /// Replicates into the store of the present installation from now on.
+    pub fn replicate_into(&self, stores: InstallationStores) {
+        self.replicator.replicate_into(stores.present.clone());
+        *self.stores.lock().unwrap_or_else(PoisonError::into_inner) = Some(stores);
+    }
+
+    /// Errors: `Unavailable` until the server knows its installation.
+    fn stores(&self) -> Result<InstallationStores> {
+        let stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        stores.clone().ok_or_else(|| {
+            let message =
+                "the store of replicas has not answered since this server started; try again later";
+            Problem::new(ProblemKind::Unavailable, message)
+        })
     }
 
     /// Replicates a file of a project from now on, until the file is deleted or the server stops.
@@ -80,13 +138,14 @@ impl Replicas {
     /// Replicates the files of a project that changed since they were replicated, such as before a crash of the server, or
     /// since their last snapshot: without a new one, what was deleted from them would stay in the replica.
     pub fn follow_changed(&self, files: &[PathBuf]) -> Result<()> {
+        let store = self.stores()?.present;
         for file in files {
             let changed =
                 ["", "-wal"].map(|end| changed(Path::new(&format!("{}{end}", file.display()))));
             let Some(changed) = changed.into_iter().flatten().max() else { continue };
             let Ok(name) = file.strip_prefix(&self.projects) else { continue };
             let name = format!("{PROJECTS}/{}", name.display());
-            let times = restorable_times(&self.store, &name)?;
+            let times = restorable_times(&store, &name)?;
             if times.is_none_or(|times| times.latest < changed || times.snapshot < times.latest) {
                 self.follow(file);
             }
@@ -104,11 +163,23 @@ impl Replicas {
         self.replicator.flush(file)
     }
 
-    /// Restores the newest state of a project's file as the new file `target`.
+    /// Restores the newest state of a project's file as the new file `target`. `token` is that of the node that had the
+    /// file: what an earlier holder or a deleted project stored under the same name does not count.
     ///
-    /// Errors: `NotFound` if it has no replica.
-    pub(crate) fn restore_newest(&self, slug: &str, file: &str, target: &Path) -> Result<()> {
-        restore(&self.store, &name_of(slug, file), None, target, &mut |_, _| {}).map(drop)
+    /// Errors: `NotFound` if that node has not stored the file yet.
+    pub(crate) fn restore_newest(
+        &self,
+        (slug, token): (&str, i64),
+        file: &str,
+        target: &Path,
+    ) -> Result<()> {
+        let name = name_of(slug, file);
+        let state = self.stores()?.restore(&name, None, target)?;
+        if state.epoch < token.unsigned_abs() {
+            let message = format!("the node with the file '{name}' ended before its first replica");
+            return Err(Problem::new(ProblemKind::NotFound, message));
+        }
+        Ok(())
     }
 
     /// Restores the database that a project had at a time as the new file `target`.
@@ -121,29 +192,58 @@ impl Replicas {
         at: Timestamp,
         target: &Path,
     ) -> Result<RestoredState> {
-        restore(&self.store, &name_of(slug, file), Some(at), target, &mut |_, _| {})
+        self.stores()?.restore(&name_of(slug, file), Some(at), target)
     }
 
-    /// Deletes what no restore to the last `keep_days` days needs. Of a file that no project uses, that is everything if it
-    /// did not change in these days. `used` has the names of the replicas of all files that projects use.
+    /// Deletes what no restore to the last `keep_days` days needs. Of a file that this database does not use, that is
+    /// everything if it did not change in these days. `used` has the names of the replicas of all files in use.
     pub fn remove_expired(
         &self,
         now: Timestamp,
         keep_days: u32,
         used: &HashSet<String>,
     ) -> Result<()> {
-        let cutoff = now.plus_seconds(-i64::from(keep_days) * 24 * 60 * 60);
-        for slug in self.store.folders(PROJECTS)? {
-            for name in names(&self.store, &format!("{PROJECTS}/{slug}"))? {
-                remove_old(&self.store, &name, cutoff)?;
-                let times = restorable_times(&self.store, &name)?;
-                if !used.contains(&name) && times.is_some_and(|times| times.latest < cutoff) {
-                    lyceum_replica::delete(&self.store, &name)?;
-                }
+        let (store, cutoff) = (self.stores()?.present, days_before(now, keep_days.into()));
+        delete_unfinished(&store, now)?;
+        let mut all = vec![SERVER_DATABASE.to_owned()];
+        for slug in store.folders(PROJECTS)? {
+            all.extend(names(&store, &format!("{PROJECTS}/{slug}"))?);
+        }
+        for name in all {
+            remove_old(&store, &name, cutoff)?;
+            let times = restorable_times(&store, &name)?;
+            if !used.contains(&name) && times.is_some_and(|times| times.latest < cutoff) {
+                lyceum_replica::delete(&store, &name)?;
             }
         }
         Ok(())
     }
+}
+
+fn days_before(now: Timestamp, days: i64) -> Timestamp {
+    now.plus_seconds(-days * 24 * 60 * 60)
+}
+
+/// Deletes the replicas of installations that no server has used for a long time: `keep_days` for former ones of this
+/// database, so that nobody is in them longer than erasures promise.
+pub fn remove_unused_installations(
+    root: &ReplicaStore,
+    now: Timestamp,
+    keep_days: u32,
+    (present, former): (&str, &[FormerInstallation]),
+) -> Result<()> {
+    for id in root.folders("")?.into_iter().filter(|id| id != present) {
+        let days = match former.iter().any(|former| former.id == id) {
+            true => keep_days.into(),
+            false => limits::INSTALLATION_UNKNOWN_MAX_DAYS,
+        };
+        let mark = root.below(&id).mark()?;
+        if mark.is_some_and(|mark| mark.at() < days_before(now, days)) {
+            tracing::info!(id, "the replicas of an installation that no server uses are deleted");
+            lyceum_replica::delete(root, &id)?;
+        }
+    }
+    Ok(())
 }
 
 /// When a file was last written; `None` if it is missing or empty.
@@ -153,9 +253,13 @@ fn changed(file: &Path) -> Option<Timestamp> {
     Some(Timestamp::from_milliseconds(i64::try_from(since.as_millis()).ok()?))
 }
 
-/// The names of the replicas of all files that projects use, restore points included.
+/// The names of the replicas of all files in use: those of projects with their restore points, and the server's database
+/// on SQLite.
 pub fn used_names(tx: &mut Tx<'_>) -> Result<HashSet<String>> {
     let mut used = HashSet::new();
+    if tx.dialect() == SqlDialect::Sqlite {
+        used.insert(SERVER_DATABASE.to_owned());
+    }
     for project in repository::projects::list(tx)? {
         let Some(known) = repository::homes::find(tx, &project.slug)? else { continue };
         let kept = known.home.map(|home| home.kept).unwrap_or_default();
@@ -188,21 +292,33 @@ pub fn database_at(tx: &mut Tx<'_>, slug: &str, at: Timestamp) -> Result<String>
     Ok(replaced_later.map_or_else(present, |point| point.file))
 }
 
-/// Restores the server's SQLite database as the new file `target`.
+/// The installations on SQLite that have replicas, with the times to which their database can be restored.
+pub fn restorable_installations(root: &ReplicaStore) -> Result<Vec<(String, RestorableTimes)>> {
+    let mut found = Vec::new();
+    for id in root.folders("")? {
+        if let Some(times) = server_times(root, &id)? {
+            found.push((id, times));
+        }
+    }
+    Ok(found)
+}
+
+/// Restores the SQLite database of an installation as the new file `target`.
 ///
 /// Errors: `NotFound` if no replica is that old.
 pub fn restore_server(
-    store: &ReplicaStore,
+    root: &ReplicaStore,
+    id: &str,
     at: Timestamp,
     target: &Path,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<RestoredState> {
-    restore(store, SERVER_DATABASE, Some(at), target, progress)
+    restore(&root.below(id), SERVER_DATABASE, Some(at), target, progress)
 }
 
-/// The times to which the server's SQLite database can be restored; `None` if it has no replica.
-pub fn server_times(store: &ReplicaStore) -> Result<Option<RestorableTimes>> {
-    restorable_times(store, SERVER_DATABASE)
+/// The times to which the SQLite database of an installation can be restored; `None` if it has no replica.
+pub fn server_times(root: &ReplicaStore, id: &str) -> Result<Option<RestorableTimes>> {
+    restorable_times(&root.below(id), SERVER_DATABASE)
 }
 
 /// A project of a restored database, with its files.
@@ -215,8 +331,13 @@ pub struct ProjectFiles {
     earlier: Vec<String>,
 }
 
-/// The files of all projects.
-pub fn project_files(tx: &mut Tx<'_>) -> Result<Vec<ProjectFiles>> {
+/// The files of all projects of the restored database of an installation, and the stores that have them.
+pub fn project_files(
+    tx: &mut Tx<'_>,
+    root: &ReplicaStore,
+    id: &str,
+) -> Result<(InstallationStores, Vec<ProjectFiles>)> {
+    let stores = InstallationStores::new(root, id, &installations::former(tx)?);
     let mut all = Vec::new();
     for project in repository::projects::list(tx)? {
         let slug = project.slug;
@@ -227,13 +348,13 @@ pub fn project_files(tx: &mut Tx<'_>) -> Result<Vec<ProjectFiles>> {
         let earlier = points.into_iter().map(|point| point.file).collect();
         all.push(ProjectFiles { slug, present, earlier });
     }
-    Ok(all)
+    Ok((stores, all))
 }
 
 /// Restores files of projects into the node's folder. Returns the number of files, and the replicas that have no state
 /// that old.
 pub fn restore_files(
-    store: &ReplicaStore,
+    stores: &InstallationStores,
     node: &Node,
     projects: &[ProjectFiles],
     at: Timestamp,
@@ -245,7 +366,7 @@ pub fn restore_files(
             fs::create_dir_all(target.parent().unwrap_or(Path::new(".")))
                 .map_err(|fault| lyceum_blob::failed("restore a project", &fault))?;
             let name = name_of(slug, file);
-            match restore(store, &name, Some(at), &target, &mut |_, _| {}) {
+            match stores.restore(&name, Some(at), &target) {
                 Ok(_) => restored += 1,
                 Err(problem) if problem.kind != ProblemKind::NotFound => return Err(problem),
                 Err(_) if present.contains(file) => missing.push(name),
@@ -265,6 +386,8 @@ pub fn adopt_restored(
     projects: &[ProjectFiles],
 ) -> Result<()> {
     nodes::note(tx, now, node)?;
+    // The original server may still write into the replicas of its installation.
+    installations::end(tx, now)?;
     projects.iter().try_for_each(|project| homes::restored(tx, node, &project.slug))
 }
 

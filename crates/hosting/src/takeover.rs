@@ -120,7 +120,7 @@ fn restore_in(replicas: &Replicas, project: &HeldFiles, draft: &Path, mark: &str
         let target = draft.join(name);
         let folder = target.parent().unwrap_or(draft);
         fs::create_dir_all(folder).map_err(|error| failed("create a folder", &error))?;
-        replicas.restore_newest(&project.slug, name, &target)?;
+        replicas.restore_newest((&project.slug, project.token), name, &target)?;
     }
     homes::write_marks(draft, &[mark])
 }

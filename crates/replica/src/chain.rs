@@ -27,7 +27,7 @@ use crate::sql::{FileConnections, FileState};
 
 /// A store of replicas, the prefix of one file in it, and the time.
 pub(crate) struct Destination<'a> {
-    pub(crate) store: &'a ReplicaStore,
+    pub(crate) store: ReplicaStore,
     pub(crate) prefix: &'a str,
     pub(crate) clock: &'a dyn Clock,
 }

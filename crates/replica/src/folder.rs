@@ -3,8 +3,13 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
+use lyceum_core::time::Timestamp;
 use tempfile::NamedTempFile;
+
+/// The folder of objects that are being written.
+const UNFINISHED: &str = "unfinished";
 
 #[derive(Debug)]
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -18,7 +23,22 @@ impl Folder {
         for made in missing {
             sync(made.parent().unwrap_or(&self.0))?;
         }
-        NamedTempFile::new_in(folder)
+        let unfinished = self.0.join(UNFINISHED);
+        fs::create_dir_all(&unfinished)?;
+        NamedTempFile::new_in(unfinished)
+    }
+
+    /// Deletes drafts that nobody has written to since `until`: a kill left them.
+    pub(crate) fn delete_unfinished(&self, until: Timestamp) -> io::Result<()> {
+        let until = Duration::from_millis(u64::try_from(until.milliseconds()).unwrap_or(0));
+        for draft in ignore_missing(fs::read_dir(self.0.join(UNFINISHED)))?.into_iter().flatten() {
+            let draft = draft?;
+            let Some(data) = ignore_missing(draft.metadata())? else { continue };
+            if data.modified()? < UNIX_EPOCH + until {
+                ignore_missing(fs::remove_file(draft.path()))?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn keep(&self, key: &str, draft: NamedTempFile) -> io::Result<()> {

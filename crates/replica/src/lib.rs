@@ -17,6 +17,7 @@
 //! | many files with few threads | `replicator` |
 //! | restore | `restore` |
 //! | which objects are kept | `retention` |
+//! | the mark by which a second writer is noticed | `mark` |
 //! | limits | `limits` |
 
 mod chain;
@@ -24,6 +25,7 @@ mod folder;
 mod key;
 pub mod limits;
 mod log;
+mod mark;
 mod objects;
 mod replicator;
 mod restore;
@@ -33,7 +35,8 @@ mod snapshot;
 mod sql;
 
 pub use key::Position;
+pub use mark::StoreMark;
 pub use objects::ReplicaStore;
 pub use replicator::{ReplicationStatus, Replicator};
 pub use restore::{RestorableTimes, RestoredState, restorable_times, restore};
-pub use retention::{delete, names, remove_old};
+pub use retention::{delete, delete_unfinished, names, remove_old};

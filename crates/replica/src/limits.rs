@@ -16,6 +16,8 @@ pub const REPLICA_MERGED_SEGMENTS_MIN_COUNT: usize = 4;
 pub const REPLICA_LOCKED_PAGES_MAX_COUNT: u64 = 1000;
 /// Seconds without a new transaction after which the replicator carries over a short log, too.
 pub const REPLICA_IDLE_S: i64 = 60;
+/// Seconds without a write after which an unfinished object in a folder is deleted.
+pub const REPLICA_UNFINISHED_MAX_S: i64 = 60 * 60;
 /// Seconds between two snapshots of a file that changes.
 pub const REPLICA_SNAPSHOT_EVERY_S: i64 = 24 * 60 * 60;
 /// Milliseconds that the replicator waits for a writer at most.

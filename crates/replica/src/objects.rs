@@ -10,6 +10,7 @@ use futures_util::TryStreamExt;
 use lyceum_blob::limits::S3_PART_BYTES;
 use lyceum_blob::wait;
 use lyceum_core::config::S3Settings;
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use object_store::aws::AmazonS3;
 use object_store::path::Path;
@@ -57,6 +58,18 @@ impl ReplicaStore {
     pub fn in_s3(s3: &S3Settings, name: &str) -> Result<Self> {
         let (objects, prefix) = (lyceum_blob::open_bucket(s3)?, lyceum_blob::key_prefix(s3, name));
         Ok(Self(Arc::new(ReplicaPlace::Bucket(Bucket { objects, prefix }))))
+    }
+
+    /// The store of the replicas below a folder of this one.
+    #[must_use]
+    pub fn below(&self, folder: &str) -> Self {
+        Self(Arc::new(match &*self.0 {
+            ReplicaPlace::Folder(Folder(root)) => ReplicaPlace::Folder(Folder(root.join(folder))),
+            ReplicaPlace::Bucket(Bucket { objects, prefix }) => ReplicaPlace::Bucket(Bucket {
+                objects: objects.clone(),
+                prefix: [prefix.as_str(), folder].join("/"),
+            }),
+        }))
     }
 
     /// Stores a small object.
@@ -127,6 +140,17 @@ impl ReplicaStore {
                 let folders = listed.map_err(|fault| failed(&fault))?.common_prefixes;
                 Ok(folders.iter().filter_map(|path| Some(path.filename()?.to_owned())).collect())
             }
+        }
+    }
+
+    /// Deletes what uploads left unfinished that were interrupted before `until`.
+    pub(crate) fn delete_unfinished(&self, until: Timestamp) -> Result<()> {
+        match &*self.0 {
+            ReplicaPlace::Folder(folder) => {
+                folder.delete_unfinished(until).map_err(|fault| failed(&fault))
+            }
+            // A lifecycle rule of the bucket removes them.
+            ReplicaPlace::Bucket(_) => Ok(()),
         }
     }
 

@@ -29,7 +29,8 @@ pub struct Replicator {
 }
 
 struct Shared {
-    store: ReplicaStore,
+    /// `None` until it is known.
+    store: Mutex<Option<ReplicaStore>>,
     clock: Arc<dyn Clock>,
     keep_days: u32,
     is_ending: AtomicBool,
@@ -39,7 +40,8 @@ struct Shared {
 struct ReplicatedFile {
     file: PathBuf,
     prefix: String,
-    epoch: u64,
+    /// `None` if this server alone replicates it.
+    epoch: Option<u64>,
     /// Whether it waits for a thread.
     is_queued: AtomicBool,
     /// When the oldest transaction was found that is not stored, in milliseconds since 1970; 0 if all are stored.
@@ -52,6 +54,8 @@ struct ReplicatedFile {
 struct Progress {
     /// `None` until the first snapshot, and after a break.
     chain: Option<Chain>,
+    /// The epoch of this server, once it is known.
+    epoch: Option<u64>,
     failures: u32,
     retry_at: Option<Instant>,
     error: Option<String>,
@@ -72,9 +76,10 @@ pub struct ReplicationStatus {
 type Work = Arc<ReplicatedFile>;
 
 impl Replicator {
-    /// Starts the threads. `keep_days` is the number of days to which files can be restored.
-    pub fn start(store: ReplicaStore, clock: Arc<dyn Clock>, keep_days: u32) -> Result<Self> {
-        let (files, is_ending) = (Mutex::default(), AtomicBool::default());
+    /// Starts the threads. They wait for [`Replicator::replicate_into`]. `keep_days` is the number of days to which files
+    /// can be restored.
+    pub fn start(clock: Arc<dyn Clock>, keep_days: u32) -> Result<Self> {
+        let (store, files, is_ending) = (Mutex::default(), Mutex::default(), AtomicBool::default());
         let shared = Arc::new(Shared { store, clock, keep_days, is_ending, files });
         let (segments, waiting_segments) = unbounded();
         let (snapshots, waiting_snapshots) = unbounded();
@@ -99,9 +104,20 @@ impl Replicator {
         Ok(Self { shared, threads, stop: Some(stop) })
     }
 
+    /// Replicates into this store from now on. All files are replicated anew.
+    pub fn replicate_into(&self, store: ReplicaStore) {
+        *self.shared.store.lock().unwrap_or_else(PoisonError::into_inner) = Some(store);
+        let files: Vec<_> = self.shared.files().values().cloned().collect();
+        for file in files {
+            let mut progress = file.progress();
+            (progress.chain, progress.epoch, progress.retry_at) = (None, None, None);
+        }
+    }
+
     /// Replicates an existing file from now on, below `prefix` in the store. `epoch` is larger than that of each other
-    /// server that replicated the file before. A file that is replicated already stays so, with the epoch given now.
-    pub fn add(&self, file: &Path, prefix: &str, epoch: u64) {
+    /// server that replicated the file before; without it, it follows the last one in the store. A file that is replicated
+    /// already stays so, with the epoch given now.
+    pub fn add(&self, file: &Path, prefix: &str, epoch: Option<u64>) {
         let mut files = self.shared.files();
         let is_known = |known: &Arc<ReplicatedFile>| known.prefix == prefix && known.epoch == epoch;
         if files.get(file).is_some_and(is_known) {
@@ -244,7 +260,7 @@ impl Shared {
     /// Begins a chain, or adds a snapshot to it.
     fn send_snapshot(&self, file: &ReplicatedFile) -> Result<()> {
         let mut progress = file.progress();
-        let to = self.destination(file);
+        let to = self.destination(file)?;
         let Some(chain) = &mut progress.chain else {
             return self.send(file, &mut progress);
         };
@@ -260,7 +276,7 @@ impl Shared {
         }
         progress.note(file, &sent);
         drop(progress);
-        sent.and_then(|()| self.remove_old(file))
+        sent.and_then(|()| self.remove_old(&to))
     }
 
     /// Sends everything that was committed to a file.
@@ -290,7 +306,7 @@ impl Shared {
     }
 
     fn try_to_send(&self, file: &ReplicatedFile, progress: &mut Progress) -> Result<()> {
-        let to = self.destination(file);
+        let to = self.destination(file)?;
         if let Some(chain) = &mut progress.chain {
             let outcome = match chain.send(&to)? {
                 SendOutcome::UpToDate => chain.carry_over(&to)?,
@@ -300,23 +316,43 @@ impl Shared {
             progress.chain = None;
             tracing::info!(file = %file.file.display(), why, "a new snapshot is needed");
         }
-        let last = retention::last_chain(&to, file.epoch)?;
-        let id = ChainId { epoch: file.epoch, number: last.map_or(0, |last| last + 1) };
+        let id = self.next_chain(file, progress, &to)?;
         let (mut chain, state) = Chain::begin(&file.file, id, &*self.clock)?;
         snapshot::send(&file.file, state, &to)?;
         let outcome = chain.send(&to)?;
         progress.chain = matches!(outcome, SendOutcome::UpToDate).then_some(chain);
-        self.remove_old(file)
+        self.remove_old(&to)
+    }
+
+    /// The id of the chain after those in the store.
+    fn next_chain(
+        &self,
+        file: &ReplicatedFile,
+        progress: &mut Progress,
+        to: &Destination<'_>,
+    ) -> Result<ChainId> {
+        let keys = retention::keys(&to.store, to.prefix)?;
+        let chains = || keys.iter().map(|(key, _)| key.chain);
+        let last = || chains().max().map_or(0, |last| last.epoch);
+        let epoch = *progress.epoch.get_or_insert_with(|| file.epoch.unwrap_or_else(|| last() + 1));
+        let numbers = chains().filter(|chain| chain.epoch == epoch).map(|chain| chain.number);
+        Ok(ChainId { epoch, number: numbers.max().map_or(0, |last| last + 1) })
     }
 
     /// Deletes objects that no restore to the last days needs.
-    fn remove_old(&self, file: &ReplicatedFile) -> Result<()> {
+    fn remove_old(&self, to: &Destination<'_>) -> Result<()> {
         let cutoff = self.clock.now().plus_seconds(-i64::from(self.keep_days) * 24 * 60 * 60);
-        retention::remove_old(&self.store, &file.prefix, cutoff)
+        retention::remove_old(&to.store, to.prefix, cutoff)
     }
 
-    fn destination<'a>(&'a self, file: &'a ReplicatedFile) -> Destination<'a> {
-        Destination { store: &self.store, prefix: &file.prefix, clock: &*self.clock }
+    /// Errors: `Unavailable` until the store is known.
+    fn destination<'a>(&'a self, file: &'a ReplicatedFile) -> Result<Destination<'a>> {
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let store = store.ok_or_else(|| {
+            let message = "the store of replicas has not answered since this server started";
+            Problem::new(ProblemKind::Unavailable, message)
+        })?;
+        Ok(Destination { store, prefix: &file.prefix, clock: &*self.clock })
     }
 }
 

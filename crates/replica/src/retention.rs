@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 
-use crate::chain::Destination;
 use crate::key::{ObjectKey, ObjectKind, Position};
+use crate::limits::REPLICA_UNFINISHED_MAX_S;
 use crate::objects::ReplicaStore;
 
 /// The keys of a replica from the oldest on, with their sizes in bytes. Other objects are ignored.
@@ -18,13 +18,6 @@ pub(crate) fn keys(store: &ReplicaStore, prefix: &str) -> Result<Vec<(ObjectKey,
     let mut keys: Vec<_> = store.list(prefix)?.into_iter().filter_map(key).collect();
     keys.sort_unstable();
     Ok(keys)
-}
-
-/// The number of the last chain of an epoch.
-pub(crate) fn last_chain(of: &Destination<'_>, epoch: u64) -> Result<Option<u64>> {
-    let keys = keys(of.store, of.prefix)?;
-    let numbers = keys.iter().map(|(key, _)| key.chain).filter(|chain| chain.epoch == epoch);
-    Ok(numbers.map(|chain| chain.number).max())
 }
 
 /// Deletes objects from before `cutoff` that no restore to that time or a later one needs.
@@ -77,6 +70,11 @@ pub fn names(store: &ReplicaStore, below: &str) -> Result<BTreeSet<String>> {
         Some(epoch.rsplit_once('/')?.0.to_owned())
     };
     Ok(store.list(below)?.into_iter().filter_map(name).collect())
+}
+
+/// Deletes what uploads left that were interrupted long ago, such as by a kill.
+pub fn delete_unfinished(store: &ReplicaStore, now: Timestamp) -> Result<()> {
+    store.delete_unfinished(now.plus_seconds(-REPLICA_UNFINISHED_MAX_S))
 }
 
 /// Deletes a whole replica.

@@ -24,7 +24,7 @@ use crate::render::Rendering;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::router::{RouteLabels, canonical_path};
 use crate::state::App;
-use crate::{hop, leases as own_lease, limits, trace};
+use crate::{hop, leases as own_lease, limits, takeovers, trace};
 
 mod connector;
 
@@ -102,7 +102,9 @@ async fn of_project(app: &App, slug: String) -> Result<Destination> {
     }
     let mut found = route(app, &slug).await?;
     if let ProjectRoute::Left(holder) = &found {
-        own_lease::take(app, &slug, holder).await?;
+        if !takeovers::take(app, &slug).await && !app.lease.awaits_replica(&slug) {
+            return Err(leases::unreachable(&slug, holder));
+        }
         found = route(app, &slug).await?;
     }
     match found {
@@ -113,6 +115,9 @@ async fn of_project(app: &App, slug: String) -> Result<Destination> {
     }
     // The project came to this node a moment ago, or the lease has ended.
     own_lease::renew(app).await?;
+    if app.lease.awaits_replica(&slug) && !takeovers::take(app, &slug).await {
+        return Err(leases::not_replicated_yet(&slug));
+    }
     let held = app.lease.project(&slug).ok_or_else(|| leases::moved(&slug))?;
     Ok(Destination::Here(Some(held)))
 }

@@ -1,12 +1,10 @@
-//! Renews the lease by which this node holds its projects, replicates their files, and takes projects of nodes whose lease
-//! has ended.
+//! Renews the lease by which this node holds its projects, and replicates their files.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::Result;
 use lyceum_hosting::leases;
-use lyceum_hosting::nodes::KnownNode;
 use lyceum_hosting::replicas::Replicas;
 use lyceum_hosting::takeover::{self, HeldFiles};
 use lyceum_store::Tx;
@@ -135,66 +133,15 @@ pub(crate) async fn follow(app: &App, slugs: Vec<String>) {
     }
 }
 
-async fn held_files(app: &App, slugs: Vec<String>) -> Result<Vec<HeldFiles>> {
+pub(crate) async fn held_files(app: &App, slugs: Vec<String>) -> Result<Vec<HeldFiles>> {
     let node = Arc::clone(&app.node);
     app.db.read(move |tx| takeover::held_files(tx, &node, &slugs)).await
 }
 
 /// The replicas of projects; `None` if other nodes cannot get the files of this one.
-fn replicas(app: &App) -> Option<Arc<Replicas>> {
+pub(crate) fn replicas(app: &App) -> Option<Arc<Replicas>> {
     let replication = app.replication.as_ref().filter(|_| app.lease.is_needed())?;
     Some(Arc::clone(&replication.projects))
-}
-
-/// Takes a project whose node's lease has ended, and restores its files. It completes even if its caller disconnects.
-///
-/// Errors: `Unavailable` without replicas, or if the files cannot be restored.
-pub(crate) async fn take(app: &App, slug: &str, holder: &KnownNode) -> Result<()> {
-    let Some(replicas) = replicas(app) else { return Err(leases::unreachable(slug, holder)) };
-    let (app, slug, holder) = (App::clone(app), slug.to_owned(), holder.clone());
-    let taken = tokio::spawn(async move {
-        // What this node has lost before must be gone first.
-        renew(&app).await?;
-        // Another request may have taken the project, and its backend runs here now.
-        if left_project(&app, &slug).await?.is_none() {
-            return Ok(());
-        }
-        // Other requests for the project wait here.
-        let _held = hosted::retire(&app, &slug).await?;
-        let Some(left) = left_project(&app, &slug).await? else { return Ok(()) };
-        take_files(&app, &replicas, left).await.map_err(|problem| {
-            tracing::error!(slug, %problem, "the files of a project could not be taken");
-            leases::unreachable(&slug, &holder).because(problem)
-        })
-    });
-    taken.await.map_err(Problem::internal)?
-}
-
-async fn left_project(app: &App, slug: &str) -> Result<Option<HeldFiles>> {
-    let (node, lease, slug) = (Arc::clone(&app.node), Arc::clone(&app.lease), slug.to_owned());
-    app.db.read(move |tx| takeover::left_project(tx, &node, &lease, &slug)).await
-}
-
-async fn take_files(app: &App, replicas: &Arc<Replicas>, left: HeldFiles) -> Result<()> {
-    let slug = left.slug().to_owned();
-    let (node, from) = (Arc::clone(&app.node), Arc::clone(replicas));
-    let restored = apart(move || takeover::restore(&node, &from, &left)).await?;
-    let (node, lease, to_take) = (Arc::clone(&app.node), Arc::clone(&app.lease), restored.clone());
-    if !app.db.write(move |tx| takeover::take(tx, &node, &lease, &to_take)).await? {
-        let node = Arc::clone(&app.node);
-        return apart(move || restored.discard(&node)).await;
-    }
-    tracing::warn!(
-        slug,
-        "this server has taken a project, because the lease of its server had ended"
-    );
-    renew(app).await?;
-    follow(app, vec![slug.clone()]).await;
-    // No write is acknowledged before the replica has a state of this node, because from then on the replica ignores what
-    // the former holder adds.
-    let held = held_files(app, vec![slug]).await?;
-    let (node, to) = (Arc::clone(&app.node), Arc::clone(replicas));
-    apart(move || held.iter().try_for_each(|held| takeover::flush(&node, &to, held))).await
 }
 
 /// Ends the lease when the server has stopped, so that other nodes take its projects at once. If its files are not

@@ -24,7 +24,7 @@
 //! | deployed projects; files of items and stimuli | `hosted`, `document_files` |
 //! | where the learning of a sandbox's players is recorded | `learning` |
 //! | background work: imports, backups, sending webhooks, erasures, words of names | `imports`, `backup`, `webhooks`, `erasure`, `name_words` |
-//! | replicas of SQLite files | `replication` |
+//! | replicas of SQLite files; projects taken from other nodes | `replication`; `takeovers` |
 //! | whether the owner of a webhook receives a change | `webhook_reach` |
 //! | reports that this server lives, and other servers of the database; the lease of its projects | `nodes`, `leases` |
 //! | forwarding requests to the node with a project's files, and the signature on them | `forward`, `hop` |
@@ -83,6 +83,7 @@ mod server;
 mod sse;
 pub mod state;
 pub mod telemetry;
+mod takeovers;
 mod tls;
 mod trace;
 mod webhook_reach;

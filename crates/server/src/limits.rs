@@ -303,3 +303,11 @@ pub const SPANS_SEND_EVERY_MS: u64 = 2_000;
 pub const SPANS_BATCH_MAX_COUNT: usize = 512;
 /// Spans that wait to be sent; further ones are dropped and counted.
 pub const SPANS_WAITING_MAX_COUNT: usize = 4_096;
+/// Seconds between two comparisons of the mark of the installation in the store of replicas with the one in the database.
+pub const INSTALLATION_CHECK_EVERY_S: u64 = 20;
+/// Comparisons of the mark at once at most, while other servers replace it.
+pub const INSTALLATION_CHECK_TRIES: u32 = 5;
+/// Projects that a server takes from other servers at once at most.
+pub const TAKEOVERS_MAX_COUNT: usize = 4;
+/// Milliseconds after a failed attempt to take a project until the next one.
+pub const TAKEOVER_RETRY_MS: u64 = 2_000;

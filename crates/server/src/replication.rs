@@ -1,18 +1,24 @@
 //! Replicates the SQLite files of this server while it runs: its own database, and the files of its projects.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use lyceum_core::Result;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
+use lyceum_core::{Problem, Result};
+use lyceum_hosting::installations::{self, FormerInstallation, MarkComparison};
 use lyceum_hosting::leases::NodeLease;
 use lyceum_hosting::nodes::Node;
-use lyceum_hosting::replicas::{self, Replicas};
-use lyceum_replica::{ReplicationStatus, Replicator};
-use lyceum_store::{Db, SqlDialect};
+use lyceum_hosting::replicas::{self, InstallationStores, Replicas};
+use lyceum_replica::{ReplicaStore, ReplicationStatus, Replicator};
+use lyceum_store::{Db, SqlDialect, Tx};
+use tokio::time::sleep;
 
 use crate::apart::apart;
+use crate::limits;
+use crate::state::App;
 
 /// The replication of a server whose settings name a place for replicas.
 pub struct Replication {
@@ -21,6 +27,26 @@ pub struct Replication {
     pub(crate) projects: Arc<Replicas>,
     /// The server's own database, if it is an SQLite file.
     database: Option<PathBuf>,
+    /// The store of all installations.
+    store: ReplicaStore,
+    /// Into whose store the files are replicated; `None` until the store answers.
+    installation: Mutex<Option<KnownInstallation>>,
+    /// Whether files that changed before the start are replicated.
+    has_followed: AtomicBool,
+}
+
+/// Checks the installation until the server ends.
+pub(crate) async fn check_periodically(app: App) {
+    if let Some(replication) = &app.replication {
+        replication.check_periodically(&app.db, &*app.clock, &app.node).await;
+    }
+}
+
+/// The present installation of the database, and the former ones.
+#[derive(Clone, PartialEq, Eq)]
+struct KnownInstallation {
+    id: String,
+    former: Vec<FormerInstallation>,
 }
 
 impl Replication {
@@ -32,29 +58,125 @@ impl Replication {
         (node, lease): (&Arc<Node>, &Arc<NodeLease>),
     ) -> Result<Option<Self>> {
         let Some(store) = replicas::store(config)? else { return Ok(None) };
-        let keep_days = config.replica.keep_days;
-        let replicator = Replicator::start(store.clone(), Arc::clone(clock), keep_days)?;
+        let replicator = Replicator::start(Arc::clone(clock), config.replica.keep_days)?;
         let replicator = Arc::new(replicator);
-        // A server that starts later counts more than one before it.
-        let epoch = u64::try_from(clock.now().milliseconds()).unwrap_or_default();
         let lease = Arc::clone(lease);
-        let epoch_of = move |slug: &str| lease.epoch(slug).unwrap_or(epoch);
-        let projects = Replicas::new(store, Arc::clone(&replicator), node, epoch_of);
-        let projects = Arc::new(projects);
+        let epoch_of = move |slug: &str| lease.epoch(slug);
+        let projects = Arc::new(Replicas::new(Arc::clone(&replicator), node, epoch_of));
         let is_file = db.dialect() == SqlDialect::Sqlite;
         let database = is_file.then(|| config.store.data.join(replicas::SERVER_DATABASE));
         if let Some(file) = &database {
-            replicator.add(file, replicas::SERVER_DATABASE, epoch);
+            replicator.add(file, replicas::SERVER_DATABASE, None);
         }
-        let own = Arc::clone(node);
-        let files = db.read(move |tx| replicas::held_files(tx, &own)).await?;
-        let following = Arc::clone(&projects);
-        tokio::spawn(async move {
-            if let Err(problem) = apart(move || following.follow_changed(&files)).await {
+        let (installation, has_followed) = (Mutex::default(), AtomicBool::default());
+        let replication =
+            Self { replicator, projects, database, store, installation, has_followed };
+        if let Err(problem) = replication.check_installation(db, &**clock, true).await {
+            tracing::warn!(%problem, "files are replicated once the store of replicas answers");
+        }
+        Ok(Some(replication))
+    }
+
+    /// Replaces the mark of the installation in the store until the server ends, and notices if another database uses it.
+    async fn check_periodically(&self, db: &Db, clock: &dyn Clock, node: &Arc<Node>) {
+        loop {
+            let is_start = self.installation().is_none();
+            if let Err(problem) = self.check_installation(db, clock, is_start).await {
+                tracing::warn!(%problem, "the mark in the store of replicas was not compared; trying again");
+            }
+            if let Err(problem) = self.follow_changed(db, node).await {
                 tracing::warn!(%problem, "files of projects are replicated once they are used");
             }
-        });
-        Ok(Some(Self { replicator, projects, database }))
+            sleep(Duration::from_secs(limits::INSTALLATION_CHECK_EVERY_S)).await;
+        }
+    }
+
+    /// Compares the mark of the installation in the database with the one in the store. Begins a new installation if
+    /// another database uses this one, and replicates into the store of the present one.
+    async fn check_installation(&self, db: &Db, clock: &dyn Clock, is_start: bool) -> Result<()> {
+        for _ in 0..limits::INSTALLATION_CHECK_TRIES {
+            let now = clock.now();
+            let present = db.write(move |tx| installations::present(tx, now)).await?;
+            let store = self.store.below(&present.id);
+            let reading = store.clone();
+            let stored = apart(move || reading.mark()).await?;
+            let again = db.write(move |tx| installations::present(tx, now)).await?;
+            if again != present {
+                // Another server of the database replaces the mark at this moment.
+                continue;
+            }
+            match present.compare(stored.as_ref(), now, is_start) {
+                MarkComparison::Recent => {}
+                MarkComparison::Due => {
+                    let mark = installations::new_mark(now);
+                    let (id, next, stored) = (present.id.clone(), mark.clone(), mark.clone());
+                    let claim = move |tx: &mut Tx<'_>| {
+                        installations::set_next_mark(tx, now, &present, &next)
+                    };
+                    if db.write(claim).await? {
+                        apart(move || store.set_mark(&mark)).await?;
+                        db.write(move |tx| installations::set_mark(tx, &id, &stored)).await?;
+                    }
+                }
+                MarkComparison::Foreign => {
+                    tracing::warn!(
+                        installation = present.id,
+                        "this database is a copy, or was copied, and another server replicates into the same place; this \
+                         server replicates into a new place from now on"
+                    );
+                    db.write(move |tx| installations::replace(tx, now, &present)).await?;
+                    continue;
+                }
+            }
+            return self.use_installation(db).await;
+        }
+        let message =
+            "the servers of this database replace the mark in the store of replicas all the time";
+        Err(Problem::internal(message))
+    }
+
+    /// Replicates into the store of the present installation, if that has changed.
+    async fn use_installation(&self, db: &Db) -> Result<()> {
+        let known = db.read(|tx| Ok((installations::id(tx)?, installations::former(tx)?))).await?;
+        let (Some(id), former) = known else { return Ok(()) };
+        let known = KnownInstallation { id, former };
+        if self.installation().as_ref() != Some(&known) {
+            let stores = InstallationStores::new(&self.store, &known.id, &known.former);
+            self.projects.replicate_into(stores);
+            *self.installation.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        }
+        Ok(())
+    }
+
+    fn installation(&self) -> Option<KnownInstallation> {
+        self.installation.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Replicates the files of projects that changed before the start, once.
+    async fn follow_changed(&self, db: &Db, node: &Arc<Node>) -> Result<()> {
+        if self.installation().is_none() || self.has_followed.swap(true, Relaxed) {
+            return Ok(());
+        }
+        let (own, following) = (Arc::clone(node), Arc::clone(&self.projects));
+        let files = db.read(move |tx| replicas::held_files(tx, &own)).await?;
+        apart(move || following.follow_changed(&files)).await
+    }
+
+    /// Deletes what no restore needs from the replicas of this database, and those of installations that nobody uses.
+    pub(crate) async fn remove_expired(
+        &self,
+        db: &Db,
+        clock: &dyn Clock,
+        keep_days: u32,
+    ) -> Result<()> {
+        let Some(KnownInstallation { id, former }) = self.installation() else { return Ok(()) };
+        let used = db.read(replicas::used_names).await?;
+        let (projects, store, now) = (Arc::clone(&self.projects), self.store.clone(), clock.now());
+        apart(move || {
+            projects.remove_expired(now, keep_days, &used)?;
+            replicas::remove_unused_installations(&store, now, keep_days, (&id, &former))
+        })
+        .await
     }
 
     pub(crate) fn status(&self) -> ReplicationStatus {

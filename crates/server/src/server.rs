@@ -36,9 +36,12 @@ use crate::routes::docs::Docs;
 use crate::routes::health::Readiness;
 use crate::state::{App, State};
 use crate::telemetry::{self, Telemetry};
+use crate::takeovers::TakeOvers;
 use crate::tls::Tls;
 use crate::webhooks::WebhookSender;
-use crate::{backup, descriptors, erasure, gathering, leases, listen, nodes, routes, webhooks};
+use crate::{
+    backup, descriptors, erasure, gathering, leases, listen, nodes, replication, routes, webhooks,
+};
 
 /// A server that is bound to its address but does not answer yet.
 pub struct Server {
@@ -98,6 +101,7 @@ impl Server {
             live_servers: AtomicU32::new(1),
             lease,
             lease_turn: tokio::sync::Mutex::default(),
+            takeovers: Arc::<TakeOvers>::default(),
             node_client,
             hosted: ProjectHosting::default(),
             replication,
@@ -216,6 +220,7 @@ impl Server {
         background.spawn(nodes::report_periodically(Arc::clone(&app)));
         background.spawn(live::watch(Arc::clone(&app)));
         background.spawn(leases::watch_others(Arc::clone(&app)));
+        background.spawn(replication::check_periodically(Arc::clone(&app)));
         let renewing = tokio::spawn(leases::renew_periodically(Arc::clone(&app)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });

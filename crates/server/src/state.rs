@@ -25,6 +25,7 @@ use crate::replication::Replication;
 use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
 use crate::routes::health::Readiness;
+use crate::takeovers::TakeOvers;
 use crate::telemetry::Telemetry;
 use crate::webhooks::WebhookSender;
 
@@ -49,6 +50,8 @@ pub struct State {
     pub(crate) lease: Arc<NodeLease>,
     /// Held while the lease is renewed.
     pub(crate) lease_turn: tokio::sync::Mutex<()>,
+    /// The attempts to take projects of other nodes.
+    pub(crate) takeovers: Arc<TakeOvers>,
     /// Forwards requests to other nodes; `None` if the node has its database alone.
     pub(crate) node_client: Option<NodeClient>,
     /// The files of hosted projects.

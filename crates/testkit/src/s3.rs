@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -31,6 +31,10 @@ pub struct Bucket {
 pub struct Faults {
     is_down: Arc<AtomicBool>,
     delay_ms: Arc<AtomicU64>,
+    /// Objects whose key has this text are not stored.
+    refused: Arc<Mutex<Option<String>>>,
+    /// Objects whose key has this text wait before they are stored.
+    held: Arc<Mutex<Option<String>>>,
 }
 
 impl Bucket {
@@ -41,10 +45,30 @@ impl Bucket {
         Self { folder, settings: settings(endpoint, "secret"), faults }
     }
 
+    /// Makes the server refuse to store objects whose key has this text.
+    pub fn refuse_writes_to(&self, key: Option<&str>) {
+        set(&self.faults.refused, key);
+    }
+
+    /// Makes the server wait before it stores objects whose key has this text, until it may store them.
+    pub fn hold_writes_to(&self, key: Option<&str>) {
+        set(&self.faults.held, key);
+    }
+
     /// Makes the server refuse all requests, or serve them again.
     pub fn set_down(&self, is_down: bool) {
         self.faults.set_down(is_down);
     }
+}
+
+fn set(text: &Mutex<Option<String>>, key: Option<&str>) {
+    *text.lock().unwrap_or_else(PoisonError::into_inner) = key.map(str::to_owned);
+}
+
+/// Whether the path of a write has the text.
+fn is_write_to(text: &Mutex<Option<String>>, path: Option<&str>) -> bool {
+    let text = text.lock().unwrap_or_else(PoisonError::into_inner);
+    text.as_ref().zip(path).is_some_and(|(text, path)| path.contains(text))
 }
 
 impl Faults {
@@ -80,10 +104,16 @@ pub fn serve(folder: &Path, listen: &str) -> (String, Faults) {
                 let (service, faults) = (service.clone(), own.clone());
                 let service = service_fn(move |request: hyper::Request<Incoming>| {
                     let (service, faults) = (service.clone(), faults.clone());
+                    let is_read = matches!(request.method().as_str(), "GET" | "HEAD");
+                    let written = (!is_read).then(|| request.uri().path().to_owned());
                     async move {
+                        while is_write_to(&faults.held, written.as_deref()) {
+                            tokio::time::sleep(Duration::from_millis(20)).await;
+                        }
                         let delay_ms = faults.delay_ms.load(SeqCst);
                         tokio::time::sleep(Duration::from_millis(delay_ms)).await;
-                        if faults.is_down.load(SeqCst) {
+                        let is_refused = is_write_to(&faults.refused, written.as_deref());
+                        if is_refused || faults.is_down.load(SeqCst) {
                             let mut refused = hyper::Response::new(s3s::Body::empty());
                             *refused.status_mut() = hyper::StatusCode::SERVICE_UNAVAILABLE;
                             return Ok(refused);

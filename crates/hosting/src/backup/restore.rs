@@ -14,7 +14,7 @@ use super::read::{ArchiveContent, walk, write};
 use super::{BackupCover, BackupEntry, OpenBackup};
 use crate::nodes::Node;
 use crate::repository::leases;
-use crate::{homes, nodes};
+use crate::{homes, installations, nodes};
 
 /// An unpacked backup. Dropping it deletes the files.
 #[derive(Debug)]
@@ -200,6 +200,8 @@ impl UnpackedBackup {
         nodes::note(tx, now, node)?;
         // The nodes of the backup may still run on the database from which it was made.
         leases::end_all(tx)?;
+        // The original server may still write into the replicas of its installation.
+        installations::end(tx, now)?;
         self.cover.projects.iter().try_for_each(|slug| homes::restored(tx, node, slug))
     }
 

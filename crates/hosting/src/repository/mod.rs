@@ -6,6 +6,7 @@ pub(crate) mod class_apps;
 pub(crate) mod databases;
 pub(crate) mod deployments;
 pub(crate) mod homes;
+pub(crate) mod installations;
 pub(crate) mod leases;
 pub(crate) mod nodes;
 pub(crate) mod projects;

@@ -10,6 +10,7 @@ mod archive;
 mod backup_runs;
 mod backups;
 mod host;
+mod installations;
 mod isolation;
 mod leftovers;
 mod oracle;

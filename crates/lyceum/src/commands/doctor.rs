@@ -143,7 +143,7 @@ fn findings(config: &Config) -> Vec<Finding> {
         findings.push(backup::check(config, now));
     }
     if config.has_replicas() && has_store {
-        findings.push(replica::check(config, &target));
+        findings.push(replica::check(config, &target, is_current));
     }
     findings.extend(stale_files(config));
     findings

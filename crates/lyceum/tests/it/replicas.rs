@@ -59,11 +59,16 @@ fn a_lost_server_and_one_database_are_restored_from_their_replicas() {
     sleep(BOUND);
     served.kill();
 
+    let installations =
+        || fs::read_dir(bucket.folder.path().join("files/replicas")).unwrap().count();
+    assert_eq!(installations(), 1);
     let now = SystemClock.now().to_string();
+    let mut first = String::new();
     let back = Served::prepared_with(Store::Sqlite, STAGING, settings, |data| {
         let restored = data.run(&["admin", "restore", "--at", &now, "--json"]);
         let restored: Value = serde_json::from_str(&restored).unwrap();
         assert_eq!(restored["missing"], json!([]), "{restored}");
+        restored["installation"].as_str().unwrap().clone_into(&mut first);
         fs::copy(served.file("data/master.key"), data.file("data/master.key")).unwrap();
     });
     let own = client(&back);
@@ -74,4 +79,18 @@ fn a_lost_server_and_one_database_are_restored_from_their_replicas() {
     add(&own, 78);
     let refused = back.fails(&["admin", "restore", "--at", &now]);
     assert!(refused.contains("is in use"), "{refused}");
+
+    // The restored server has replicas of its own, and those of the lost one stay.
+    sleep(BOUND);
+    assert_eq!(installations(), 2);
+    let later = SystemClock.now().to_string();
+    let empty = back.file("elsewhere");
+    let restore = ["admin", "restore", "--at", &later, "--data", empty.to_str().unwrap(), "--json"];
+    let refused = back.fails(&restore);
+    assert!(refused.contains("several installations") && refused.contains(&first), "{refused}");
+    back.run(&[&restore[..], &["--installation", &first]].concat());
+    let place = place_at(&back);
+    whole_project::write(&place);
+    place.ok(&format!("db restore --at {at} --remote"));
+    assert_eq!(scores(&own), early, "the time is before the restore");
 }

@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use lyceum_core::time::SystemClock;
-use lyceum_replica::{ReplicaStore, Replicator};
+use lyceum_replica::ReplicaStore;
 use rusqlite::Connection;
 
-use crate::{PREFIX, Setup, insert, restored, rows, writer};
+use crate::{PREFIX, Setup, insert, replicator_in, restored, rows, writer};
 
 /// Tells the child process of the test its folder.
 const FOLDER: &str = "LYCEUM_TEST_REPLICA_FOLDER";
@@ -43,7 +43,7 @@ fn a_killed_writer_loses_nothing_that_was_flushed() {
         assert!(restored.keys().copied().eq(0..count), "no transaction is left out");
     }
     let replicator = setup.replicator();
-    replicator.add(&setup.file(), PREFIX, 1);
+    replicator.add(&setup.file(), PREFIX, Some(1));
     replicator.flush(&setup.file()).unwrap();
     let connection = Connection::open(setup.file()).unwrap();
     assert_eq!(restored(&setup.store, None), rows(&connection), "the file goes on after its crash");
@@ -52,9 +52,9 @@ fn a_killed_writer_loses_nothing_that_was_flushed() {
 fn write_until_killed(folder: &Path) -> ! {
     let file = folder.join("d1.sqlite");
     let store = ReplicaStore::in_folder(&folder.join("replicas")).unwrap();
-    let replicator = Replicator::start(store, Arc::new(SystemClock), 7).unwrap();
+    let replicator = replicator_in(store, Arc::new(SystemClock));
     let connection = writer(&file);
-    replicator.add(&file, PREFIX, 1);
+    replicator.add(&file, PREFIX, Some(1));
     for id in i64::try_from(rows(&connection).len()).unwrap().. {
         insert(&connection, id);
         if id % 3 == 0 {

@@ -45,7 +45,7 @@ impl Setup {
     }
 
     pub(crate) fn replicator(&self) -> Replicator {
-        Replicator::start(self.store.clone(), self.clock.clone(), 7).unwrap()
+        replicator_in(self.store.clone(), self.clock.clone())
     }
 
     /// The time, after which the clock goes on by a second.
@@ -84,6 +84,12 @@ impl Setup {
     pub(crate) fn count(&self, kind: &str) -> usize {
         self.objects().iter().filter(|key| key.contains(kind)).count()
     }
+}
+
+pub(crate) fn replicator_in(store: ReplicaStore, clock: Arc<dyn Clock>) -> Replicator {
+    let replicator = Replicator::start(clock, 7).unwrap();
+    replicator.replicate_into(store);
+    replicator
 }
 
 pub(crate) fn restored(store: &ReplicaStore, until: Option<Timestamp>) -> Rows {

@@ -15,7 +15,7 @@ fn each_recorded_time_is_restored_exactly() {
         let file = setup.file();
         let connections = [writer(&file), writer(&file)];
         connections[1].execute_batch("PRAGMA wal_autocheckpoint = 10").unwrap();
-        replicator.add(&file, PREFIX, 1);
+        replicator.add(&file, PREFIX, Some(1));
         let mut recorded = Vec::new();
         for _ in 0..rounds {
             for _ in 0..random.usize(..writes) {
@@ -78,7 +78,7 @@ fn a_database_without_a_table_is_replicated() {
     let setup = Setup::new();
     std::fs::write(setup.file(), "").unwrap();
     let replicator = setup.replicator();
-    replicator.add(&setup.file(), PREFIX, 1);
+    replicator.add(&setup.file(), PREFIX, Some(1));
     replicator.flush(&setup.file()).unwrap();
     let empty = setup.tick();
     let connection = writer(&setup.file());
@@ -99,7 +99,7 @@ fn a_transaction_that_is_too_long_for_a_segment_is_in_a_snapshot() {
     let setup = Setup::new();
     let connection = writer(&setup.file());
     let replicator = setup.replicator();
-    replicator.add(&setup.file(), PREFIX, 1);
+    replicator.add(&setup.file(), PREFIX, Some(1));
     replicator.flush(&setup.file()).unwrap();
     connection
         .execute_batch(

@@ -13,14 +13,14 @@ fn what_was_deleted_from_a_file_leaves_its_replica_although_the_file_never_chang
     let setup = Setup::new();
     let connection = writer(&setup.file());
     let replicator = setup.replicator();
-    replicator.add(&setup.file(), PREFIX, 1);
+    replicator.add(&setup.file(), PREFIX, Some(1));
     replicator.flush(&setup.file()).unwrap();
     setup.clock.advance_milliseconds(1000);
     insert(&connection, 1);
     replicator.remove(&setup.file()).unwrap();
     let times = restorable_times(&setup.store, PREFIX).unwrap().unwrap();
     assert!(times.snapshot < times.latest, "the next server makes a snapshot");
-    replicator.add(&setup.file(), PREFIX, 2);
+    replicator.add(&setup.file(), PREFIX, Some(2));
     replicator.flush(&setup.file()).unwrap();
     setup.clock.advance_milliseconds(8 * DAY_MS);
     let cutoff = setup.clock.now().plus_seconds(-7 * DAY_MS / 1000);
@@ -34,7 +34,7 @@ fn the_last_seven_days_can_be_restored_and_older_objects_are_deleted() {
     let setup = Setup::new();
     let connection = writer(&setup.file());
     let replicator = setup.replicator();
-    replicator.add(&setup.file(), PREFIX, 1);
+    replicator.add(&setup.file(), PREFIX, Some(1));
     replicator.flush(&setup.file()).unwrap();
     let begun = setup.clock.now();
     let mut recorded: Vec<(Timestamp, Rows)> = Vec::new();

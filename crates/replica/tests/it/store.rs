@@ -3,20 +3,20 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use lyceum_core::ProblemKind;
-use lyceum_core::time::{ManualClock, SystemClock};
-use lyceum_replica::{ReplicaStore, Replicator, restorable_times, restore};
+use lyceum_core::time::{Clock, ManualClock, SystemClock};
+use lyceum_replica::{ReplicaStore, restorable_times, restore};
 use lyceum_testkit::s3::Bucket;
 
-use crate::{PREFIX, Rows, Setup, insert, restored, rows, wait_until, writer};
+use crate::{PREFIX, Rows, Setup, insert, replicator_in, restored, rows, wait_until, writer};
 
 #[test]
 fn a_bucket_that_fails_delays_no_write_and_receives_everything_later() {
     let bucket = Bucket::start();
     let store = ReplicaStore::in_s3(&bucket.settings, "replicas").unwrap();
-    let replicator = Replicator::start(store.clone(), Arc::new(SystemClock), 7).unwrap();
+    let replicator = replicator_in(store.clone(), Arc::new(SystemClock));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("d1.sqlite");
     let connection = writer(&file);
@@ -24,7 +24,7 @@ fn a_bucket_that_fails_delays_no_write_and_receives_everything_later() {
     connection
         .execute_batch("INSERT INTO number VALUES (0, 0, hex(randomblob(12000000)))")
         .unwrap();
-    replicator.add(&file, PREFIX, 1);
+    replicator.add(&file, PREFIX, Some(1));
     wait_until("the first snapshot", || replicator.status().lag_ms == 0);
     insert(&connection, 1);
     let has_segment = || {
@@ -54,7 +54,7 @@ fn a_missing_or_damaged_object_is_named() {
     let setup = Setup::new();
     let connection = writer(&setup.file());
     let replicator = setup.replicator();
-    replicator.add(&setup.file(), PREFIX, 1);
+    replicator.add(&setup.file(), PREFIX, Some(1));
     let mut times = Vec::new();
     for id in 0..4 {
         insert(&connection, id);
@@ -107,13 +107,36 @@ fn nothing_is_restored_over_a_file_or_without_a_replica() {
 fn a_file_that_is_removed_is_stored_first() {
     let setup = Setup::new();
     let clock = Arc::new(ManualClock::at("2026-01-15T08:00:00Z".parse().unwrap()));
-    let replicator = Replicator::start(setup.store.clone(), clock, 7).unwrap();
+    let replicator = replicator_in(setup.store.clone(), clock);
     let connection = writer(&setup.file());
-    replicator.add(&setup.file(), PREFIX, 1);
+    replicator.add(&setup.file(), PREFIX, Some(1));
     insert(&connection, 5);
     drop(connection);
     replicator.remove(&setup.file()).unwrap();
     assert_eq!(setup.restored(None), Rows::from([(5, 5)]));
     assert_eq!(replicator.status().files, 0);
     assert!(!setup.folder.path().join("d1.sqlite-wal").exists(), "nobody has the file open");
+}
+
+#[test]
+fn unfinished_objects_of_a_folder_are_deleted_once_nobody_writes_to_them() {
+    let setup = Setup::new();
+    let replicator = setup.replicator();
+    let connection = writer(&setup.file());
+    replicator.add(&setup.file(), PREFIX, None);
+    insert(&connection, 1);
+    replicator.flush(&setup.file()).unwrap();
+    let unfinished = setup.folder.path().join("replicas/unfinished");
+    assert_eq!(fs::read_dir(&unfinished).unwrap().count(), 0, "finished objects are elsewhere");
+    let now = setup.clock.now();
+    for (name, age_s) in [("old", 3700), ("new", 3500)] {
+        let file = fs::File::create(unfinished.join(name)).unwrap();
+        let written_ms = u64::try_from(now.plus_seconds(-age_s).milliseconds()).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_millis(written_ms)).unwrap();
+    }
+    lyceum_replica::delete_unfinished(&setup.store, now).unwrap();
+    let left: Vec<_> =
+        fs::read_dir(&unfinished).unwrap().map(|one| one.unwrap().file_name()).collect();
+    assert_eq!(left, ["new"]);
+    assert_eq!(setup.restored(None), rows(&connection));
 }

@@ -250,13 +250,10 @@ async fn swept(app: &App, spared: Duration) -> Result<SweepReport> {
     apart(move || lyceum_hosting::sweep(&db, &blobs, now, spared, files_of_no_project)).await
 }
 
-/// Removes what is older than `replica.keep_days` from the replicas of projects.
+/// Removes what is older than `replica.keep_days` from the replicas.
 async fn remove_expired_replicas(app: &App) -> Result<()> {
     let Some(replication) = &app.replication else { return Ok(()) };
-    let (replicas, now) = (Arc::clone(&replication.projects), app.clock.now());
-    let keep_days = app.config.replica.keep_days;
-    let used = app.db.read(lyceum_hosting::replicas::used_names).await?;
-    apart(move || replicas.remove_expired(now, keep_days, &used)).await
+    replication.remove_expired(&app.db, &*app.clock, app.config.replica.keep_days).await
 }
 
 /// The files of imports and items, by SHA-256.

@@ -108,3 +108,51 @@ fn a_node_that_is_back_within_its_lease_goes_on_with_its_own_files() {
     assert_eq!(answered(&elm, TAKEN_MAX), notes(&["one"]));
     assert!(!hosting(&elm).join("projects").join(SLUG).exists());
 }
+
+#[test]
+fn a_taken_project_is_served_once_its_replica_has_a_state_of_the_new_node() {
+    let bucket = Bucket::start();
+    let (oak, elm) = nodes(&bucket);
+    note(&oak, "one").unwrap();
+    sleep(Duration::from_secs(3)); // Until the replica has it.
+    drop(oak);
+    bucket.refuse_writes_to(Some(".sqlite/"));
+    let begun = Instant::now();
+    while !hosting(&elm).join("projects").join(SLUG).exists() {
+        assert_eq!(note(&elm, "lost"), None);
+        assert!(begun.elapsed() < TAKEN_MAX, "the node does not take the project");
+        sleep(Duration::from_millis(100));
+    }
+    for _ in 0..20 {
+        assert_eq!(note(&elm, "lost"), None, "its writes would not survive the node");
+        sleep(Duration::from_millis(100));
+    }
+    bucket.refuse_writes_to(None);
+    assert_eq!(answered(&elm, TAKEN_MAX), notes(&["one"]));
+    let replicas = bucket.folder.path().join("files/school/replicas");
+    assert_eq!(fs::read_dir(replicas).unwrap().count(), 1, "both nodes are one installation");
+}
+
+#[test]
+fn a_project_that_was_deployed_anew_never_gets_the_files_of_a_deleted_one() {
+    let bucket = Bucket::start();
+    let (oak, elm) = nodes(&bucket);
+    note(&oak, "of the former project").unwrap();
+    sleep(Duration::from_secs(3)); // Until the replica has it.
+    oak.client().delete(&format!("/api/projects/{SLUG}")).expect(204);
+    sleep(Duration::from_secs(4)); // Until the lease was renewed.
+    bucket.refuse_writes_to(Some(".sqlite/"));
+    deployed(&oak.client(), &[("index.html", b"tides")], BACKEND, &[]);
+    drop(oak);
+    bucket.refuse_writes_to(None);
+    let begun = Instant::now();
+    loop {
+        let reply = elm.anonymous().get(&format!("/_projects/{SLUG}/api/note")).send();
+        assert_eq!(reply.status, 503, "{}", reply.text());
+        if reply.text().contains("does not run") {
+            break;
+        }
+        assert!(begun.elapsed() < TAKEN_MAX, "{}", reply.text());
+        sleep(Duration::from_millis(200));
+    }
+}

@@ -9,7 +9,7 @@ use lyceum_core::ProblemKind;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_hosting::backup::{self, BackupCover, BackupFile, OpenBackup, UnpackedBackup, runs};
-use lyceum_hosting::homes;
+use lyceum_hosting::{homes, installations};
 use lyceum_server::backup::{AUDIT_ACTION, BackupSource, postgres};
 use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
@@ -37,6 +37,9 @@ pub(crate) struct Restore {
     /// Restore a server on SQLite from its replica to a time, such as 2026-11-26T10:00:00Z, into an empty data folder
     #[arg(long, value_name = "TIME", conflicts_with_all = ["file", "force", "files"])]
     at: Option<Timestamp>,
+    /// The installation to restore, if several have replicas from that time: a server and a restored copy of it
+    #[arg(long, value_name = "ID", requires = "at")]
+    installation: Option<String>,
     /// Replace a database that already holds data. Existing project files are moved aside
     #[arg(long)]
     force: bool,
@@ -108,7 +111,7 @@ impl Restore {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let config = self.data.load(&[])?.config;
         if let Some(at) = self.at {
-            return replica::restore(&config, at, printer);
+            return replica::restore(&config, at, self.installation.as_deref(), printer);
         }
         let backup = open_backup(self.file(), &config)?;
         settings::make_folder(&config)?;
@@ -132,7 +135,8 @@ impl Restore {
                 }
             }
             // Applies migrations: a backup may be from an earlier release.
-            settings::open_alone(&config, Missing::Refuse)?;
+            let (db, now) = (settings::open_alone(&config, Missing::Refuse)?, SystemClock.now());
+            settings::write(&db, move |tx| installations::end(tx, now))?;
             printer.warn(
                 "the backup is from an earlier release and does not contain files of deployed projects",
             );

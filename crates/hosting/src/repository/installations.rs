@@ -1,0 +1,66 @@
+//! The installations of the database.
+
+use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
+use lyceum_store::Tx;
+
+use super::ms;
+use crate::installations::{FormerInstallation, PresentInstallation};
+
+/// The present installation; `None` before the first one, and after a restore.
+pub(crate) fn present(tx: &mut Tx<'_>) -> Result<Option<PresentInstallation>> {
+    let sql = "SELECT id, mark, next_mark, marked_ms FROM installations WHERE ended_ms IS NULL";
+    tx.query_one(sql, &[], |row| {
+        Ok(PresentInstallation {
+            id: row.string(0)?,
+            mark: row.string(1)?,
+            next_mark: row.string(2)?,
+            marked: Timestamp::from_milliseconds(row.int(3)?),
+        })
+    })
+}
+
+/// The installations that have ended, the last one first.
+pub(crate) fn former(tx: &mut Tx<'_>) -> Result<Vec<FormerInstallation>> {
+    let sql = "SELECT id, ended_ms FROM installations WHERE ended_ms IS NOT NULL \
+               ORDER BY ended_ms DESC, began_ms DESC";
+    tx.all(sql, &[], |row| {
+        Ok(FormerInstallation {
+            id: row.string(0)?,
+            ended: Timestamp::from_milliseconds(row.int(1)?),
+        })
+    })
+}
+
+pub(crate) fn begin(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
+    tx.send(
+        "INSERT INTO installations (id, began_ms, mark, next_mark, marked_ms) VALUES ($1, $2, '', '', 0)",
+        &[id.into(), ms(now)],
+    )
+}
+
+pub(crate) fn end(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+    tx.send("UPDATE installations SET ended_ms = $1 WHERE ended_ms IS NULL", &[ms(now)])
+}
+
+/// Records the mark that is stored next; returns whether nobody else did meanwhile.
+pub(crate) fn set_next_mark(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    known: &PresentInstallation,
+    next: &str,
+) -> Result<bool> {
+    let PresentInstallation { id, mark, next_mark, .. } = known;
+    let changed = tx.execute(
+        "UPDATE installations SET next_mark = $1, marked_ms = $2 \
+         WHERE id = $3 AND mark = $4 AND next_mark = $5 AND ended_ms IS NULL",
+        &[next.into(), ms(now), id.into(), mark.into(), next_mark.into()],
+    )?;
+    Ok(changed == 1)
+}
+
+/// Records that the next mark is stored.
+pub(crate) fn set_mark(tx: &mut Tx<'_>, id: &str, mark: &str) -> Result<()> {
+    let sql = "UPDATE installations SET mark = next_mark WHERE id = $1 AND next_mark = $2";
+    tx.send(sql, &[id.into(), mark.into()])
+}

@@ -1,0 +1,196 @@
+//! Takes projects of nodes whose lease has ended. Requests for one project share an attempt, a failed one is not repeated
+//! at once, and few projects are taken at the same time.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use lyceum_core::Result;
+use lyceum_hosting::replicas::Replicas;
+use lyceum_hosting::takeover::{self, HeldFiles};
+use tokio::sync::{Semaphore, watch};
+
+use crate::apart::apart;
+use crate::leases::{follow, held_files, renew, replicas};
+use crate::state::App;
+use crate::{hosted, limits};
+
+/// The attempts of this server to take projects.
+pub(crate) struct TakeOvers {
+    attempts: Mutex<HashMap<String, Attempt>>,
+    places: Semaphore,
+}
+
+/// The last attempt to take a project.
+enum Attempt {
+    /// Receives whether it succeeded.
+    Running(watch::Receiver<Option<bool>>),
+    Failed(Instant),
+}
+
+impl Default for TakeOvers {
+    fn default() -> Self {
+        let places = Semaphore::new(limits::TAKEOVERS_MAX_COUNT);
+        Self { attempts: Mutex::default(), places }
+    }
+}
+
+impl TakeOvers {
+    fn attempts(&self) -> MutexGuard<'_, HashMap<String, Attempt>> {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes a project whose node's lease has ended, and restores its files; or completes the replica of a project that was
+/// taken. Returns whether this server may serve the project, unless it belongs to another one meanwhile.
+pub(crate) async fn take(app: &App, slug: &str) -> bool {
+    let Some(replicas) = replicas(app) else { return false };
+    let (own, taken) = (App::clone(app), slug.to_owned());
+    let attempt = async move { take_project(&own, &replicas, &taken).await };
+    app.takeovers.join(slug, attempt).await
+}
+
+impl TakeOvers {
+    /// Makes the attempt, or waits for the one that runs. Fails at once if one failed a moment ago. The attempt goes on even
+    /// if its callers disconnect. Returns whether it succeeded.
+    async fn join(
+        self: &Arc<Self>,
+        slug: &str,
+        attempt: impl Future<Output = Result<()>> + Send + 'static,
+    ) -> bool {
+        let mut running = {
+            let mut attempts = self.attempts();
+            let pause = Duration::from_millis(limits::TAKEOVER_RETRY_MS);
+            match attempts.get(slug) {
+                Some(Attempt::Failed(at)) if at.elapsed() < pause => return false,
+                Some(Attempt::Running(running)) if running.has_changed().is_ok() => running.clone(),
+                _ => {
+                    let (ended, running) = watch::channel(None);
+                    attempts.insert(slug.to_owned(), Attempt::Running(running.clone()));
+                    tokio::spawn(Arc::clone(self).run(slug.to_owned(), attempt, ended));
+                    running
+                }
+            }
+        };
+        running.wait_for(Option::is_some).await.is_ok_and(|succeeded| *succeeded == Some(true))
+    }
+
+    async fn run(
+        self: Arc<Self>,
+        slug: String,
+        attempt: impl Future<Output = Result<()>>,
+        ended: watch::Sender<Option<bool>>,
+    ) {
+        let place = self.places.acquire().await;
+        let taken = attempt.await;
+        drop(place);
+        if let Err(problem) = &taken {
+            let cause = problem.cause.as_ref().map_or(String::new(), ToString::to_string);
+            tracing::error!(slug, %problem, cause, "the files of a project could not be taken");
+            self.attempts().insert(slug, Attempt::Failed(Instant::now()));
+        } else {
+            self.attempts().remove(&slug);
+        }
+        ended.send_replace(Some(taken.is_ok()));
+    }
+}
+
+async fn take_project(app: &App, replicas: &Arc<Replicas>, slug: &str) -> Result<()> {
+    // What this node has lost before must be gone first.
+    renew(app).await?;
+    if !app.lease.awaits_replica(slug) && left_project(app, slug).await?.is_none() {
+        return Ok(());
+    }
+    // Backends that this node had of the project end.
+    let _held = hosted::retire(app, slug).await?;
+    if !app.lease.awaits_replica(slug) {
+        let Some(left) = left_project(app, slug).await? else { return Ok(()) };
+        app.lease.await_replica(slug);
+        let taken = restore(app, replicas, left).await;
+        if !matches!(taken, Ok(true)) {
+            app.lease.has_replica(slug);
+            return taken.map(drop);
+        }
+        tracing::warn!(
+            slug,
+            "this server has taken a project, because the lease of its server had ended"
+        );
+    }
+    renew(app).await?;
+    follow(app, vec![slug.to_owned()]).await;
+    let held = held_files(app, vec![slug.to_owned()]).await?;
+    let (node, to) = (Arc::clone(&app.node), Arc::clone(replicas));
+    apart(move || held.iter().try_for_each(|held| takeover::flush(&node, &to, held))).await?;
+    app.lease.has_replica(slug);
+    Ok(())
+}
+
+async fn left_project(app: &App, slug: &str) -> Result<Option<HeldFiles>> {
+    let (node, lease, slug) = (Arc::clone(&app.node), Arc::clone(&app.lease), slug.to_owned());
+    app.db.read(move |tx| takeover::left_project(tx, &node, &lease, &slug)).await
+}
+
+/// Restores the files and becomes the holder. `false` if another node was faster.
+async fn restore(app: &App, replicas: &Arc<Replicas>, left: HeldFiles) -> Result<bool> {
+    let (node, from) = (Arc::clone(&app.node), Arc::clone(replicas));
+    let restored = apart(move || takeover::restore(&node, &from, &left)).await?;
+    let (node, lease, to_take) = (Arc::clone(&app.node), Arc::clone(&app.lease), restored.clone());
+    if app.db.write(move |tx| takeover::take(tx, &node, &lease, &to_take)).await? {
+        return Ok(true);
+    }
+    let node = Arc::clone(&app.node);
+    apart(move || restored.discard(&node)).await.map(|()| false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    use lyceum_core::Problem;
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn requests_for_a_project_share_an_attempt_and_few_projects_are_taken_at_once() {
+        let takeovers = Arc::<TakeOvers>::default();
+        let counts = Arc::new([const { AtomicUsize::new(0) }; 3]);
+        let mut requests = JoinSet::new();
+        for request in 0..60 {
+            let (takeovers, counts) = (Arc::clone(&takeovers), Arc::clone(&counts));
+            requests.spawn(async move {
+                let attempt = async move {
+                    let [attempts, running, most] = &*counts;
+                    attempts.fetch_add(1, SeqCst);
+                    most.fetch_max(running.fetch_add(1, SeqCst) + 1, SeqCst);
+                    tokio::time::sleep(Duration::from_millis(30)).await;
+                    running.fetch_sub(1, SeqCst);
+                    Ok(())
+                };
+                takeovers.join(&format!("project-{}", request % 10), attempt).await
+            });
+        }
+        assert!(requests.join_all().await.into_iter().all(|succeeded| succeeded));
+        let counts = counts.each_ref().map(|count| count.load(SeqCst));
+        assert_eq!(counts, [10, 0, limits::TAKEOVERS_MAX_COUNT]);
+    }
+
+    #[tokio::test]
+    async fn a_failed_attempt_is_repeated_after_a_pause() {
+        let takeovers = Arc::<TakeOvers>::default();
+        assert!(!takeovers.join("maths", async { Err(Problem::internal("down")) }).await);
+        assert!(!takeovers.join("maths", async { Ok(()) }).await, "it was not tried");
+        assert!(takeovers.join("reading", async { Ok(()) }).await, "another project");
+        let pause = Duration::from_millis(limits::TAKEOVER_RETRY_MS);
+        let earlier = Attempt::Failed(Instant::now().checked_sub(pause).unwrap());
+        takeovers.attempts().insert("maths".to_owned(), earlier);
+        assert!(takeovers.join("maths", async { Ok(()) }).await);
+    }
+
+    #[tokio::test]
+    async fn an_attempt_that_panics_fails_and_does_not_prevent_the_next_one() {
+        let takeovers = Arc::<TakeOvers>::default();
+        assert!(!takeovers.join("maths", async { panic!("an error in the program") }).await);
+        assert!(takeovers.join("maths", async { Ok(()) }).await);
+    }
+}
