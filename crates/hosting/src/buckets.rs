@@ -105,8 +105,9 @@ pub struct BucketPart {
 impl Bucket {
     /// The bucket in a folder of this disk. Other processes may use it too.
     pub fn open(folder: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
-        Index::open(folder, &S3Settings::default(), clock, BUCKET_MAX_BYTES, Duration::ZERO)
-            .map(|index| Self(Arc::new(index)))
+        let (s3, spared) = (S3Settings::default(), Duration::ZERO);
+        let index = Index::open(folder, &s3, clock, BUCKET_MAX_BYTES, spared, false)?;
+        Ok(Self(Arc::new(index)))
     }
 
     /// The bucket that backends of this engine have open.

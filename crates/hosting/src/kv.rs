@@ -47,7 +47,7 @@ pub struct KvPage {
 impl Kv {
     /// The store in a file of this disk. Other processes may use it too.
     pub fn open(file: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
-        Store::open(file, clock).map(|store| Self(Arc::new(store)))
+        Store::open(file, clock, false).map(|store| Self(Arc::new(store)))
     }
 
     /// The store that backends of this engine have open.

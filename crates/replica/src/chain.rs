@@ -12,16 +12,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::time::{Clock, Timestamp};
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::key::{ChainId, ObjectKey, ObjectKind, Position};
 use crate::limits::{
     REPLICA_IDLE_S, REPLICA_LOCKED_PAGES_MAX_COUNT, REPLICA_LOG_MAX_BYTES,
-    REPLICA_MERGED_SEGMENTS_MIN_COUNT, REPLICA_SEGMENT_MAX_BYTES, REPLICA_TRANSACTION_MAX_BYTES,
-    REPLICA_WAITING_LOG_MAX_BYTES,
+    REPLICA_MERGED_SEGMENTS_MIN_COUNT, REPLICA_SEGMENT_MAX_BYTES, REPLICA_SNAPSHOT_EVERY_S,
+    REPLICA_TRANSACTION_MAX_BYTES, REPLICA_WAITING_LOG_MAX_BYTES,
 };
-use crate::log::{self, LogEnd, LogHeader, Scan, Words};
+use crate::log::{self, LogEnd, LogHeader, RolledBackFrames, Scan};
 use crate::objects::ReplicaStore;
+use crate::resume::{ContinuedLog, StoredEnd};
 use crate::segment::SegmentHeader;
 use crate::sql::{FileConnections, FileState};
 
@@ -55,12 +56,12 @@ pub(crate) struct Chain {
     sent: SentLog,
     /// When transactions were found that are not stored yet, and up to which offset.
     found: Vec<(i64, u64)>,
-    /// The checksum of the first frame of a transaction that was rolled back before the chain began.
-    rolled_back: Option<Words>,
+    /// What follows the last transaction, if that was looked at while nobody wrote.
+    rolled_back: Option<RolledBackFrames>,
     /// Whether the next writer begins the log anew.
     is_carried_over: bool,
     /// No time in the chain is earlier than one before it, even if the clock is set back.
-    last_time: Timestamp,
+    pub(crate) last_time: Timestamp,
     /// When the last snapshot was made, and where it is in the chain.
     pub(crate) snapshot: (Timestamp, Position),
 }
@@ -77,6 +78,20 @@ struct SentLog {
 pub(crate) struct SnapshotState {
     pub(crate) key: ObjectKey,
     pub(crate) state: FileState,
+    /// The log at this state, and the place in it; `None` if the log is empty.
+    log: Option<(LogHeader, LogEnd)>,
+}
+
+impl SnapshotState {
+    /// The place of the snapshot in the log as an empty segment, with which a later run of the server can continue the
+    /// chain.
+    pub(crate) fn place(&self) -> Option<(ObjectKey, SegmentHeader)> {
+        let (header, end) = self.log?;
+        let position = self.key.snapshot()?;
+        let kind = ObjectKind::Segment(position, position.offset);
+        let header = SegmentHeader::new(position, end, &header, Vec::new());
+        Some((ObjectKey { kind, ..self.key }, header))
+    }
 }
 
 /// The result of looking for transactions.
@@ -96,14 +111,19 @@ impl Chain {
     ) -> Result<(Self, SnapshotState)> {
         let failed = |fault: io::Error| Problem::internal(format!("{}: {fault}", file.display()));
         let mut connections = FileConnections::open(file)?;
-        let (log_file, log, state) = connections.while_nobody_writes(|reading| {
+        let begun = connections.while_nobody_writes(|reading| {
             reading.renew()?;
             let log_file = File::open(log_of(file)).map_err(failed)?;
             let header = LogHeader::read(&log_file).map_err(failed)?;
-            let end = header.map(|header| Ok((header, log::last_end(&log_file, &header)?)));
-            Ok((log_file, end.transpose().map_err(failed)?, FileState::read(file)?))
+            let log = header.map(|header| {
+                let scan = log::scan_to_end(&log_file, &header)?;
+                Ok((header, scan.end, RolledBackFrames::after(&scan, &log_file, &header)?))
+            });
+            Ok((log_file, log.transpose().map_err(failed)?, FileState::read(file)?))
         })?;
-        let rolled_back = log.map(|(header, end)| log::frame_at(&log_file, &header, end.offset));
+        let Some((log_file, log, state)) = begun else { return Err(busy(file)) };
+        let rolled_back = log.map(|(.., rolled_back)| rolled_back);
+        let log = log.map(|(header, end, _)| (header, end));
         let now = clock.now();
         let from = log.map_or(LogEnd { offset: 0, checksum: [0, 0] }, |(_, end)| end);
         let stored = Position { log: 0, offset: from.offset };
@@ -118,13 +138,48 @@ impl Chain {
             stored,
             sent: SentLog::begin(stored, from),
             found: Vec::new(),
-            rolled_back: rolled_back.transpose().map_err(failed)?.flatten(),
+            rolled_back,
             is_carried_over: false,
             last_time: now,
             snapshot: (now, stored),
         };
         let key = ObjectKey { chain: id, kind: ObjectKind::Snapshot(stored), time: now };
-        Ok((chain, SnapshotState { key, state }))
+        Ok((chain, SnapshotState { key, state, log }))
+    }
+
+    /// A chain of the store with the log that continues it. Returns also the transactions that the store lacks.
+    pub(crate) fn continued(
+        file: &Path,
+        stored: &StoredEnd,
+        continued: ContinuedLog,
+    ) -> Result<(Self, Scan)> {
+        let ContinuedLog { connections, log_file, header, number, from, rest } = continued;
+        let failed = |fault: io::Error| Problem::internal(format!("{}: {fault}", file.display()));
+        let chain = Self {
+            id: stored.id,
+            file: file.to_owned(),
+            identity: identity(file).map_err(failed)?,
+            connections,
+            log_file,
+            log: Some((header, from)),
+            number,
+            stored: stored.position,
+            sent: SentLog::begin(stored.position, from),
+            found: Vec::new(),
+            rolled_back: None,
+            is_carried_over: false,
+            last_time: stored.time,
+            snapshot: stored.snapshot,
+        };
+        Ok((chain, rest))
+    }
+
+    /// Sends what the store lacks of a chain that is continued.
+    pub(crate) fn send_rest(&mut self, to: &Destination<'_>, rest: &Scan) -> Result<()> {
+        match self.log {
+            Some((header, from)) if rest.end != from => self.send_scan(to, &header, from, rest),
+            _ => Ok(()),
+        }
     }
 
     /// Whether there may be transactions to send, or another file has the name. Costs three short system calls.
@@ -141,13 +196,16 @@ impl Chain {
 
     /// Whether a transaction may have begun after that place.
     fn has_frame(&self, header: &LogHeader, end: LogEnd) -> io::Result<bool> {
-        let frame = log::frame_at(&self.log_file, header, end.offset)?;
-        Ok(frame.is_some() && frame != self.rolled_back)
+        match &self.rolled_back {
+            Some(rolled_back) => Ok(!rolled_back.are_last_in(&self.log_file, header)?),
+            None => Ok(log::frame_at(&self.log_file, header, end.offset)?.is_some()),
+        }
     }
 
-    /// Whether transactions were stored since the last snapshot.
-    pub(crate) fn has_changed(&self) -> bool {
-        self.stored != self.snapshot.1
+    /// When the next snapshot is due; `None` while nothing was stored since the last one.
+    pub(crate) fn snapshot_due(&self) -> Option<Timestamp> {
+        let (time, position) = self.snapshot;
+        (self.stored != position).then(|| time.plus_seconds(REPLICA_SNAPSHOT_EVERY_S))
     }
 
     /// Whether the log should be carried over because of its length.
@@ -156,10 +214,9 @@ impl Chain {
         !self.is_carried_over && end >= REPLICA_LOG_MAX_BYTES
     }
 
-    /// Whether the log should be carried over because nobody writes. Others can empty it then.
+    /// Whether nobody has written for some time.
     pub(crate) fn is_idle(&self, now: Timestamp) -> bool {
-        let is_quiet = self.last_time.plus_seconds(REPLICA_IDLE_S) <= now;
-        !self.is_carried_over && self.log.is_some() && is_quiet
+        self.log.is_some() && self.last_time.plus_seconds(REPLICA_IDLE_S) <= now
     }
 
     /// Whether so much of the log waits to be sent that the chain should be given up, so that the log can be carried over.
@@ -276,7 +333,7 @@ impl Chain {
     /// Carries a long log over into the file, so that SQLite begins it anew. Writers wait for a moment.
     pub(crate) fn carry_over(&mut self, to: &Destination<'_>) -> Result<SendOutcome> {
         let Some((header, end)) = self.log else { return Ok(SendOutcome::UpToDate) };
-        if !self.has_long_log() && !self.is_idle(to.clock.now()) {
+        if !self.has_long_log() {
             return Ok(SendOutcome::UpToDate);
         }
         // Most pages, while others write. If many are left, somebody reads an older state.
@@ -285,17 +342,23 @@ impl Chain {
         }
         let mut frames = self.frames_to_merge(&header, end)?;
         let log_file = &self.log_file;
-        let (rest, is_carried_over) = self.connections.while_nobody_writes(|reading| {
+        let carried_over = self.connections.while_nobody_writes(|reading| {
             let (most, longest) = (REPLICA_SEGMENT_MAX_BYTES, REPLICA_TRANSACTION_MAX_BYTES);
             let rest = log::scan(log_file, &header, end, most, longest);
             let is_same = LogHeader::read(log_file).map_err(Problem::internal)? == Some(header);
             match rest.map_err(Problem::internal)? {
-                Some(rest) if is_same && !rest.has_more => Ok((Some(rest), reading.carry_over()?)),
-                _ => Ok((None, false)),
+                Some(rest) if is_same && !rest.has_more => Ok(Some((rest, reading.carry_over()?))),
+                _ => Ok(None),
             }
-        })?;
-        // Too much was written since the log was sent; next time it may be less.
-        let Some(rest) = rest else { return Ok(SendOutcome::UpToDate) };
+        });
+        if carried_over.is_err() && !self.connections.is_reading() {
+            // Writers may begin the log anew before its last transactions are sent.
+            return Ok(SendOutcome::Broken("no connection protects its log"));
+        }
+        // A writer was busy, or too much was written since the log was sent; the next time it may be less.
+        let Some((rest, is_carried_over)) = carried_over?.flatten() else {
+            return Ok(SendOutcome::UpToDate);
+        };
         if rest.end != end && self.send_scan(to, &header, end, &rest).is_err() {
             // The next writer may begin the log anew.
             return Ok(SendOutcome::Broken("its last transactions could not be sent"));
@@ -308,6 +371,20 @@ impl Chain {
             }
         }
         Ok(SendOutcome::UpToDate)
+    }
+
+    /// Merges the segments of a log to which nobody writes any more.
+    pub(crate) fn merge_idle(&mut self, to: &Destination<'_>) -> Result<()> {
+        let Some((header, end)) = self.log else { return Ok(()) };
+        match self.frames_to_merge(&header, end)? {
+            Some(frames) => self.merge(to, &header, end, &frames),
+            None => Ok(()),
+        }
+    }
+
+    /// Closes a file that nobody replicates any more. Its log is removed unless somebody else has it open.
+    pub(crate) fn close_with_log(self) {
+        self.connections.close_with_log();
     }
 
     /// The frames that were sent of this log, if they are in enough segments that merging them shortens a restore.
@@ -332,22 +409,24 @@ impl Chain {
     ) -> Result<()> {
         let SentLog { after, from, found, keys } = &mut self.sent;
         let segment = SegmentHeader::new(*after, *from, header, found.clone());
-        let keys = std::mem::take(keys);
+        let merged = std::mem::take(keys);
         let key = self.segment_key(self.sent.from, end, self.last_time);
         to.store.put(&to.key(&key), segment.encode(frames)?)?;
-        keys.iter().try_for_each(|key| to.store.delete(&to.key(key)))
+        self.sent.keys.push(key);
+        merged.iter().try_for_each(|key| to.store.delete(&to.key(key)))
     }
 
     /// Sends the rest of the log, and begins to read the state at its end for a further snapshot.
     pub(crate) fn state(&mut self, to: &Destination<'_>) -> Result<Option<SnapshotState>> {
         let Some((header, end)) = self.log else { return Ok(None) };
         let log_file = &self.log_file;
-        let (rest, state) = self.connections.while_nobody_writes(|_| {
+        let found = self.connections.while_nobody_writes(|_| {
             let (most, longest) = (REPLICA_SEGMENT_MAX_BYTES, REPLICA_TRANSACTION_MAX_BYTES);
             let rest = log::scan(log_file, &header, end, most, longest);
             let is_same = LogHeader::read(log_file).map_err(Problem::internal)? == Some(header);
             Ok((rest.map_err(Problem::internal)?.filter(|_| is_same), FileState::read(&self.file)?))
         })?;
+        let Some((rest, state)) = found else { return Ok(None) };
         let Some(rest) = rest.filter(|rest| !rest.has_more) else { return Ok(None) };
         if rest.end != end {
             self.send_scan(to, &header, end, &rest)?;
@@ -355,7 +434,8 @@ impl Chain {
         let time = self.now(to.clock);
         self.last_time = time;
         let kind = ObjectKind::Snapshot(self.stored);
-        Ok(Some(SnapshotState { key: ObjectKey { chain: self.id, kind, time }, state }))
+        let key = ObjectKey { chain: self.id, kind, time };
+        Ok(Some(SnapshotState { key, state, log: self.log }))
     }
 
     fn has_its_file(&self) -> bool {
@@ -376,7 +456,15 @@ pub(crate) fn log_of(file: &Path) -> PathBuf {
     log.into()
 }
 
-fn identity(file: &Path) -> io::Result<(u64, u64)> {
+fn busy(file: &Path) -> Problem {
+    let message = format!(
+        "a transaction writes to the file '{}' for a long time; it is replicated afterwards",
+        file.display()
+    );
+    Problem::new(ProblemKind::Unavailable, message)
+}
+
+pub(crate) fn identity(file: &Path) -> io::Result<(u64, u64)> {
     let data = fs::metadata(file)?;
     Ok((data.dev(), data.ino()))
 }

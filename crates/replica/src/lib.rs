@@ -13,8 +13,9 @@
 //! | the folder or bucket, the keys of objects | `objects`, `folder`, `key` |
 //! | the format of SQLite's log | `log` |
 //! | segments and snapshots as objects | `segment`, `snapshot` |
-//! | one followed file, its connections | `chain`, `sql` |
-//! | many files with few threads | `replicator` |
+//! | one followed file, its connections; chains that go on after a restart | `chain`, `sql`; `resume` |
+//! | files to which nobody writes | `rest` |
+//! | many files with few threads; what one of them needs | `replicator`; `progress` |
 //! | restore | `restore` |
 //! | which objects are kept | `retention` |
 //! | the mark by which a second writer is noticed | `mark` |
@@ -27,8 +28,11 @@ pub mod limits;
 mod log;
 mod mark;
 mod objects;
+mod progress;
 mod replicator;
+mod rest;
 mod restore;
+mod resume;
 mod retention;
 mod segment;
 mod snapshot;

@@ -14,8 +14,11 @@ pub const REPLICA_TRANSACTION_MAX_BYTES: u64 = 64 * 1024 * 1024;
 pub const REPLICA_MERGED_SEGMENTS_MIN_COUNT: usize = 4;
 /// Pages that are carried over at most while writers wait.
 pub const REPLICA_LOCKED_PAGES_MAX_COUNT: u64 = 1000;
-/// Seconds without a new transaction after which the replicator carries over a short log, too.
+/// Seconds without a new transaction after which the replicator closes a file until the next one.
 pub const REPLICA_IDLE_S: i64 = 60;
+/// Files that the replicator has open at most, with six descriptors each. Of more, it closes those that changed least
+/// recently.
+pub const REPLICA_OPEN_MAX_COUNT: usize = 256;
 /// Seconds without a write after which an unfinished object in a folder is deleted.
 pub const REPLICA_UNFINISHED_MAX_S: i64 = 60 * 60;
 /// Seconds between two snapshots of a file that changes.

@@ -14,16 +14,18 @@ const CHUNK_BYTES: usize = 256 * 1024;
 
 const MAGIC: u32 = 0x377f_0682;
 
-/// The two words of a checksum or salt.
-pub(crate) type Words = [u32; 2];
+/// A checksum of SQLite: two words.
+pub(crate) type Checksum = [u32; 2];
+/// The two words that distinguish a log from those before it in the same file.
+pub(crate) type Salt = [u32; 2];
 
 /// The beginning of a log, which is different each time that SQLite begins the log anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogHeader {
     pub(crate) page_bytes: u32,
     pub(crate) is_big_endian: bool,
-    pub(crate) salt: Words,
-    pub(crate) checksum: Words,
+    pub(crate) salt: Salt,
+    pub(crate) checksum: Checksum,
 }
 
 impl LogHeader {
@@ -56,7 +58,7 @@ impl LogHeader {
     }
 
     /// Checks a frame that follows frames with the checksum `before`; `None` if it does not belong to this log.
-    pub(crate) fn check<'a>(&self, before: Words, frame: &'a [u8]) -> Option<Frame<'a>> {
+    pub(crate) fn check<'a>(&self, before: Checksum, frame: &'a [u8]) -> Option<Frame<'a>> {
         let sum = checksum(self.is_big_endian, before, &frame[..8]);
         let page = &frame[FRAME_HEADER_BYTES..];
         if words(frame, 8) != self.salt || word(frame, 0) == 0 {
@@ -75,7 +77,7 @@ pub(crate) struct Frame<'a> {
     /// If a transaction ends here, the number of pages of the database; otherwise 0.
     pub(crate) pages: u32,
     /// The checksum of the log up to this frame.
-    pub(crate) checksum: Words,
+    pub(crate) checksum: Checksum,
     pub(crate) page: &'a [u8],
 }
 
@@ -83,7 +85,7 @@ pub(crate) struct Frame<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogEnd {
     pub(crate) offset: u64,
-    pub(crate) checksum: Words,
+    pub(crate) checksum: Checksum,
 }
 
 impl LogEnd {
@@ -110,12 +112,40 @@ pub(crate) struct Scan {
     /// Their frames, unless they are only counted.
     pub(crate) frames: Vec<u8>,
     pub(crate) end: LogEnd,
+    /// The end of the last valid frame: of a transaction that goes on or was rolled back, or the same as `end`.
+    pub(crate) last_frame: LogEnd,
     /// Whether the scan ended at its limit.
     pub(crate) has_more: bool,
 }
 
+/// What follows the last transaction in a log while nobody writes: frames of transactions that were rolled back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RolledBackFrames {
+    /// The end of the last one that a repeated transaction could have, too.
+    last: LogEnd,
+    /// The checksum of the frame after it, which belongs to an earlier transaction.
+    next: Option<Checksum>,
+}
+
+impl RolledBackFrames {
+    /// Those after the scan. Nobody may write.
+    pub(crate) fn after(scan: &Scan, log: &File, header: &LogHeader) -> io::Result<Self> {
+        let last = scan.last_frame;
+        Ok(Self { last, next: frame_at(log, header, last.offset)? })
+    }
+
+    /// Whether nothing was written since. A transaction that repeats the same frames and is committed has one more.
+    pub(crate) fn are_last_in(&self, log: &File, header: &LogHeader) -> io::Result<bool> {
+        Ok(self.last.is_in(log, header)? && frame_at(log, header, self.last.offset)? == self.next)
+    }
+}
+
 /// The checksum of the frame of this log that begins at the offset, if there is one. Its transaction may be unfinished.
-pub(crate) fn frame_at(log: &File, header: &LogHeader, offset: u64) -> io::Result<Option<Words>> {
+pub(crate) fn frame_at(
+    log: &File,
+    header: &LogHeader,
+    offset: u64,
+) -> io::Result<Option<Checksum>> {
     let mut bytes = [0; FRAME_HEADER_BYTES];
     let size = read_up_to(log, &mut bytes, offset)?;
     let is_there = size == bytes.len() && words(&bytes, 8) == header.salt;
@@ -161,21 +191,29 @@ pub(crate) fn scan(
         if !is_valid {
             let bytes = end.offset - from.offset;
             frames.truncate(usize::try_from(bytes).unwrap_or(usize::MAX));
-            return Ok(Some(Scan { frames, end, has_more: bytes >= max_bytes }));
+            let last_frame = LogEnd { offset: at, checksum: sum };
+            return Ok(Some(Scan { frames, end, last_frame, has_more: bytes >= max_bytes }));
         }
     }
 }
 
-/// Finds the end of the last complete transaction in the log.
-pub(crate) fn last_end(log: &File, header: &LogHeader) -> io::Result<LogEnd> {
-    let mut end = LogEnd::start(header);
+/// Scans to the end of the last complete transaction in the log. The scan has only the last frames.
+pub(crate) fn scan_to_end(log: &File, header: &LogHeader) -> io::Result<Scan> {
+    let mut from = LogEnd::start(header);
     loop {
-        match scan(log, header, end, CHUNK_BYTES as u64, u64::MAX)? {
-            Some(scan) if scan.has_more => end = scan.end,
-            Some(scan) => return Ok(scan.end),
-            None => return Ok(end),
+        let scan = scan(log, header, from, CHUNK_BYTES as u64, u64::MAX)?;
+        let scan = scan.expect("no transaction is longer than the limit");
+        if !scan.has_more {
+            return Ok(scan);
         }
+        from = scan.end;
     }
+}
+
+/// The checksum up to the last of some frames; `None` without frames.
+pub(crate) fn last_checksum(frames: &[u8], frame_bytes: usize) -> Option<Checksum> {
+    let last = frames.len().checked_sub(frame_bytes)?;
+    Some(words(&frames[last..], 16))
 }
 
 fn read_up_to(log: &File, to: &mut [u8], from: u64) -> io::Result<usize> {
@@ -195,12 +233,12 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-fn words(bytes: &[u8], at: usize) -> Words {
+fn words(bytes: &[u8], at: usize) -> Checksum {
     [word(bytes, at), word(bytes, at + 4)]
 }
 
 /// The checksum of bytes whose number is divisible by 8, continued from another one.
-fn checksum(is_big_endian: bool, before: Words, bytes: &[u8]) -> Words {
+fn checksum(is_big_endian: bool, before: Checksum, bytes: &[u8]) -> Checksum {
     let [mut first, mut second] = before;
     for pair in bytes.chunks_exact(8) {
         let read = |at: usize| {

@@ -5,19 +5,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use lyceum_core::time::{Clock, Timestamp};
+use lyceum_core::time::Clock;
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::chain::{Chain, Destination, SendOutcome};
 use crate::key::ChainId;
 use crate::limits::{
-    REPLICA_LOOK_EVERY_MS, REPLICA_RETRY_MAX_MS, REPLICA_RETRY_MIN_MS, REPLICA_SEGMENT_THREADS,
-    REPLICA_SNAPSHOT_EVERY_S, REPLICA_SNAPSHOT_THREADS,
+    REPLICA_LOOK_EVERY_MS, REPLICA_OPEN_MAX_COUNT, REPLICA_SEGMENT_THREADS,
+    REPLICA_SNAPSHOT_THREADS,
 };
 use crate::objects::ReplicaStore;
+use crate::progress::{Progress, ReplicatedFile, Upload};
+use crate::resume::StoredEnd;
 use crate::{retention, snapshot};
 
 /// Replicates SQLite files that have a write-ahead log. Dropping it ends its threads after their uploads in progress.
@@ -37,30 +39,6 @@ struct Shared {
     files: Mutex<HashMap<PathBuf, Arc<ReplicatedFile>>>,
 }
 
-struct ReplicatedFile {
-    file: PathBuf,
-    prefix: String,
-    /// `None` if this server alone replicates it.
-    epoch: Option<u64>,
-    /// Whether it waits for a thread.
-    is_queued: AtomicBool,
-    /// When the oldest transaction was found that is not stored, in milliseconds since 1970; 0 if all are stored.
-    waiting_since: AtomicI64,
-    is_removed: AtomicBool,
-    progress: Mutex<Progress>,
-}
-
-#[derive(Default)]
-struct Progress {
-    /// `None` until the first snapshot, and after a break.
-    chain: Option<Chain>,
-    /// The epoch of this server, once it is known.
-    epoch: Option<u64>,
-    failures: u32,
-    retry_at: Option<Instant>,
-    error: Option<String>,
-}
-
 /// The state of all replicated files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplicationStatus {
@@ -71,9 +49,6 @@ pub struct ReplicationStatus {
     /// The files that could not be replicated at the last try, with the cause.
     pub failures: Vec<(PathBuf, String)>,
 }
-
-/// Work for a thread.
-type Work = Arc<ReplicatedFile>;
 
 impl Replicator {
     /// Starts the threads. They wait for [`Replicator::replicate_into`]. `keep_days` is the number of days to which files
@@ -92,13 +67,13 @@ impl Replicator {
         for _ in 0..REPLICA_SEGMENT_THREADS {
             let (shared, waiting) = (Arc::clone(&shared), waiting_segments.clone());
             threads.push(spawn("replica-segment", move || {
-                waiting.iter().for_each(|file: Work| shared.run(&file, Shared::send_news));
+                waiting.iter().for_each(|file: Arc<_>| shared.run(&file, Upload::Segment));
             })?);
         }
         for _ in 0..REPLICA_SNAPSHOT_THREADS {
             let (shared, waiting) = (Arc::clone(&shared), waiting_snapshots.clone());
             threads.push(spawn("replica-snapshot", move || {
-                waiting.iter().for_each(|file: Work| shared.run(&file, Shared::send_snapshot));
+                waiting.iter().for_each(|file: Arc<_>| shared.run(&file, Upload::Snapshot));
             })?);
         }
         Ok(Self { shared, threads, stop: Some(stop) })
@@ -110,7 +85,7 @@ impl Replicator {
         let files: Vec<_> = self.shared.files().values().cloned().collect();
         for file in files {
             let mut progress = file.progress();
-            (progress.chain, progress.epoch, progress.retry_at) = (None, None, None);
+            *progress = Progress::default();
         }
     }
 
@@ -127,7 +102,7 @@ impl Replicator {
             file: file.to_owned(),
             prefix: prefix.to_owned(),
             epoch,
-            is_queued: AtomicBool::default(),
+            queued: Default::default(),
             waiting_since: AtomicI64::new(self.shared.clock.now().milliseconds()),
             is_removed: AtomicBool::default(),
             progress: Mutex::default(),
@@ -144,11 +119,17 @@ impl Replicator {
     ///
     /// Errors: `Unavailable` if the store failed. The file is no longer replicated even then.
     pub fn remove(&self, file: &Path) -> Result<()> {
+        self.end(file, Chain::close_with_log)
+    }
+
+    fn end(&self, file: &Path, close: impl FnOnce(Chain)) -> Result<()> {
         let Some(removed) = self.shared.files().remove(file) else { return Ok(()) };
         let mut progress = removed.progress();
         let sent = self.shared.send(&removed, &mut progress);
         removed.is_removed.store(true, SeqCst);
-        progress.chain = None;
+        if let Some(chain) = progress.chain.take() {
+            close(chain);
+        }
         sent
     }
 
@@ -165,10 +146,10 @@ impl Replicator {
     }
 
     /// Stops replicating all files, after everything committed so far is stored. It gives up at the first file for which
-    /// the store fails.
+    /// the store fails. The logs of the files stay, with which a later start continues.
     pub fn stop(&self) -> Result<()> {
         let files: Vec<PathBuf> = self.shared.files().keys().cloned().collect();
-        let stored: Vec<Result<()>> = files.iter().map(|file| self.remove(file)).collect();
+        let stored: Vec<Result<()>> = files.iter().map(|file| self.end(file, drop)).collect();
         stored.into_iter().collect()
     }
 
@@ -180,7 +161,7 @@ impl Replicator {
         if let Err(problem) = self.shared.send(&known, &mut progress) {
             tracing::warn!(file = %file.display(), %problem, "a file is changed before it was replicated");
         }
-        progress.chain = None;
+        progress.begin_anew();
         work()
     }
 
@@ -221,40 +202,77 @@ impl Shared {
     }
 
     /// Looks for files with new transactions until the replicator is dropped.
-    fn look(&self, stopped: &Receiver<()>, segments: &Sender<Work>, snapshots: &Sender<Work>) {
+    fn look(
+        &self,
+        stopped: &Receiver<()>,
+        segments: &Sender<Arc<ReplicatedFile>>,
+        snapshots: &Sender<Arc<ReplicatedFile>>,
+    ) {
         let pause = Duration::from_millis(REPLICA_LOOK_EVERY_MS);
         while stopped.recv_timeout(pause).is_err_and(|stop| stop.is_timeout()) {
-            let files: Vec<Work> = self.files().values().cloned().collect();
+            let files: Vec<_> = self.files().values().cloned().collect();
             let now = self.clock.now();
-            for file in files.into_iter().filter(|file| !file.is_queued.load(SeqCst)) {
-                let due = file.progress.try_lock().ok().and_then(|progress| progress.due(now));
-                let queue = match due {
-                    Some(DueWork::Segment) => segments,
-                    Some(DueWork::Snapshot) => snapshots,
-                    None => continue,
-                };
-                if due == Some(DueWork::Segment) {
-                    let now = now.milliseconds();
-                    let _ = file.waiting_since.compare_exchange(0, now, SeqCst, SeqCst);
+            let mut open = Vec::new();
+            for file in &files {
+                let Ok(mut progress) = file.progress.try_lock() else { continue };
+                open.extend(progress.chain.as_ref().map(|chain| (chain.last_time, file)));
+                for (upload, queue) in [(Upload::Segment, segments), (Upload::Snapshot, snapshots)]
+                {
+                    if !file.queued(upload).load(SeqCst) && progress.needs(upload, file, now) {
+                        file.queued(upload).store(true, SeqCst);
+                        let _ = queue.send(Arc::clone(file));
+                    }
                 }
-                file.is_queued.store(true, SeqCst);
-                let _ = queue.send(file);
+            }
+            let open_count = open.len();
+            // What was found a moment ago may be followed by a write that does not change the stamp.
+            open.retain(|(last, _)| last.plus_seconds(1) <= now);
+            let surplus = open_count.saturating_sub(REPLICA_OPEN_MAX_COUNT);
+            open.sort_by_key(|(last, _)| *last);
+            for (_, file) in open.into_iter().take(surplus) {
+                if let Ok(mut progress) = file.progress.try_lock() {
+                    progress.rest(&file.file);
+                }
             }
         }
     }
 
-    fn run(&self, file: &Work, work: impl Fn(&Self, &ReplicatedFile) -> Result<()>) {
+    fn run(&self, file: &ReplicatedFile, upload: Upload) {
         if self.is_ending.load(SeqCst) {
             return;
         }
-        if let Err(problem) = work(self, file) {
+        let sent = match upload {
+            Upload::Segment => self.send_news(file),
+            Upload::Snapshot => self.send_snapshot(file),
+        };
+        if let Err(problem) = sent {
             tracing::debug!(file = %file.file.display(), %problem, "replication failed");
         }
-        file.is_queued.store(false, SeqCst);
+        file.queued(upload).store(false, SeqCst);
     }
 
+    /// Sends what was written, unless that needs a snapshot. Closes the file if nobody writes to it.
     fn send_news(&self, file: &ReplicatedFile) -> Result<()> {
-        self.send(file, &mut file.progress())
+        let mut progress = file.progress();
+        if progress.chain.is_none() && file.file.exists() {
+            let resumed = self.resume(file, &mut progress);
+            if resumed.is_err() {
+                progress.note(file, &resumed);
+            }
+            resumed?;
+            if progress.chain.is_none() {
+                return Ok(());
+            }
+        }
+        self.send(file, &mut progress)?;
+        if progress.is_idle(file, self.clock.now()) {
+            let to = self.destination(file)?;
+            if let Some(Err(problem)) = progress.chain.as_mut().map(|chain| chain.merge_idle(&to)) {
+                tracing::debug!(file = %file.file.display(), %problem, "segments were not merged");
+            }
+            progress.rest(&file.file);
+        }
+        Ok(())
     }
 
     /// Begins a chain, or adds a snapshot to it.
@@ -265,6 +283,7 @@ impl Shared {
             return self.send(file, &mut progress);
         };
         let Some(state) = chain.state(&to)? else { return Ok(()) };
+        // Segments are sent meanwhile.
         drop(progress);
         let key = state.key;
         let sent = snapshot::send(&file.file, state, &to);
@@ -274,7 +293,7 @@ impl Shared {
         {
             chain.snapshot = (key.time, at);
         }
-        progress.note(file, &sent);
+        progress.note_snapshot(file, &sent);
         drop(progress);
         sent.and_then(|()| self.remove_old(&to))
     }
@@ -290,6 +309,9 @@ impl Shared {
             progress.chain = None;
             return Ok(());
         }
+        if progress.resting.is_some_and(|resting| !resting.is_over(&file.file, self.clock.now())) {
+            return Ok(());
+        }
         let sent = self.try_to_send(file, progress);
         match &sent {
             Ok(()) => file.waiting_since.store(0, SeqCst),
@@ -297,7 +319,7 @@ impl Shared {
                 let now = self.clock.now().milliseconds();
                 let _ = file.waiting_since.compare_exchange(0, now, SeqCst, SeqCst);
                 if progress.chain.as_ref().is_some_and(Chain::is_overdue) {
-                    progress.chain = None;
+                    progress.begin_anew();
                 }
             }
         }
@@ -306,6 +328,9 @@ impl Shared {
     }
 
     fn try_to_send(&self, file: &ReplicatedFile, progress: &mut Progress) -> Result<()> {
+        if progress.chain.is_none() {
+            self.resume(file, progress)?;
+        }
         let to = self.destination(file)?;
         if let Some(chain) = &mut progress.chain {
             let outcome = match chain.send(&to)? {
@@ -313,7 +338,7 @@ impl Shared {
                 broken @ SendOutcome::Broken(_) => broken,
             };
             let SendOutcome::Broken(why) = outcome else { return Ok(()) };
-            progress.chain = None;
+            progress.begin_anew();
             tracing::info!(file = %file.file.display(), why, "a new snapshot is needed");
         }
         let id = self.next_chain(file, progress, &to)?;
@@ -321,7 +346,34 @@ impl Shared {
         snapshot::send(&file.file, state, &to)?;
         let outcome = chain.send(&to)?;
         progress.chain = matches!(outcome, SendOutcome::UpToDate).then_some(chain);
+        progress.needs_chain = progress.chain.is_none();
         self.remove_old(&to)
+    }
+
+    /// Opens the file and continues its last chain in the store, if its log proves that nothing is missing in between.
+    fn resume(&self, file: &ReplicatedFile, progress: &mut Progress) -> Result<()> {
+        progress.resting = None;
+        if !progress.needs_chain {
+            progress.chain = self.try_to_resume(file, progress)?;
+            progress.needs_chain = progress.chain.is_none();
+        }
+        Ok(())
+    }
+
+    fn try_to_resume(
+        &self,
+        file: &ReplicatedFile,
+        progress: &mut Progress,
+    ) -> Result<Option<Chain>> {
+        let to = self.destination(file)?;
+        let keys = retention::keys(&to.store, to.prefix)?;
+        let Some(stored) = StoredEnd::find(&to, &keys, progress.epoch.or(file.epoch))? else {
+            return Ok(None);
+        };
+        let Some((mut chain, rest)) = Chain::resume(&file.file, &stored)? else { return Ok(None) };
+        chain.send_rest(&to, &rest)?;
+        progress.epoch = Some(stored.id.epoch);
+        Ok(Some(chain))
     }
 
     /// The id of the chain after those in the store.
@@ -353,53 +405,6 @@ impl Shared {
             Problem::new(ProblemKind::Unavailable, message)
         })?;
         Ok(Destination { store, prefix: &file.prefix, clock: &*self.clock })
-    }
-}
-
-impl ReplicatedFile {
-    fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum DueWork {
-    Segment,
-    Snapshot,
-}
-
-impl Progress {
-    fn due(&self, now: Timestamp) -> Option<DueWork> {
-        if self.retry_at.is_some_and(|at| Instant::now() < at) {
-            return None;
-        }
-        let Some(chain) = &self.chain else { return Some(DueWork::Snapshot) };
-        if chain.has_news() || chain.is_idle(now) {
-            return Some(DueWork::Segment);
-        }
-        let is_old = chain.snapshot.0.plus_seconds(REPLICA_SNAPSHOT_EVERY_S) <= now;
-        (is_old && chain.has_changed()).then_some(DueWork::Snapshot)
-    }
-
-    fn note(&mut self, file: &ReplicatedFile, sent: &Result<()>) {
-        match sent {
-            Ok(()) => {
-                if self.failures > 0 {
-                    tracing::info!(file = %file.file.display(), "a file is replicated again");
-                }
-                (self.failures, self.retry_at, self.error) = (0, None, None);
-            }
-            Err(problem) => {
-                let cause = problem.cause.as_ref().map_or(String::new(), ToString::to_string);
-                if self.failures == 0 {
-                    tracing::warn!(file = %file.file.display(), %problem, cause, "a file is not replicated");
-                }
-                let pause = REPLICA_RETRY_MAX_MS.min(REPLICA_RETRY_MIN_MS << self.failures.min(16));
-                self.failures += 1;
-                self.retry_at = Some(Instant::now() + Duration::from_millis(pause));
-                self.error = Some(if cause.is_empty() { problem.to_string() } else { cause });
-            }
-        }
     }
 }
 

@@ -143,7 +143,7 @@ impl Plan {
 
 impl ObjectKey {
     /// Where a segment begins, and its end in the same log.
-    fn segment(&self) -> Option<(Position, u64)> {
+    pub(crate) fn segment(&self) -> Option<(Position, u64)> {
         match self.kind {
             ObjectKind::Segment(from, end) => Some((from, end)),
             ObjectKind::Snapshot(_) => None,

@@ -45,11 +45,16 @@ pub(crate) fn base<'a>(
 /// Whether no restore that begins from the snapshot `base`, or a later one, needs the object.
 fn is_before(key: &ObjectKey, base: &ObjectKey) -> bool {
     let at = base.snapshot().unwrap_or_default();
-    let end = match key.kind {
-        ObjectKind::Snapshot(position) => return (key.chain, position) < (base.chain, at),
-        ObjectKind::Segment(from, end) => Position { log: from.log, offset: end },
-    };
-    (key.chain, end) <= (base.chain, at)
+    match key.kind {
+        ObjectKind::Snapshot(position) => (key.chain, position) < (base.chain, at),
+        // An empty segment says where its snapshot is in the log.
+        ObjectKind::Segment(from, end) if from.offset == end => {
+            (key.chain, from) < (base.chain, at)
+        }
+        ObjectKind::Segment(from, end) => {
+            (key.chain, Position { log: from.log, offset: end }) <= (base.chain, at)
+        }
+    }
 }
 
 impl ObjectKey {

@@ -6,7 +6,7 @@ use lyceum_core::{Problem, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::key::Position;
-use crate::log::{LogEnd, LogHeader, Words};
+use crate::log::{Checksum, LogEnd, LogHeader, Salt, last_checksum};
 
 /// What stands before the frames, as a line of JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -15,10 +15,10 @@ pub(crate) struct SegmentHeader {
     /// previous log.
     pub(crate) after: Position,
     /// The offset of the first frame, and the checksum of the log before it.
-    pub(crate) from: (u64, Words),
+    pub(crate) from: (u64, Checksum),
     pub(crate) page_bytes: u32,
     pub(crate) is_big_endian: bool,
-    pub(crate) salt: Words,
+    pub(crate) salt: Salt,
     /// When transactions were found in milliseconds since 1970, and the offset up to which they were complete.
     pub(crate) found: Vec<(i64, u64)>,
 }
@@ -48,6 +48,12 @@ impl SegmentHeader {
             salt: self.salt,
             checksum: self.from.1,
         }
+    }
+
+    /// The place in the log after the frames.
+    pub(crate) fn end(&self, frames: &[u8]) -> LogEnd {
+        let checksum = last_checksum(frames, self.log().frame_bytes()).unwrap_or(self.from.1);
+        LogEnd { offset: self.from.0 + frames.len() as u64, checksum }
     }
 
     /// The segment with these frames.

@@ -14,6 +14,7 @@ use crate::objects::problem_of;
 pub(crate) fn send(file: &Path, snapshot: SnapshotState, to: &Destination<'_>) -> Result<()> {
     let folder = copy_folder(file).map_err(Problem::internal)?;
     let copy = folder.path().join("copy.sqlite");
+    let place = snapshot.place();
     snapshot.state.copy(&copy)?;
     let writer = to.store.writer(&to.key(&snapshot.key))?;
     let packed = || -> io::Result<_> {
@@ -23,7 +24,11 @@ pub(crate) fn send(file: &Path, snapshot: SnapshotState, to: &Destination<'_>) -
         io::copy(&mut copy, &mut packed)?;
         packed.finish()
     };
-    packed().map_err(problem_of)?.finish()
+    packed().map_err(problem_of)?.finish()?;
+    match place {
+        Some((key, header)) => to.store.put(&to.key(&key), header.encode(&[])?),
+        None => Ok(()),
+    }
 }
 
 /// A folder of its own beside the file: two snapshots of a file may be made at the same time.

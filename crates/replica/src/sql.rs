@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use lyceum_core::{Problem, Result};
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::limits::REPLICA_BUSY_MAX_MS;
 
@@ -24,23 +25,42 @@ pub(crate) struct FileConnections {
 }
 
 impl FileConnections {
-    /// Opens an existing file. It gets a write-ahead log if it has none.
+    /// Opens an existing file. It gets a write-ahead log if it has none. The log stays when the connections are closed, so
+    /// that it proves later what was written meanwhile.
     pub(crate) fn open(file: &Path) -> Result<Self> {
         let opened = || Ok(Self { reading: connect(file)?, free: connect(file)? });
         opened().map_err(|fault| failed(&format!("open {}", file.display()), &fault))
     }
 
-    /// Runs work while nobody writes, and lets the reading connection read the present state before and after it.
+    /// Runs work while nobody writes, and lets the reading connection read the present state before and after it. `None` if
+    /// a writer was busy for too long.
     pub(crate) fn while_nobody_writes<T>(
         &mut self,
         work: impl FnOnce(&mut ReadingConnection<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let locked = self.free.execute_batch("BEGIN IMMEDIATE");
-        locked.map_err(|fault| failed("wait for a writer", &fault))?;
+    ) -> Result<Option<T>> {
+        match self.free.execute_batch("BEGIN IMMEDIATE") {
+            Err(fault) if fault.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                return Ok(None);
+            }
+            locked => locked.map_err(|fault| failed("wait for a writer", &fault))?,
+        }
         let done = work(&mut ReadingConnection(&self.reading));
         // Nothing was written.
         let _ = self.free.execute_batch("ROLLBACK");
-        done
+        done.map(Some)
+    }
+
+    /// Whether the reading connection reads. Otherwise nothing protects the log.
+    pub(crate) fn is_reading(&self) -> bool {
+        !self.reading.is_autocommit()
+    }
+
+    /// Closes the connections. SQLite then carries the log over and deletes it, unless somebody else has the file open.
+    pub(crate) fn close_with_log(self) {
+        for connection in [&self.reading, &self.free] {
+            // Otherwise the log stays, which does no harm.
+            let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+        }
     }
 
     /// Lets the free connection read the present state, and frees the other one.
@@ -131,6 +151,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(Duration::from_millis(REPLICA_BUSY_MAX_MS))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         let message =

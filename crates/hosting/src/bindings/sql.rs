@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use lyceum_core::{Problem, Result};
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 
 use crate::limits::BINDING_BUSY_MAX_MS;
 
@@ -25,13 +26,15 @@ pub(crate) use r2::R2Bucket;
 pub(super) use results::RowFormat;
 
 /// Opens a file so that confirmed changes survive a crash of the machine.
-fn open(path: &Path) -> Result<Connection> {
+fn open(path: &Path, is_replicated: bool) -> Result<Connection> {
     let opened = || -> rusqlite::Result<Connection> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_millis(BINDING_BUSY_MAX_MS))?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        // The log proves to the replicator what was written meanwhile.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_replicated)?;
         Ok(connection)
     };
     opened().map_err(|fault| failed(&format!("open {}", path.display()), &fault))

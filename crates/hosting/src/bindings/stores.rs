@@ -54,7 +54,7 @@ impl Stores {
 
     pub(crate) fn d1(&self, path: &Path) -> Result<Arc<D1>> {
         self.d1.get(path, |path| {
-            let d1 = D1::open(path, self.quotas.0)?;
+            let d1 = D1::open(path, self.quotas.0, self.replicas.is_some())?;
             self.replicate(path);
             Ok(d1)
         })
@@ -67,7 +67,7 @@ impl Stores {
 
     pub(crate) fn kv(&self, path: &Path) -> Result<Arc<Kv>> {
         self.kv.get(path, |path| {
-            let kv = Kv::open(path, Arc::clone(&self.clock))?;
+            let kv = Kv::open(path, Arc::clone(&self.clock), self.replicas.is_some())?;
             self.replicate(path);
             Ok(kv)
         })
@@ -76,7 +76,8 @@ impl Stores {
     pub(crate) fn bucket(&self, path: &Path) -> Result<Arc<R2Bucket>> {
         self.buckets.get(path, |path| {
             let (clock, quota) = (Arc::clone(&self.clock), self.quotas.1);
-            let bucket = R2Bucket::open(path, &self.s3, clock, quota, self.spared)?;
+            let is_replicated = self.replicas.is_some();
+            let bucket = R2Bucket::open(path, &self.s3, clock, quota, self.spared, is_replicated)?;
             let now = self.clock.now();
             self.replicate(&path.join(homes::INDEX));
             let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);

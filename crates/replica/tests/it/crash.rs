@@ -47,6 +47,7 @@ fn a_killed_writer_loses_nothing_that_was_flushed() {
     replicator.flush(&setup.file()).unwrap();
     let connection = Connection::open(setup.file()).unwrap();
     assert_eq!(restored(&setup.store, None), rows(&connection), "the file goes on after its crash");
+    assert_eq!(setup.count("snapshot"), 1, "each start continued the chain");
 }
 
 fn write_until_killed(folder: &Path) -> ! {

@@ -5,6 +5,7 @@
 mod crash;
 mod epochs;
 mod random;
+mod restarts;
 mod retention;
 mod store;
 

@@ -111,3 +111,22 @@ fn a_transaction_that_is_too_long_for_a_segment_is_in_a_snapshot() {
     assert_eq!(setup.count("snapshot"), 2);
     assert_eq!(setup.restored(None), (1..=90).map(|id| (id, id)).collect());
 }
+
+#[test]
+fn a_transaction_that_repeats_one_that_was_rolled_back_is_replicated() {
+    let setup = Setup::new();
+    let connection = writer(&setup.file());
+    // Pages of a transaction reach the log before its end.
+    connection.execute_batch("PRAGMA cache_size = 5").unwrap();
+    let change = "BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) \
+                  INSERT INTO number SELECT i, i, hex(zeroblob(500)) FROM n;";
+    crate::insert(&connection, 1000);
+    connection.execute_batch(&format!("{change} ROLLBACK")).unwrap();
+    let replicator = setup.replicator();
+    replicator.add(&setup.file(), PREFIX, Some(1));
+    replicator.flush(&setup.file()).unwrap();
+    connection.execute_batch(&format!("{change} COMMIT")).unwrap();
+    replicator.flush(&setup.file()).unwrap();
+    assert_eq!(setup.restored(None), rows(&connection));
+    assert_eq!(setup.count("snapshot"), 1);
+}

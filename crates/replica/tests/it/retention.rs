@@ -25,7 +25,11 @@ fn what_was_deleted_from_a_file_leaves_its_replica_although_the_file_never_chang
     setup.clock.advance_milliseconds(8 * DAY_MS);
     let cutoff = setup.clock.now().plus_seconds(-7 * DAY_MS / 1000);
     lyceum_replica::remove_old(&setup.store, PREFIX, cutoff).unwrap();
-    assert_eq!((setup.count("snapshot"), setup.objects().len()), (1, 1));
+    assert_eq!(
+        (setup.count("snapshot"), setup.objects().len()),
+        (1, 2),
+        "with its place in the log"
+    );
     assert_eq!(setup.restored(None), rows(&connection));
 }
 

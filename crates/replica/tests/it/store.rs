@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use lyceum_core::ProblemKind;
@@ -63,7 +64,7 @@ fn a_missing_or_damaged_object_is_named() {
     }
     let root = setup.folder.path().join("replicas").join(PREFIX);
     let objects = setup.objects();
-    let [first, second, third, snapshot] = &objects[..] else { panic!("{objects:?}") };
+    let [_place, first, second, third, snapshot] = &objects[..] else { panic!("{objects:?}") };
     let target = setup.folder.path().join("restored.sqlite");
     let failed = |until| {
         let problem = restore(&setup.store, PREFIX, until, &target, &mut |_, _| {}).unwrap_err();
@@ -138,5 +139,80 @@ fn unfinished_objects_of_a_folder_are_deleted_once_nobody_writes_to_them() {
     let left: Vec<_> =
         fs::read_dir(&unfinished).unwrap().map(|one| one.unwrap().file_name()).collect();
     assert_eq!(left, ["new"]);
+    assert_eq!(setup.restored(None), rows(&connection));
+}
+
+#[test]
+fn segments_are_sent_while_a_snapshot_is_sent() {
+    let bucket = Bucket::start();
+    let store = ReplicaStore::in_s3(&bucket.settings, "replicas").unwrap();
+    let clock = Arc::new(ManualClock::at("2026-01-15T08:00:00Z".parse().unwrap()));
+    let replicator = replicator_in(store.clone(), clock.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("d1.sqlite");
+    let connection = writer(&file);
+    replicator.add(&file, PREFIX, Some(1));
+    insert(&connection, 1);
+    replicator.flush(&file).unwrap();
+    insert(&connection, 2);
+    replicator.flush(&file).unwrap();
+    bucket.hold_writes_to(Some("/snapshot-"));
+    clock.advance_milliseconds(24 * 60 * 60 * 1000);
+    // Two looks later, the daily snapshot is on its way.
+    thread::sleep(Duration::from_millis(1500));
+    let snapshot = restorable_times(&store, PREFIX).unwrap().unwrap().snapshot;
+    for id in 3..6 {
+        clock.advance_milliseconds(1000);
+        let begun = Instant::now();
+        insert(&connection, id);
+        let now = clock.now();
+        wait_until("a segment", || {
+            let times = restorable_times(&store, PREFIX).unwrap();
+            times.is_some_and(|times| times.latest == now)
+        });
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
+    assert_eq!(restorable_times(&store, PREFIX).unwrap().unwrap().snapshot, snapshot, "it waits");
+    assert_eq!(restored(&store, None), rows(&connection));
+    bucket.hold_writes_to(None);
+    let has_snapshot =
+        || restorable_times(&store, PREFIX).unwrap().is_some_and(|times| times.snapshot > snapshot);
+    wait_until("the snapshot", has_snapshot);
+    assert_eq!(restored(&store, None), rows(&connection));
+}
+
+#[test]
+fn a_file_that_waits_for_its_first_snapshot_is_late() {
+    let bucket = Bucket::start();
+    let store = ReplicaStore::in_s3(&bucket.settings, "replicas").unwrap();
+    let clock = Arc::new(ManualClock::at("2026-01-15T08:00:00Z".parse().unwrap()));
+    let replicator = replicator_in(store, clock.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("d1.sqlite");
+    let connection = writer(&file);
+    insert(&connection, 1);
+    bucket.hold_writes_to(Some("/snapshot-"));
+    replicator.add(&file, PREFIX, Some(1));
+    thread::sleep(Duration::from_millis(1500));
+    clock.advance_milliseconds(7000);
+    assert_eq!(replicator.status().lag_ms, 7000);
+    bucket.hold_writes_to(None);
+    wait_until("the snapshot", || replicator.status().lag_ms == 0);
+}
+
+#[test]
+fn a_writer_that_is_busy_for_long_is_no_failure_of_the_store() {
+    let setup = Setup::new();
+    let connection = writer(&setup.file());
+    let replicator = setup.replicator();
+    replicator.add(&setup.file(), PREFIX, Some(1));
+    replicator.flush(&setup.file()).unwrap();
+    // So much that the log should be carried over.
+    connection.execute_batch("INSERT INTO number VALUES (0, 0, hex(randomblob(9000000)))").unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    replicator.flush(&setup.file()).unwrap();
+    let status = replicator.status();
+    assert_eq!((status.failures, status.lag_ms), (Vec::new(), 0));
+    connection.execute_batch("COMMIT").unwrap();
     assert_eq!(setup.restored(None), rows(&connection));
 }

@@ -40,8 +40,8 @@ const STEPS: i32 = 10_000;
 
 impl D1 {
     /// Opens the database with a size limit.
-    pub(crate) fn open(path: &Path, max_bytes: u64) -> Result<Self> {
-        let mut connection = open(path)?;
+    pub(crate) fn open(path: &Path, max_bytes: u64, is_replicated: bool) -> Result<Self> {
+        let mut connection = open(path, is_replicated)?;
         let guard = Arc::new(Guard::default());
         let told = limit(&mut connection, &guard, max_bytes);
         told.map_err(|fault| failed("limit a database", &fault))?;

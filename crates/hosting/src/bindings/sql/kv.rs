@@ -39,8 +39,8 @@ const SCHEMA: &str = "
 ";
 
 impl Kv {
-    pub(crate) fn open(path: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
-        let connection = open(path)?;
+    pub(crate) fn open(path: &Path, clock: Arc<dyn Clock>, is_replicated: bool) -> Result<Self> {
+        let connection = open(path, is_replicated)?;
         connection
             .execute_batch(SCHEMA)
             .and_then(|()| limit_size(&connection, KV_MAX_BYTES))

@@ -84,11 +84,12 @@ impl R2Bucket {
         clock: Arc<dyn Clock>,
         max_bytes: u64,
         spared: Duration,
+        is_replicated: bool,
     ) -> Result<Self> {
         let project = folder.parent().and_then(Path::file_name).unwrap_or_default();
         let name = format!("projects/{}", project.to_string_lossy());
         let blobs = Blobs::open_at(folder.join("objects"), s3, &name)?;
-        let index = open(&folder.join("index.sqlite"))?;
+        let index = open(&folder.join("index.sqlite"), is_replicated)?;
         let made = index.execute_batch(SCHEMA);
         made.map_err(|fault| failed("make the index of a bucket", &fault))?;
         Ok(Self { index: Mutex::new(index), blobs, clock, max_bytes, spared })

@@ -1,0 +1,127 @@
+//! Servers that start again, and files to which nobody writes for some time.
+
+use std::fs;
+
+use rusqlite::Connection;
+
+use crate::{PREFIX, Setup, insert, rows, wait_until, writer};
+
+/// What others do to a file between two runs of the server, and how many snapshots its replica has afterwards.
+fn between_runs(work: impl FnOnce(&Connection), snapshots: usize) {
+    let setup = Setup::new();
+    let connection = writer(&setup.file());
+    let replicator = setup.replicator();
+    replicator.add(&setup.file(), PREFIX, Some(1));
+    (0..40).for_each(|id| insert(&connection, id));
+    replicator.flush(&setup.file()).unwrap();
+    let (first, at_first) = (setup.tick(), rows(&connection));
+    replicator.stop().unwrap();
+    drop(replicator);
+    work(&connection);
+    setup.tick();
+    let replicator = setup.replicator();
+    replicator.add(&setup.file(), PREFIX, Some(1));
+    replicator.flush(&setup.file()).unwrap();
+    insert(&connection, 1000);
+    replicator.flush(&setup.file()).unwrap();
+    assert_eq!(setup.count("snapshot"), snapshots);
+    assert_eq!(setup.restored(None), rows(&connection));
+    assert_eq!(setup.restored(Some(first)), at_first);
+}
+
+fn begin_log_anew(connection: &Connection) {
+    let restart = "PRAGMA wal_checkpoint(RESTART)";
+    let is_busy: i64 = connection.query_row(restart, [], |row| row.get(0)).unwrap();
+    assert_eq!(is_busy, 0);
+}
+
+#[test]
+fn a_start_continues_the_chain_without_a_snapshot() {
+    between_runs(|_| (), 1);
+}
+
+#[test]
+fn a_start_sends_what_was_written_meanwhile() {
+    between_runs(|connection| (50..60).for_each(|id| insert(connection, id)), 1);
+}
+
+#[test]
+fn a_start_continues_with_a_log_that_was_begun_anew_directly_after_the_replicated_one() {
+    let work = |connection: &Connection| {
+        begin_log_anew(connection);
+        insert(connection, 50);
+    };
+    between_runs(work, 1);
+}
+
+#[test]
+fn a_start_makes_a_snapshot_if_the_log_does_not_prove_what_was_written_meanwhile() {
+    let appended_first = |connection: &Connection| {
+        insert(connection, 50);
+        begin_log_anew(connection);
+        insert(connection, 51);
+    };
+    between_runs(appended_first, 2);
+    let begun_twice = |connection: &Connection| {
+        for id in [50, 51] {
+            begin_log_anew(connection);
+            insert(connection, id);
+        }
+    };
+    between_runs(begun_twice, 2);
+    let overwritten = |connection: &Connection| {
+        begin_log_anew(connection);
+        (50..150).for_each(|id| insert(connection, id));
+    };
+    between_runs(overwritten, 2);
+}
+
+/// The open descriptors of the test's database in this process.
+fn descriptors(setup: &Setup) -> usize {
+    let folder = fs::canonicalize(setup.folder.path()).unwrap();
+    let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let targets = links.filter_map(|link| fs::read_link(link.path()).ok());
+    targets.filter(|target| target.starts_with(&folder)).count()
+}
+
+#[test]
+fn a_file_to_which_nobody_writes_is_closed_until_the_next_write() {
+    let setup = Setup::new();
+    let connection = writer(&setup.file());
+    (0..10).for_each(|id| insert(&connection, id));
+    let own = descriptors(&setup);
+    let replicator = setup.replicator();
+    replicator.add(&setup.file(), PREFIX, Some(1));
+    for id in 10..20 {
+        insert(&connection, id);
+        replicator.flush(&setup.file()).unwrap();
+    }
+    // SQLite closes descriptors of the database, unlike those of its log, with the last connection of a process.
+    let is_closed = || descriptors(&setup) <= own + 3;
+    assert!(!is_closed());
+    setup.clock.advance_milliseconds(61_000);
+    wait_until("the end of idle connections", is_closed);
+    assert_eq!(
+        setup.count("segment"),
+        2,
+        "they were merged; the other one is the snapshot's place"
+    );
+    setup.clock.advance_milliseconds(60 * 60 * 1000);
+    replicator.flush(&setup.file()).unwrap();
+    assert!(is_closed(), "nothing was written");
+
+    insert(&connection, 20);
+    wait_until("a segment", || setup.restored(None) == rows(&connection));
+    assert_eq!((setup.count("snapshot"), replicator.status().lag_ms), (1, 0));
+
+    // A file that rests gets its daily snapshot.
+    setup.clock.advance_milliseconds(61_000);
+    wait_until("the end of idle connections", is_closed);
+    setup.clock.advance_milliseconds(24 * 60 * 60 * 1000);
+    wait_until("a snapshot", || setup.count("snapshot") == 2);
+    setup.clock.advance_milliseconds(61_000);
+    wait_until("the end of idle connections", is_closed);
+    setup.clock.advance_milliseconds(3 * 24 * 60 * 60 * 1000);
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    assert_eq!(setup.count("snapshot"), 2, "it did not change since");
+}
