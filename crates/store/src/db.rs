@@ -265,7 +265,11 @@ impl Db {
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
         let _span = self.span("write").entered();
         match &*self.0 {
-            Store::Sqlite(sqlite) => sqlite.file.write_blocking(work),
+            Store::Sqlite(sqlite) => {
+                let (result, signals) = sqlite.file.write_blocking(work)?;
+                sqlite.signals.written.add(signals);
+                Ok(result)
+            }
             Store::Postgres(postgres) => postgres.write_blocking(work),
         }
     }

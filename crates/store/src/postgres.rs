@@ -23,6 +23,7 @@ use tokio_postgres::{Error, Statement};
 pub(crate) use address::PostgresAddress;
 pub(crate) use client::{Client, FailedStatement};
 pub(crate) use listen::exchange;
+use listen::notify;
 pub(crate) use pool::{Postgres, TransactionMode, WriteIsolation, reach};
 pub use replica::measure_delay;
 pub(crate) use replica::{ReadReplica, is_of_replica_alone};
@@ -289,7 +290,12 @@ impl PostgresSession {
         // An early return leaves the transaction open; it ends with the connection.
         let result = tx.settle(result)?;
         tx.flush_tally()?;
+        let signals = tx.signals();
         self.commit()?;
+        if !signals.is_empty() {
+            // This process may have no connection that sends signals. They may be lost.
+            let _ = self.command(&notify(signals));
+        }
         Ok(result)
     }
 

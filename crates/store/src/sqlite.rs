@@ -23,7 +23,7 @@ use crate::limits::{
 };
 use crate::one_statement::LongerReads;
 use crate::problem::{self, NulCharacter, unavailable};
-use crate::signals::Signals;
+use crate::signals::{SignalSet, Signals};
 use crate::task::{self, StoreTask};
 use crate::tx::{Row, RowCells, Tx, TxConnection};
 use crate::{StoreOptions, Value};
@@ -96,6 +96,11 @@ impl SqliteFile {
         connection
             .busy_timeout(Duration::from_millis(self.options.lock_wait_ms))
             .map_err(failed)?;
+        if self.options.is_replicated {
+            // The log proves to the next replicator what was written meanwhile.
+            let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+            connection.set_db_config(keep_log, true).map_err(failed)?;
+        }
         if access.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             // What the writer commits is synced beside it ([`CommitSyncs`]).
             let synchronous = if purpose == ConnectionUse::Write { "NORMAL" } else { "FULL" };
@@ -142,16 +147,17 @@ impl SqliteFile {
     pub(crate) fn write_blocking<T>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
-    ) -> Result<T> {
+    ) -> Result<(T, SignalSet)> {
         let connection = self.connect(ConnectionUse::Bulk)?;
         let transaction = Transaction::begin(&connection, "BEGIN IMMEDIATE")?;
         let mut tx = Tx::new(TxConnection::Sqlite(&connection));
         let result = work(&mut tx);
         let result = tx.settle(result)?;
         tx.flush_tally()?;
+        let signals = tx.signals();
         transaction.commit()?;
         self.give_back_log(&connection);
-        Ok(result)
+        Ok((result, signals))
     }
 
     /// The log of a long write is as long as the write: its disk is given back at once. Somebody who

@@ -15,6 +15,11 @@ use crate::signals::{SignalSet, Signals, WaitingSignals};
 
 const CHANNEL: &str = "lyceum_signals";
 
+/// The statement that sends signals to all servers.
+pub(super) fn notify(signals: SignalSet) -> String {
+    format!("NOTIFY {CHANNEL}, '{}'", signals.payload())
+}
+
 /// Sends and receives signals for ever. While that is impossible, readers are told that they hear only this server.
 pub(crate) async fn exchange(
     address: &PostgresAddress,
@@ -65,7 +70,7 @@ async fn exchange_once(
         loop {
             tokio::select! {
                 signals = outgoing.take() => {
-                    let sql = format!("NOTIFY {CHANNEL}, '{}'", signals.payload());
+                    let sql = notify(signals);
                     client.batch_execute(&sql).await.map_err(|error| failed(error.to_string()))?;
                 }
                 notification = next(&mut arriving) => {

@@ -66,6 +66,9 @@ fn a_commit_wakes_the_readers_of_its_signal_and_a_refused_write_wakes_nobody() {
             .await
             .unwrap();
             assert!(is_signalled(&mut answers, SOON).await);
+            let own = db.clone();
+            thread::spawn(move || own.write_blocking(signal)).join().unwrap().unwrap();
+            assert!(is_signalled(&mut events, SOON).await, "a long write on a thread of its own");
         });
     });
 }
