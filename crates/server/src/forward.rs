@@ -180,12 +180,15 @@ pub(crate) async fn forward(
     let mut request = addressed(app, request, node, from)?;
     let span = trace::outgoing("forward", request.method().as_str(), request.uri().host());
     trace::write(&span, request.headers_mut());
+    // The other node answers within this time, too, unless it was paused.
+    let patience = app.config.server.request_timeout_s + limits::FORWARD_SPARE_S;
     let answered = async {
         tokio::select! {
             answered = client.0.request(request) => {
                 answered.map_err(|error| silent(node).because(error))
             }
             problem = lost(app, slug, &node.id) => Err(problem),
+            () = sleep(Duration::from_secs(patience)), if slug.is_none() => Err(silent(node)),
         }
     };
     let answered = answered.instrument(span.clone()).await;

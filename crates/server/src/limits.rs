@@ -311,3 +311,5 @@ pub const INSTALLATION_CHECK_TRIES: u32 = 5;
 pub const TAKEOVERS_MAX_COUNT: usize = 4;
 /// Milliseconds after a failed attempt to take a project until the next one.
 pub const TAKEOVER_RETRY_MS: u64 = 2_000;
+/// Seconds for which a node waits longer for another node's answer about an upload than that node may take for it.
+pub const FORWARD_SPARE_S: u64 = 2;

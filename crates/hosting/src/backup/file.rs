@@ -19,7 +19,7 @@ pub struct BackupFile {
     pub location: FileLocation,
     /// Its name there.
     pub name: String,
-    /// The key that encrypts it; without one, it is written as it is.
+    /// The key that encrypts it; without one, it is written as it is, and read only if it is not encrypted.
     pub key: Option<BackupKey>,
 }
 
@@ -47,13 +47,18 @@ impl BackupFile {
         self.location.path_of(&self.name)
     }
 
-    /// Opens the file; `None` if it does not exist. Errors: `Invalid` if it is encrypted with another key.
+    /// Opens the file; `None` if it does not exist. Errors: `Invalid` if it is encrypted with another key, or not at all
+    /// although there is a key.
     pub fn open(&self) -> Result<Option<OpenBackup>> {
         let Some(mut file) = self.location.open(&self.name)? else { return Ok(None) };
         let mut head = Vec::new();
         let read = (&mut file.reader).take(ENCRYPTED.len() as u64).read_to_end(&mut head);
         read.map_err(|fault| failed("read the backup", &fault))?;
         let size = file.size;
+        if head != ENCRYPTED && self.key.is_some() {
+            let message = "the backup is not encrypted, but 'backup.key' is set; somebody may have put it there";
+            return Err(Problem::new(ProblemKind::Invalid, message));
+        }
         if head != ENCRYPTED {
             let is_archive = head.starts_with(&ZSTD);
             let reader = Box::new(io::Cursor::new(head).chain(file.reader));

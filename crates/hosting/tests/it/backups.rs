@@ -6,10 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use lyceum_blob::{Digest, FileLocation};
-use lyceum_core::config::S3Settings;
+use lyceum_core::ProblemKind;
+use lyceum_core::config::{S3Settings, Secret};
 use lyceum_core::time::Timestamp;
 use lyceum_hosting::backup::{
-    self, Backup, BackupCover, BackupFile, BackupReport, NamedFiles, OpenBackup,
+    self, Backup, BackupCover, BackupFile, BackupKey, BackupReport, NamedFiles, OpenBackup,
 };
 
 fn at(path: &Path) -> BackupFile {
@@ -239,4 +240,17 @@ fn files_in_s3_are_not_part_of_a_backup() {
         assert!(refused.message.contains(told), "{refused}");
     }
     draft.fits(&S3Settings { bucket: "files".into(), ..S3Settings::default() }).unwrap();
+}
+
+#[test]
+fn a_backup_without_encryption_is_refused_if_there_is_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plain.backup");
+    made(folder.path(), &path);
+    let key = Secret::new("5a".repeat(32));
+    let key = BackupKey::from_setting(Some(&key)).unwrap();
+    let refused = BackupFile { key, ..at(&path) }.open().err().unwrap();
+    assert_eq!(refused.kind, ProblemKind::Invalid);
+    assert!(refused.message.contains("is not encrypted"), "{}", refused.message);
+    assert!(at(&path).open().unwrap().is_some());
 }

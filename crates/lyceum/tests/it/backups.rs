@@ -343,6 +343,15 @@ fn a_server_backs_itself_up_to_s3_and_an_empty_machine_restores_it() {
     };
     let file = &found[found.find("s3://files/backups/lyceum-").expect("its address")..];
     served.run(&["admin", "check", file]);
+    let elsewhere = Served::start(Store::Sqlite);
+    let plain = elsewhere.file("plain.backup");
+    let plain = plain.to_str().unwrap();
+    elsewhere.run(&["admin", "backup", plain]);
+    let refused = served.fails(&["admin", "check", plain]);
+    assert!(refused.contains("is not encrypted") && refused.contains("--unencrypted"), "{refused}");
+    served.run(&["admin", "check", plain, "--unencrypted"]);
+    let refused = served.fails(&["admin", "check", file, "--unencrypted"]);
+    assert!(refused.contains("leave out --unencrypted"), "{refused}");
 
     let empty = served.file("elsewhere");
     let restore = ["admin", "restore", file, "--data", empty.to_str().unwrap()];

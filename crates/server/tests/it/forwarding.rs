@@ -1,11 +1,14 @@
 //! Several nodes on PostgreSQL: any of them answers requests for a project, with the help of the node that holds it.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use lyceum_access::Role;
 use lyceum_core::PayloadDialect;
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_hosting::leases;
+use lyceum_hosting::nodes::{self, Node, NodeSettings};
 use lyceum_testkit::fresh_database;
 use lyceum_testkit::server::TestServer;
 use serde_json::{Value, json};
@@ -211,4 +214,31 @@ fn a_project_waits_for_its_node_where_no_other_node_can_get_the_files() {
         assert!(begun.elapsed() < Duration::from_secs(5), "the node is back");
     }
     drop(oak);
+}
+
+#[test]
+fn a_piece_of_an_upload_does_not_wait_for_ever_for_a_node_that_was_paused() {
+    let mut setup = named("oak");
+    setup.config.server.request_timeout_s = 1;
+    let oak = TestServer::start_as(&fresh_database(&lyceum_server::migrations()), setup);
+    // It accepts connections, as the kernel does for a process that was stopped, and never answers.
+    let paused = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = paused.local_addr().unwrap().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let about = NodeSettings { name: "elm", address: &address, shares_blobs: false };
+    let (elm, _lock) = Node::of_folder(folder.path(), &about).unwrap();
+    let now = SystemClock.now();
+    oak.db()
+        .write_blocking(|tx| {
+            nodes::note(tx, now, &elm)?;
+            leases::renew(tx, &elm, leases::since_start(), None).map(drop)
+        })
+        .unwrap();
+    let begun = Instant::now();
+    let own = begin(&oak.client(), &artifact(b"a river runs"))["id"].as_str().unwrap().to_owned();
+    let id = own.replace(&own[own.len() - elm.tag().len()..], elm.tag());
+    let reply = oak.client().get(&format!("/api/uploads/{id}")).send();
+    assert_eq!(reply.status, 503, "{}", reply.text());
+    assert!(reply.text().contains("does not answer"), "{}", reply.text());
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
 }

@@ -43,6 +43,9 @@ pub(crate) struct Restore {
     /// Replace a database that already holds data. Existing project files are moved aside
     #[arg(long)]
     force: bool,
+    /// Accept a backup that is not encrypted although `backup.key` is set, such as one from before
+    #[arg(long, conflicts_with = "at")]
+    unencrypted: bool,
     /// Restore only the files of projects: for the second and each further node of a PostgreSQL database
     #[arg(long)]
     files: bool,
@@ -113,7 +116,7 @@ impl Restore {
         if let Some(at) = self.at {
             return replica::restore(&config, at, self.installation.as_deref(), printer);
         }
-        let backup = open_backup(self.file(), &config)?;
+        let backup = open_backup(self.file(), &config, self.unencrypted)?;
         settings::make_folder(&config)?;
         // Held for the whole restore: no server may start on half of the data or keep replaced files open.
         let _alone = in_use::alone(&config.store.data)?;
@@ -286,11 +289,27 @@ fn unpacked(
     }
 }
 
-/// Opens a backup file. Errors: `NotFound`; it is encrypted with another key.
-pub(super) fn open_backup(file: &str, config: &Config) -> Result<OpenBackup> {
-    BackupFile::parse(file, config)?
-        .open()?
-        .ok_or_else(|| Failure::new(Code::NotFound, format!("the file '{file}' does not exist")))
+/// Opens a backup file. If the settings have a key, the backup must be encrypted with it, unless it may be unencrypted.
+/// Errors: `NotFound`; it is encrypted with another key.
+pub(super) fn open_backup(
+    file: &str,
+    config: &Config,
+    may_be_unencrypted: bool,
+) -> Result<OpenBackup> {
+    let mut backup = BackupFile::parse(file, config)?;
+    let has_key = backup.key.is_some();
+    if may_be_unencrypted {
+        backup.key = None;
+    }
+    let opened = backup.open().map_err(|problem| match (problem.kind, may_be_unencrypted) {
+        (ProblemKind::Invalid, true) => {
+            Failure::from(problem).hint("leave out --unencrypted if the backup is encrypted")
+        }
+        (ProblemKind::Invalid, false) if has_key => Failure::from(problem)
+            .hint("pass --unencrypted if you trust the file, such as one from before the key was set"),
+        _ => problem.into(),
+    })?;
+    opened.ok_or_else(|| Failure::new(Code::NotFound, format!("the file '{file}' does not exist")))
 }
 
 /// The database next to which further nodes are restored. Errors: `Conflict` if it knows no project of the backup.

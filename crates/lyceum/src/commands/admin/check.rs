@@ -21,6 +21,9 @@ use crate::settings::{DataArgs, Missing};
 pub(crate) struct Check {
     /// A backup file to check instead of the data folder: a path, or `s3://BUCKET/KEY` at the service in the settings
     file: Option<String>,
+    /// Accept a backup that is not encrypted although `backup.key` is set, such as one from before
+    #[arg(long, requires = "file")]
+    unencrypted: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -28,7 +31,7 @@ pub(crate) struct Check {
 impl Check {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let found = match &self.file {
-            Some(file) => of_backup(file, &self.data.load(&[])?.config, printer)?,
+            Some(file) => of_backup(file, &self.data.load(&[])?.config, self.unencrypted, printer)?,
             None => self.of_data(printer)?,
         };
         let CheckReport { records, files, faults, .. } = found;
@@ -78,8 +81,13 @@ fn of_database(db: &Db, printer: &Printer) -> Result<CheckReport> {
 }
 
 /// Checks a backup's checksums and the database in it. A `pg_dump` archive is checked by its checksum only.
-fn of_backup(file: &str, config: &Config, printer: &Printer) -> Result<CheckReport> {
-    let backup = open_backup(file, config)?;
+fn of_backup(
+    file: &str,
+    config: &Config,
+    may_be_unencrypted: bool,
+    printer: &Printer,
+) -> Result<CheckReport> {
+    let backup = open_backup(file, config, may_be_unencrypted)?;
     // Unpacked next to the backup, because the folder for temporary files may be in memory.
     let beside = Path::new(file).parent().filter(|folder| folder.is_dir());
     let beside = beside.unwrap_or(Path::new("."));
