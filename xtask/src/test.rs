@@ -61,7 +61,7 @@ pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
     };
     let mut previous = None;
     if matches!(size, Size::Full) {
-        steps.take("build of the former release", || {
+        steps.take("build of the previous release", || {
             previous = Some(build::previous_release()?);
             Ok(())
         });

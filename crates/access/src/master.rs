@@ -114,6 +114,13 @@ impl MasterKey {
         opened.or_else(|| self.other.and_then(|other| open(&other, label, sealed)))
     }
 
+    /// A text that only the same main key has, and that says nothing else about it.
+    pub fn fingerprint(&self) -> String {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.main);
+        let tag = hmac::sign(&key, b"fingerprint of the master key");
+        BASE64_URL_SAFE_NO_PAD.encode(&tag.as_ref()[..12])
+    }
+
     /// Whether the main key opens the value.
     pub(crate) fn is_sealed_by_main(&self, label: &str, sealed: &[u8]) -> bool {
         open(&self.main, label, sealed).is_some()

@@ -141,4 +141,9 @@ pub const MIGRATIONS: &[Migration] = &[
         name: "installations",
         sql: include_str!("../migrations/V143__installations.sql"),
     },
+    Migration {
+        version: 144,
+        name: "node_keys",
+        sql: include_str!("../migrations/V144__node_keys.sql"),
+    },
 ];

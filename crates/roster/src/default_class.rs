@@ -47,7 +47,7 @@ pub fn find_or_make(
     let class = class_id(course, school, year);
     if let Some(mut found) = in_use(tx, &CLASS, &class)? {
         if reference(&found, "course") == Some(course) {
-            // Classes of former releases were made without it.
+            // Classes of earlier releases were made without it.
             if reference(&found, "org").is_none() {
                 found.insert("org".into(), json!({ "sourcedId": school }));
                 make(tx, &CLASS, now, found.into())?;

@@ -45,6 +45,7 @@ pub(crate) async fn report_state(app: App, state: NodeState) {
         version: env!("CARGO_PKG_VERSION"),
         public_url: app.config.server.public_url.clone(),
         state,
+        master_key: app.master_key.clone(),
     };
     let write = move |tx: &mut Tx<'_>| report::report(tx, now, &node, &report);
     if let Err(problem) = app.db.write(write).await {

@@ -98,6 +98,7 @@ impl Server {
             base_url: config.public_url(),
             blobs,
             node,
+            master_key: keyring.master().fingerprint(),
             live_servers: AtomicU32::new(1),
             lease,
             lease_turn: tokio::sync::Mutex::default(),

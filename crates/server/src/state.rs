@@ -44,6 +44,8 @@ pub struct State {
     pub base_url: String,
     /// This node, which has the files of its projects.
     pub(crate) node: Arc<Node>,
+    /// The fingerprint of the master key under which this server encrypts.
+    pub(crate) master_key: String,
     /// The servers that share the database, as far as this one knows: at least itself.
     pub(crate) live_servers: AtomicU32,
     /// The lease by which this node holds its projects.

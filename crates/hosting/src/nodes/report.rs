@@ -62,6 +62,8 @@ pub struct NodeReport {
     pub public_url: Option<String>,
     /// Its state.
     pub state: NodeState,
+    /// The fingerprint of the master key under which it encrypts.
+    pub master_key: String,
 }
 
 /// A node as it last reported.
@@ -86,6 +88,10 @@ pub struct NodeStatus {
     pub seen: Timestamp,
     /// The number of projects whose files it has.
     pub projects: i64,
+    /// The fingerprint of the master key under which it encrypts; empty if its release does not report it.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub master_key: String,
 }
 
 /// Stores what a node reports.
@@ -106,6 +112,11 @@ pub fn list(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<NodeStatus>> {
         }
     }
     Ok(nodes)
+}
+
+/// The first live node that may encrypt under another master key than the one with this fingerprint.
+pub fn with_other_key<'a>(nodes: &'a [NodeStatus], fingerprint: &str) -> Option<&'a NodeStatus> {
+    nodes.iter().find(|node| node.state.is_live() && node.master_key != fingerprint)
 }
 
 /// What is wrong with the public addresses of the live nodes, if several live. Links and tokens contain the public

@@ -65,9 +65,9 @@ pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<KnownNode>> {
 
 /// Stores a report. One that was sent before the node stopped, but arrives after that, changes nothing.
 pub(crate) fn report(tx: &mut Tx<'_>, now: Timestamp, id: &str, report: &NodeReport) -> Result<()> {
-    let NodeReport { version, public_url, state } = report;
+    let NodeReport { version, public_url, state, master_key } = report;
     tx.send(
-        "UPDATE nodes SET version = $1, public_url = $2, state = $3, seen_ms = $4 \
+        "UPDATE nodes SET version = $1, public_url = $2, state = $3, seen_ms = $4, master_key = $6 \
          WHERE id = $5 AND NOT (state = 'stopped' AND seen_ms > $4)",
         &[
             (*version).into(),
@@ -75,6 +75,7 @@ pub(crate) fn report(tx: &mut Tx<'_>, now: Timestamp, id: &str, report: &NodeRep
             state.name().into(),
             ms(now),
             id.into(),
+            master_key.into(),
         ],
     )
 }
@@ -89,6 +90,7 @@ columns!(NodeStatus {
     started: "started_ms",
     seen: "seen_ms",
     projects: "(SELECT COUNT(*) FROM project_homes WHERE node = nodes.id)",
+    master_key: "master_key",
 });
 
 /// The nodes that reported since then, and those that hold projects, by name.

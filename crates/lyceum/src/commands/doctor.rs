@@ -368,6 +368,7 @@ fn read_nodes(config: &Config, now: Timestamp) -> Result<(NodeStatus, Vec<NodeSt
         started: now,
         seen: now,
         projects,
+        master_key: String::new(),
     };
     Ok((own, nodes))
 }

@@ -175,7 +175,8 @@ fn servers_that_share_the_database_are_checked_together() {
     let report = |version, seconds_ago: i64| {
         let at = SystemClock.now().plus_seconds(-seconds_ago);
         let public_url = Some(address.to_owned());
-        let report = NodeReport { version, public_url, state: NodeState::Serving };
+        let (state, master_key) = (NodeState::Serving, String::new());
+        let report = NodeReport { version, public_url, state, master_key };
         let stored = db.write_blocking(|tx| {
             nodes::note(tx, at, &oak)?;
             report::report(tx, at, &oak, &report)

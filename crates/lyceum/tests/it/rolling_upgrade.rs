@@ -1,4 +1,4 @@
-//! Three servers of the former release behind `HAProxy` are replaced by this one, one after the other, while clients write
+//! Three servers of the previous release behind `HAProxy` are replaced by this one, one after the other, while clients write
 //! and read. No request fails.
 
 use std::fs::{self, File};
@@ -145,8 +145,8 @@ impl Drop for Cluster {
 #[test]
 fn a_rolling_upgrade_from_the_former_release_fails_no_request() {
     let Some(former) = variable("LYCEUM_TEST_PREVIOUS_BIN").map(PathBuf::from) else {
-        assert!(!full_size(), "`cargo xtask soak` builds the former release");
-        eprintln!("skipped: LYCEUM_TEST_PREVIOUS_BIN names no program of the former release");
+        assert!(!full_size(), "`cargo xtask soak` builds the previous release");
+        eprintln!("skipped: LYCEUM_TEST_PREVIOUS_BIN names no program of the previous release");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
