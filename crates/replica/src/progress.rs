@@ -140,7 +140,8 @@ impl Progress {
         self.snapshot_retry_at = None;
         if let Err(problem) = sent {
             tracing::warn!(file = %file.file.display(), %problem, "a snapshot was not stored; trying again later");
-            self.snapshot_retry_at = Some(Instant::now() + Duration::from_millis(REPLICA_RETRY_MAX_MS));
+            self.snapshot_retry_at =
+                Some(Instant::now() + Duration::from_millis(REPLICA_RETRY_MAX_MS));
         }
     }
 }

@@ -35,8 +35,8 @@ use crate::routes::credentials::StatusLists;
 use crate::routes::docs::Docs;
 use crate::routes::health::Readiness;
 use crate::state::{App, State};
-use crate::telemetry::{self, Telemetry};
 use crate::takeovers::TakeOvers;
+use crate::telemetry::{self, Telemetry};
 use crate::tls::Tls;
 use crate::webhooks::WebhookSender;
 use crate::{

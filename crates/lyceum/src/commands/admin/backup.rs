@@ -305,8 +305,9 @@ pub(super) fn open_backup(
         (ProblemKind::Invalid, true) => {
             Failure::from(problem).hint("leave out --unencrypted if the backup is encrypted")
         }
-        (ProblemKind::Invalid, false) if has_key => Failure::from(problem)
-            .hint("pass --unencrypted if you trust the file, such as one from before the key was set"),
+        (ProblemKind::Invalid, false) if has_key => Failure::from(problem).hint(
+            "pass --unencrypted if you trust the file, such as one from before the key was set",
+        ),
         _ => problem.into(),
     })?;
     opened.ok_or_else(|| Failure::new(Code::NotFound, format!("the file '{file}' does not exist")))
