@@ -13,9 +13,9 @@
 //! | JSON kept exactly as it was sent | `reader`, `tree` |
 //! | sums by quarter hour | `facts`, `repository/facts` |
 //! | learning events that the server appends | `learning` |
-//! | appending: ids, corrections | `repository/append.rs`, `repository/ids.rs` |
+//! | appending, corrections | `repository/append.rs` |
 //! | moving young ids and facts into runs | `repository/gather.rs`, `repository/run_lists.rs` |
-//! | storage formats: packed runs, packed texts, spans | `repository/runs`, `repository/blocks.rs`, `repository/spans.rs` |
+//! | storage formats: packed texts, spans | `repository/blocks.rs`, `repository/spans.rs` |
 //! | listing, following, intake rate, rejected envelopes | `repository/list.rs`, `repository/follow.rs`, `repository/flow.rs`, `repository/refusals.rs` |
 //! | what the console shows of the log and of rejected envelopes | `screens` |
 //! | erasing a person | `repository/erase.rs` |

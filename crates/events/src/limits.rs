@@ -15,8 +15,6 @@ pub const FACT_LOCATE_CHUNK_COUNT: i64 = 20_000;
 pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
 /// Actors of events whose numbers a server keeps in memory at most, and sources: some 12 MB each.
 pub const EVENT_NAMES_KNOWN_COUNT: usize = 100_000;
-/// Memory for the heads of runs of events, which show whether an id is new: two bytes an event.
-pub const EVENT_HEADS_MAX_BYTES: usize = 512 * 1024 * 1024;
 /// Events that come together at least for their text to be packed in blocks.
 pub const EVENT_BLOCK_MIN_RECORDS: usize = 16;
 /// Events whose text one block holds at most. Who wants one of them unpacks them all.

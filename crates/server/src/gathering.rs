@@ -5,16 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lyceum_core::Result;
-use lyceum_events::repository::{
-    YOUNG_TABLES, forget_unused_heads, gather, gather_after_waiting, is_gathering_due,
-};
+use lyceum_events::repository::{YOUNG_TABLES, forget_unused_heads, gather, is_gathering_due};
 use lyceum_store::{SqlDialect, log};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::apart::apart;
 use crate::limits::{
-    EVENT_GATHER_PAUSE_MS, EVENT_GATHER_SKIPS_MAX_COUNT, EVENT_HEADS_CHECK_EVERY_S,
-    EVENT_ROWS_FREED_COUNT, EVENT_ROWS_FREED_EVERY_S,
+    EVENT_GATHER_PAUSE_MS, EVENT_HEADS_CHECK_EVERY_S, EVENT_ROWS_FREED_COUNT,
+    EVENT_ROWS_FREED_EVERY_S,
 };
 use crate::state::App;
 
@@ -30,9 +28,9 @@ pub(crate) async fn gather_periodically(app: App) {
 }
 
 async fn move_periodically(app: &App, deleted: &AtomicUsize) {
-    let (mut skips, mut checked) = (0, Instant::now());
+    let mut checked = Instant::now();
     loop {
-        if let Err(problem) = gather_all(app, &mut skips, deleted).await {
+        if let Err(problem) = gather_all(app, deleted).await {
             tracing::warn!(%problem, "ids of events were not moved into runs; trying again");
         }
         if checked.elapsed() >= Duration::from_secs(EVENT_HEADS_CHECK_EVERY_S) {
@@ -45,20 +43,11 @@ async fn move_periodically(app: &App, deleted: &AtomicUsize) {
     }
 }
 
-/// Moves all that is young now. Counts the attempts in a row that were skipped, and the rows that this deletes.
-async fn gather_all(app: &App, skips: &mut u32, deleted: &AtomicUsize) -> Result<()> {
+/// Moves all that is young now, unless another server does. Counts the rows that this deletes.
+async fn gather_all(app: &App, deleted: &AtomicUsize) -> Result<()> {
     let mut has_more = app.db.read(is_gathering_due).await?;
     while has_more {
-        let outcome = if *skips < EVENT_GATHER_SKIPS_MAX_COUNT {
-            log::write_latest(&app.db, gather).await?
-        } else {
-            tracing::warn!(
-                skips,
-                "other transactions hold the lists of event ids and facts; waiting"
-            );
-            log::write_latest(&app.db, gather_after_waiting).await?
-        };
-        *skips = if outcome.is_skipped { *skips + 1 } else { 0 };
+        let outcome = log::write_latest(&app.db, gather).await?;
         deleted.fetch_add(outcome.moved, Ordering::Relaxed);
         has_more = outcome.has_more;
     }

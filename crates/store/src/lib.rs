@@ -18,6 +18,7 @@
 //! | SQLite: one writer, syncing, checkpoints | `sqlite`, `durable`, `checkpoint` |
 //! | PostgreSQL: connections, addresses, TLS, the pool, the read replica | `postgres` |
 //! | SQL that differs between the stores | `dialect` |
+//! | lists of numbers in statements | `in_lists` |
 //! | what only the event log needs | `log` |
 //! | migrations | `migrate` |
 //! | exact counts at any size | `tally` |
@@ -39,6 +40,7 @@ pub mod dialect;
 mod durable;
 mod from_row;
 mod gauges;
+mod in_lists;
 mod inspect;
 pub mod jobs;
 pub mod limits;
@@ -65,6 +67,7 @@ pub use db::{Db, StoreLocation, StoreOptions};
 pub use dialect::SqlDialect;
 pub use from_row::{Columns, FromRow, count_columns, opt_parsed, parsed};
 pub use gauges::{ReadReplicaGauges, StoreGauges, WorkGauges, database_bytes};
+pub use in_lists::{IN_LIST_MARKS, in_lists};
 pub use inspect::{Inspection, inspect};
 pub use migrate::Migration;
 pub use postgres::measure_delay;

@@ -4,7 +4,7 @@
 use lyceum_core::{Problem, Result};
 
 use crate::postgres::WriteIsolation;
-use crate::{Db, SqlDialect, Tx};
+use crate::{Db, SqlDialect, Tx, Value};
 
 /// [`Db::write`] for code that waits for other transactions and then continues: each statement sees all that was
 /// committed before it, and concurrent changes do not make it run again. Rows that must not change between two
@@ -29,10 +29,6 @@ pub enum RowLock {
     Alone,
     /// The same, but rows that others hold are left out, so the query never waits.
     AloneIfFree,
-    /// They are what this write sees. In a write that sees one state ([`Db::write`]), others cannot change them, and it
-    /// runs again if they were changed. In [`write_latest`], others may change them, and the query waits only for
-    /// writes that hold them `FOR UPDATE`, as servers of the former version do.
-    Seen,
 }
 
 /// The end of a query that holds its rows. SQLite has one writer, which holds everything.
@@ -41,9 +37,22 @@ pub fn lock(tx: &Tx<'_>, lock: RowLock) -> &'static str {
         _ if is_only_writer(tx) => "",
         RowLock::Alone => "FOR NO KEY UPDATE",
         RowLock::AloneIfFree => "FOR NO KEY UPDATE SKIP LOCKED",
-        RowLock::Seen if tx.sees_latest() => "FOR KEY SHARE",
-        RowLock::Seen => "FOR SHARE",
     }
+}
+
+/// Makes a write that sees one state run again if another write has changed rows of a query since that state. In
+/// [`write_latest`] and on SQLite, where each statement sees the latest state, this does nothing.
+///
+/// PostgreSQL only tells this to a transaction that locks the rows. A lock until the end would keep others from changing
+/// them, and if such writes follow each other closely, forever. So the lock ends with a savepoint, at once.
+pub fn run_again_if_changed(tx: &mut Tx<'_>, query: &str, values: &[Value<'_>]) -> Result<()> {
+    if tx.sees_latest() {
+        return Ok(());
+    }
+    tx.send("SAVEPOINT unchanged", &[])?;
+    tx.send(&format!("{query} FOR SHARE"), values)?;
+    tx.send("ROLLBACK TO SAVEPOINT unchanged", &[])?;
+    tx.send("RELEASE SAVEPOINT unchanged", &[])
 }
 
 /// The transactions that may still commit. Transactions are numbered in the order in which they started to write.

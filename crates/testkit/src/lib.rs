@@ -10,12 +10,14 @@
 //! | a receiver of webhooks | `receiver` |
 //! | an S3 bucket | `s3` |
 //! | crashes and durability, two writes at once | `durability`, `race` |
+//! | writes that stay open until the test ends them | `open_writes` |
 //! | fuzzing for a limited time | `fuzz` |
 
 pub mod client;
 pub mod durability;
 pub mod fuzz;
 pub mod naive_reach;
+pub mod open_writes;
 pub mod postgres;
 pub mod race;
 pub mod random_roster;

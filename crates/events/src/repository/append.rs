@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
 use lyceum_store::log::is_only_writer;
 use lyceum_store::outbox::{self, Change};
-use lyceum_store::{Signal, Tx, Value};
+use lyceum_store::{IN_LIST_MARKS, Signal, Tx, Value, in_lists};
 use sha2::{Digest, Sha256};
 
 use super::blocks::Blocks;
 use super::names::{self, KnownNames, LookedUpNames};
 use super::read::{LoggedEvent, StoredEvent, logged};
-use super::run_lists::RunLists;
+use super::run_lists::{IDS, RunLists};
 use super::spans::Spans;
-use super::{COLLECTION, GATHERED, MARKS, RUN_MIN_RECORDS, facts, ids, lists};
+use super::{COLLECTION, GATHERED, GATHERED_ROWS, RUN_MIN_RECORDS, facts};
 use crate::event::{Event, hash};
 
 /// The topic of events in the outbox.
@@ -133,7 +133,10 @@ pub fn append_all(
         true => Some(RunLists::read(tx)?),
         false => None,
     };
-    let taken = ids::claim(tx, &mut keys, run_lists.as_mut())?;
+    let taken = match &mut run_lists {
+        Some(lists) => IDS.claim_in_run(tx, &mut keys, &mut lists.ids, lists.has_young_ids)?,
+        None => IDS.claim(tx, &mut keys)?,
+    };
     let is_new = |(item, seq): &(EventToAppend<'_>, i64)| {
         taken.get(&item.event.hash).is_none_or(|holder| holder == seq)
     };
@@ -151,7 +154,7 @@ pub fn append_all(
     contexts.write(tx)?;
     count(tx, &new, run_lists.as_mut())?;
     if gathers && let Some(lists) = &mut run_lists {
-        ids::gather(tx, &mut lists.ids)?;
+        IDS.gather(tx, &mut lists.ids, GATHERED_ROWS)?;
         facts::gather(tx, &mut lists.facts)?;
     }
     let open: Vec<i64> = open.into_iter().map(|(item, _)| item.event.hash).collect();
@@ -211,8 +214,8 @@ fn withdraw(
     let named: BTreeSet<Option<i64>> = stay.map(|(_, block)| block).collect();
     let blocks: Vec<i64> = blocks.difference(&named).copied().flatten().collect();
     for (table, key, numbers) in [("event_log", "seq", seqs), ("event_blocks", "id", blocks)] {
-        let sql = format!("DELETE FROM {table} WHERE {key} IN ({})", *MARKS);
-        for list in lists(&numbers) {
+        let sql = format!("DELETE FROM {table} WHERE {key} IN ({})", *IN_LIST_MARKS);
+        for list in in_lists(&numbers) {
             tx.send(&sql, &list.into_iter().map(Value::Int).collect::<Vec<_>>())?;
         }
     }
@@ -278,17 +281,17 @@ fn count(
 
 /// The events that hold the hashes.
 fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, LoggedEvent>> {
-    let held = ids::holders(tx, hashes)?;
+    let held = IDS.numbers(tx, hashes)?;
     if held.is_empty() {
         return Ok(BTreeMap::new());
     }
     let sql = format!(
         "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
         StoredEvent::COLUMNS,
-        *MARKS
+        *IN_LIST_MARKS
     );
     let mut events = BTreeMap::new();
-    for list in lists(&held.values().copied().collect::<Vec<_>>()) {
+    for list in in_lists(&held.values().copied().collect::<Vec<_>>()) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
         let rows = tx.all(&sql, &values, StoredEvent::read)?;
         events.extend(logged(tx, rows)?.into_iter().map(|logged| (logged.seq, logged)));
@@ -317,14 +320,14 @@ fn version(tx: &mut Tx<'_>, now: Timestamp, item: EventToAppend<'_>) -> Result<A
             return version_of(tx, now, item, hash, holder);
         }
         let seq = tx.take_numbers("event_log", "seq", 1)?[0];
-        if ids::claim(tx, &mut [(hash, seq)], None)?.values().all(|holder| *holder == seq) {
+        if IDS.claim(tx, &mut [(hash, seq)])?.values().all(|holder| *holder == seq) {
             insert(tx, now, &[(item, seq)])?;
             count(tx, &[(item, seq)], None)?;
             return Ok(Appended::New { seq });
         }
         // Another transaction may have claimed the hash since it was looked for.
     }
-    Err(ids::missing_event())
+    Err(Problem::internal("an id is taken, but its event is missing"))
 }
 
 /// Appends one event whose id an event has, unless nothing changes.
@@ -367,7 +370,7 @@ fn version_of(
     supersede(tx, now, hash, holder.seq, seq)?;
     facts::take_away(tx, holder.actor, holder.seq, &holder.event.facts)?;
     count(tx, &[(item, seq)], None)?;
-    ids::hold(tx, hash, seq)?;
+    IDS.hold(tx, hash, seq)?;
     Ok(Appended::Correction { seq, former: Box::new(holder.event) })
 }
 

@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::{Tx, Value};
+use lyceum_store::{IN_LIST_MARKS, Tx, Value, in_lists};
 use zstd::bulk::{Compressor, Decompressor};
 
-use super::{MARKS, lists};
 use crate::limits::{EVENT_BLOCK_MAX_BYTES, EVENT_BLOCK_MAX_RECORDS, EVENT_BLOCK_MIN_RECORDS};
 
 /// Bytes before a text: the number of its event, and its length.
@@ -129,8 +128,8 @@ impl BlockTexts {
             return Ok(texts);
         }
         let mut unpack = Decompressor::new().map_err(Problem::internal)?;
-        let sql = format!("SELECT id, packed FROM event_blocks WHERE id IN ({})", *MARKS);
-        for list in lists(&by_block.keys().copied().collect::<Vec<i64>>()) {
+        let sql = format!("SELECT id, packed FROM event_blocks WHERE id IN ({})", *IN_LIST_MARKS);
+        for list in in_lists(&by_block.keys().copied().collect::<Vec<i64>>()) {
             let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
             tx.query(&sql, &values, |row| {
                 let plain = unpack.decompress(row.blob(1)?, EVENT_BLOCK_MAX_BYTES);

@@ -3,12 +3,12 @@
 //! On SQLite, the transaction that appends events does this itself, because it is the only writer.
 
 use lyceum_core::Result;
+use lyceum_runs::forget_all_but;
 use lyceum_store::Tx;
-use lyceum_store::log::{RowLock, is_only_writer};
+use lyceum_store::log::is_only_writer;
 
-use super::run_lists::RunLists;
-use super::runs::forget_all_but;
-use super::{GATHERED, facts, ids};
+use super::run_lists::{IDS, RunLists};
+use super::{GATHERED, GATHERED_ROWS, facts};
 
 /// The result of [`gather`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,32 +34,22 @@ pub fn is_gathering_due(tx: &mut Tx<'_>) -> Result<bool> {
 }
 
 /// Moves a limited number of young ids and facts into runs, in a transaction that sees the latest state
-/// (`log::write_latest`). Skips this if another transaction is doing it, corrects an event, or sees one state and appends
-/// events.
+/// (`log::write_latest`). Skips this if another transaction is doing it or corrects an event.
 ///
 /// Claims go on meanwhile. An id is either in its row or in a run, and a claim looks into the rows first. Only the claim
 /// of an id whose row is being moved waits.
 pub fn gather(tx: &mut Tx<'_>) -> Result<GatherOutcome> {
-    move_young(tx, RowLock::AloneIfFree)
-}
-
-/// Like [`gather`], but waits for the transactions because of which that would skip. Errors: `Unavailable` if one of them
-/// takes too long.
-pub fn gather_after_waiting(tx: &mut Tx<'_>) -> Result<GatherOutcome> {
-    move_young(tx, RowLock::Alone)
-}
-
-fn move_young(tx: &mut Tx<'_>, how: RowLock) -> Result<GatherOutcome> {
     if is_only_writer(tx) {
         return Ok(GatherOutcome::default());
     }
-    let Some(mut lists) = RunLists::hold(tx, how)? else {
+    let Some(mut lists) = RunLists::hold(tx)? else {
         return Ok(GatherOutcome { is_skipped: true, ..GatherOutcome::default() });
     };
-    let (ids, facts) = (ids::gather(tx, &mut lists.ids)?, facts::gather(tx, &mut lists.facts)?);
+    let (moved_ids, has_more_ids) = IDS.gather(tx, &mut lists.ids, GATHERED_ROWS)?;
+    let (moved_facts, has_more_facts) = facts::gather(tx, &mut lists.facts)?;
     Ok(GatherOutcome {
-        moved: ids.moved + facts.moved,
-        has_more: ids.has_more || facts.has_more,
+        moved: moved_ids + moved_facts,
+        has_more: has_more_ids || has_more_facts,
         is_skipped: false,
     })
 }

@@ -8,16 +8,12 @@ pub(crate) mod facts;
 mod flow;
 mod follow;
 mod gather;
-mod ids;
 mod list;
 mod names;
 mod read;
 mod refusals;
 mod run_lists;
-mod runs;
 mod spans;
-
-use std::sync::LazyLock;
 
 pub use accepted::{Accepted, AcceptedEnvelope, accept, finished_job, take_jobs};
 pub use append::{Appended, ClientEvents, append, append_all};
@@ -26,10 +22,7 @@ pub use erase::{
 };
 pub use flow::{Flow, Minute, flow};
 pub use follow::Follow;
-pub use gather::{
-    GatherOutcome, YOUNG_TABLES, forget_unused_heads, gather, gather_after_waiting,
-    is_gathering_due,
-};
+pub use gather::{GatherOutcome, YOUNG_TABLES, forget_unused_heads, gather, is_gathering_due};
 pub use list::{
     ArrivalRange, EventFilter, EventOrder, EventOrderKey, EventPage, list, newest,
     newest_of_sensors, numbers, of_numbers, read,
@@ -41,9 +34,6 @@ pub use refusals::{StoredRejection, refuse, refused, refused_counts, refused_one
 /// The tally's collection for events.
 const COLLECTION: &str = "events";
 
-/// `IN` lists are padded to this length, so that they share one prepared statement.
-const LIST: usize = 64;
-
 /// The number of events after which young rows become a run. Few enough that the rows stay in memory.
 const GATHERED: i64 = 1 << 12;
 /// The maximum number of young rows that become runs at once. More than arrive in between, so that a backlog shrinks.
@@ -51,16 +41,3 @@ const GATHERED_ROWS: i64 = 16 * GATHERED;
 
 /// That many records written together become a run at once, because rows would cost more.
 const RUN_MIN_RECORDS: usize = 32;
-
-/// The placeholders `$1, …` of a padded `IN` list.
-static MARKS: LazyLock<String> =
-    LazyLock::new(|| (1..=LIST).map(|n| format!("${n}")).collect::<Vec<_>>().join(", "));
-
-/// The items in lists of [`LIST`]. The last list is padded with its first item.
-fn lists<T: Copy>(items: &[T]) -> impl Iterator<Item = Vec<T>> {
-    items.chunks(LIST).map(|chunk| {
-        let mut list = chunk.to_vec();
-        list.resize(LIST, chunk[0]);
-        list
-    })
-}

@@ -6,10 +6,10 @@ use std::ops::Range;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of_numbers;
-use lyceum_store::{Row, Tx, Value};
+use lyceum_store::{IN_LIST_MARKS, Row, Tx, Value, in_lists};
 
 use super::blocks::BlockTexts;
-use super::{MARKS, facts, lists};
+use super::facts;
 use crate::event::Event;
 use crate::facts::BUCKET_MS;
 
@@ -104,9 +104,9 @@ pub(super) fn numbered(
     let sql = format!(
         "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
         StoredEvent::COLUMNS,
-        *MARKS
+        *IN_LIST_MARKS
     );
-    for list in lists(seqs) {
+    for list in in_lists(seqs) {
         let values: Vec<Value<'_>> = list.iter().copied().map(Value::Int).collect();
         let rows = tx.all(&sql, &values, StoredEvent::read)?;
         let events = logged(tx, rows)?.into_iter().map(|event| (event.seq, event));

@@ -8,14 +8,15 @@ use std::thread::{self, Scope};
 
 use lyceum_core::ProblemKind;
 use lyceum_core::random::RandomStream;
-use lyceum_events::repository::{gather, gather_after_waiting};
+use lyceum_events::repository::gather;
 use lyceum_events::{Appended, Event, append, facts, parse, scan};
 use lyceum_store::log::write_latest;
 use lyceum_store::{Db, SqlDialect, Tx};
+use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
 
-use crate::log::{EARLY, LATE, NOW, both, event, send, wait};
+use crate::log::{EARLY, LATE, NOW, both, event, send};
 use crate::migrations;
-use crate::open_writes::{KNOWN, OpenWrite, events, on_postgres, start_claim, wait_for_a_wait};
+use crate::open_writes::{KNOWN, events, on_postgres, start_claim};
 use crate::runs::gather_all;
 use crate::validation::good;
 
@@ -207,28 +208,20 @@ fn a_move_that_fails_changes_nothing() {
     });
 }
 
-/// A transaction that sees one state and appends events shares the list of ids until it ends.
+/// Completed lessons that follow each other closely would keep the ids of other events from moving.
 #[test]
-fn a_move_waits_for_a_held_list_after_it_was_skipped() {
+fn a_move_does_not_wait_for_writes_that_see_one_state() {
     on_postgres(|db| {
         send(db, "app", &events(0..200));
         thread::scope(|scope| {
-            let holder = OpenWrite::start(scope, db, |tx| {
-                let sql = "SELECT 1 FROM event_runs WHERE name = 'ids' FOR SHARE";
-                tx.rows::<(i64,)>(sql, &[]).map(drop)
+            let lesson = OpenWrite::start_seeing_one_state(scope, db, |tx| {
+                append(tx, NOW, "app", &events(200..201))
             });
-            holder.result();
-            let skipped = wait(write_latest(db, gather)).unwrap();
-            assert!(skipped.is_skipped && skipped.moved == 0, "{skipped:?}");
-            let later = scope.spawn(|| wait(write_latest(db, gather_after_waiting)));
-            wait_for_a_wait(db);
-            assert_eq!(new_count(&send(db, "app", &events(150..250))), 50, "claims go on");
-            holder.commit();
-            let moved = later.join().unwrap().unwrap();
-            assert!(!moved.is_skipped && moved.moved >= 200, "{moved:?}");
+            assert_eq!(new_count(&lesson.result()), 1);
+            assert!(gather_all(db).moved >= 200);
+            lesson.commit();
         });
-        let idle = wait(write_latest(db, gather)).unwrap();
-        assert!(!idle.is_skipped, "nothing to do is not a skip");
+        assert_eq!(new_count(&send(db, "app", &events(0..202))), 1);
     });
 }
 
@@ -313,33 +306,6 @@ fn a_correction_that_waits_for_a_context_does_not_hold_the_list_of_facts() {
             other.commit();
             let corrected = correction.join().unwrap();
             assert!(matches!(corrected[..], [Appended::Correction { .. }]), "{corrected:?}");
-        });
-    });
-}
-
-/// A server of the former version holds the list of runs of ids `FOR UPDATE` when it looks for known ids, and until it
-/// has added a run of new ones.
-#[test]
-fn claims_and_servers_of_the_former_version_wait_for_each_other() {
-    let hold = |wait: &str| {
-        let sql =
-            format!("SELECT 1 FROM event_runs WHERE name IN ('ids', 'facts') FOR UPDATE {wait}");
-        move |tx: &mut Tx<'_>| tx.rows::<(i64,)>(&sql, &[]).map(drop)
-    };
-    on_postgres(|db| {
-        thread::scope(|scope| {
-            let former = OpenWrite::start(scope, db, hold(""));
-            former.result();
-            let later = scope.spawn(|| send(db, "app", &events(0..40)));
-            wait_for_a_wait(db);
-            assert_eq!(gather_all(db).moved, 0);
-            former.commit();
-            assert_eq!(new_count(&later.join().unwrap()), 40);
-            let claim = claim(scope, db, 50..90);
-            let refused = wait(write_latest(db, hold("NOWAIT"))).unwrap_err();
-            assert_eq!(refused.kind, ProblemKind::Unavailable, "{refused:?}");
-            claim.commit();
-            wait(write_latest(db, hold("NOWAIT"))).unwrap();
         });
     });
 }

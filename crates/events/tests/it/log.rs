@@ -9,6 +9,7 @@ use lyceum_events::repository::{ErasedActor, rename_actors};
 use lyceum_events::{Appended, ClientEvents, Event, KnownNames, append_all, parse, scan};
 use lyceum_store::Db;
 use lyceum_store::log::write_latest;
+use lyceum_testkit::open_writes::wait;
 use serde_json::{Value, json};
 
 use crate::migrations;
@@ -60,10 +61,6 @@ pub(crate) fn send(db: &Db, client: &'static str, events: &[Event]) -> Vec<Appen
         append_all(tx, NOW, &[ClientEvents { client, events: &events }], &KnownNames::default())
     });
     wait(write).unwrap().0
-}
-
-pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 /// What counts: number and name of every event.

@@ -9,7 +9,6 @@
 mod blocks;
 mod claiming;
 mod following;
-mod interleaving;
 mod listing;
 mod log;
 mod official;

@@ -7,8 +7,9 @@ use lyceum_events::repository::{EventFilter, EventOrder, GatherOutcome, gather, 
 use lyceum_events::{Appended, Event, scan};
 use lyceum_store::Db;
 use lyceum_store::log::write_latest;
+use lyceum_testkit::open_writes::wait;
 
-use crate::log::{EARLY, LATE, both, event, send, wait};
+use crate::log::{EARLY, LATE, both, event, send};
 
 /// Events that are new.
 const EVENTS: u32 = 9_000;

@@ -51,6 +51,7 @@ pub(super) const SOURCES: &[(&str, &str)] = &[
     ("K2", "https://www.cockroachlabs.com/docs/stable/select-for-update"),
     ("K3", "https://www.cockroachlabs.com/docs/stable/read-committed"),
     ("K4", "https://www.cockroachlabs.com/docs/v25.4/known-limitations"),
+    ("K5", "https://www.cockroachlabs.com/docs/stable/rollback-transaction"),
 ];
 
 pub(super) const FEATURES: &[Feature] = &[
@@ -102,8 +103,16 @@ pub(super) const FEATURES: &[Feature] = &[
             Full,
             Partial("off in serializable transactions unless set", "K2"),
         ],
-        change: "The intake of events holds the list of runs with it. On CockroachDB, set \
+        change: "A lesson that appends an event checks with it that no list of runs has changed. On CockroachDB, set \
                  `enable_shared_locking_for_serializable`.",
+    },
+    Feature {
+        name: "locks that end with a savepoint",
+        words: &["SAVEPOINT", "RELEASE"],
+        phrases: &[],
+        support: [Undocumented, Undocumented, Partial("locks stay until the commit", "K5")],
+        change: "A lesson that appends an event checks so that no list of runs has changed. If locks stay, it keeps the list \
+                 until the commit, and ids move into runs more rarely.",
     },
     Feature {
         name: "`LOCK TABLE`",

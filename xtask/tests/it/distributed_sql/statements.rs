@@ -11,7 +11,7 @@ pub(super) struct Statement {
 }
 
 /// A text with one of these words is SQL.
-const MARKS: [&str; 26] = [
+const MARKS: [&str; 27] = [
     "SELECT",
     "INSERT",
     "UPDATE",
@@ -27,6 +27,7 @@ const MARKS: [&str; 26] = [
     "RETURNING",
     "SHARE",
     "LOCK",
+    "SAVEPOINT",
     "LISTEN",
     "NOTIFY",
     "COPY",

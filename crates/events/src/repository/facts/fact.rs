@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use lyceum_runs::{PackedNumbers, RunRecord, pack};
+
 use super::KEY;
 use crate::facts::MeasureSums;
-use crate::repository::runs::{PackedNumbers, RunRecord, pack};
 
 /// The fact of an event in a quarter hour: actor, bucket, number of the event and context.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +33,6 @@ impl Fact {
 }
 
 impl RunRecord for Fact {
-    const LIST: &'static str = "facts";
-    const CHUNKS: &'static str = "event_fact_chunks";
     const IN_CHUNK: usize = 64;
     const FIRST: Self = Self { key: [0; KEY], sums: MeasureSums { events: 0, measures: [0; 9] } };
 
@@ -61,12 +60,12 @@ impl RunRecord for Fact {
     fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
         let mut fact = *before;
         for part in &mut fact.key {
-            *part = part.wrapping_add(packed.next()?);
+            *part = part.wrapping_add(packed.number()?);
         }
-        fact.sums.events = packed.next()?;
-        let which: u64 = packed.next()?;
+        fact.sums.events = packed.number()?;
+        let which: u64 = packed.number()?;
         for (at, sum) in fact.sums.measures.iter_mut().enumerate() {
-            *sum = if which >> at & 1 == 1 { packed.next()? } else { 0 };
+            *sum = if which >> at & 1 == 1 { packed.number()? } else { 0 };
         }
         Some(fact)
     }

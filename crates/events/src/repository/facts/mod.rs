@@ -8,15 +8,14 @@ use std::ops::{Range, RangeInclusive};
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
+use lyceum_runs::Runs;
 use lyceum_store::dialect::is_one_of_numbers;
 use lyceum_store::log::{RowLock, is_only_writer, lock};
 use lyceum_store::{Row, Tx, Value};
 
 pub(super) use self::fact::Fact;
-use super::gather::GatherOutcome;
 use super::names::{Actor, every_actor};
-use super::run_lists::RunLists;
-use super::runs::{RunListValidity, RunRecord as _, Runs};
+use super::run_lists::{FACTS, RunLists};
 use super::{GATHERED_ROWS, RUN_MIN_RECORDS};
 use crate::facts::{BUCKET_MS, FactContext, Facts, MeasureSums};
 use crate::limits::FACT_LOCATE_CHUNK_COUNT;
@@ -104,9 +103,7 @@ impl FactRows {
         if self.rows.len() >= RUN_MIN_RECORDS {
             return match run_lists {
                 Some(run_lists) => run_lists.facts.add(tx, self.rows),
-                None if is_only_writer(tx) => {
-                    Runs::open(tx, RunListValidity::Alone)?.add(tx, self.rows)
-                }
+                None if is_only_writer(tx) => Runs::open_alone(tx, FACTS)?.add(tx, self.rows),
                 None => young::add(tx, self.rows),
             };
         }
@@ -125,8 +122,9 @@ fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
     tx.send_rows("event_facts", &COLUMNS, &values, conflict)
 }
 
-/// Moves young facts into a run: of the rows those of the first actors, completely.
-pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Fact>) -> Result<GatherOutcome> {
+/// Moves young facts into a run: of the rows those of the first actors, completely. Returns how many, and whether some
+/// may be left.
+pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Fact>) -> Result<(usize, bool)> {
     let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
     let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?;
     // In one statement, so that no row is removed that was added since the read.
@@ -135,13 +133,9 @@ pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Fact>) -> Result<GatherOut
     let mut facts = tx.all(&sql, &[last.unwrap_or(i64::MAX).into()], fact)?;
     let (packed, has_more_packed) = young::take(tx, YOUNG_ROWS_GATHERED)?;
     facts.extend(packed);
-    let outcome = GatherOutcome {
-        moved: facts.len(),
-        has_more: last.is_some() || has_more_packed,
-        ..GatherOutcome::default()
-    };
+    let moved = facts.len();
     runs.add(tx, facts)?;
-    Ok(outcome)
+    Ok((moved, last.is_some() || has_more_packed))
 }
 
 /// Waits until no other transaction corrects an event or moves facts, and none can before this one ends.
@@ -151,7 +145,7 @@ pub(super) fn wait_to_correct(tx: &mut Tx<'_>) -> Result<()> {
         return Ok(());
     }
     let sql = format!("SELECT 1 FROM event_runs WHERE name = $1 {alone}");
-    tx.send(&sql, &[Fact::LIST.into()])
+    tx.send(&sql, &[FACTS.name.into()])
 }
 
 /// Calls `each` with the facts in rows of their own that match a condition.
@@ -198,7 +192,7 @@ fn of_actors(
             each(fact);
         }
     })?;
-    if !Runs::open(tx, RunListValidity::Snapshot)?.find(tx, actors, buckets, each)? {
+    if !Runs::open(tx, FACTS)?.find(tx, actors, buckets, each)? {
         return Err(Problem::internal("a run of facts is missing"));
     }
     Ok(())
@@ -209,14 +203,14 @@ fn of_everybody(tx: &mut Tx<'_>, buckets: &Range<i64>, mut each: impl FnMut(Fact
     let bounds = [buckets.start.into(), buckets.end.into()];
     rows(tx, "bucket >= $1 AND bucket < $2", &bounds, &mut each)?;
     young::each(tx, &EVERYBODY, buckets, &mut each)?;
-    Runs::open(tx, RunListValidity::Snapshot)?.scan(tx, buckets, each)
+    Runs::open(tx, FACTS)?.scan(tx, buckets, each)
 }
 
 /// Removes the facts of an event that no longer counts. If they were summed with others, they are subtracted.
 pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) -> Result<()> {
     let mut rows = FactRows::default();
     rows.add(actor, seq, facts);
-    let mut runs = Runs::<Fact>::open(tx, RunListValidity::Alone)?;
+    let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
     let mut shared = Vec::new();
     for Fact { key, sums } in rows.rows {
         let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3 \
@@ -291,7 +285,7 @@ pub fn place(tx: &mut Tx<'_>, places: &[EventPosition]) -> Result<()> {
 /// Removes the facts of the actors after `after` up to `last`.
 pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
     let sql = "DELETE FROM event_facts WHERE actor > $1 AND actor <= $2";
-    let mut runs = Runs::<Fact>::open(tx, RunListValidity::Alone)?;
+    let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
     tx.send(sql, &[after.into(), last.into()])?;
     young::remove(tx, &(after + 1..=last), |_| true)?;
     runs.remove(tx, after + 1, last, |_| true).map(drop)

@@ -3,10 +3,10 @@
 use std::ops::{Range, RangeInclusive};
 
 use lyceum_core::Result;
+use lyceum_runs::{ChunkRecords, packed};
 use lyceum_store::{Tx, Value};
 
 use super::Fact;
-use crate::repository::runs::{ChunkRecords, packed};
 
 /// The number of facts in one row. Few enough that a row fits into a page.
 const IN_ROW: usize = 256;

@@ -1,16 +1,16 @@
 //! The head of a run, which says which chunks may contain a lead.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use lyceum_core::{Problem, Result};
 use sha2::{Digest as _, Sha256};
 
-use crate::limits::EVENT_HEADS_MAX_BYTES;
+use crate::limits::RUN_HEADS_MAX_BYTES;
 
 /// An index of the chunks of a run that may contain a lead.
-pub(super) struct RunHead {
+pub(crate) struct RunHead {
     /// The first lead of each chunk.
     leads: Vec<i64>,
     filter: LeadFilter,
@@ -18,31 +18,31 @@ pub(super) struct RunHead {
 
 impl RunHead {
     /// The head of chunks with these first leads. `all` are the sorted leads of all records.
-    pub(super) fn of(leads: Vec<i64>, all: impl Iterator<Item = i64>) -> Self {
+    pub(crate) fn of(leads: Vec<i64>, all: impl Iterator<Item = i64>) -> Self {
         let mut all: Vec<i64> = all.collect();
         all.dedup();
         Self { leads, filter: LeadFilter::of(&all) }
     }
 
     /// The chunks that may contain a lead, counted from 0.
-    pub(super) fn chunks_of(&self, lead: i64) -> Range<usize> {
+    pub(crate) fn chunks_of(&self, lead: i64) -> Range<usize> {
         if self.filter.may_hold(lead) { self.chunks_within(lead, lead) } else { 0..0 }
     }
 
     /// The chunks that may contain leads from `first` to `last`, counted from 0.
-    pub(super) fn chunks_within(&self, first: i64, last: i64) -> Range<usize> {
+    pub(crate) fn chunks_within(&self, first: i64, last: i64) -> Range<usize> {
         // The records of a lead may begin in the chunk before the first one that starts with it.
         let from = self.leads.partition_point(|lead| *lead < first).saturating_sub(1);
         from..self.leads.partition_point(|lead| *lead <= last).max(from)
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let leads = self.leads.iter().flat_map(|lead| lead.to_le_bytes());
         leads.chain(self.filter.0.iter().flat_map(|word| word.to_le_bytes())).collect()
     }
 
     /// Parses what [`Head::to_bytes`] wrote, for that number of chunks. Errors: the bytes are malformed.
-    pub(super) fn read(bytes: &[u8], chunks: usize) -> Result<Self> {
+    pub(crate) fn read(bytes: &[u8], chunks: usize) -> Result<Self> {
         let Some((leads, filter)) = bytes.split_at_checked(chunks * size_of::<i64>()) else {
             return Err(Problem::internal("the head of a run is too short"));
         };
@@ -119,7 +119,7 @@ fn spread(mut number: u64) -> u64 {
 }
 
 /// The first 64 bits of a head's hash. Heads with equal marks are equal.
-pub(super) fn mark(head: &[u8]) -> i64 {
+pub(crate) fn mark(head: &[u8]) -> i64 {
     let digest = Sha256::digest(head);
     i64::from_le_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
 }
@@ -135,14 +135,14 @@ struct HeadCache {
 static KNOWN: LazyLock<Mutex<HeadCache>> = LazyLock::new(Mutex::default);
 
 /// The cached head with that mark.
-pub(super) fn cached_head(mark: i64) -> Option<Arc<RunHead>> {
+pub(crate) fn cached_head(mark: i64) -> Option<Arc<RunHead>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).heads.get(&mark).cloned()
 }
 
 /// Caches a head. If there are too many, the cache is cleared, and heads in use are read again.
-pub(super) fn keep(mark: i64, head: RunHead) -> Arc<RunHead> {
+pub(crate) fn keep(mark: i64, head: RunHead) -> Arc<RunHead> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if known.bytes + head.size() > EVENT_HEADS_MAX_BYTES {
+    if known.bytes + head.size() > RUN_HEADS_MAX_BYTES {
         *known = HeadCache::default();
     }
     let head = Arc::new(head);
@@ -154,7 +154,7 @@ pub(super) fn keep(mark: i64, head: RunHead) -> Arc<RunHead> {
 }
 
 /// Removes a head from the cache that no run of this database uses any more.
-pub(super) fn forget(mark: i64) {
+pub(crate) fn forget(mark: i64) {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(head) = known.heads.remove(&mark) {
         known.bytes -= head.size();
@@ -162,7 +162,7 @@ pub(super) fn forget(mark: i64) {
 }
 
 /// Removes all heads from the cache except those with these marks.
-pub(in crate::repository) fn forget_all_but(marks: &HashSet<i64>) {
+pub fn forget_all_but(marks: &BTreeSet<i64>) {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.heads.retain(|mark, _| marks.contains(mark));
     known.bytes = known.heads.values().map(|head| head.size()).sum();

@@ -1,16 +1,31 @@
-//! Packs records as bytes: each one as the differences to the record before.
+//! Records of runs, packed as bytes: each one as the differences to the record before.
 
 use integer_encoding::VarInt;
 use lyceum_core::{Problem, Result};
 
-use super::RunRecord;
+/// A record in runs.
+pub trait RunRecord: Copy + Ord {
+    /// The number of records in a chunk, small enough to read and unpack a chunk in microseconds.
+    const IN_CHUNK: usize;
+    /// The predecessor of the first record of a chunk.
+    const FIRST: Self;
+
+    /// The key by which records are sorted and found.
+    fn lead(&self) -> i64;
+    /// Its time, in any unit. Lookups skip runs of other times.
+    fn time(&self) -> i64;
+    /// Writes it as a difference to the record before.
+    fn put(&self, before: &Self, out: &mut Vec<u8>);
+    /// Reads it. `None` if the bytes are damaged.
+    fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self>;
+}
 
 /// Packed numbers, one after the other.
-pub(in crate::repository) struct PackedNumbers<'a>(&'a [u8]);
+pub struct PackedNumbers<'a>(&'a [u8]);
 
 impl PackedNumbers<'_> {
     /// The next number.
-    pub(in crate::repository) fn next<N: VarInt>(&mut self) -> Option<N> {
+    pub fn number<N: VarInt>(&mut self) -> Option<N> {
         let (number, size) = N::decode_var(self.0)?;
         self.0 = &self.0[size..];
         Some(number)
@@ -18,7 +33,7 @@ impl PackedNumbers<'_> {
 }
 
 /// Packs a number. Small numbers take one byte.
-pub(in crate::repository) fn pack(number: impl VarInt, out: &mut Vec<u8>) {
+pub fn pack(number: impl VarInt, out: &mut Vec<u8>) {
     let at = out.len();
     // The maximum length of a number. Copying a constant length is faster than copying the exact one.
     out.extend_from_slice(&[0; 10]);
@@ -27,7 +42,7 @@ pub(in crate::repository) fn pack(number: impl VarInt, out: &mut Vec<u8>) {
 }
 
 /// The bytes of a chunk with these records.
-pub(in crate::repository) fn packed<R: RunRecord>(records: &[R]) -> Vec<u8> {
+pub fn packed<R: RunRecord>(records: &[R]) -> Vec<u8> {
     let mut out = Vec::with_capacity(records.len() * 16);
     let mut before = R::FIRST;
     for record in records {
@@ -38,13 +53,14 @@ pub(in crate::repository) fn packed<R: RunRecord>(records: &[R]) -> Vec<u8> {
 }
 
 /// The records of a chunk, in order.
-pub(in crate::repository) struct ChunkRecords<'a, R> {
+pub struct ChunkRecords<'a, R> {
     packed: PackedNumbers<'a>,
     before: R,
 }
 
 impl<'a, R: RunRecord> ChunkRecords<'a, R> {
-    pub(in crate::repository) fn of(chunk: &'a [u8]) -> Self {
+    /// The records of the bytes.
+    pub fn of(chunk: &'a [u8]) -> Self {
         Self { packed: PackedNumbers(chunk), before: R::FIRST }
     }
 }

@@ -1,12 +1,4 @@
-//! Runs: sorted records in chunks of bytes (docs/decisions/057-runs.md).
-//!
-//! Each row with a random key, such as a hash or an actor, modifies a different page of the database. So records that
-//! are written together become one run: sorted, compressed, and appended to a table. Runs of similar size are merged.
-//! There are few runs as a result, and each record is rewritten only a few times. A lookup asks the filter of each
-//! run, which is in memory, before it reads a chunk.
-
-mod head;
-mod packed;
+//! The list of runs of one kind of record.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -15,32 +7,20 @@ use std::sync::Arc;
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::log::{RowLock, lock};
-use lyceum_store::{Tx, Value};
+use lyceum_store::{IN_LIST_MARKS, Tx, Value, in_lists};
 
-use self::head::RunHead;
-pub(super) use self::head::forget_all_but;
-pub(super) use self::packed::{ChunkRecords, PackedNumbers, pack, packed};
-use super::{MARKS, lists};
+use crate::head::{self, RunHead};
+use crate::record::{ChunkRecords, RunRecord, packed};
 
-/// A record in runs.
-pub(super) trait RunRecord: Copy + Ord {
-    /// The name of the list of its runs.
-    const LIST: &'static str;
-    /// The table of their chunks.
-    const CHUNKS: &'static str;
-    /// The number of records in a chunk, small enough to read and unpack a chunk in microseconds.
-    const IN_CHUNK: usize;
-    /// The predecessor of the first record of a chunk.
-    const FIRST: Self;
-
-    /// The key by which records are sorted and found.
-    fn lead(&self) -> i64;
-    /// Its time, in any unit. Lookups skip runs of other times.
-    fn time(&self) -> i64;
-    /// Writes it as a difference to the record before.
-    fn put(&self, before: &Self, out: &mut Vec<u8>);
-    /// Reads it. `None` if the bytes are damaged.
-    fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self>;
+/// Where the runs of one kind of record are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunTables {
+    /// The table of lists. Its columns are `name` (a key) and `list` (bytes, or NULL). The name has a row.
+    pub lists: &'static str,
+    /// The name of the list.
+    pub name: &'static str,
+    /// The table of chunks. Its columns are `id` (the key, a whole number) and `body` (bytes).
+    pub chunks: &'static str,
 }
 
 /// The size ratio of levels, as a power of two: eight runs make one of the next level.
@@ -51,7 +31,7 @@ const MERGED: usize = 1 << LEVEL_BITS;
 const MAX_BYTES: usize = 1 << 25;
 
 /// A run, as stored in the list.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct RunEntry {
     /// The number of its head. The numbers of its chunks follow.
     head: i64,
@@ -87,39 +67,35 @@ impl RunEntry {
     }
 }
 
-/// How long the list of runs stays valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RunListValidity {
-    /// As long as the current snapshot.
-    Snapshot,
-    /// In a transaction that sees one state, until it ends. In one that sees the latest state, others may add and merge
-    /// runs, but nothing leaves them ([`RowLock::Seen`]).
-    Claim,
-    /// Until this transaction ends. It may change the list.
-    Alone,
-}
-
-/// The runs of one kind of record.
-pub(super) struct Runs<R> {
+/// The runs of one kind of record, as one statement saw them.
+#[derive(Debug)]
+pub struct Runs<R> {
+    tables: RunTables,
     list: Vec<RunEntry>,
     record: PhantomData<R>,
 }
 
 impl<R: RunRecord> Runs<R> {
     /// Reads the list of runs.
-    pub(super) fn open(tx: &mut Tx<'_>, hold: RunListValidity) -> Result<Self> {
-        let lock = match hold {
-            RunListValidity::Snapshot => "",
-            RunListValidity::Claim => lock(tx, RowLock::Seen),
-            RunListValidity::Alone => lock(tx, RowLock::Alone),
-        };
-        let sql = format!("SELECT list FROM event_runs WHERE name = $1 {lock}");
-        let list = tx.query_one(&sql, &[R::LIST.into()], |row| Ok(Self::of(row.opt_blob(0)?)))?;
+    pub fn open(tx: &mut Tx<'_>, tables: RunTables) -> Result<Self> {
+        Self::read(tx, tables, "")
+    }
+
+    /// Reads the list of runs to change it. Until this transaction ends, no other one changes it.
+    pub fn open_alone(tx: &mut Tx<'_>, tables: RunTables) -> Result<Self> {
+        let lock = lock(tx, RowLock::Alone);
+        Self::read(tx, tables, lock)
+    }
+
+    fn read(tx: &mut Tx<'_>, tables: RunTables, lock: &str) -> Result<Self> {
+        let sql = format!("SELECT list FROM {} WHERE name = $1 {lock}", tables.lists);
+        let list = tx
+            .query_one(&sql, &[tables.name.into()], |row| Ok(Self::of(tables, row.opt_blob(0)?)))?;
         list.ok_or_else(|| Problem::internal("a list of runs is missing"))
     }
 
     /// The runs in a stored list.
-    pub(super) fn of(list: Option<&[u8]>) -> Self {
+    pub fn of(tables: RunTables, list: Option<&[u8]>) -> Self {
         let (numbers, _) = list.unwrap_or_default().as_chunks();
         let numbers: Vec<i64> = numbers.iter().map(|one| i64::from_le_bytes(*one)).collect();
         let (runs, _) = numbers.as_chunks::<RUN>();
@@ -131,17 +107,17 @@ impl<R: RunRecord> Runs<R> {
             to,
             mark,
         };
-        Self { list: runs.iter().map(run).collect(), record: PhantomData }
+        Self { tables, list: runs.iter().map(run).collect(), record: PhantomData }
     }
 
     /// The marks of the heads of all runs.
-    pub(super) fn marks(&self) -> impl Iterator<Item = i64> {
+    pub fn marks(&self) -> impl Iterator<Item = i64> {
         self.list.iter().map(|run| run.mark)
     }
 
     /// Calls `each` with the records of the leads, in no particular order. The leads must be sorted. `false` if runs of
     /// the list are gone, because it is outdated; then some records may be missing.
-    pub(super) fn find(
+    pub fn find(
         &self,
         tx: &mut Tx<'_>,
         leads: &[i64],
@@ -150,14 +126,14 @@ impl<R: RunRecord> Runs<R> {
     ) -> Result<bool> {
         let mut chunks: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
         for run in self.list.iter().filter(|run| run.is_within(times)) {
-            let Some(head) = read_head::<R>(tx, run)? else { return Ok(false) };
+            let Some(head) = read_head(tx, self.tables, run)? else { return Ok(false) };
             for lead in leads {
                 for at in head.chunks_of(*lead) {
                     chunks.entry(number(run, at)).or_default().push(*lead);
                 }
             }
         }
-        fetch::<R>(tx, chunks.keys().copied().collect(), |chunk, records| {
+        fetch::<R>(tx, self.tables, chunks.keys().copied().collect(), |chunk, records| {
             let wanted = &chunks[&chunk];
             for record in records {
                 let record = record?;
@@ -173,13 +149,11 @@ impl<R: RunRecord> Runs<R> {
     }
 
     /// Calls `each` with all records of the times, run by run.
-    pub(super) fn scan(
-        &self,
-        tx: &mut Tx<'_>,
-        times: &Range<i64>,
-        mut each: impl FnMut(R),
-    ) -> Result<()> {
-        let sql = format!("SELECT body FROM {} WHERE id > $1 AND id < $2 ORDER BY id", R::CHUNKS);
+    pub fn scan(&self, tx: &mut Tx<'_>, times: &Range<i64>, mut each: impl FnMut(R)) -> Result<()> {
+        let sql = format!(
+            "SELECT body FROM {} WHERE id > $1 AND id < $2 ORDER BY id",
+            self.tables.chunks
+        );
         for run in self.list.iter().filter(|run| run.is_within(times)) {
             tx.query(&sql, &[run.head.into(), run.end().into()], |row| {
                 for record in ChunkRecords::<R>::of(row.blob(0)?) {
@@ -195,7 +169,7 @@ impl<R: RunRecord> Runs<R> {
     }
 
     /// Adds records as a new run, or merged with others of its size.
-    pub(super) fn add(&mut self, tx: &mut Tx<'_>, mut records: Vec<R>) -> Result<()> {
+    pub fn add(&mut self, tx: &mut Tx<'_>, mut records: Vec<R>) -> Result<()> {
         if records.is_empty() {
             return Ok(());
         }
@@ -203,7 +177,7 @@ impl<R: RunRecord> Runs<R> {
         let head = self.list.iter().map(RunEntry::end).max().unwrap_or(1);
         while self.merge(tx, &mut records)? {}
         records.sort();
-        let run = write(tx, head, &records)?;
+        let run = write(tx, self.tables, head, &records)?;
         self.list.push(run);
         self.save(tx)
     }
@@ -227,15 +201,15 @@ impl<R: RunRecord> Runs<R> {
         self.list = others;
         let more: i64 = alike.iter().map(|run| run.records).sum();
         records.reserve(usize::try_from(more).unwrap_or_default());
-        read_whole(tx, &alike, records)?;
+        read_whole(tx, self.tables, &alike, records)?;
         for run in alike {
-            drop_run::<R>(tx, &run)?;
+            drop_run(tx, self.tables, &run)?;
         }
         Ok(true)
     }
 
     /// Removes records with leads from `first` to `last` for which `goes` is true. Returns their number.
-    pub(super) fn remove(
+    pub fn remove(
         &mut self,
         tx: &mut Tx<'_>,
         first: i64,
@@ -243,13 +217,13 @@ impl<R: RunRecord> Runs<R> {
         goes: impl Fn(&R) -> bool,
     ) -> Result<i64> {
         let mut removed = 0;
-        let update = format!("UPDATE {} SET body = $1 WHERE id = $2", R::CHUNKS);
+        let update = format!("UPDATE {} SET body = $1 WHERE id = $2", self.tables.chunks);
         for run in &mut self.list {
-            let head = read_head::<R>(tx, run)?.ok_or_else(missing_chunk)?;
+            let head = read_head(tx, self.tables, run)?.ok_or_else(missing_chunk)?;
             let within = head.chunks_within(first, last);
             let mut changed = Vec::new();
             let chunks = within.map(|at| number(run, at)).collect();
-            let are_all_there = fetch::<R>(tx, chunks, |id, records| {
+            let are_all_there = fetch::<R>(tx, self.tables, chunks, |id, records| {
                 let mut records = records.collect::<Result<Vec<R>>>()?;
                 let before = records.len();
                 records.retain(|one| !((first..=last).contains(&one.lead()) && goes(one)));
@@ -268,7 +242,7 @@ impl<R: RunRecord> Runs<R> {
             }
         }
         for run in self.list.extract_if(.., |run| run.records == 0) {
-            drop_run::<R>(tx, &run)?;
+            drop_run(tx, self.tables, &run)?;
         }
         if removed > 0 {
             self.save(tx)?;
@@ -279,8 +253,9 @@ impl<R: RunRecord> Runs<R> {
     fn save(&self, tx: &mut Tx<'_>) -> Result<()> {
         let numbers = self.list.iter().flat_map(|run| run.numbers());
         let list: Vec<u8> = numbers.flat_map(i64::to_le_bytes).collect();
-        let values = [list.as_slice().into(), R::LIST.into()];
-        tx.send("UPDATE event_runs SET list = $1 WHERE name = $2", &values)
+        let values = [list.as_slice().into(), self.tables.name.into()];
+        let sql = format!("UPDATE {} SET list = $1 WHERE name = $2", self.tables.lists);
+        tx.send(&sql, &values)
     }
 }
 
@@ -302,7 +277,12 @@ fn fitting(records: impl Iterator<Item = i64>, room: i64) -> usize {
     together.take_while(|sum| *sum <= room).count()
 }
 
-fn write<R: RunRecord>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<RunEntry> {
+fn write<R: RunRecord>(
+    tx: &mut Tx<'_>,
+    tables: RunTables,
+    number: i64,
+    records: &[R],
+) -> Result<RunEntry> {
     let bodies: Vec<Vec<u8>> = records.chunks(R::IN_CHUNK).map(packed).collect();
     let firsts = records.chunks(R::IN_CHUNK).map(|chunk| chunk[0].lead()).collect();
     let head = RunHead::of(firsts, records.iter().map(RunRecord::lead));
@@ -313,7 +293,7 @@ fn write<R: RunRecord>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<Ru
     for (id, body) in (number..).zip(std::iter::once(&bytes).chain(&bodies)) {
         values.extend([Value::Int(id), Value::Blob(body)]);
     }
-    tx.send_rows(R::CHUNKS, &["id", "body"], &values, "")?;
+    tx.send_rows(tables.chunks, &["id", "body"], &values, "")?;
     let times = || records.iter().map(RunRecord::time);
     Ok(RunEntry {
         head: number,
@@ -325,9 +305,9 @@ fn write<R: RunRecord>(tx: &mut Tx<'_>, number: i64, records: &[R]) -> Result<Ru
     })
 }
 
-fn drop_run<R: RunRecord>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<()> {
+fn drop_run(tx: &mut Tx<'_>, tables: RunTables, run: &RunEntry) -> Result<()> {
     head::forget(run.mark);
-    let sql = format!("DELETE FROM {} WHERE id >= $1 AND id < $2", R::CHUNKS);
+    let sql = format!("DELETE FROM {} WHERE id >= $1 AND id < $2", tables.chunks);
     tx.send(&sql, &[run.head.into(), run.end().into()])
 }
 
@@ -336,11 +316,11 @@ fn missing_chunk() -> Problem {
 }
 
 /// The head of a run; `None` if it is gone.
-fn read_head<R: RunRecord>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<Option<Arc<RunHead>>> {
+fn read_head(tx: &mut Tx<'_>, tables: RunTables, run: &RunEntry) -> Result<Option<Arc<RunHead>>> {
     if let Some(head) = head::cached_head(run.mark) {
         return Ok(Some(head));
     }
-    let sql = format!("SELECT body FROM {} WHERE id = $1", R::CHUNKS);
+    let sql = format!("SELECT body FROM {} WHERE id = $1", tables.chunks);
     let chunks = usize::try_from(run.chunks).map_err(Problem::internal)?;
     let head = tx.query_one(&sql, &[run.head.into()], |row| RunHead::read(row.blob(0)?, chunks))?;
     Ok(head.map(|head| head::keep(run.mark, head)))
@@ -350,12 +330,13 @@ fn read_head<R: RunRecord>(tx: &mut Tx<'_>, run: &RunEntry) -> Result<Option<Arc
 /// take longer than the reading.
 fn read_whole<R: RunRecord>(
     tx: &mut Tx<'_>,
+    tables: RunTables,
     runs: &[RunEntry],
     records: &mut Vec<R>,
 ) -> Result<()> {
     let range = |n| format!("(id > ${} AND id < ${})", 2 * n + 1, 2 * n + 2);
     let ranges: Vec<String> = (0..MERGED).map(range).collect();
-    let sql = format!("SELECT body FROM {} WHERE {}", R::CHUNKS, ranges.join(" OR "));
+    let sql = format!("SELECT body FROM {} WHERE {}", tables.chunks, ranges.join(" OR "));
     for runs in runs.chunks(MERGED) {
         // Padded, so that all share one prepared statement.
         let padded = runs.iter().chain(std::iter::repeat(&runs[0])).take(MERGED);
@@ -374,12 +355,13 @@ fn read_whole<R: RunRecord>(
 /// Calls `each` with the records of chunks, given by their numbers. `false` if some are gone.
 fn fetch<R: RunRecord>(
     tx: &mut Tx<'_>,
+    tables: RunTables,
     chunks: BTreeSet<i64>,
     mut each: impl FnMut(i64, ChunkRecords<'_, R>) -> Result<()>,
 ) -> Result<bool> {
-    let sql = format!("SELECT id, body FROM {} WHERE id IN ({})", R::CHUNKS, *MARKS);
+    let sql = format!("SELECT id, body FROM {} WHERE id IN ({})", tables.chunks, *IN_LIST_MARKS);
     let mut left = chunks.len();
-    for list in lists(&Vec::from_iter(chunks)) {
+    for list in in_lists(&Vec::from_iter(chunks)) {
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
         tx.query(&sql, &values, |row| {
             left -= 1;
@@ -395,13 +377,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::record::{PackedNumbers, pack};
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     struct Pair(i64, i64);
 
     impl RunRecord for Pair {
-        const LIST: &'static str = "";
-        const CHUNKS: &'static str = "";
         const IN_CHUNK: usize = 4;
         const FIRST: Self = Self(0, 0);
 
@@ -419,7 +400,7 @@ mod tests {
         }
 
         fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
-            Some(Self(before.0.wrapping_add(packed.next()?), packed.next()?))
+            Some(Self(before.0.wrapping_add(packed.number()?), packed.number()?))
         }
     }
 

@@ -1,0 +1,58 @@
+//! Sorted runs of records in a table, and keys that count once.
+//!
+//! **Why.** A row whose key is random changes a page of its own: of its table or of an index. When the pages no longer fit
+//! into memory, each row costs a read and a write of the disk. Here, records with random keys that come together are
+//! written together, and told apart without reading.
+//!
+//! **A run** is a sorted sequence of records. It is packed in *chunks* of some dozens to hundreds of records, which are
+//! rows of a table. The row before its chunks is its *head*: the first key of each chunk, and a Bloom filter with sixteen
+//! bits for each record. A process caches heads, so it reads nothing for a key that is in no run, except once in a
+//! thousand times. A run never changes, except that records may be removed from it. Eight runs of one level are merged into
+//! one of the next level, so there are few runs, and a record is rewritten once per level.
+//!
+//! **The list of runs** of one kind of record is one value in one row. A transaction that changes runs holds this row, and
+//! writes the new list with the chunks. So a crash leaves either the former runs or the new ones.
+//!
+//! **Unique keys** ([`UniqueKeys`]) are claimed by any number of servers beside each other. The latest keys are rows of a
+//! small table with a unique index. A claim has three steps:
+//!
+//! 1. It inserts its keys with `ON CONFLICT DO NOTHING`. If another transaction has claimed one of them and has not ended,
+//!    the claim waits here, and nowhere else.
+//! 2. It reads the list of runs. This statement must see all that was committed before it, so the transaction runs at
+//!    `READ COMMITTED`. A transaction that sees one state runs again if the list is newer than that state.
+//! 3. It looks into the runs. If they contain one of its keys, it removes its own row again.
+//!
+//! Meanwhile one server at a time moves rows into a run ([`UniqueKeys::gather`]), in a transaction that deletes the rows and
+//! adds the run. Why does each key count once?
+//!
+//! - *The former row is still there*: step 1 finds it.
+//! - *It is being moved*: the index has its entry until the move is committed, so step 1 waits. Afterwards the key is in a
+//!   run of the list that step 2 reads.
+//! - *It was moved before step 1*: the same.
+//! - *The move fails or the server is killed*: the row is there again.
+//! - *The runs of the list are merged between steps 2 and 3*: a chunk is missing, and the claim returns to step 2. Numbers
+//!   of chunks are not used twice while a list has runs, so a number never leads to other records.
+//!
+//! On SQLite one transaction writes at a time. It looks first and adds its keys as a run at once
+//! ([`UniqueKeys::claim_in_run`]).
+//!
+//! The crate does not know what a key or a record means. `tests/it/claims.rs` compares random orders of claims,
+//! unfinished claims, moves, merges and failures with a `BTreeMap`.
+//!
+//! | what | where |
+//! |---|---|
+//! | a record, packed as bytes | `record` |
+//! | the head of a run, and the cache of heads | `head` |
+//! | the list of runs: find, add, merge, remove | `repository/runs.rs` |
+//! | keys that count once | `repository/keys.rs` |
+//! | the SQL | `repository` |
+//! | limits | `limits` |
+
+mod head;
+pub mod limits;
+mod record;
+mod repository;
+
+pub use head::forget_all_but;
+pub use record::{ChunkRecords, PackedNumbers, RunRecord, pack, packed};
+pub use repository::{KeyNumber, RunTables, Runs, UniqueKeys, hold_lists};
