@@ -151,6 +151,8 @@ pub const TABLES: &[Table] = &[
     impersonal("events", "event_runs"),
     impersonal("events", "event_id_chunks"),
     impersonal("events", "event_fact_chunks"),
+    impersonal("events", "event_sums"),
+    impersonal("events", "event_place_chunks"),
     impersonal("events", "event_spans"),
     // Names of courses, subjects and apps; the number of a context is a hash of them.
     impersonal("events", "event_contexts"),

@@ -12,6 +12,7 @@
 //! | errors in an envelope, with their paths | `faults` |
 //! | JSON kept exactly as it was sent | `reader`, `tree` |
 //! | sums by quarter hour | `facts`, `repository/facts` |
+//! | facts as rows of an ordinary table | `repository/facts/sums.rs` |
 //! | learning events that the server appends | `learning` |
 //! | appending, corrections | `repository/append.rs` |
 //! | moving young ids and facts into runs | `repository/gather.rs`, `repository/run_lists.rs` |
@@ -92,5 +93,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 133,
         name: "refusals_by_replay",
         sql: include_str!("../migrations/V133__refusals_by_replay.sql"),
+    },
+    Migration {
+        version: 141,
+        name: "event_sums",
+        sql: include_str!("../migrations/V141__event_sums.sql"),
     },
 ];

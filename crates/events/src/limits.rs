@@ -7,6 +7,8 @@ pub const TIME_SPENT_SPAN_MAX_H: i64 = 48;
 pub const TIME_SPENT_REACH_MAX_H: i64 = 7 * 24;
 /// Greatest number that one item of an event can add to a fact, in either direction.
 pub const FACT_VALUE_MAX_COUNT: i32 = 1_000_000_000;
+/// Facts that are added to their sums in one transaction. On SQLite, other writers wait meanwhile.
+pub const FACT_SUM_CHUNK_COUNT: usize = 8192;
 /// Actors whose facts are computed anew in one transaction.
 pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;
 /// Events whose positions are recomputed in one transaction.

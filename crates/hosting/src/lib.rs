@@ -137,6 +137,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sql: include_str!("../migrations/V131__backups.sql"),
     },
     Migration {
+        version: 142,
+        name: "schema_of_nodes",
+        sql: include_str!("../migrations/V142__schema_of_nodes.sql"),
+    },
+    Migration {
         version: 143,
         name: "installations",
         sql: include_str!("../migrations/V143__installations.sql"),

@@ -36,6 +36,11 @@ impl RunHead {
         from..self.leads.partition_point(|lead| *lead <= last).max(from)
     }
 
+    /// The head of the chunks from `first` on. It has no filter, because it is soon replaced.
+    pub(crate) fn rest_from(&self, first: usize) -> Self {
+        Self { leads: self.leads[first..].to_vec(), filter: LeadFilter(Vec::new()) }
+    }
+
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let leads = self.leads.iter().flat_map(|lead| lead.to_le_bytes());
         leads.chain(self.filter.0.iter().flat_map(|word| word.to_le_bytes())).collect()

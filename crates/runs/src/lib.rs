@@ -43,7 +43,8 @@
 //! |---|---|
 //! | a record, packed as bytes | `record` |
 //! | the head of a run, and the cache of heads | `head` |
-//! | the list of runs: find, add, merge, remove | `repository/runs.rs` |
+//! | the list of runs: find, add, merge, take, remove | `repository/runs.rs` |
+//! | chunks and heads in their table | `repository/chunks.rs` |
 //! | keys that count once | `repository/keys.rs` |
 //! | the SQL | `repository` |
 //! | limits | `limits` |

@@ -1,30 +1,63 @@
-//! Moves ids and facts of new events into runs, while servers append more. Each server tries, and one at a time does it.
-//! SQLite needs none of this, because the transactions that append events do it themselves.
+//! Moves ids and facts of new events into runs, while servers append more, and sums facts. Each server tries, and one at a
+//! time does it. On SQLite, the transactions that append events write runs themselves.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lyceum_core::Result;
+use lyceum_events::facts;
 use lyceum_events::repository::{YOUNG_TABLES, forget_unused_heads, gather, is_gathering_due};
+use lyceum_hosting::nodes::report;
 use lyceum_store::{SqlDialect, log};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::apart::apart;
 use crate::limits::{
     EVENT_GATHER_PAUSE_MS, EVENT_HEADS_CHECK_EVERY_S, EVENT_ROWS_FREED_COUNT,
-    EVENT_ROWS_FREED_EVERY_S,
+    EVENT_ROWS_FREED_EVERY_S, FACT_SUM_EVERY_S,
 };
 use crate::state::App;
 
 const PAUSE: Duration = Duration::from_millis(EVENT_GATHER_PAUSE_MS);
 
-/// Moves young ids and facts until the server stops, and lets PostgreSQL reuse the space of the deleted rows.
+/// Moves young ids and facts and sums facts until the server stops, and lets PostgreSQL reuse the space of the deleted
+/// rows.
 pub(crate) async fn gather_periodically(app: App) {
-    if app.db.dialect() == SqlDialect::Sqlite {
-        return;
-    }
     let deleted = AtomicUsize::new(0);
-    tokio::join!(move_periodically(&app, &deleted), free_periodically(&app, &deleted));
+    let move_all = async {
+        if app.db.dialect() == SqlDialect::Postgres {
+            tokio::join!(move_periodically(&app, &deleted), free_periodically(&app, &deleted));
+        }
+    };
+    tokio::join!(move_all, sum_periodically(&app));
+}
+
+async fn sum_periodically(app: &App) {
+    loop {
+        if let Err(problem) = sum_all(app).await {
+            tracing::warn!(%problem, "facts of events were not summed; trying again");
+        }
+        sleep(Duration::from_secs(FACT_SUM_EVERY_S)).await;
+    }
+}
+
+/// Sums the facts of all events that are stored now, unless an older server is live, which reads no sums.
+async fn sum_all(app: &App) -> Result<()> {
+    let now = app.clock.now();
+    let may_sum = app.db.read(move |tx| {
+        Ok(facts::is_summing_due(tx)? && report::all_know(tx, now, facts::SUMS_SCHEMA_VERSION)?)
+    });
+    if !may_sum.await? {
+        return Ok(());
+    }
+    let end = log::write_latest(&app.db, facts::sum_young).await?;
+    let mut began = Instant::now();
+    while log::write_latest(&app.db, move |tx| facts::sum_runs(tx, end)).await? {
+        // On SQLite, other writes wait for this one.
+        sleep(began.elapsed()).await;
+        began = Instant::now();
+    }
+    Ok(())
 }
 
 async fn move_periodically(app: &App, deleted: &AtomicUsize) {

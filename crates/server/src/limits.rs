@@ -56,6 +56,8 @@ pub const QTI_BODY_MAX_BYTES: usize = 16 * 1024 * 1024;
 pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
 /// Milliseconds between two looks for ids and facts of events that can be moved into runs.
 pub const EVENT_GATHER_PAUSE_MS: u64 = 1000;
+/// Seconds between two looks for facts of events that are not summed.
+pub const FACT_SUM_EVERY_S: u64 = 20;
 /// Rows of ids and facts of events that are moved before PostgreSQL is told to reuse their space.
 pub const EVENT_ROWS_FREED_COUNT: usize = 100_000;
 /// Seconds from the moment a server tells PostgreSQL to reuse the space of such rows until it does so again, at least.

@@ -38,11 +38,16 @@ fn count_live(nodes: &[NodeStatus]) -> u32 {
     u32::try_from(live).unwrap_or(u32::MAX).max(1)
 }
 
+fn newest_migration() -> i32 {
+    crate::migrations().iter().map(|migration| migration.version).max().unwrap_or_default()
+}
+
 /// Reports the state of this server.
 pub(crate) async fn report_state(app: App, state: NodeState) {
     let (now, node) = (app.clock.now(), app.node.clone());
     let report = NodeReport {
         version: env!("CARGO_PKG_VERSION"),
+        schema_version: newest_migration(),
         public_url: app.config.server.public_url.clone(),
         state,
         master_key: app.master_key.clone(),

@@ -5,7 +5,7 @@ use lyceum_bridge::analytics::Report;
 use lyceum_bridge::zone::Zone;
 use lyceum_core::random::RandomStream;
 use lyceum_core::time::Timestamp;
-use lyceum_events::facts::Measure;
+use lyceum_events::facts::{FactContext, Measure, MeasureSums};
 use lyceum_events::{Appended, Event};
 use lyceum_store::Db;
 use serde_json::{Value, json};
@@ -266,6 +266,7 @@ fn a_rebuild_corrects_wrong_facts() {
         let said: Vec<Said> = (0..100).map(|number| some(&mut random, number)).collect();
         let (together, apart) = said.split_at(60);
         send(db, &sent(together));
+        sum(db);
         for few in apart.chunks(5) {
             send(db, &sent(few));
         }
@@ -295,6 +296,9 @@ fn facts_in_runs_equal_facts_in_rows() {
                 if at % 3 == 0 {
                     gather(db);
                 }
+                if at % 7 == 0 && size == small_size {
+                    sum(db);
+                }
             }
             for batch in corrected.chunks(size / 5) {
                 let answers = send(db, batch);
@@ -307,9 +311,49 @@ fn facts_in_runs_equal_facts_in_rows() {
         gather(db);
         assert!(rows(db) == ends[1], "facts that moved into runs");
         assert!(young(db) < 10_000, "what is young becomes runs");
+        sum(db);
+        assert!(rows(db) == ends[1], "facts that are summed");
+        assert_eq!(in_sql(db), ends[1], "plain SQL");
+        let unplaced = || db.read_blocking(|tx| lyceum_events::facts::unplaced(tx, 0)).unwrap();
+        assert_eq!(unplaced(), Vec::<[i64; 3]>::new());
         rebuild(db);
         assert!(rows(db) == ends[0], "a rebuild");
+        sum(db);
+        assert_eq!(in_sql(db), ends[0], "a rebuild and then plain SQL");
     });
+}
+
+/// Sums all facts, as a server does each few seconds.
+fn sum(db: &Db) {
+    let end = db.write_blocking(lyceum_events::facts::sum_young).unwrap();
+    while db.write_blocking(|tx| lyceum_events::facts::sum_runs(tx, end)).unwrap() {}
+    assert!(!db.read_blocking(lyceum_events::facts::is_summing_due).unwrap());
+}
+
+/// The facts as an analyst reads them, in the form of [`rows`].
+fn in_sql(db: &Db) -> Vec<String> {
+    let sql = "SELECT a.iri, a.email, s.bucket * 900000, c.course, c.subject, c.app, s.events, s.xp, \
+               s.total_questions, s.correct_questions, s.mastered_units, s.active, s.inactive, s.waste, \
+               s.unknown, s.anti_pattern FROM event_sums s JOIN event_actors a ON a.id = s.actor \
+               JOIN event_contexts c ON c.id = s.context";
+    let read = |tx: &mut lyceum_store::Tx<'_>| {
+        tx.all(sql, &[], |row| {
+            let name = (row.string(0)?, row.string(1)?);
+            let context = FactContext {
+                course: row.string(3)?,
+                subject: row.string(4)?,
+                app: row.string(5)?,
+            };
+            let mut sums = MeasureSums { events: row.int(6)?, ..MeasureSums::default() };
+            for (at, measure) in sums.measures.iter_mut().enumerate() {
+                *measure = row.int(7 + at)?;
+            }
+            Ok(format!("{name:?} {} {context:?} {sums:?}", row.int(2)?))
+        })
+    };
+    let mut rows = db.read_blocking(read).unwrap();
+    rows.sort();
+    rows
 }
 
 /// Moves young facts into runs, as a server does beside its other work.
@@ -329,7 +373,9 @@ fn spoil(db: &Db) {
         tx.execute("DELETE FROM event_facts WHERE bucket % 3 = 2", &[])?;
         tx.execute("DELETE FROM event_young_facts", &[])?;
         tx.execute("DELETE FROM event_fact_chunks", &[])?;
-        tx.execute("UPDATE event_runs SET list = NULL WHERE name = 'facts'", &[])
+        tx.execute("DELETE FROM event_place_chunks", &[])?;
+        tx.execute("UPDATE event_sums SET xp = xp + 1", &[])?;
+        tx.execute("UPDATE event_runs SET list = NULL WHERE name IN ('facts', 'places')", &[])
     })
     .unwrap();
 }

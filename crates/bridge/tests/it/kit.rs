@@ -184,6 +184,8 @@ pub(crate) fn empty(db: &Db) {
         "event_facts",
         "event_young_facts",
         "event_fact_chunks",
+        "event_sums",
+        "event_place_chunks",
         "event_contexts",
     ];
     db.write_blocking(|tx| {

@@ -17,9 +17,13 @@ use crate::repository::facts::{ContextRows, FactRows};
 use crate::tree::Tree;
 
 pub use crate::repository::facts::{
-    ActorFacts, EventPosition, apps_of, place, read, sums_by_actor, unplaced, users_of_app,
+    ActorFacts, EventPosition, apps_of, is_summing_due, place, read, sum_runs, sum_young,
+    sums_by_actor, unplaced, users_of_app,
 };
 pub use piece::{FactPieces, Metric, REACH_MS};
+
+/// The migration that added the table of sums. Servers that do not know it do not read sums.
+pub const SUMS_SCHEMA_VERSION: i32 = 141;
 
 /// Milliseconds of a bucket.
 pub const BUCKET_MS: i64 = 15 * 60 * 1000;

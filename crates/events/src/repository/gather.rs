@@ -57,7 +57,8 @@ pub fn gather(tx: &mut Tx<'_>) -> Result<GatherOutcome> {
 /// Removes the heads of runs from the cache that are in no list any more, because another server merged their runs.
 pub fn forget_unused_heads(tx: &mut Tx<'_>) -> Result<()> {
     let RunLists { ids, facts, .. } = RunLists::read(tx)?;
-    let used = ids.marks().chain(facts.marks()).collect();
+    let places = facts::place_marks(tx)?;
+    let used = ids.marks().chain(facts.marks()).chain(places).collect();
     forget_all_but(&used);
     Ok(())
 }

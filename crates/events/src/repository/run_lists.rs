@@ -16,7 +16,11 @@ pub(super) const IDS: UniqueKeys = UniqueKeys {
 pub(super) const FACTS: RunTables =
     RunTables { lists: "event_runs", name: "facts", chunks: "event_fact_chunks" };
 
-/// Both lists, in a transaction that holds them or is the only writer.
+/// The runs of places of summed facts.
+pub(super) const PLACES: RunTables =
+    RunTables { lists: "event_runs", name: "places", chunks: "event_place_chunks" };
+
+/// The lists of ids and of facts, in a transaction that holds them or is the only writer.
 pub(crate) struct RunLists {
     pub(super) ids: Runs<KeyNumber>,
     pub(super) facts: Runs<Fact>,

@@ -17,7 +17,7 @@ use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
 use crate::log::{EARLY, LATE, NOW, both, event, send};
 use crate::migrations;
 use crate::open_writes::{KNOWN, events, on_postgres, start_claim};
-use crate::runs::gather_all;
+use crate::runs::{gather_all, sum_all};
 use crate::validation::good;
 
 /// Senders at once.
@@ -49,6 +49,7 @@ fn ids_count_once_under_concurrent_writes() {
                 while left.load(Ordering::SeqCst) > 0 {
                     moved.fetch_add(gather_all(db).moved, Ordering::SeqCst);
                     gather_all(other);
+                    sum_all(db);
                 }
             });
             for sender in 0..SENDERS {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_core::random::RandomStream;
 use lyceum_events::repository::{EventFilter, EventOrder, GatherOutcome, gather, list, read};
-use lyceum_events::{Appended, Event, scan};
+use lyceum_events::{Appended, Event, facts, scan};
 use lyceum_store::Db;
 use lyceum_store::log::write_latest;
 use lyceum_testkit::open_writes::wait;
@@ -41,6 +41,9 @@ fn events_in_runs_are_known_corrected_and_found() {
             let new = send(db, "app", &events);
             if random.below(4) == 0 {
                 gather_all(db);
+            }
+            if random.below(8) == 0 {
+                sum_all(db);
             }
             assert!(new.iter().zip(&batch).all(|(it, (_, name))| match it {
                 Appended::Correction { .. } => *name == "late",
@@ -111,6 +114,12 @@ pub(crate) fn gather_all(db: &Db) -> GatherOutcome {
         all = GatherOutcome { moved: all.moved + done.moved, ..done };
     }
     all
+}
+
+/// Sums the facts that are stored now, as a server does beside its other work.
+pub(crate) fn sum_all(db: &Db) {
+    let end = wait(write_latest(db, facts::sum_young)).unwrap();
+    while wait(write_latest(db, move |tx| facts::sum_runs(tx, end))).unwrap() {}
 }
 
 /// Who is told that an event is known takes no number, so that the next one is at the same bound again.

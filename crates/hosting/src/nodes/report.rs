@@ -58,6 +58,8 @@ named_column!(NodeState, NodeState::named);
 pub struct NodeReport {
     /// The release of its program.
     pub version: &'static str,
+    /// The newest migration that its program knows.
+    pub schema_version: i32,
     /// The public address that its settings name.
     pub public_url: Option<String>,
     /// Its state.
@@ -117,6 +119,11 @@ pub fn list(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<NodeStatus>> {
 /// The first live node that may encrypt under another master key than the one with this fingerprint.
 pub fn with_other_key<'a>(nodes: &'a [NodeStatus], fingerprint: &str) -> Option<&'a NodeStatus> {
     nodes.iter().find(|node| node.state.is_live() && node.master_key != fingerprint)
+}
+
+/// Whether the programs of all live nodes know the migration.
+pub fn all_know(tx: &mut Tx<'_>, now: Timestamp, schema_version: i32) -> Result<bool> {
+    repository::all_know(tx, now.plus_seconds(-limits::NODE_LEASE_S), schema_version)
 }
 
 /// What is wrong with the public addresses of the live nodes, if several live. Links and tokens contain the public

@@ -65,19 +65,29 @@ pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<KnownNode>> {
 
 /// Stores a report. One that was sent before the node stopped, but arrives after that, changes nothing.
 pub(crate) fn report(tx: &mut Tx<'_>, now: Timestamp, id: &str, report: &NodeReport) -> Result<()> {
-    let NodeReport { version, public_url, state, master_key } = report;
+    let NodeReport { version, schema_version, public_url, state, master_key } = report;
     tx.send(
-        "UPDATE nodes SET version = $1, public_url = $2, state = $3, seen_ms = $4, master_key = $6 \
-         WHERE id = $5 AND NOT (state = 'stopped' AND seen_ms > $4)",
+        "UPDATE nodes SET version = $1, public_url = $2, state = $3, seen_ms = $4, schema_version = $5, \
+         master_key = $7 WHERE id = $6 AND NOT (state = 'stopped' AND seen_ms > $4)",
         &[
             (*version).into(),
             public_url.as_deref().unwrap_or_default().into(),
             state.name().into(),
             ms(now),
+            i64::from(*schema_version).into(),
             id.into(),
             master_key.into(),
         ],
     )
+}
+
+/// Whether all live nodes that reported since then know the migration.
+pub(crate) fn all_know(tx: &mut Tx<'_>, since: Timestamp, schema_version: i32) -> Result<bool> {
+    let sql = "SELECT COUNT(*) FROM nodes WHERE state IN ('serving', 'stopping') AND seen_ms >= $1 \
+               AND schema_version < $2";
+    let older =
+        tx.query_one(sql, &[ms(since), i64::from(schema_version).into()], |row| row.int(0))?;
+    Ok(older == Some(0))
 }
 
 columns!(NodeStatus {

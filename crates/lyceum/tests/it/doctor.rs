@@ -176,7 +176,7 @@ fn servers_that_share_the_database_are_checked_together() {
         let at = SystemClock.now().plus_seconds(-seconds_ago);
         let public_url = Some(address.to_owned());
         let (state, master_key) = (NodeState::Serving, String::new());
-        let report = NodeReport { version, public_url, state, master_key };
+        let report = NodeReport { version, schema_version: 0, public_url, state, master_key };
         let stored = db.write_blocking(|tx| {
             nodes::note(tx, at, &oak)?;
             report::report(tx, at, &oak, &report)

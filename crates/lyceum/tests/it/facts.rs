@@ -57,6 +57,7 @@ fn acknowledged_events_count_once_after_every_kill(store: Store) {
             let before = counted(&db).0;
             println!("{}", served.run(&["events", "rebuild", "--json"]).trim());
             assert!(counted(&db).0 == before, "a rebuild gives other rows");
+            check_sums(&db);
         }
         served = served.again();
     }
@@ -91,6 +92,7 @@ fn acknowledged_events_count_once_when_one_of_three_servers_is_killed() {
             let before = counted(&db).0;
             println!("{}", servers[1].run(&["events", "rebuild", "--json"]).trim());
             assert!(counted(&db).0 == before, "a rebuild gives other rows");
+            check_sums(&db);
         }
         let killed = servers.remove(0);
         servers.push(killed.again());
@@ -234,6 +236,15 @@ fn check(db: &Db, acknowledged: &BTreeSet<String>) {
     let lost: Vec<&String> = acknowledged.difference(&ids).collect();
     assert!(lost.is_empty(), "{} are lost: {lost:?}", lost.len());
     assert_eq!(counted(db).1, i64::try_from(rows).unwrap() * 1000, "one XP an event");
+}
+
+/// When all facts are summed, plain SQL finds as much as the API.
+fn check_sums(db: &Db) {
+    let end = db.write_blocking(facts::sum_young).unwrap();
+    while db.write_blocking(|tx| facts::sum_runs(tx, end)).unwrap() {}
+    let sql = "SELECT CAST(SUM(xp) AS BIGINT) FROM event_sums";
+    let xp = db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0))).unwrap();
+    assert_eq!(xp, Some(counted(db).1));
 }
 
 /// The facts, and the sum of their XP.

@@ -1,5 +1,6 @@
 //! The SQL of this crate.
 
+mod chunks;
 mod keys;
 mod runs;
 

@@ -1,15 +1,15 @@
 //! The list of runs of one kind of record.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::Arc;
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::log::{RowLock, lock};
-use lyceum_store::{IN_LIST_MARKS, Tx, Value, in_lists};
+use lyceum_store::{Tx, Value};
 
-use crate::head::{self, RunHead};
+use super::chunks::{drop_run, fetch, missing_chunk, read_head, read_whole, write};
+use crate::head;
 use crate::record::{ChunkRecords, RunRecord, packed};
 
 /// Where the runs of one kind of record are stored.
@@ -26,23 +26,23 @@ pub struct RunTables {
 /// The size ratio of levels, as a power of two: eight runs make one of the next level.
 const LEVEL_BITS: u32 = 3;
 /// The number of runs of one level that are merged.
-const MERGED: usize = 1 << LEVEL_BITS;
+pub(super) const MERGED: usize = 1 << LEVEL_BITS;
 /// The maximum bytes of a run's records in memory. Merging delays other writers, and needs twice the memory.
 const MAX_BYTES: usize = 1 << 25;
 
 /// A run, as stored in the list.
 #[derive(Clone, Copy, Debug)]
-struct RunEntry {
+pub(super) struct RunEntry {
     /// The number of its head. The numbers of its chunks follow.
-    head: i64,
-    chunks: i64,
-    records: i64,
+    pub(super) head: i64,
+    pub(super) chunks: i64,
+    pub(super) records: i64,
     /// The earliest of its times.
-    from: i64,
+    pub(super) from: i64,
     /// The latest of its times.
-    to: i64,
+    pub(super) to: i64,
     /// The mark of its head.
-    mark: i64,
+    pub(super) mark: i64,
 }
 
 /// The number of integers in a stored [`Run`].
@@ -62,7 +62,7 @@ impl RunEntry {
     }
 
     /// The number after its last chunk.
-    fn end(&self) -> i64 {
+    pub(super) fn end(&self) -> i64 {
         self.head + 1 + self.chunks
     }
 }
@@ -108,6 +108,16 @@ impl<R: RunRecord> Runs<R> {
             mark,
         };
         Self { tables, list: runs.iter().map(run).collect(), record: PhantomData }
+    }
+
+    /// A number behind all runs of the list, and before those that are added later.
+    pub fn end(&self) -> i64 {
+        self.list.iter().map(RunEntry::end).max().unwrap_or(1)
+    }
+
+    /// Whether there are runs.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     /// The marks of the heads of all runs.
@@ -174,7 +184,7 @@ impl<R: RunRecord> Runs<R> {
             return Ok(());
         }
         // Behind all runs, including those that are merged now, so that the number of a chunk never means another one.
-        let head = self.list.iter().map(RunEntry::end).max().unwrap_or(1);
+        let head = self.end();
         while self.merge(tx, &mut records)? {}
         records.sort();
         let run = write(tx, self.tables, head, &records)?;
@@ -206,6 +216,48 @@ impl<R: RunRecord> Runs<R> {
             drop_run(tx, self.tables, &run)?;
         }
         Ok(true)
+    }
+
+    /// Takes the first records of the largest run before the number `end` ([`end`](Self::end)): at most `limit`, or those
+    /// of one chunk. The rest stays a run. Returns none if there is no such run.
+    pub fn take(&mut self, tx: &mut Tx<'_>, end: i64, limit: usize) -> Result<Option<Vec<R>>> {
+        let before = self.list.iter_mut().filter(|run| run.head < end);
+        let Some(run) = before.max_by_key(|run| run.records) else { return Ok(None) };
+        let head = read_head(tx, self.tables, run)?.ok_or_else(missing_chunk)?;
+        let taken = count((limit / R::IN_CHUNK).max(1)).min(run.chunks);
+        let mut records = Vec::with_capacity(limit);
+        let mut left = taken;
+        let sql = format!(
+            "SELECT body FROM {} WHERE id > $1 AND id <= $2 ORDER BY id",
+            self.tables.chunks
+        );
+        tx.query(&sql, &[run.head.into(), (run.head + taken).into()], |row| {
+            left -= 1;
+            for record in ChunkRecords::<R>::of(row.blob(0)?) {
+                records.push(record?);
+            }
+            Ok(true)
+        })?;
+        if left > 0 {
+            return Err(missing_chunk());
+        }
+        head::forget(run.mark);
+        let sql = format!("DELETE FROM {} WHERE id >= $1 AND id <= $2", self.tables.chunks);
+        tx.send(&sql, &[run.head.into(), (run.head + taken).into()])?;
+        run.records -= count(records.len());
+        run.chunks -= taken;
+        run.head += taken;
+        if run.chunks > 0 {
+            let rest = head.rest_from(usize::try_from(taken).map_err(Problem::internal)?);
+            let bytes = rest.to_bytes();
+            run.mark = head::mark(&bytes);
+            head::keep(run.mark, rest);
+            let row = [Value::Int(run.head), Value::Blob(&bytes)];
+            tx.send_rows(self.tables.chunks, &["id", "body"], &row, "")?;
+        }
+        self.list.retain(|run| run.chunks > 0);
+        self.save(tx)?;
+        Ok(Some(records))
     }
 
     /// Removes records with leads from `first` to `last` for which `goes` is true. Returns their number.
@@ -264,7 +316,7 @@ fn number(run: &RunEntry, at: usize) -> i64 {
     run.head + 1 + count(at)
 }
 
-fn count(number: usize) -> i64 {
+pub(super) fn count(number: usize) -> i64 {
     i64::try_from(number).expect("records fit into memory")
 }
 
@@ -277,106 +329,12 @@ fn fitting(records: impl Iterator<Item = i64>, room: i64) -> usize {
     together.take_while(|sum| *sum <= room).count()
 }
 
-fn write<R: RunRecord>(
-    tx: &mut Tx<'_>,
-    tables: RunTables,
-    number: i64,
-    records: &[R],
-) -> Result<RunEntry> {
-    let bodies: Vec<Vec<u8>> = records.chunks(R::IN_CHUNK).map(packed).collect();
-    let firsts = records.chunks(R::IN_CHUNK).map(|chunk| chunk[0].lead()).collect();
-    let head = RunHead::of(firsts, records.iter().map(RunRecord::lead));
-    let bytes = head.to_bytes();
-    let mark = head::mark(&bytes);
-    head::keep(mark, head);
-    let mut values: Vec<Value<'_>> = Vec::with_capacity(2 * (bodies.len() + 1));
-    for (id, body) in (number..).zip(std::iter::once(&bytes).chain(&bodies)) {
-        values.extend([Value::Int(id), Value::Blob(body)]);
-    }
-    tx.send_rows(tables.chunks, &["id", "body"], &values, "")?;
-    let times = || records.iter().map(RunRecord::time);
-    Ok(RunEntry {
-        head: number,
-        chunks: count(bodies.len()),
-        records: count(records.len()),
-        from: times().min().unwrap_or_default(),
-        to: times().max().unwrap_or_default(),
-        mark,
-    })
-}
-
-fn drop_run(tx: &mut Tx<'_>, tables: RunTables, run: &RunEntry) -> Result<()> {
-    head::forget(run.mark);
-    let sql = format!("DELETE FROM {} WHERE id >= $1 AND id < $2", tables.chunks);
-    tx.send(&sql, &[run.head.into(), run.end().into()])
-}
-
-fn missing_chunk() -> Problem {
-    Problem::internal("a chunk of a run is missing")
-}
-
-/// The head of a run; `None` if it is gone.
-fn read_head(tx: &mut Tx<'_>, tables: RunTables, run: &RunEntry) -> Result<Option<Arc<RunHead>>> {
-    if let Some(head) = head::cached_head(run.mark) {
-        return Ok(Some(head));
-    }
-    let sql = format!("SELECT body FROM {} WHERE id = $1", tables.chunks);
-    let chunks = usize::try_from(run.chunks).map_err(Problem::internal)?;
-    let head = tx.query_one(&sql, &[run.head.into()], |row| RunHead::read(row.blob(0)?, chunks))?;
-    Ok(head.map(|head| head::keep(run.mark, head)))
-}
-
-/// Adds all records of runs, in no particular order. It uses one statement for all, because a statement per run would
-/// take longer than the reading.
-fn read_whole<R: RunRecord>(
-    tx: &mut Tx<'_>,
-    tables: RunTables,
-    runs: &[RunEntry],
-    records: &mut Vec<R>,
-) -> Result<()> {
-    let range = |n| format!("(id > ${} AND id < ${})", 2 * n + 1, 2 * n + 2);
-    let ranges: Vec<String> = (0..MERGED).map(range).collect();
-    let sql = format!("SELECT body FROM {} WHERE {}", tables.chunks, ranges.join(" OR "));
-    for runs in runs.chunks(MERGED) {
-        // Padded, so that all share one prepared statement.
-        let padded = runs.iter().chain(std::iter::repeat(&runs[0])).take(MERGED);
-        let values: Vec<Value<'_>> =
-            padded.flat_map(|run| [run.head.into(), run.end().into()]).collect();
-        tx.query(&sql, &values, |row| {
-            for record in ChunkRecords::of(row.blob(0)?) {
-                records.push(record?);
-            }
-            Ok(true)
-        })?;
-    }
-    Ok(())
-}
-
-/// Calls `each` with the records of chunks, given by their numbers. `false` if some are gone.
-fn fetch<R: RunRecord>(
-    tx: &mut Tx<'_>,
-    tables: RunTables,
-    chunks: BTreeSet<i64>,
-    mut each: impl FnMut(i64, ChunkRecords<'_, R>) -> Result<()>,
-) -> Result<bool> {
-    let sql = format!("SELECT id, body FROM {} WHERE id IN ({})", tables.chunks, *IN_LIST_MARKS);
-    let mut left = chunks.len();
-    for list in in_lists(&Vec::from_iter(chunks)) {
-        let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
-        tx.query(&sql, &values, |row| {
-            left -= 1;
-            each(row.int(0)?, ChunkRecords::of(row.blob(1)?))?;
-            Ok(true)
-        })?;
-    }
-    Ok(left == 0)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::head::RunHead;
     use crate::record::{PackedNumbers, pack};
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

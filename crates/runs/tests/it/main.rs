@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod claims;
+mod records;
 
 use lyceum_runs::{RunTables, UniqueKeys};
 use lyceum_store::Migration;

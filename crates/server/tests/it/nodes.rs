@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
+use lyceum_core::time::{Clock as _, SystemClock};
 use lyceum_hosting::limits::NODE_LEASE_S;
+use lyceum_hosting::nodes::report;
 use lyceum_store::Tx;
 use lyceum_testkit::free_port;
 use lyceum_testkit::server::{Setup, TestServer, both_as};
@@ -55,6 +57,30 @@ fn age(server: &TestServer, name: &str) {
         tx.execute(sql, &[((NODE_LEASE_S + 1) * 1000).into(), name.into()])
     });
     assert_eq!(aged.unwrap(), 1);
+}
+
+/// New tables that former servers do not read are only filled when none of them is live.
+#[test]
+fn a_migration_is_known_to_all_when_no_live_server_is_older() {
+    let newest = lyceum_server::migrations().iter().map(|one| one.version).max().unwrap();
+    both_as(&named("oak"), |oak| {
+        let all_know = |version| {
+            let read = |tx: &mut Tx<'_>| report::all_know(tx, SystemClock.now(), version);
+            oak.db().read_blocking(read).unwrap()
+        };
+        let _elm = other(oak, "elm", oak.setup().config.server.public_url.clone());
+        wait_for(oak, &[("elm", "serving"), ("oak", "serving")]);
+        assert!(all_know(newest));
+        assert!(!all_know(newest + 1));
+        // As the report of a server that does not know the column.
+        let former = |tx: &mut Tx<'_>| {
+            tx.execute("UPDATE nodes SET schema_version = 0 WHERE name = 'elm'", &[])
+        };
+        assert_eq!(oak.db().write_blocking(former).unwrap(), 1);
+        assert!(!all_know(newest));
+        age(oak, "elm");
+        assert!(all_know(newest), "a silent server is not live");
+    });
 }
 
 #[test]

@@ -228,7 +228,8 @@ pub(super) const FEATURES: &[Feature] = &[
         words: &["RECURSIVE"],
         phrases: &[],
         support: [Partial("in queries of one shard", "C1"), Full, Full],
-        change: "The tree of organizations, which can be a reference table.",
+        change: "The tree of organizations, which can be a reference table, and the days of a person's facts. On Citus, name \
+                 the days one by one.",
     },
     Feature {
         name: "division of whole numbers",

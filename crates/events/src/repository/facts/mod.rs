@@ -1,6 +1,10 @@
-//! Facts: what actors did. Young facts are rows of two tables, one by one or packed, and all others are in runs.
+//! Facts: what actors did. Young facts are rows of two tables, one by one or packed. They become runs, and after some
+//! seconds sums in an ordinary table. Reads add all of them.
 
+mod contexts;
 mod fact;
+mod places;
+mod sums;
 mod young;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -13,9 +17,13 @@ use lyceum_store::dialect::is_one_of_numbers;
 use lyceum_store::log::{RowLock, is_only_writer, lock};
 use lyceum_store::{Row, Tx, Value};
 
+pub(crate) use self::contexts::ContextRows;
+use self::contexts::contexts;
 pub(super) use self::fact::Fact;
+use self::places::Place;
+pub use self::sums::{is_summing_due, sum_runs, sum_young};
 use super::names::{Actor, every_actor};
-use super::run_lists::{FACTS, RunLists};
+use super::run_lists::{FACTS, PLACES, RunLists};
 use super::{GATHERED_ROWS, RUN_MIN_RECORDS};
 use crate::facts::{BUCKET_MS, FactContext, Facts, MeasureSums};
 use crate::limits::FACT_LOCATE_CHUNK_COUNT;
@@ -46,35 +54,6 @@ const SHARED: i64 = -1;
 const EVERYBODY: RangeInclusive<i64> = i64::MIN..=i64::MAX;
 /// All buckets.
 pub(super) const EVER: Range<i64> = i64::MIN..i64::MAX;
-
-/// The contexts of facts that are written together. They are written before the list of facts is held: a transaction
-/// that stores the same context waits for this one, and may wait for the list itself.
-#[derive(Default)]
-pub(crate) struct ContextRows(BTreeMap<i64, FactContext>);
-
-impl ContextRows {
-    /// Adds the context of an event's facts.
-    pub(crate) fn add(&mut self, facts: &Facts) {
-        if let Some((number, context)) = &facts.context
-            && !self.0.contains_key(number)
-        {
-            self.0.insert(*number, context.clone());
-        }
-    }
-
-    /// Writes the contexts that are not stored yet.
-    pub(crate) fn write(&self, tx: &mut Tx<'_>) -> Result<()> {
-        let contexts: Vec<Value<'_>> = self
-            .0
-            .iter()
-            .flat_map(|(number, FactContext { course, subject, app })| {
-                [(*number).into(), course.into(), subject.into(), app.into()]
-            })
-            .collect();
-        let columns = ["id", "course", "subject", "app"];
-        tx.send_rows("event_contexts", &columns, &contexts, "ON CONFLICT DO NOTHING")
-    }
-}
 
 /// Facts that are written together, after their contexts ([`ContextRows`]).
 #[derive(Default)]
@@ -122,9 +101,17 @@ fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
     tx.send_rows("event_facts", &COLUMNS, &values, conflict)
 }
 
-/// Moves young facts into a run: of the rows those of the first actors, completely. Returns how many, and whether some
-/// may be left.
+/// Moves young facts into a run. Returns how many, and whether some may be left.
 pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Fact>) -> Result<(usize, bool)> {
+    let (facts, has_more) = take_young(tx)?;
+    let moved = facts.len();
+    runs.add(tx, facts)?;
+    Ok((moved, has_more))
+}
+
+/// Takes a limited number of young facts: of the rows those of the first actors, completely. Also returns whether some may
+/// be left.
+fn take_young(tx: &mut Tx<'_>) -> Result<(Vec<Fact>, bool)> {
     let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
     let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?;
     // In one statement, so that no row is removed that was added since the read.
@@ -133,9 +120,12 @@ pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Fact>) -> Result<(usize, b
     let mut facts = tx.all(&sql, &[last.unwrap_or(i64::MAX).into()], fact)?;
     let (packed, has_more_packed) = young::take(tx, YOUNG_ROWS_GATHERED)?;
     facts.extend(packed);
-    let moved = facts.len();
-    runs.add(tx, facts)?;
-    Ok((moved, last.is_some() || has_more_packed))
+    Ok((facts, last.is_some() || has_more_packed))
+}
+
+/// The marks of the heads of runs of places.
+pub(super) fn place_marks(tx: &mut Tx<'_>) -> Result<Vec<i64>> {
+    Ok(Runs::<Place>::open(tx, PLACES)?.marks().collect())
 }
 
 /// Waits until no other transaction corrects an event or moves facts, and none can before this one ends.
@@ -163,10 +153,10 @@ fn rows(
 }
 
 fn fact(row: &Row<'_>) -> Result<Fact> {
-    Ok(Fact { key: [row.int(0)?, row.int(1)?, row.int(2)?, row.int(3)?], sums: sums(row)? })
+    Ok(Fact { key: [row.int(0)?, row.int(1)?, row.int(2)?, row.int(3)?], sums: read_sums(row)? })
 }
 
-fn sums(row: &Row<'_>) -> Result<MeasureSums> {
+fn read_sums(row: &Row<'_>) -> Result<MeasureSums> {
     let mut sums = MeasureSums { events: row.int(KEY)?, ..MeasureSums::default() };
     for (at, measure) in sums.measures.iter_mut().enumerate() {
         *measure = row.int(KEY + 1 + at)?;
@@ -174,7 +164,8 @@ fn sums(row: &Row<'_>) -> Result<MeasureSums> {
     Ok(sums)
 }
 
-/// Calls `each` with the facts of actors in a range of buckets, in no particular order. The actors must be sorted.
+/// Calls `each` with the facts of actors in a range of buckets, in no particular order. The actors must be sorted. Facts that
+/// are summed have the number [`SHARED`]; their events are in [`places`].
 fn of_actors(
     tx: &mut Tx<'_>,
     actors: &[i64],
@@ -192,10 +183,10 @@ fn of_actors(
             each(fact);
         }
     })?;
-    if !Runs::open(tx, FACTS)?.find(tx, actors, buckets, each)? {
+    if !Runs::open(tx, FACTS)?.find(tx, actors, buckets, &mut each)? {
         return Err(Problem::internal("a run of facts is missing"));
     }
-    Ok(())
+    sums::of_actors(tx, actors, buckets, each)
 }
 
 /// Calls `each` with all facts in a range of buckets, in no particular order.
@@ -203,10 +194,11 @@ fn of_everybody(tx: &mut Tx<'_>, buckets: &Range<i64>, mut each: impl FnMut(Fact
     let bounds = [buckets.start.into(), buckets.end.into()];
     rows(tx, "bucket >= $1 AND bucket < $2", &bounds, &mut each)?;
     young::each(tx, &EVERYBODY, buckets, &mut each)?;
-    Runs::open(tx, FACTS)?.scan(tx, buckets, each)
+    Runs::open(tx, FACTS)?.scan(tx, buckets, &mut each)?;
+    sums::of_everybody(tx, buckets, each)
 }
 
-/// Removes the facts of an event that no longer counts. If they were summed with others, they are subtracted.
+/// Removes the facts of an event that no longer counts. If they are summed with others, they are subtracted.
 pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) -> Result<()> {
     let mut rows = FactRows::default();
     rows.add(actor, seq, facts);
@@ -218,6 +210,9 @@ pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) ->
         let removed = tx.execute(sql, &key.map(Value::Int))? > 0
             || young::remove(tx, &(actor..=actor), |fact| fact.key == key)? > 0
             || runs.remove(tx, actor, actor, |fact| fact.key == key)? > 0;
+        if !removed {
+            places::remove(tx, [key[0], key[1], key[2]])?;
+        }
         if !removed && sums.events > 0 {
             let mut taken = MeasureSums::default();
             taken.add(&sums, -1);
@@ -246,12 +241,14 @@ pub type EventPosition = [i64; 3];
 pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<EventPosition>> {
     let newest = super::newest(tx)?;
     let mut placed = vec![false; usize::try_from(newest - after).unwrap_or_default()];
-    of_everybody(tx, &EVER, |fact| {
-        let at = usize::try_from(fact.seq() - after - 1);
+    let mut mark = |seq: i64| {
+        let at = usize::try_from(seq - after - 1);
         if let Some(is_placed) = at.ok().and_then(|at| placed.get_mut(at)) {
             *is_placed = true;
         }
-    })?;
+    };
+    of_everybody(tx, &EVER, |fact| mark(fact.seq()))?;
+    places::of_everybody(tx, &EVER, |place| mark(place.seq))?;
     let sql = "SELECT seq, actor, event_ms FROM event_log \
                WHERE seq > $1 AND superseded_by IS NULL ORDER BY seq LIMIT $2";
     let (mut found, mut last) = (Vec::new(), Some(after));
@@ -288,7 +285,8 @@ pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
     let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
     tx.send(sql, &[after.into(), last.into()])?;
     young::remove(tx, &(after + 1..=last), |_| true)?;
-    runs.remove(tx, after + 1, last, |_| true).map(drop)
+    runs.remove(tx, after + 1, last, |_| true)?;
+    sums::clear(tx, after, last)
 }
 
 /// The numbers of the events of actors in a range of buckets. The actors must be sorted.
@@ -296,6 +294,9 @@ pub(super) fn seqs(tx: &mut Tx<'_>, actors: &[i64], buckets: &Range<i64>) -> Res
     let mut seqs = BTreeSet::new();
     of_actors(tx, actors, buckets, |fact| {
         seqs.insert(fact.seq());
+    })?;
+    places::of_actors(tx, actors, buckets, |place| {
+        seqs.insert(place.seq);
     })?;
     json(&Vec::from_iter(seqs))
 }
@@ -321,19 +322,29 @@ pub fn sums_by_actor(
     instants: Range<i64>,
 ) -> Result<Vec<ActorFacts>> {
     let mut work: HashMap<i64, ActorWork> = HashMap::new();
+    let buckets = buckets(&instants);
+    let mut places: Vec<Place> = Vec::new();
     let add = |fact: Fact| work.entry(fact.actor()).or_default().add(&fact);
     match &actors {
         Some(actors) => {
             let mut numbers: Vec<i64> = actors.iter().map(|actor| actor.number).collect();
             numbers.sort_unstable();
-            of_actors(tx, &numbers, &buckets(&instants), add)?;
+            of_actors(tx, &numbers, &buckets, add)?;
+            places::of_actors(tx, &numbers, &buckets, |place| places.push(place))?;
         }
-        None => of_everybody(tx, &buckets(&instants), add)?,
+        None => {
+            of_everybody(tx, &buckets, add)?;
+            places::of_everybody(tx, &buckets, |place| places.push(place))?;
+        }
+    }
+    for place in places {
+        work.entry(place.actor).or_default().see(place.bucket, place.seq);
     }
     let last_ms = last_of(tx, &work)?;
     let mut found = Vec::with_capacity(work.len());
     let each = |Actor { number, person, email }| {
-        if let Some(ActorWork { sums, .. }) = work.remove(&number) {
+        // Facts that were subtracted completely have no event.
+        if let Some(ActorWork { sums, last: Some(_) }) = work.remove(&number) {
             found.push(ActorFacts { person, email, sums, last_ms: last_ms.get(&number).copied() });
         }
     };
@@ -355,10 +366,18 @@ struct ActorWork {
 impl ActorWork {
     fn add(&mut self, fact: &Fact) {
         self.sums.add(&fact.sums, 1);
+        // What is subtracted is not an event, and summed facts have places.
+        if fact.seq() != SHARED {
+            self.see(fact.bucket(), fact.seq());
+        }
+    }
+
+    /// Adds an event.
+    fn see(&mut self, in_bucket: i64, seq: i64) {
         match &mut self.last {
-            Some((bucket, _)) if *bucket > fact.bucket() => {}
-            Some((bucket, seqs)) if *bucket == fact.bucket() => seqs.push(fact.seq()),
-            last => *last = Some((fact.bucket(), vec![fact.seq()])),
+            Some((bucket, _)) if *bucket > in_bucket => {}
+            Some((bucket, seqs)) if *bucket == in_bucket => seqs.push(seq),
+            last => *last = Some((in_bucket, vec![seq])),
         }
     }
 }
@@ -391,16 +410,21 @@ pub fn users_of_app(tx: &mut Tx<'_>, app: &str, since: Timestamp) -> Result<Vec<
     let contexts: HashSet<i64> =
         tx.all(sql, &[app.into()], |row| row.int(0))?.into_iter().collect();
     let since = since.milliseconds() / BUCKET_MS;
-    let mut lately: HashMap<i64, bool> = HashMap::new();
+    // Of all events, and of those since the instant.
+    let mut counts: HashMap<i64, [i64; 2]> = HashMap::new();
     of_everybody(tx, &EVER, |fact| {
         if contexts.contains(&fact.context()) {
-            *lately.entry(fact.actor()).or_default() |= fact.bucket() >= since;
+            let [all, lately] = counts.entry(fact.actor()).or_default();
+            *all += fact.sums.events;
+            *lately += if fact.bucket() >= since { fact.sums.events } else { 0 };
         }
     })?;
-    let mut all = Vec::with_capacity(lately.len());
+    let mut all = Vec::with_capacity(counts.len());
     every_actor(tx, |actor| {
-        if let Some(lately) = lately.remove(&actor.number) {
-            all.push((actor, lately));
+        if let Some([all_events, lately]) = counts.remove(&actor.number)
+            && all_events > 0
+        {
+            all.push((actor, lately > 0));
         }
     })?;
     Ok(all)
@@ -410,12 +434,15 @@ pub fn users_of_app(tx: &mut Tx<'_>, app: &str, since: Timestamp) -> Result<Vec<
 pub fn apps_of(tx: &mut Tx<'_>, actors: &[i64]) -> Result<Vec<String>> {
     let mut actors = actors.to_vec();
     actors.sort_unstable();
-    let mut numbers = BTreeSet::new();
+    let mut counts: HashMap<i64, i64> = HashMap::new();
     of_actors(tx, &actors, &EVER, |fact| {
-        numbers.insert(fact.context());
+        *counts.entry(fact.context()).or_default() += fact.sums.events;
     })?;
-    let apps: BTreeSet<String> =
-        contexts(tx, numbers)?.into_values().map(|context| context.app).collect();
+    counts.retain(|_, events| *events > 0);
+    let apps: BTreeSet<String> = contexts(tx, counts.into_keys().collect())?
+        .into_values()
+        .map(|context| context.app)
+        .collect();
     Ok(apps.into_iter().filter(|app| !app.is_empty()).collect())
 }
 
@@ -436,7 +463,7 @@ pub fn read(
             found.entry(key).or_default().add(&fact.sums, 1);
         }
     })?;
-    // Sums that were subtracted completely remain as rows without events.
+    // What is subtracted may not be in the sums yet.
     found.retain(|_, sums| sums.events != 0);
     let contexts = contexts(tx, found.keys().map(|key| key[2]).collect())?;
     for ([actor, bucket, number], sums) in found {
@@ -445,21 +472,6 @@ pub fn read(
         each(actor, bucket * BUCKET_MS, context, &sums);
     }
     Ok(())
-}
-
-fn contexts(tx: &mut Tx<'_>, numbers: BTreeSet<i64>) -> Result<HashMap<i64, FactContext>> {
-    let sql = format!(
-        "SELECT id, course, subject, app FROM event_contexts WHERE {}",
-        is_one_of_numbers(tx.dialect(), "id", "$1")
-    );
-    let mut found = HashMap::new();
-    tx.query(&sql, &[json(&Vec::from_iter(numbers))?.as_str().into()], |row| {
-        let context =
-            FactContext { course: row.string(1)?, subject: row.string(2)?, app: row.string(3)? };
-        found.insert(row.int(0)?, context);
-        Ok(true)
-    })?;
-    Ok(found)
 }
 
 fn json(numbers: &[i64]) -> Result<String> {

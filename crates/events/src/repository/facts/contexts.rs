@@ -1,0 +1,58 @@
+//! What facts are about: course, subject and app.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use lyceum_core::Result;
+use lyceum_store::dialect::is_one_of_numbers;
+use lyceum_store::{Tx, Value};
+
+use super::json;
+use crate::facts::{FactContext, Facts};
+
+/// The contexts of facts that are written together. They are written before the list of facts is held: a transaction
+/// that stores the same context waits for this one, and may wait for the list itself.
+#[derive(Default)]
+pub(crate) struct ContextRows(BTreeMap<i64, FactContext>);
+
+impl ContextRows {
+    /// Adds the context of an event's facts.
+    pub(crate) fn add(&mut self, facts: &Facts) {
+        if let Some((number, context)) = &facts.context
+            && !self.0.contains_key(number)
+        {
+            self.0.insert(*number, context.clone());
+        }
+    }
+
+    /// Writes the contexts that are not stored yet.
+    pub(crate) fn write(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let contexts: Vec<Value<'_>> = self
+            .0
+            .iter()
+            .flat_map(|(number, FactContext { course, subject, app })| {
+                [(*number).into(), course.into(), subject.into(), app.into()]
+            })
+            .collect();
+        let columns = ["id", "course", "subject", "app"];
+        tx.send_rows("event_contexts", &columns, &contexts, "ON CONFLICT DO NOTHING")
+    }
+}
+
+/// The contexts of the numbers.
+pub(super) fn contexts(
+    tx: &mut Tx<'_>,
+    numbers: BTreeSet<i64>,
+) -> Result<HashMap<i64, FactContext>> {
+    let sql = format!(
+        "SELECT id, course, subject, app FROM event_contexts WHERE {}",
+        is_one_of_numbers(tx.dialect(), "id", "$1")
+    );
+    let mut found = HashMap::new();
+    tx.query(&sql, &[json(&Vec::from_iter(numbers))?.as_str().into()], |row| {
+        let context =
+            FactContext { course: row.string(1)?, subject: row.string(2)?, app: row.string(3)? };
+        found.insert(row.int(0)?, context);
+        Ok(true)
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,73 @@
+//! Where the events of summed facts are: actor, quarter hour and number of the event, in runs.
+
+use std::ops::Range;
+
+use lyceum_core::{Problem, Result};
+use lyceum_runs::{PackedNumbers, RunRecord, Runs, pack};
+use lyceum_store::Tx;
+
+use super::super::run_lists::PLACES;
+use super::EventPosition;
+
+/// The place of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::repository) struct Place {
+    pub(super) actor: i64,
+    pub(super) bucket: i64,
+    pub(super) seq: i64,
+}
+
+impl RunRecord for Place {
+    const IN_CHUNK: usize = 128;
+    const FIRST: Self = Self { actor: 0, bucket: 0, seq: 0 };
+
+    fn lead(&self) -> i64 {
+        self.actor
+    }
+
+    fn time(&self) -> i64 {
+        self.bucket
+    }
+
+    fn put(&self, before: &Self, out: &mut Vec<u8>) {
+        pack(self.actor.wrapping_sub(before.actor), out);
+        pack(self.bucket.wrapping_sub(before.bucket), out);
+        pack(self.seq.wrapping_sub(before.seq), out);
+    }
+
+    fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
+        Some(Self {
+            actor: before.actor.wrapping_add(packed.number()?),
+            bucket: before.bucket.wrapping_add(packed.number()?),
+            seq: before.seq.wrapping_add(packed.number()?),
+        })
+    }
+}
+
+/// Calls `each` with the places of actors in a range of buckets, in no particular order. The actors must be sorted.
+pub(super) fn of_actors(
+    tx: &mut Tx<'_>,
+    actors: &[i64],
+    buckets: &Range<i64>,
+    each: impl FnMut(Place),
+) -> Result<()> {
+    match Runs::open(tx, PLACES)?.find(tx, actors, buckets, each)? {
+        true => Ok(()),
+        false => Err(Problem::internal("a run of places is missing")),
+    }
+}
+
+/// Calls `each` with all places in a range of buckets, in no particular order.
+pub(super) fn of_everybody(
+    tx: &mut Tx<'_>,
+    buckets: &Range<i64>,
+    each: impl FnMut(Place),
+) -> Result<()> {
+    Runs::open(tx, PLACES)?.scan(tx, buckets, each)
+}
+
+/// Removes a place, in a transaction that holds the list of facts.
+pub(super) fn remove(tx: &mut Tx<'_>, [actor, bucket, seq]: EventPosition) -> Result<()> {
+    let goes = |place: &Place| place.bucket == bucket && place.seq == seq;
+    Runs::<Place>::open_alone(tx, PLACES)?.remove(tx, actor, actor, goes).map(drop)
+}
