@@ -341,7 +341,7 @@ impl Shared {
             progress.begin_anew();
             tracing::info!(file = %file.file.display(), why, "a new snapshot is needed");
         }
-        let id = self.next_chain(file, progress, &to)?;
+        let id = next_chain(file, progress, &to)?;
         let (mut chain, state) = Chain::begin(&file.file, id, &*self.clock)?;
         snapshot::send(&file.file, state, &to)?;
         let outcome = chain.send(&to)?;
@@ -376,21 +376,6 @@ impl Shared {
         Ok(Some(chain))
     }
 
-    /// The id of the chain after those in the store.
-    fn next_chain(
-        &self,
-        file: &ReplicatedFile,
-        progress: &mut Progress,
-        to: &Destination<'_>,
-    ) -> Result<ChainId> {
-        let keys = retention::keys(&to.store, to.prefix)?;
-        let chains = || keys.iter().map(|(key, _)| key.chain);
-        let last = || chains().max().map_or(0, |last| last.epoch);
-        let epoch = *progress.epoch.get_or_insert_with(|| file.epoch.unwrap_or_else(|| last() + 1));
-        let numbers = chains().filter(|chain| chain.epoch == epoch).map(|chain| chain.number);
-        Ok(ChainId { epoch, number: numbers.max().map_or(0, |last| last + 1) })
-    }
-
     /// Deletes objects that no restore to the last days needs.
     fn remove_old(&self, to: &Destination<'_>) -> Result<()> {
         let cutoff = self.clock.now().plus_seconds(-i64::from(self.keep_days) * 24 * 60 * 60);
@@ -406,6 +391,20 @@ impl Shared {
         })?;
         Ok(Destination { store, prefix: &file.prefix, clock: &*self.clock })
     }
+}
+
+/// The id of the chain after those in the store.
+fn next_chain(
+    file: &ReplicatedFile,
+    progress: &mut Progress,
+    to: &Destination<'_>,
+) -> Result<ChainId> {
+    let keys = retention::keys(&to.store, to.prefix)?;
+    let chains = || keys.iter().map(|(key, _)| key.chain);
+    let last = || chains().max().map_or(0, |last| last.epoch);
+    let epoch = *progress.epoch.get_or_insert_with(|| file.epoch.unwrap_or_else(|| last() + 1));
+    let numbers = chains().filter(|chain| chain.epoch == epoch).map(|chain| chain.number);
+    Ok(ChainId { epoch, number: numbers.max().map_or(0, |last| last + 1) })
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
