@@ -91,8 +91,12 @@ pub struct Replicas {
     replicator: Arc<Replicator>,
     /// The folder with the folders of projects.
     projects: PathBuf,
-    epoch_of: Box<dyn Fn(&str) -> Option<u64> + Send + Sync>,
+    epoch_of: EpochOf,
 }
+
+/// Returns a number for a slug that is larger than that of each other server that held the project before; `None` if this
+/// server alone has the project.
+type EpochOf = Box<dyn Fn(&str) -> Option<u64> + Send + Sync>;
 
 impl fmt::Debug for Replicas {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,8 +105,7 @@ impl fmt::Debug for Replicas {
 }
 
 impl Replicas {
-    /// The replicas of a node. `epoch_of` returns a number for a slug that is larger than that of each other server
-    /// that held the project before; `None` if this server alone has the project.
+    /// The replicas of a node.
     pub fn new(
         replicator: Arc<Replicator>,
         node: &Node,
