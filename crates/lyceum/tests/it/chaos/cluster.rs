@@ -1,4 +1,4 @@
-//! Three servers, each with a disk and a clock of its own, HAProxy before them, PostgreSQL and the S3 service.
+//! Three servers, each with a disk and a clock of its own, `HAProxy` before them, PostgreSQL and the S3 service.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -12,8 +12,12 @@ pub(super) const NEWEST: &str = "/_projects/word-rivers/api/newest";
 pub(super) const KEYS: &str = "/_projects/word-rivers/api/keys";
 pub(super) const PAGES: &str = "/_projects/pages/";
 
-const SCORES_ROUTE: &str = "export const GET = async (c) =>
-  c.json((await c.env.DB.prepare(\"SELECT id, player FROM scores ORDER BY id\").all()).results);
+/// Lists the rows after one of them, some at a time.
+const SCORES_ROUTE: &str = "export const GET = async (c) => {
+  const select = \"SELECT id, player FROM scores WHERE id > ? ORDER BY id LIMIT 500\";
+  const after = Number(c.req.query(\"after\"));
+  return c.json((await c.env.DB.prepare(select).bind(after).all()).results);
+};
 export const POST = async (c) => {
   const { player } = await c.req.json();
   const insert = \"INSERT INTO scores (player, points) VALUES (?, 1) RETURNING id\";

@@ -52,15 +52,16 @@ impl Report {
                 .to_owned(),
         ];
         let kinds = self.kinds();
-        let names: String = kinds.iter().map(|kind| format!(" {:>18}", kind.name())).collect();
+        let names: Vec<_> = kinds.iter().map(|kind| format!(" {:>18}", kind.name())).collect();
+        let names = names.concat();
         lines.push(format!(
             "{:<34}{names} {:>6} {:>12} {:>7} {:>11}",
             "fault", "lost", "within bound", "doubled", "split brain"
         ));
         for fault in &self.faults {
             let recoveries = self.recoveries(fault);
-            let cells: String =
-                recoveries.iter().map(|(_, recovery)| format!(" {:>18}", cell(recovery))).collect();
+            let cells = recoveries.iter().map(|(_, recovery)| format!(" {:>18}", cell(recovery)));
+            let cells = cells.collect::<Vec<_>>().concat();
             let [lost, doubled, split] =
                 [BreachSort::Lost, BreachSort::Doubled, BreachSort::SplitBrain]
                     .map(|sort| self.count(fault, sort));

@@ -371,8 +371,7 @@ impl Traffic {
         if self.has_deploys() {
             self.read_page(&client);
         }
-        let scores: Vec<Value> = client.get(SCORES).expect(200).json();
-        let players = scores.iter().map(|row| row["player"].as_str().unwrap().to_owned());
+        let players = stored_players(&client);
         let objects = self.names_of(Kind::Objects).into_iter().filter(|name| {
             let reply = client.get(&object_path(name)).send();
             reply.status == 200 && reply.text() == text_of(name)
@@ -394,6 +393,18 @@ impl Traffic {
 
     fn has_deploys(&self) -> bool {
         !self.names_of(Kind::Deploys).is_empty()
+    }
+}
+
+/// The names in the rows of the database.
+fn stored_players(client: &TestClient) -> Vec<String> {
+    let (mut players, mut after) = (Vec::new(), 0);
+    loop {
+        let page = client.get(&format!("{SCORES}?after={after}")).expect(200);
+        let page: Vec<Value> = page.json();
+        let Some(last) = page.last() else { return players };
+        after = last["id"].as_i64().unwrap();
+        players.extend(page.iter().map(|row| row["player"].as_str().unwrap().to_owned()));
     }
 }
 
