@@ -44,7 +44,7 @@ fn runs_contain_what_was_added_and_neither_taken_nor_removed() {
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let orders = TestRunner::new(config).run(&steps(), |steps| {
         lyceum_testkit::both_stores(SCHEMA, |target| {
-            check(&Db::open(target, SCHEMA).unwrap(), &steps)
+            check(&Db::open(target, SCHEMA).unwrap(), &steps);
         });
         Ok(())
     });
@@ -87,7 +87,7 @@ fn check(db: &Db, steps: &[Step]) {
             }
             Step::Find(keys) => {
                 let keys: BTreeSet<i64> = keys.iter().copied().collect();
-                let sorted = Vec::from_iter(keys.iter().copied());
+                let sorted: Vec<i64> = keys.iter().copied().collect();
                 let mut found = BTreeSet::new();
                 let find = |tx: &mut Tx<'_>| {
                     Runs::open(tx, KEYS.runs)?.find(tx, &sorted, &(0..1), |record: KeyNumber| {

@@ -275,31 +275,18 @@ impl Server {
     /// Sends a signal to the server and its backends, as a machine that is suspended or goes on.
     pub(super) fn signal(&self, signal: Signal) {
         let process = self.process.as_ref().unwrap();
-        for one in self.workers_of(process).into_iter().chain([Pid::from_child(process)]) {
+        for one in workers_of(process).into_iter().chain([Pid::from_child(process)]) {
             let _ = kill_process(one, signal);
         }
     }
 
     /// Kills the backends of this server.
     pub(super) fn kill_workers(&self) -> usize {
-        let workers = self.workers_of(self.process.as_ref().unwrap());
+        let workers = workers_of(self.process.as_ref().unwrap());
         for worker in &workers {
             let _ = kill_process(*worker, Signal::KILL);
         }
         workers.len()
-    }
-
-    fn workers_of(&self, server: &Child) -> Vec<Pid> {
-        let stats = fs::read_dir("/proc").unwrap().flatten();
-        let stats = stats.filter_map(|one| fs::read_to_string(one.path().join("stat")).ok());
-        let workers = stats.filter_map(|stat| {
-            let (front, rest) = stat.rsplit_once(") ")?;
-            let (id, name) = front.split_once(" (")?;
-            let parent = rest.split(' ').nth(1)?;
-            let is_own = name.starts_with("workerd") && parent == server.id().to_string();
-            is_own.then(|| Pid::from_raw(id.parse().ok()?)).flatten()
-        });
-        workers.collect()
     }
 
     /// Runs another command of the program; its output.
@@ -329,4 +316,18 @@ impl Drop for Server {
         self.kill();
         let _ = Command::new("umount").arg("-l").arg(&self.disk).status();
     }
+}
+
+/// The backends of a server.
+fn workers_of(server: &Child) -> Vec<Pid> {
+    let stats = fs::read_dir("/proc").unwrap().flatten();
+    let stats = stats.filter_map(|one| fs::read_to_string(one.path().join("stat")).ok());
+    let workers = stats.filter_map(|stat| {
+        let (front, rest) = stat.rsplit_once(") ")?;
+        let (id, name) = front.split_once(" (")?;
+        let parent = rest.split(' ').nth(1)?;
+        let is_own = name.starts_with("workerd") && parent == server.id().to_string();
+        is_own.then(|| Pid::from_raw(id.parse().ok()?)).flatten()
+    });
+    workers.collect()
 }

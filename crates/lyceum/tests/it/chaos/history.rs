@@ -249,7 +249,7 @@ impl History {
         let failed: Vec<_> = own.iter().filter(|one| one.failure.is_some()).collect();
         let after = |begin: Duration| {
             let succeeded = own.iter().filter(|one| one.failure.is_none() && one.began >= begin);
-            succeeded.map(|one| one.ended - from).min()
+            succeeded.map(|one| one.ended.saturating_sub(from)).min()
         };
         let whole = match failed.iter().map(|one| one.ended).max() {
             None => Some(Duration::ZERO),
