@@ -306,7 +306,7 @@ pub const SPANS_WAITING_MAX_COUNT: usize = 4_096;
 /// Seconds between two comparisons of the mark of the installation in the store of replicas with the one in the database.
 pub const INSTALLATION_CHECK_EVERY_S: u64 = 20;
 /// Comparisons of the mark at once at most, while other servers replace it.
-pub const INSTALLATION_CHECK_TRIES: u32 = 5;
+pub const INSTALLATION_CHECK_MAX_COUNT: u32 = 5;
 /// Projects that a server takes from other servers at once at most.
 pub const TAKEOVERS_MAX_COUNT: usize = 4;
 /// Milliseconds after a failed attempt to take a project until the next one.

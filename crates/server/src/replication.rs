@@ -94,7 +94,7 @@ impl Replication {
     /// Compares the mark of the installation in the database with the one in the store. Begins a new installation if
     /// another database uses this one, and replicates into the store of the present one.
     async fn check_installation(&self, db: &Db, clock: &dyn Clock, is_start: bool) -> Result<()> {
-        for _ in 0..limits::INSTALLATION_CHECK_TRIES {
+        for _ in 0..limits::INSTALLATION_CHECK_MAX_COUNT {
             let now = clock.now();
             let present = db.write(move |tx| installations::present(tx, now)).await?;
             let store = self.store.below(&present.id);
