@@ -68,15 +68,15 @@ pub(crate) fn report(tx: &mut Tx<'_>, now: Timestamp, id: &str, report: &NodeRep
     let NodeReport { version, schema_version, public_url, state, master_key } = report;
     tx.send(
         "UPDATE nodes SET version = $1, public_url = $2, state = $3, seen_ms = $4, schema_version = $5, \
-         master_key = $7 WHERE id = $6 AND NOT (state = 'stopped' AND seen_ms > $4)",
+         master_key = $6 WHERE id = $7 AND NOT (state = 'stopped' AND seen_ms > $4)",
         &[
             (*version).into(),
             public_url.as_deref().unwrap_or_default().into(),
             state.name().into(),
             ms(now),
             i64::from(*schema_version).into(),
-            id.into(),
             master_key.into(),
+            id.into(),
         ],
     )
 }
