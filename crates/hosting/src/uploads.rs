@@ -73,13 +73,21 @@ fn finish(blobs: &Blobs, upload: FileUpload) -> Result<FileUpload> {
     Ok(FileUpload { offset: upload.size, complete: true, ..upload })
 }
 
-/// The progress of an upload. Errors: `NotFound` if the id is unknown or belongs to another client.
+/// The progress of an upload. Errors: `NotFound` if the id is unknown or belongs to another client; `Unavailable`.
 pub fn find(blobs: &Blobs, client: &str, id: &str) -> Result<FileUpload> {
-    let parsed = parse(id).and_then(|(sha256, size)| begin(blobs, client, sha256, size).ok());
-    parsed.filter(|upload| upload.id == id).ok_or_else(|| {
+    let unknown = || {
         let message = format!("there is no upload '{id}'; begin one with POST /api/uploads");
         Problem::new(ProblemKind::NotFound, message)
-    })
+    };
+    let (sha256, size) = parse(id).ok_or_else(unknown)?;
+    match begin(blobs, client, sha256, size) {
+        Ok(upload) if upload.id == id => Ok(upload),
+        Err(problem) if !matches!(problem.kind, ProblemKind::TooLarge | ProblemKind::Invalid) => {
+            Err(problem)
+        }
+        // No upload began with such a size.
+        _ => Err(unknown()),
+    }
 }
 
 const DIGEST_LENGTH: usize = 43;

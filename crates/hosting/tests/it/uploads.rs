@@ -1,7 +1,9 @@
-//! Uploads whose last piece has arrived.
+//! Uploads whose last piece has arrived, and uploads while the bucket does not answer.
 
 use lyceum_blob::{Blobs, Digest};
-use lyceum_hosting::uploads::{FileUpload, begin};
+use lyceum_core::ProblemKind;
+use lyceum_hosting::uploads::{FileUpload, begin, find};
+use lyceum_testkit::s3::Bucket;
 
 /// Begins an upload and stores bytes, as a server does that is killed before it completes the file. Returns what the
 /// next request finds, and whether the file is complete.
@@ -25,4 +27,17 @@ fn the_next_request_completes_a_file_whose_bytes_have_all_arrived() {
 fn an_upload_with_wrong_bytes_starts_over() {
     let (found, is_here) = left(*b"river", *b"rover");
     assert_eq!((found.offset, found.complete, is_here), (0, false, false));
+}
+
+#[test]
+fn an_upload_is_known_while_the_bucket_does_not_answer() {
+    let (folder, bucket) = (tempfile::tempdir().unwrap(), Bucket::start());
+    let blobs = lyceum_hosting::blobs(folder.path(), &bucket.settings).unwrap();
+    let id = begin(&blobs, "ann", Digest::of(b"river"), 5).unwrap().id;
+    let kind = |client: &str| find(&blobs, client, &id).map_err(|problem| problem.kind);
+    bucket.set_down(true);
+    assert_eq!(kind("ann").unwrap_err(), ProblemKind::Unavailable);
+    bucket.set_down(false);
+    assert_eq!(kind("ann").unwrap().id, id);
+    assert_eq!(kind("bob").unwrap_err(), ProblemKind::NotFound);
 }
