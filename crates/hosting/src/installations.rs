@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::limits;
 use crate::repository::installations as repository;
+use crate::repository::nodes;
 
 /// The installation to which the servers of a database belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +67,9 @@ impl PresentInstallation {
             (false, true) => 0,
             (false, false) => limits::INSTALLATION_MARK_EVERY_S,
         };
-        match self.marked.plus_seconds(lasts_s) <= now {
+        // After a step of the clock, a mark of the future would last.
+        let is_over = self.marked.plus_seconds(lasts_s) <= now;
+        match is_over || now.plus_seconds(lasts_s) < self.marked {
             true => MarkComparison::Due,
             false => MarkComparison::Recent,
         }
@@ -99,8 +102,10 @@ pub fn id(tx: &mut Tx<'_>) -> Result<Option<String>> {
     Ok(repository::present(tx)?.map(|present| present.id))
 }
 
-/// Ends the present installation, because the database was restored or copied.
+/// Ends the present installation, because the database was restored or copied. The servers that reported to the original
+/// do not use it.
 pub fn end(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+    nodes::stop_all(tx)?;
     repository::end(tx, now)
 }
 
@@ -123,9 +128,10 @@ pub fn set_next_mark(
     tx: &mut Tx<'_>,
     now: Timestamp,
     known: &PresentInstallation,
+    stored: Option<&StoreMark>,
     next: &StoreMark,
 ) -> Result<bool> {
-    repository::set_next_mark(tx, now, known, &next.mark)
+    repository::set_next_mark(tx, now, known, stored.map(|stored| &*stored.mark), &next.mark)
 }
 
 /// Records that the mark is in the store.

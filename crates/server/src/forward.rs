@@ -113,11 +113,11 @@ async fn of_project(app: &App, slug: String) -> Result<Destination> {
         ProjectRoute::Nowhere => return Ok(Destination::Here(None)),
         ProjectRoute::Here => {}
     }
-    // The project came to this node a moment ago, or the lease has ended.
-    own_lease::renew(app).await?;
     if app.lease.awaits_replica(&slug) && !takeovers::take(app, &slug).await {
         return Err(leases::not_replicated_yet(&slug));
     }
+    // The project came to this node a moment ago, or the lease has ended.
+    own_lease::renew(app).await?;
     let held = app.lease.project(&slug).ok_or_else(|| leases::moved(&slug))?;
     Ok(Destination::Here(Some(held)))
 }

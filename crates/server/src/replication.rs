@@ -109,20 +109,20 @@ impl Replication {
                 MarkComparison::Recent => {}
                 MarkComparison::Due => {
                     let mark = installations::new_mark(now);
-                    let (id, next, stored) = (present.id.clone(), mark.clone(), mark.clone());
+                    let (id, next, set) = (present.id.clone(), mark.clone(), mark.clone());
                     let claim = move |tx: &mut Tx<'_>| {
-                        installations::set_next_mark(tx, now, &present, &next)
+                        installations::set_next_mark(tx, now, &present, stored.as_ref(), &next)
                     };
                     if db.write(claim).await? {
                         apart(move || store.set_mark(&mark)).await?;
-                        db.write(move |tx| installations::set_mark(tx, &id, &stored)).await?;
+                        db.write(move |tx| installations::set_mark(tx, &id, &set)).await?;
                     }
                 }
                 MarkComparison::Foreign => {
                     tracing::warn!(
                         installation = present.id,
-                        "this database is a copy, or was copied, and another server replicates into the same place; this \
-                         server replicates into a new place from now on"
+                        "another server with a copy of this database replicates into the same place; this server \
+                         replicates into a new one from now on"
                     );
                     db.write(move |tx| installations::replace(tx, now, &present)).await?;
                     continue;
@@ -142,7 +142,14 @@ impl Replication {
         let known = KnownInstallation { id, former };
         if self.installation().as_ref() != Some(&known) {
             let stores = InstallationStores::new(&self.store, &known.id, &known.former);
-            self.projects.replicate_into(stores);
+            let projects = Arc::clone(&self.projects);
+            // It may wait for uploads.
+            apart(move || {
+                projects.replicate_into(stores);
+                Ok(())
+            })
+            .await?;
+            self.has_followed.store(false, Relaxed);
             *self.installation.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         }
         Ok(())
@@ -152,14 +159,21 @@ impl Replication {
         self.installation.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Replicates the files of projects that changed before the start, once.
+    /// Replicates the files of projects that changed before the start, or before the store of replicas changed, once.
     async fn follow_changed(&self, db: &Db, node: &Arc<Node>) -> Result<()> {
         if self.installation().is_none() || self.has_followed.swap(true, Relaxed) {
             return Ok(());
         }
         let (own, following) = (Arc::clone(node), Arc::clone(&self.projects));
-        let files = db.read(move |tx| replicas::held_files(tx, &own)).await?;
-        apart(move || following.follow_changed(&files)).await
+        let followed = async {
+            let files = db.read(move |tx| replicas::held_files(tx, &own)).await?;
+            apart(move || following.follow_changed(&files)).await
+        };
+        let followed = followed.await;
+        if followed.is_err() {
+            self.has_followed.store(false, Relaxed);
+        }
+        followed
     }
 
     /// Deletes what no restore needs from the replicas of this database, and those of installations that nobody uses.

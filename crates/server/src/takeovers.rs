@@ -105,11 +105,8 @@ async fn take_project(app: &App, replicas: &Arc<Replicas>, slug: &str) -> Result
     let _held = hosted::retire(app, slug).await?;
     if !app.lease.awaits_replica(slug) {
         let Some(left) = left_project(app, slug).await? else { return Ok(()) };
-        app.lease.await_replica(slug);
-        let taken = restore(app, replicas, left).await;
-        if !matches!(taken, Ok(true)) {
-            app.lease.has_replica(slug);
-            return taken.map(drop);
+        if !restore(app, replicas, left).await? {
+            return Ok(());
         }
         tracing::warn!(
             slug,
@@ -130,14 +127,18 @@ async fn left_project(app: &App, slug: &str) -> Result<Option<HeldFiles>> {
     app.db.read(move |tx| takeover::left_project(tx, &node, &lease, &slug)).await
 }
 
-/// Restores the files and becomes the holder. `false` if another node was faster.
+/// Restores the files and becomes the holder. `false` if another node was faster. After an error of the database, this node
+/// may be the holder: it acknowledges nothing until the next attempt.
 async fn restore(app: &App, replicas: &Arc<Replicas>, left: HeldFiles) -> Result<bool> {
+    let slug = left.slug().to_owned();
     let (node, from) = (Arc::clone(&app.node), Arc::clone(replicas));
     let restored = apart(move || takeover::restore(&node, &from, &left)).await?;
+    app.lease.await_replica(&slug);
     let (node, lease, to_take) = (Arc::clone(&app.node), Arc::clone(&app.lease), restored.clone());
     if app.db.write(move |tx| takeover::take(tx, &node, &lease, &to_take)).await? {
         return Ok(true);
     }
+    app.lease.has_replica(&slug);
     let node = Arc::clone(&app.node);
     apart(move || restored.discard(&node)).await.map(|()| false)
 }

@@ -43,18 +43,26 @@ pub(crate) fn end(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
     tx.send("UPDATE installations SET ended_ms = $1 WHERE ended_ms IS NULL", &[ms(now)])
 }
 
-/// Records the mark that is stored next; returns whether nobody else did meanwhile.
+/// Records the mark that is stored next, and the one that the store has; returns whether this server was first.
 pub(crate) fn set_next_mark(
     tx: &mut Tx<'_>,
     now: Timestamp,
     known: &PresentInstallation,
+    stored: Option<&str>,
     next: &str,
 ) -> Result<bool> {
     let PresentInstallation { id, mark, next_mark, .. } = known;
     let changed = tx.execute(
-        "UPDATE installations SET next_mark = $1, marked_ms = $2 \
-         WHERE id = $3 AND mark = $4 AND next_mark = $5 AND ended_ms IS NULL",
-        &[next.into(), ms(now), id.into(), mark.into(), next_mark.into()],
+        "UPDATE installations SET mark = $1, next_mark = $2, marked_ms = $3 \
+         WHERE id = $4 AND mark = $5 AND next_mark = $6 AND ended_ms IS NULL",
+        &[
+            stored.unwrap_or(mark).into(),
+            next.into(),
+            ms(now),
+            id.into(),
+            mark.into(),
+            next_mark.into(),
+        ],
     )?;
     Ok(changed == 1)
 }

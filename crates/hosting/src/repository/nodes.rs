@@ -63,6 +63,11 @@ pub(crate) fn of_tag(tx: &mut Tx<'_>, tag: &str) -> Result<Option<KnownNode>> {
     })
 }
 
+/// Records that no node runs.
+pub(crate) fn stop_all(tx: &mut Tx<'_>) -> Result<()> {
+    tx.send("UPDATE nodes SET state = 'stopped'", &[])
+}
+
 /// Stores a report. One that was sent before the node stopped, but arrives after that, changes nothing.
 pub(crate) fn report(tx: &mut Tx<'_>, now: Timestamp, id: &str, report: &NodeReport) -> Result<()> {
     let NodeReport { version, schema_version, public_url, state, master_key } = report;

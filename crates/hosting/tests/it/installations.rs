@@ -8,7 +8,7 @@ use lyceum_core::time::{ManualClock, Timestamp};
 use lyceum_hosting::installations::{self, MarkComparison, PresentInstallation};
 use lyceum_hosting::nodes::{Node, NodeSettings};
 use lyceum_hosting::replicas::{self, InstallationStores, ReplicaStore, Replicas};
-use lyceum_replica::{Replicator, restorable_times};
+use lyceum_replica::{Replicator, StoreMark, restorable_times};
 use lyceum_store::{Db, SqlDialect};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -29,14 +29,25 @@ fn present(db: &Db) -> PresentInstallation {
 fn mark(db: &Db, store: &ReplicaStore, at: Timestamp) -> MarkComparison {
     let known = present(db);
     let store = store.below(&known.id);
-    let found = known.compare(store.mark().unwrap().as_ref(), at, false);
+    let stored = store.mark().unwrap();
+    let found = known.compare(stored.as_ref(), at, false);
     if found == MarkComparison::Due {
         let mark = installations::new_mark(at);
-        db.write_blocking(|tx| installations::set_next_mark(tx, at, &known, &mark)).unwrap();
+        set_next_mark(db, at, &known, stored.as_ref(), &mark);
         store.set_mark(&mark).unwrap();
         db.write_blocking(|tx| installations::set_mark(tx, &known.id, &mark)).unwrap();
     }
     found
+}
+
+fn set_next_mark(
+    db: &Db,
+    at: Timestamp,
+    known: &PresentInstallation,
+    stored: Option<&StoreMark>,
+    next: &StoreMark,
+) {
+    db.write_blocking(|tx| installations::set_next_mark(tx, at, known, stored, next)).unwrap();
 }
 
 #[test]
@@ -53,9 +64,13 @@ fn a_mark_that_another_database_stored_is_foreign() {
         // A server that was killed while it stored a mark: both marks are its own.
         let next = installations::new_mark(now());
         let later = now().plus_seconds(600);
-        db.write_blocking(|tx| installations::set_next_mark(tx, later, &known, &next)).unwrap();
+        set_next_mark(db, later, &known, None, &next);
         assert_eq!(mark(db, &store, later.plus_seconds(599)), MarkComparison::Recent);
         store.below(&known.id).set_mark(&next).unwrap();
+        // The next server is killed, too, before it stores a mark.
+        let later = later.plus_seconds(600);
+        set_next_mark(db, later, &present(db), Some(&next), &installations::new_mark(later));
+        assert_eq!(mark(db, &store, later.plus_seconds(599)), MarkComparison::Recent);
         assert_eq!(mark(db, &store, later.plus_seconds(600)), MarkComparison::Due);
 
         // The copy, or the original, stored another one.

@@ -126,7 +126,7 @@ fn a_forced_restore_of_an_earlier_schema_leaves_no_later_table() {
              webhook_filters, webhook_sender, webhook_messages, webhook_deliveries, client_signing_secrets, \
              signed_request_nonces, erasures, erased_ids, class_sign_ins, class_secrets, lesson_answer_request, \
              class_apps, school_hours, qti_file, extra_time, event_young_facts, derivation_key, backups, \
-             event_sums, event_place_chunks; \
+             event_sums, event_place_chunks, installations; \
          DELETE FROM event_runs WHERE name = 'places'; \
          ALTER TABLE game_players DROP COLUMN highest_xp; \
          ALTER TABLE clients DROP COLUMN reach; \
