@@ -41,7 +41,8 @@ async fn sum_periodically(app: &App) {
     }
 }
 
-/// Sums the facts of all events that are stored now, unless an older server is live, which reads no sums.
+/// Sums the facts of all events that are stored now, unless another server does, or an older one is live, which reads no
+/// sums.
 async fn sum_all(app: &App) -> Result<()> {
     let now = app.clock.now();
     let may_sum = app.db.read(move |tx| {
@@ -50,7 +51,7 @@ async fn sum_all(app: &App) -> Result<()> {
     if !may_sum.await? {
         return Ok(());
     }
-    let end = log::write_latest(&app.db, facts::sum_young).await?;
+    let Some(end) = log::write_latest(&app.db, facts::sum_young).await? else { return Ok(()) };
     let mut began = Instant::now();
     while log::write_latest(&app.db, move |tx| facts::sum_runs(tx, end)).await? {
         // On SQLite, other writes wait for this one.

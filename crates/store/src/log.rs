@@ -52,7 +52,8 @@ pub fn run_again_if_changed(tx: &mut Tx<'_>, query: &str, values: &[Value<'_>]) 
     tx.send("SAVEPOINT unchanged", &[])?;
     tx.send(&format!("{query} FOR SHARE"), values)?;
     tx.send("ROLLBACK TO SAVEPOINT unchanged", &[])?;
-    tx.send("RELEASE SAVEPOINT unchanged", &[])
+    // Waits for all four: the rollback to the savepoint would otherwise hide from a commit that the lock was refused.
+    tx.execute("RELEASE SAVEPOINT unchanged", &[]).map(drop)
 }
 
 /// The transactions that may still commit. Transactions are numbered in the order in which they started to write.

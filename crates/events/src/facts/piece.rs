@@ -143,7 +143,9 @@ impl FactPiece {
         } else {
             self.total_until(amount, to) - self.total_until(amount, from)
         };
-        sums.measures[measure as usize] += part;
+        let sum = &mut sums.measures[measure as usize];
+        // An event with many items must not bring the sum of many events beyond 64 bits.
+        *sum = (*sum + part).clamp(-PART_MAX, PART_MAX);
     }
 
     fn total_until(&self, amount: i64, instant: i64) -> i64 {
@@ -152,6 +154,9 @@ impl FactPiece {
         i64::try_from(total).expect("a part is no greater than the whole")
     }
 }
+
+/// The greatest amount of one measure that an event adds to a quarter hour, in thousandths.
+const PART_MAX: i64 = FACT_VALUE_MAX_COUNT as i64 * 1000;
 
 /// A number in thousandths, rounded half away from zero, held within the limit.
 #[expect(clippy::cast_possible_truncation, reason = "held within the limit before")]

@@ -118,7 +118,8 @@ pub(crate) fn gather_all(db: &Db) -> GatherOutcome {
 
 /// Sums the facts that are stored now, as a server does beside its other work.
 pub(crate) fn sum_all(db: &Db) {
-    let end = wait(write_latest(db, facts::sum_young)).unwrap();
+    // Another thread may sum or move facts at this moment.
+    let Some(end) = wait(write_latest(db, facts::sum_young)).unwrap() else { return };
     while wait(write_latest(db, move |tx| facts::sum_runs(tx, end))).unwrap() {}
 }
 

@@ -240,7 +240,7 @@ fn check(db: &Db, acknowledged: &BTreeSet<String>) {
 
 /// When all facts are summed, plain SQL finds as much as the API.
 fn check_sums(db: &Db) {
-    let end = db.write_blocking(facts::sum_young).unwrap();
+    let end = db.write_blocking(facts::sum_young).unwrap().unwrap();
     while db.write_blocking(|tx| facts::sum_runs(tx, end)).unwrap() {}
     let sql = "SELECT CAST(SUM(xp) AS BIGINT) FROM event_sums";
     let xp = db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0))).unwrap();

@@ -91,19 +91,19 @@ pub(super) const FEATURES: &[Feature] = &[
             Full,
             Partial("best effort in serializable transactions", "K4"),
         ],
-        change: "Claims of jobs and of lists of runs, and the work of one student. On Citus, the row has to be found by the \
+        change: "Servers lock a job or a list of runs when they claim it, and a lesson locks its student. On Citus, the row has to be found by the \
                  distribution column. On CockroachDB, set `enable_durable_locking_for_serializable`.",
     },
     Feature {
         name: "`FOR SHARE`",
-        words: &["SHARE"],
-        phrases: &[],
+        words: &[],
+        phrases: &["FOR SHARE"],
         support: [
             Partial("in queries of one shard", "C1"),
             Full,
             Partial("off in serializable transactions unless set", "K2"),
         ],
-        change: "A lesson that appends an event checks with it that no list of runs has changed. On CockroachDB, set \
+        change: "A lesson that appends an event uses it to notice that another write has changed the list of runs. On CockroachDB, set \
                  `enable_shared_locking_for_serializable`.",
     },
     Feature {
@@ -111,7 +111,7 @@ pub(super) const FEATURES: &[Feature] = &[
         words: &["SAVEPOINT", "RELEASE"],
         phrases: &[],
         support: [Undocumented, Undocumented, Partial("locks stay until the commit", "K5")],
-        change: "A lesson that appends an event checks so that no list of runs has changed. If locks stay, it keeps the list \
+        change: "A lesson that appends an event takes such a lock only to notice a change of the list of runs. If locks stay, it keeps the list \
                  until the commit, and ids move into runs more rarely.",
     },
     Feature {
@@ -267,7 +267,7 @@ pub(super) const PLAIN: &[&str] = &[
     "CROSS CURRENT DEFAULT DELETE DESC DISTINCT DO DOUBLE DROP ELSE END ESCAPE EXCEPT EXCLUSIVE FALSE FOR FORMAT FROM FULL",
     "GENERATED GREATEST GROUP HAVING IDENTITY IF IN INDEX INNER INSERT INTEGER INTO IS ISOLATION JOIN KEY LAST LEAST LEFT",
     "LEVEL LIKE LIMIT LOCAL LOCKED MATERIALIZED MAX MIN MODE NO NOT NOTHING NULL NULLS OFFSET ON ONLY OR ORDER OVER PARTITION",
-    "PRECISION READ REAL RENAME REPLACE RETURNING ROLLBACK ROW ROW_NUMBER ROWS SELECT SET SKIP STDIN SUM TABLE TEXT THEN TO",
+    "PRECISION READ REAL RENAME REPLACE RETURNING ROLLBACK ROW ROW_NUMBER ROWS SELECT SET SHARE SKIP STDIN SUM TABLE TEXT THEN TO",
     "TRUE UNION UPDATE USING VALUES WHEN WHERE WITH WRITE ABS EXCLUDED FILTER FIRST",
     "array( any( cast( clock_timestamp( coalesce( count( current_database( current_schema( current_setting( extract(",
     "generate_series( json_array_elements_text( json_typeof( length( lower( max( min( pg_backend_pid(",

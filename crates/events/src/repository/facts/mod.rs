@@ -172,6 +172,17 @@ fn of_actors(
     buckets: &Range<i64>,
     mut each: impl FnMut(Fact),
 ) -> Result<()> {
+    unsummed_of_actors(tx, actors, buckets, &mut each)?;
+    sums::of_actors(tx, actors, buckets, each)
+}
+
+/// [`of_actors`] without the facts that are summed.
+fn unsummed_of_actors(
+    tx: &mut Tx<'_>,
+    actors: &[i64],
+    buckets: &Range<i64>,
+    mut each: impl FnMut(Fact),
+) -> Result<()> {
     let among = is_one_of_numbers(tx.dialect(), "actor", "$1");
     let condition = format!("{among} AND bucket >= $2 AND bucket < $3");
     let values = [buckets.start.into(), buckets.end.into()];
@@ -186,16 +197,26 @@ fn of_actors(
     if !Runs::open(tx, FACTS)?.find(tx, actors, buckets, &mut each)? {
         return Err(Problem::internal("a run of facts is missing"));
     }
-    sums::of_actors(tx, actors, buckets, each)
+    Ok(())
 }
 
 /// Calls `each` with all facts in a range of buckets, in no particular order.
 fn of_everybody(tx: &mut Tx<'_>, buckets: &Range<i64>, mut each: impl FnMut(Fact)) -> Result<()> {
+    unsummed_of_everybody(tx, buckets, &mut each)?;
+    sums::of_everybody(tx, buckets, each)
+}
+
+/// [`of_everybody`] without the facts that are summed.
+fn unsummed_of_everybody(
+    tx: &mut Tx<'_>,
+    buckets: &Range<i64>,
+    mut each: impl FnMut(Fact),
+) -> Result<()> {
     let bounds = [buckets.start.into(), buckets.end.into()];
     rows(tx, "bucket >= $1 AND bucket < $2", &bounds, &mut each)?;
     young::each(tx, &EVERYBODY, buckets, &mut each)?;
     Runs::open(tx, FACTS)?.scan(tx, buckets, &mut each)?;
-    sums::of_everybody(tx, buckets, each)
+    Ok(())
 }
 
 /// Removes the facts of an event that no longer counts. If they are summed with others, they are subtracted.
@@ -247,7 +268,7 @@ pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<EventPosition>> {
             *is_placed = true;
         }
     };
-    of_everybody(tx, &EVER, |fact| mark(fact.seq()))?;
+    unsummed_of_everybody(tx, &EVER, |fact| mark(fact.seq()))?;
     places::of_everybody(tx, &EVER, |place| mark(place.seq))?;
     let sql = "SELECT seq, actor, event_ms FROM event_log \
                WHERE seq > $1 AND superseded_by IS NULL ORDER BY seq LIMIT $2";
@@ -292,7 +313,7 @@ pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
 /// The numbers of the events of actors in a range of buckets. The actors must be sorted.
 pub(super) fn seqs(tx: &mut Tx<'_>, actors: &[i64], buckets: &Range<i64>) -> Result<String> {
     let mut seqs = BTreeSet::new();
-    of_actors(tx, actors, buckets, |fact| {
+    unsummed_of_actors(tx, actors, buckets, |fact| {
         seqs.insert(fact.seq());
     })?;
     places::of_actors(tx, actors, buckets, |place| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use lyceum_core::Result;
-use lyceum_runs::Runs;
+use lyceum_runs::{Runs, hold_lists};
 use lyceum_store::dialect::{is_among, is_one_of_numbers, look_up};
 use lyceum_store::{Tx, Value};
 
@@ -35,8 +35,11 @@ pub fn is_summing_due(tx: &mut Tx<'_>) -> Result<bool> {
 }
 
 /// Sums facts that are not in runs, or moves them into a run if they are many. Returns where the runs that [`sum_runs`]
-/// sums end now.
-pub fn sum_young(tx: &mut Tx<'_>) -> Result<i64> {
+/// sums end now; `None` if another server moves or sums facts at this moment.
+pub fn sum_young(tx: &mut Tx<'_>) -> Result<Option<i64>> {
+    if !hold_lists(tx, &[FACTS])? {
+        return Ok(None);
+    }
     let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
     let (facts, _) = take_young(tx)?;
     if facts.len() > FACT_SUM_CHUNK_COUNT {
@@ -44,11 +47,15 @@ pub fn sum_young(tx: &mut Tx<'_>) -> Result<i64> {
     } else {
         add(tx, facts)?;
     }
-    Ok(runs.end())
+    Ok(Some(runs.end()))
 }
 
-/// Sums a limited number of facts of the runs before `end`. Returns whether there may be more.
+/// Sums a limited number of facts of the runs before `end`. Returns whether there may be more; `false` also if another
+/// server moves or sums facts at this moment.
 pub fn sum_runs(tx: &mut Tx<'_>, end: i64) -> Result<bool> {
+    if !hold_lists(tx, &[FACTS])? {
+        return Ok(false);
+    }
     let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
     let Some(facts) = runs.take(tx, end, FACT_SUM_CHUNK_COUNT)? else { return Ok(false) };
     add(tx, facts)?;
