@@ -113,7 +113,7 @@ pub struct MetricsSettings {
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes each setting")]
 pub struct TelemetrySettings {
-    #[serde(deserialize_with = "values::public_url")]
+    #[serde(deserialize_with = "values::collector")]
     pub endpoint: Option<String>,
     #[serde(deserialize_with = "values::headers")]
     pub headers: Vec<(String, Secret)>,

@@ -1,6 +1,6 @@
 //! Spans of traces: requests, what they call, and jobs. Their names and attributes follow the semantic conventions of
-//! OpenTelemetry. They contain routes, methods, status codes and hosts, but no paths, ids, queries or other values of
-//! requests. Without a collector, nothing listens to them, and a span costs the comparison of a level.
+//! OpenTelemetry. They contain routes, methods, status codes, hosts, request ids and the text of slow SQL statements, but no
+//! paths, ids of records or queries. Without a collector, nothing listens to them, and a span costs the comparison of a level.
 //!
 //! The headers `traceparent` and `tracestate` (W3C Trace Context) carry them from one program to the next.
 

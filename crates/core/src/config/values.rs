@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error};
+use serde::de::{Deserializer, Error, IntoDeserializer};
 
 use super::NewAccounts;
 
@@ -210,6 +210,15 @@ pub(super) fn optional_path<'de, D: Deserializer<'de>>(
 ) -> Result<Option<PathBuf>, D::Error> {
     let text = String::deserialize(from)?;
     Ok(if text.is_empty() { None } else { Some(text.into()) })
+}
+
+pub(super) fn collector<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(from)?;
+    if text.contains('@') {
+        let message = "must not contain a user name or password; set telemetry.headers instead";
+        return Err(D::Error::custom(message));
+    }
+    public_url(text.into_deserializer())
 }
 
 pub(super) fn headers<'de, D: Deserializer<'de>>(

@@ -190,6 +190,7 @@ fn secrets_are_never_shown() {
         ("LYCEUM_STORE__DATABASE", "postgres://u:hunter2@h/d"),
         ("LYCEUM_STORE__READ_REPLICA", "postgres://u:hunter2@h/d"),
         ("LYCEUM_KEYS__MASTER", "hunter2"),
+        ("LYCEUM_TELEMETRY__HEADERS", "authorization=hunter2"),
     ];
     let loaded = load(None, variables(&pairs), &[]).unwrap();
     assert!(!format!("{loaded:?}").contains("hunter2"));
@@ -207,6 +208,13 @@ fn secrets_are_never_shown() {
          postgres://user:password@host/database",
     );
     assert!(!refusal("[keys]\nmaster = 42", &[], &[]).0.contains("42"));
+    let endpoint = ("LYCEUM_TELEMETRY__ENDPOINT", "http://ann:hunter2@collector:4318");
+    let (message, _) = refusal("", &[endpoint], &[]);
+    assert_eq!(
+        message,
+        "LYCEUM_TELEMETRY__ENDPOINT: 'telemetry.endpoint': must not contain a user name or password; set \
+         telemetry.headers instead",
+    );
 }
 
 #[test]

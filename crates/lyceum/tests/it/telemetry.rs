@@ -224,7 +224,7 @@ fn check_without_collector(served: &Served, address: &str) {
         let line = text.lines().find_map(|line| line.strip_prefix("lyceum_spans_dropped_total "));
         line.unwrap().parse::<u64>().unwrap()
     };
-    let mut before = 0;
+    let (mut before, begun) = (0, Instant::now());
     for _ in 0..2 {
         let since = Instant::now();
         while dropped() == before {
@@ -235,7 +235,8 @@ fn check_without_collector(served: &Served, address: &str) {
         before = dropped();
     }
     let log = std::fs::read_to_string(served.file("server.log")).unwrap();
-    assert_eq!(log.matches("does not accept telemetry").count(), 1, "{log}");
+    let lines = log.matches("does not accept telemetry").count() as u64;
+    assert!((1..=1 + begun.elapsed().as_secs() / 60).contains(&lines), "{log}");
 }
 
 #[test]

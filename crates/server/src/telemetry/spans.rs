@@ -58,10 +58,10 @@ impl SpanQueue {
 
     /// Waits until the spans that wait were sent, or the time for that is over.
     pub(super) fn end(&self) {
-        let most = Duration::from_millis(limits::TELEMETRY_SEND_MAX_MS);
+        let until = Instant::now() + Duration::from_millis(limits::TELEMETRY_SEND_MAX_MS);
         let (done, is_done) = bounded(1);
-        if self.sender.send_timeout(QueueEntry::Flush(done), most).is_ok() {
-            let _ = is_done.recv_timeout(most); // an error: the collector is too slow
+        if self.sender.send_deadline(QueueEntry::Flush(done), until).is_ok() {
+            let _ = is_done.recv_deadline(until); // an error: the collector is too slow
         }
     }
 }

@@ -115,13 +115,15 @@ fn of_settings(config: &Config) -> Vec<String> {
         &config.store.read_replica,
         &config.keys.master,
         &config.keys.master_other,
+        &config.backup.key,
         &config.hosting.promote_key,
         &config.admin.password,
         &config.oidc.client_secret,
         &config.s3.access_key,
         &config.s3.secret_key,
     ];
-    let texts = settings.into_iter().flatten().map(Secret::reveal);
+    let headers = config.telemetry.headers.iter().map(|(_, value)| value);
+    let texts = settings.into_iter().flatten().chain(headers).map(Secret::reveal);
     texts.map(str::to_owned).collect()
 }
 
