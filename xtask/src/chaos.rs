@@ -2,11 +2,14 @@
 
 use anyhow::{Context, Result, bail};
 
-use crate::run::{cargo, lyceum, run};
+use crate::run::{cargo, command, lyceum, output, run};
 use crate::{build, prerequisites};
 
 /// Runs the test of the crate `lyceum` in full size, against the release build.
 pub(crate) fn chaos(arguments: &[String]) -> Result<()> {
+    if output(command("id", ["-u"]))?.trim() != "0" {
+        bail!("`cargo xtask chaos` needs root, because it makes networks and mounts disks");
+    }
     let mut test = cargo(["test", "--package", "lyceum", "--test", "it", "chaos::", "--"]);
     test.arg("--nocapture").env("LYCEUM_TEST_SIZE", "full").env("LYCEUM_TEST_BIN", lyceum());
     let mut words = arguments.iter();

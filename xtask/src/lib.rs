@@ -1,3 +1,3 @@
-//! What the tests of this crate share with its commands.
+//! Code that the tests and the commands of this crate share.
 
 pub mod simulation;

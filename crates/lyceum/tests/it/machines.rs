@@ -15,16 +15,21 @@ use tempfile::TempDir;
 use crate::packages::{debian, run};
 use crate::served::target;
 
-const BOOT_MAX: Duration = Duration::from_mins(1);
+const BOOT_MAX: Duration = Duration::from_mins(3);
 
 /// The network with the addresses 10.0.0.0/24. The test itself is at 10.0.0.9. It ends with this value.
 pub(crate) struct Network {
+    /// The root file system of its machines.
+    system: PathBuf,
     process: Child,
     _input: ChildStdin,
 }
 
 impl Network {
-    pub(crate) fn new() -> Self {
+    /// A network for machines with these packages of Debian.
+    pub(crate) fn new(packages: &[&str]) -> Self {
+        // Inside of the network, nothing can be downloaded.
+        let system = debian(packages);
         let script = "ip link set lo up && ip link add lan type bridge && ip address add 10.0.0.9/24 dev lan && \
                       ip link set lan up && echo ready && exec cat";
         let mut command = Command::new("unshare");
@@ -32,9 +37,12 @@ impl Network {
         let mut process = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "ready\n", "the network was not made; the package iproute2 is needed");
+        assert_eq!(
+            line, "ready\n",
+            "the network was not made; the test needs iproute2 and the right to make namespaces"
+        );
         let input = process.stdin.take().unwrap();
-        Self { process, _input: input }
+        Self { system, process, _input: input }
     }
 
     /// Runs a part of a test in the network: on a thread of its own, because threads never come back.
@@ -118,15 +126,10 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Installs a minimal Debian with these packages and switches the machine on.
-    pub(crate) fn start(
-        network: &Network,
-        name: &'static str,
-        address: &'static str,
-        packages: &[&str],
-    ) -> Self {
+    /// Installs Debian and switches the machine on.
+    pub(crate) fn start(network: &Network, name: &'static str, address: &'static str) -> Self {
         let root = tempfile::tempdir_in(target()).unwrap();
-        run(Command::new("tar").arg("-xf").arg(debian(packages)).arg("-C").arg(root.path()));
+        run(Command::new("tar").arg("-xf").arg(&network.system).arg("-C").arg(root.path()));
         fs::write(root.path().join("etc/hostname"), name).unwrap();
         fs::write(root.path().join("etc/hosts"), "127.0.0.1 localhost\n").unwrap();
         let group = format!("lyceum-test-{}-{name}", std::process::id());

@@ -4,6 +4,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use lyceum_core::random::RandomStream;
+use lyceum_testkit::full_size;
 use rustix::process::Signal;
 
 use super::clock::Clock;
@@ -17,6 +18,8 @@ const AWAY: Duration = Duration::from_secs(14);
 const SHORT: Duration = Duration::from_secs(8);
 /// A lost node may take what it acknowledged in the last second; on a busy machine in a little more.
 const REPLICATED_WITHIN: Duration = Duration::from_secs(2);
+/// The same in the gate, which shares its cores with other tests.
+const REPLICATED_WITHIN_IN_GATE: Duration = Duration::from_secs(10);
 /// Seconds by which a clock is stepped. Clocks of servers may differ by less than a minute.
 const STEP_S: i32 = 40;
 
@@ -213,6 +216,7 @@ fn tell(cluster: &mut Cluster, word: &str) {
 /// A node is lost at this moment.
 fn note_loss(traffic: &Traffic) {
     let until = traffic.now();
-    let from = until.saturating_sub(REPLICATED_WITHIN);
+    let within = if full_size() { REPLICATED_WITHIN } else { REPLICATED_WITHIN_IN_GATE };
+    let from = until.saturating_sub(within);
     traffic.history.lock().unwrap().loss_windows.push(LossWindow { from, until });
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// A kind of request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     Roster,
     Events,
     Database,
@@ -17,7 +17,7 @@ pub(super) enum Kind {
     SignIn,
 }
 
-impl Kind {
+impl RequestKind {
     pub(super) const ALL: [Self; 8] = [
         Self::Roster,
         Self::Events,
@@ -51,7 +51,7 @@ impl Kind {
 /// A request. All times are since the start of the run.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
-    pub(super) kind: Kind,
+    pub(super) kind: RequestKind,
     pub(super) began: Duration,
     pub(super) ended: Duration,
     /// Why it failed; `None` if it succeeded.
@@ -61,7 +61,7 @@ pub(super) struct Request {
 /// A write that was acknowledged.
 #[derive(Clone, Debug)]
 pub(super) struct Write {
-    pub(super) kind: Kind,
+    pub(super) kind: RequestKind,
     /// What the write is called, once in the whole run.
     pub(super) name: String,
     /// What it is a value of, with a number that grows: a key, or the list of rows.
@@ -95,8 +95,8 @@ pub(super) struct History {
 /// Something that must not be.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Breach {
-    pub(super) sort: BreachSort,
-    pub(super) kind: Kind,
+    pub(super) sort: BreachKind,
+    pub(super) kind: RequestKind,
     /// The write, or the register.
     pub(super) name: String,
     /// When the write was acknowledged, or the read began.
@@ -104,7 +104,7 @@ pub(super) struct Breach {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum BreachSort {
+pub(super) enum BreachKind {
     /// An acknowledged write is missing.
     Lost,
     /// The same, of the last second of a node that was lost for good. It is allowed.
@@ -117,15 +117,18 @@ pub(super) enum BreachSort {
 
 impl History {
     /// Compares the history with what is stored in the end: how often each name was found, by kind.
-    pub(super) fn breaches(&self, stored: &HashMap<Kind, BTreeMap<String, usize>>) -> Vec<Breach> {
+    pub(super) fn breaches(
+        &self,
+        stored: &HashMap<RequestKind, BTreeMap<String, usize>>,
+    ) -> Vec<Breach> {
         let mut breaches = Vec::new();
         for write in &self.writes {
             let Some(stored) = stored.get(&write.kind) else { continue };
             let sort = match stored.get(&write.name) {
                 Some(1) => continue,
-                Some(_) => BreachSort::Doubled,
-                None if self.may_be_lost(write) => BreachSort::LostWithinBound,
-                None => BreachSort::Lost,
+                Some(_) => BreachKind::Doubled,
+                None if self.may_be_lost(write) => BreachKind::LostWithinBound,
+                None => BreachKind::Lost,
             };
             breaches.push(Breach::of(sort, write));
         }
@@ -134,7 +137,7 @@ impl History {
             let doubled = stored.iter().filter(|(_, count)| **count > 1);
             let is_known = |name: &String| self.writes.iter().any(|write| write.name == *name);
             breaches.extend(doubled.filter(|(name, _)| !is_known(name)).map(|(name, _)| Breach {
-                sort: BreachSort::Doubled,
+                sort: BreachKind::Doubled,
                 kind: *kind,
                 name: name.clone(),
                 at: Duration::ZERO,
@@ -166,7 +169,7 @@ impl History {
             let number = newest[read.register.as_str()][at];
             if number > read.number {
                 breaches.push(Breach {
-                    sort: BreachSort::SplitBrain,
+                    sort: BreachKind::SplitBrain,
                     kind: writes[at].1.kind,
                     name: format!(
                         "{} was {} after {number} had been stored",
@@ -180,7 +183,7 @@ impl History {
             let mut first: HashMap<i64, &Write> = HashMap::new();
             for (number, write) in writes {
                 if first.insert(*number, write).is_some() {
-                    breaches.push(Breach::of(BreachSort::SplitBrain, write));
+                    breaches.push(Breach::of(BreachKind::SplitBrain, write));
                 }
             }
         }
@@ -212,12 +215,12 @@ fn running_maximum(writes: &[(i64, &Write)]) -> Vec<i64> {
 }
 
 impl Breach {
-    fn of(sort: BreachSort, write: &Write) -> Self {
+    fn of(sort: BreachKind, write: &Write) -> Self {
         Self { sort, kind: write.kind, name: write.name.clone(), at: write.ended }
     }
 
     pub(super) fn is_allowed(&self) -> bool {
-        self.sort == BreachSort::LostWithinBound
+        self.sort == BreachKind::LostWithinBound
     }
 }
 
@@ -240,7 +243,7 @@ pub(super) struct Recovery {
 
 impl History {
     /// How requests that ended in the time went.
-    pub(super) fn recovery(&self, kind: Kind, from: Duration, until: Duration) -> Recovery {
+    pub(super) fn recovery(&self, kind: RequestKind, from: Duration, until: Duration) -> Recovery {
         let own = self
             .requests
             .iter()
@@ -267,16 +270,16 @@ mod tests {
 
     fn row(name: &str, number: i64, at_s: u32) -> Write {
         let register = Some(("rows".to_owned(), number));
-        Write { kind: Kind::Database, name: name.to_owned(), register, ended: SECOND * at_s }
+        Write { kind: RequestKind::Database, name: name.to_owned(), register, ended: SECOND * at_s }
     }
 
     fn read(number: i64, at_s: u32) -> Read {
         Read { register: "rows".to_owned(), number, began: SECOND * at_s }
     }
 
-    fn found(history: &History, rows: &[(&str, usize)]) -> Vec<(BreachSort, String)> {
+    fn found(history: &History, rows: &[(&str, usize)]) -> Vec<(BreachKind, String)> {
         let rows = rows.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-        let breaches = history.breaches(&HashMap::from([(Kind::Database, rows)]));
+        let breaches = history.breaches(&HashMap::from([(RequestKind::Database, rows)]));
         breaches.into_iter().map(|breach| (breach.sort, breach.name)).collect()
     }
 
@@ -293,11 +296,11 @@ mod tests {
         let writes = vec![row("a", 1, 1), row("b", 2, 20)];
         let window = LossWindow { from: SECOND * 19, until: SECOND * 21 };
         let mut history = History { writes, ..History::default() };
-        let lost = |sort: BreachSort| (sort, "b".to_owned());
-        assert_eq!(found(&history, &[("a", 1)]), [lost(BreachSort::Lost)]);
+        let lost = |sort: BreachKind| (sort, "b".to_owned());
+        assert_eq!(found(&history, &[("a", 1)]), [lost(BreachKind::Lost)]);
         history.loss_windows.push(window);
-        assert_eq!(found(&history, &[("a", 1)]), [lost(BreachSort::LostWithinBound)]);
-        let doubled = |name: &str| (BreachSort::Doubled, name.to_owned());
+        assert_eq!(found(&history, &[("a", 1)]), [lost(BreachKind::LostWithinBound)]);
+        let doubled = |name: &str| (BreachKind::Doubled, name.to_owned());
         let stored = [("a", 2), ("b", 1), ("unknown", 2)];
         assert_eq!(found(&history, &stored), [doubled("a"), doubled("unknown")]);
     }
@@ -311,7 +314,7 @@ mod tests {
         };
         let breaches = found(&history, &[("a", 1), ("b", 1)]);
         assert_eq!(breaches.len(), 1);
-        assert_eq!(breaches[0].0, BreachSort::SplitBrain);
+        assert_eq!(breaches[0].0, BreachKind::SplitBrain);
         // The node that acknowledged it was lost for good.
         let window = LossWindow { from: SECOND * 4, until: SECOND * 5 };
         let history = History { loss_windows: vec![window], ..history };
@@ -323,13 +326,13 @@ mod tests {
         let writes = vec![row("a", 1, 1), row("b", 1, 2)];
         let history = History { writes, ..History::default() };
         let stored = [("a", 1), ("b", 1)];
-        assert_eq!(found(&history, &stored), [(BreachSort::SplitBrain, "b".to_owned())]);
+        assert_eq!(found(&history, &stored), [(BreachKind::SplitBrain, "b".to_owned())]);
     }
 
     #[test]
     fn a_recovery_ends_with_the_first_success_after_the_last_failure() {
         let request = |began: u32, ended: u32, fails: bool| Request {
-            kind: Kind::Roster,
+            kind: RequestKind::Roster,
             began: SECOND * began,
             ended: SECOND * ended,
             failure: fails.then(|| "503".to_owned()),
@@ -344,10 +347,10 @@ mod tests {
         let history = History { requests, ..History::default() };
         let of = |kind| history.recovery(kind, SECOND * 10, SECOND * 30);
         let (first, whole) = (Some(SECOND * 2), Some(SECOND * 8));
-        assert_eq!(of(Kind::Roster), Recovery { first, whole, failed: 1 });
+        assert_eq!(of(RequestKind::Roster), Recovery { first, whole, failed: 1 });
         let whole = Some(Duration::ZERO);
-        assert_eq!(of(Kind::Keys), Recovery { first: None, whole, failed: 0 });
-        let unfinished = history.recovery(Kind::Roster, SECOND * 10, SECOND * 16);
+        assert_eq!(of(RequestKind::Keys), Recovery { first: None, whole, failed: 0 });
+        let unfinished = history.recovery(RequestKind::Roster, SECOND * 10, SECOND * 16);
         assert_eq!(unfinished.whole, None);
     }
 }

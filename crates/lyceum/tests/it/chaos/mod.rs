@@ -31,7 +31,7 @@ use lyceum_testkit::postgres::owner;
 use crate::served::variable;
 use cluster::{Cluster, Server};
 use faults::Fault;
-use history::{Breach, BreachSort, Kind};
+use history::{Breach, BreachKind, RequestKind};
 use report::{FaultTime, Report};
 use traffic::Traffic;
 
@@ -137,12 +137,20 @@ fn plan(random: &mut RandomStream) -> Vec<Fault> {
     if let Some(only) = variable("LYCEUM_TEST_CHAOS_FAULTS") {
         let named = |name: &str| Fault::ALL.into_iter().find(|fault| fault.name() == name.trim());
         let named = |name: &str| named(name).unwrap_or_else(|| panic!("unknown fault '{name}'"));
-        return only.split(',').map(named).collect();
+        let faults: Vec<Fault> = only.split(',').map(named).collect();
+        for fault in &faults {
+            assert!(fault.is_possible(), "'{}' needs the package faketime on x86-64", fault.name());
+        }
+        return faults;
     }
     if !full_size() {
         return vec![Fault::HolderCutOff];
     }
-    let mut faults: Vec<_> = Fault::ALL.into_iter().filter(|fault| fault.is_possible()).collect();
+    let (mut faults, impossible): (Vec<_>, Vec<_>) =
+        Fault::ALL.into_iter().partition(|fault| fault.is_possible());
+    for fault in impossible {
+        println!("left out: {}; it needs the package faketime on x86-64", fault.name());
+    }
     for end in (1..faults.len()).rev() {
         let other = random.below(end as u64 + 1);
         faults.swap(end, usize::try_from(other).unwrap());
@@ -163,13 +171,13 @@ fn wait_until_whole(cluster: &mut Cluster, traffic: &Traffic) {
     let (since, began) = (Instant::now(), traffic.now());
     let is_whole = || {
         let history = traffic.history.lock().unwrap();
-        let kinds = Kind::ALL
+        let kinds = RequestKind::ALL
             .into_iter()
             .filter(|kind| history.requests.iter().any(|request| request.kind == *kind));
         let mut recoveries = kinds.map(|kind| history.recovery(kind, began, Duration::MAX));
         recoveries.all(|recovery| recovery.first.is_some() && recovery.whole.is_some())
     };
-    while !is_whole() && since.elapsed() < PATIENCE / 2 {
+    while !is_whole() && since.elapsed() < PATIENCE {
         sleep(Duration::from_millis(200));
     }
     // Everything is replicated before the next fault.
@@ -187,10 +195,10 @@ fn breaches(cluster: &Cluster, traffic: &Traffic) -> Vec<Breach> {
                 all.push(breach);
             }
         }
-        let rows = stored[&Kind::Database].clone();
+        let rows = stored[&RequestKind::Database].clone();
         if first.as_ref().is_some_and(|first| *first != rows) {
             let name = format!("{} shows other rows", server.name);
-            let (sort, kind) = (BreachSort::SplitBrain, Kind::Database);
+            let (sort, kind) = (BreachKind::SplitBrain, RequestKind::Database);
             all.push(Breach { sort, kind, name, at: traffic.now() });
         }
         first = Some(rows);

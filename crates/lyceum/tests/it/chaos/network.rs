@@ -28,7 +28,7 @@ pub(super) fn make_bridge() {
 /// A network namespace. It ends with this value.
 pub(super) struct Machine {
     /// A process that only holds the namespace.
-    holder: Child,
+    namespace_process: Child,
     pub(super) address: Ipv4Addr,
 }
 
@@ -36,11 +36,11 @@ impl Machine {
     /// Makes a machine whose address ends with the number.
     pub(super) fn connect(number: u8) -> Self {
         let mut unshare = Command::new("unshare");
-        let holder = unshare.args(["--net", "sleep", "infinity"]).spawn().unwrap();
+        let namespace_process = unshare.args(["--net", "sleep", "infinity"]).spawn().unwrap();
         let [a, b, c, _] = BRIDGE.octets();
-        let machine = Self { holder, address: Ipv4Addr::new(a, b, c, number) };
+        let machine = Self { namespace_process, address: Ipv4Addr::new(a, b, c, number) };
         let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
-        let id = machine.holder.id().to_string();
+        let id = machine.namespace_process.id().to_string();
         while namespace(&id).is_none_or(|own| Some(own) == namespace("self")) {
             sleep(Duration::from_millis(2));
         }
@@ -57,7 +57,9 @@ impl Machine {
     /// A command on this machine.
     pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new("nsenter");
-        command.args(["--net", "--target", &self.holder.id().to_string(), "--"]).arg(program);
+        command
+            .args(["--net", "--target", &self.namespace_process.id().to_string(), "--"])
+            .arg(program);
         command.stdin(Stdio::null());
         command
     }
@@ -69,7 +71,7 @@ impl Machine {
         program: impl AsRef<OsStr>,
     ) -> Command {
         let mut command = Command::new("nsenter");
-        command.args(["--net", "--target", &self.holder.id().to_string()]);
+        command.args(["--net", "--target", &self.namespace_process.id().to_string()]);
         command.args(["--setuid", &user.to_string(), "--setgid", &group.to_string(), "--"]);
         command.arg(program).stdin(Stdio::null());
         command
@@ -91,14 +93,14 @@ impl Machine {
 
     /// Ends all cuts.
     pub(super) fn reconnect(&self) {
-        let id = self.holder.id();
+        let id = self.namespace_process.id();
         run(&format!(
             "nsenter --net --target {id} sh -c 'iptables -F INPUT && iptables -F OUTPUT'"
         ));
     }
 
     fn filter(&self, action: &str, other: &str) {
-        let id = self.holder.id();
+        let id = self.namespace_process.id();
         run(&format!(
             "nsenter --net --target {id} sh -c 'iptables {action} INPUT -i eth0 -s {other} -j DROP && \
              iptables {action} OUTPUT -o eth0 -d {other} -j DROP'"
@@ -108,7 +110,7 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        let _ = self.holder.kill();
-        let _ = self.holder.wait();
+        let _ = self.namespace_process.kill();
+        let _ = self.namespace_process.wait();
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::history::{Breach, BreachSort, History, Kind, Recovery};
+use super::history::{Breach, BreachKind, History, Recovery, RequestKind};
 
 /// A fault that happened.
 pub(super) struct FaultTime {
@@ -63,7 +63,7 @@ impl Report {
             let cells = recoveries.iter().map(|(_, recovery)| format!(" {:>18}", cell(recovery)));
             let cells = cells.collect::<Vec<_>>().concat();
             let [lost, doubled, split] =
-                [BreachSort::Lost, BreachSort::Doubled, BreachSort::SplitBrain]
+                [BreachKind::Lost, BreachKind::Doubled, BreachKind::SplitBrain]
                     .map(|sort| self.count(fault, sort));
             let times = self.times_of_lost(fault);
             let within = match times.first() {
@@ -110,11 +110,11 @@ impl Report {
                 "fault": fault.name,
                 "at_s": fault.from.as_secs_f64(),
                 "requests": recoveries.collect::<serde_json::Map<_, _>>(),
-                "lost": self.count(fault, BreachSort::Lost),
+                "lost": self.count(fault, BreachKind::Lost),
                 "lostWithinBound": times.len(),
                 "oldestLost_s": times.first().map(Duration::as_secs_f64),
-                "doubled": self.count(fault, BreachSort::Doubled),
-                "splitBrain": self.count(fault, BreachSort::SplitBrain),
+                "doubled": self.count(fault, BreachKind::Doubled),
+                "splitBrain": self.count(fault, BreachKind::SplitBrain),
             })
         });
         json!({
@@ -125,17 +125,18 @@ impl Report {
         })
     }
 
-    fn kinds(&self) -> Vec<Kind> {
-        let has_any = |kind: &Kind| self.history.requests.iter().any(|one| one.kind == *kind);
-        Kind::ALL.into_iter().filter(has_any).collect()
+    fn kinds(&self) -> Vec<RequestKind> {
+        let has_any =
+            |kind: &RequestKind| self.history.requests.iter().any(|one| one.kind == *kind);
+        RequestKind::ALL.into_iter().filter(has_any).collect()
     }
 
-    fn recoveries(&self, fault: &FaultTime) -> Vec<(Kind, Recovery)> {
+    fn recoveries(&self, fault: &FaultTime) -> Vec<(RequestKind, Recovery)> {
         let of = |kind| (kind, self.history.recovery(kind, fault.from, fault.until));
         self.kinds().into_iter().map(of).collect()
     }
 
-    fn failures<'a>(&'a self, fault: &FaultTime) -> BTreeMap<(Kind, &'a str), usize> {
+    fn failures<'a>(&'a self, fault: &FaultTime) -> BTreeMap<(RequestKind, &'a str), usize> {
         let mut counts = BTreeMap::new();
         for one in self.history.requests.iter().filter(|one| fault.contains(one.ended)) {
             if let Some(reason) = &one.failure {
@@ -145,7 +146,7 @@ impl Report {
         counts
     }
 
-    fn count(&self, fault: &FaultTime, sort: BreachSort) -> usize {
+    fn count(&self, fault: &FaultTime, sort: BreachKind) -> usize {
         let own = self.breaches.iter().filter(|breach| breach.sort == sort);
         own.filter(|breach| fault.contains(breach.at)).count()
     }

@@ -13,7 +13,7 @@ use lyceum_testkit::full_size;
 use serde_json::{Value, json};
 
 use super::cluster::{EMAIL, PASSWORD};
-use super::history::{History, Kind, Read, Request, Write};
+use super::history::{History, Read, Request, RequestKind, Write};
 use super::project::{KEYS, NEWEST, PAGES, SCORES, object_path};
 use super::{STREAMS, records};
 use crate::served::Key;
@@ -132,13 +132,13 @@ impl Traffic {
         });
     }
 
-    fn note(&self, kind: Kind, began: Duration, failure: Option<String>) {
+    fn note(&self, kind: RequestKind, began: Duration, failure: Option<String>) {
         let request = Request { kind, began, ended: self.now(), failure };
         self.history.lock().unwrap().requests.push(request);
     }
 
     /// Sends a request and notes how it went. Returns the reply if it has the status.
-    fn send(&self, kind: Kind, call: Call<'_>, status: u16) -> Option<Reply> {
+    fn send(&self, kind: RequestKind, call: Call<'_>, status: u16) -> Option<Reply> {
         let began = self.now();
         let sent = call.try_send();
         let failure = match &sent {
@@ -155,7 +155,7 @@ impl Traffic {
         sent.ok().filter(|_| is_success)
     }
 
-    fn acknowledge(&self, kind: Kind, name: String, register: Option<(String, i64)>) {
+    fn acknowledge(&self, kind: RequestKind, name: String, register: Option<(String, i64)>) {
         let write = Write { kind, name, register, ended: self.now() };
         self.history.lock().unwrap().writes.push(write);
     }
@@ -168,10 +168,10 @@ impl Traffic {
     fn write_record(&self, number: usize) {
         let (client, id) = (self.client(), format!("org-{number}"));
         if self
-            .send(Kind::Roster, client.post(records::ORGS).json(&records::org(&id)), 201)
+            .send(RequestKind::Roster, client.post(records::ORGS).json(&records::org(&id)), 201)
             .is_some()
         {
-            self.acknowledge(Kind::Roster, id, None);
+            self.acknowledge(RequestKind::Roster, id, None);
         }
     }
 
@@ -181,11 +181,14 @@ impl Traffic {
         while !self.is_over() {
             let client = self.client();
             let call = client.post(records::INTAKE).json(&records::envelope(number));
-            if self.send(Kind::Events, call, 200).is_some() {
-                for stream in 0..STREAMS {
-                    self.acknowledge(Kind::Streams, format!("{stream}: {id}"), None);
+            if self.send(RequestKind::Events, call, 200).is_some() {
+                // Streams end soon after the clients, so they owe only what was acknowledged before.
+                if !self.is_over() {
+                    for stream in 0..STREAMS {
+                        self.acknowledge(RequestKind::Streams, format!("{stream}: {id}"), None);
+                    }
                 }
-                return self.acknowledge(Kind::Events, id, None);
+                return self.acknowledge(RequestKind::Events, id, None);
             }
             sleep(Duration::from_millis(200));
         }
@@ -194,15 +197,19 @@ impl Traffic {
     fn insert(&self, player: &str) {
         let client = self.client();
         let call = client.post(SCORES).json(&json!({ "player": player }));
-        if let Some(reply) = self.send(Kind::Database, call, 201) {
+        if let Some(reply) = self.send(RequestKind::Database, call, 201) {
             let row = reply.json::<Value>()["id"].as_i64().unwrap();
-            self.acknowledge(Kind::Database, player.to_owned(), Some(("scores".to_owned(), row)));
+            self.acknowledge(
+                RequestKind::Database,
+                player.to_owned(),
+                Some(("scores".to_owned(), row)),
+            );
         }
     }
 
     fn read_newest(&self) {
         let (client, began) = (self.client(), self.now());
-        if let Some(reply) = self.send(Kind::Database, client.get(NEWEST), 200) {
+        if let Some(reply) = self.send(RequestKind::Database, client.get(NEWEST), 200) {
             self.observe("scores", began, reply.json::<Value>()["id"].as_i64().unwrap_or(0));
         }
     }
@@ -216,11 +223,11 @@ impl Traffic {
             for value in (1..).take_while(|_| !self.is_over()) {
                 let client = self.client();
                 let put = client.post(KEYS).json(&json!({ "key": key, "value": value }));
-                if self.send(Kind::Keys, put, 201).is_none() {
+                if self.send(RequestKind::Keys, put, 201).is_none() {
                     break;
                 }
                 let name = format!("{key}={value}");
-                self.acknowledge(Kind::Keys, name, Some((key.clone(), value)));
+                self.acknowledge(RequestKind::Keys, name, Some((key.clone(), value)));
                 self.read_key(&client, &key);
                 sleep(Duration::from_millis(100));
             }
@@ -231,7 +238,9 @@ impl Traffic {
 
     fn read_key(&self, client: &TestClient, key: &str) {
         let began = self.now();
-        if let Some(reply) = self.send(Kind::Keys, client.get(&format!("{KEYS}?key={key}")), 200) {
+        if let Some(reply) =
+            self.send(RequestKind::Keys, client.get(&format!("{KEYS}?key={key}")), 200)
+        {
             self.observe(key, began, reply.json::<Value>()["value"].as_i64().unwrap());
         }
     }
@@ -239,8 +248,8 @@ impl Traffic {
     fn upload(&self, number: usize) {
         let (client, name) = (self.client(), format!("object-{number}"));
         let put = client.put(&object_path(&name)).body("application/octet-stream", text_of(&name));
-        if self.send(Kind::Objects, put, 200).is_some() {
-            self.acknowledge(Kind::Objects, name, None);
+        if self.send(RequestKind::Objects, put, 200).is_some() {
+            self.acknowledge(RequestKind::Objects, name, None);
         }
     }
 
@@ -248,17 +257,17 @@ impl Traffic {
         pages.write("dist/index.html", &number.to_string());
         let began = self.now();
         let (code, _, told) = pages.run("deploy --yes");
-        self.note(Kind::Deploys, began, (code != 0).then_some(told));
+        self.note(RequestKind::Deploys, began, (code != 0).then_some(told));
         if code == 0 {
             let register = Some((PAGES.to_owned(), i64::try_from(number).unwrap()));
-            self.acknowledge(Kind::Deploys, format!("deploy {number}"), register);
+            self.acknowledge(RequestKind::Deploys, format!("deploy {number}"), register);
         }
         self.read_page(&self.client());
     }
 
     fn read_page(&self, client: &TestClient) {
         let began = self.now();
-        if let Some(reply) = self.send(Kind::Deploys, client.get(PAGES), 200) {
+        if let Some(reply) = self.send(RequestKind::Deploys, client.get(PAGES), 200) {
             self.observe(PAGES, began, reply.text().trim().parse().unwrap());
         }
     }
@@ -271,7 +280,7 @@ impl Traffic {
             ("client_secret", secret.as_str()),
         ];
         let Some(reply) =
-            self.send(Kind::SignIn, self.client.post("/oauth2/token").form(&form), 200)
+            self.send(RequestKind::SignIn, self.client.post("/oauth2/token").form(&form), 200)
         else {
             return false;
         };
@@ -285,10 +294,10 @@ impl Traffic {
         self.fetch_token();
         let body = json!({ "email": EMAIL, "password": PASSWORD });
         let call = self.client.post("/api/auth/sign-in").json(&body);
-        if let Some(reply) = self.send(Kind::SignIn, call, 200) {
+        if let Some(reply) = self.send(RequestKind::SignIn, call, 200) {
             let cookie = reply.header("set-cookie").split(';').next().unwrap().to_owned();
             let me = self.client.get("/api/auth/me").header("cookie", &cookie);
-            self.send(Kind::SignIn, me, 200);
+            self.send(RequestKind::SignIn, me, 200);
         }
     }
 
@@ -300,7 +309,7 @@ impl Traffic {
             if let Err(reason) = followed
                 && !self.is_read.load(SeqCst)
             {
-                self.note(Kind::Streams, began, Some(reason));
+                self.note(RequestKind::Streams, began, Some(reason));
                 sleep(Duration::from_millis(200));
             }
         }
@@ -337,7 +346,7 @@ impl Traffic {
                 let event: Value = serde_json::from_str(data).map_err(|error| error.to_string())?;
                 let id = event["externalId"].as_str().unwrap();
                 *self.streamed.lock().unwrap().entry(format!("{stream}: {id}")).or_default() += 1;
-                self.note(Kind::Streams, began, None);
+                self.note(RequestKind::Streams, began, None);
                 began = self.now();
             } else if line.is_empty() && number.is_some() {
                 *last = number.take();
@@ -353,17 +362,18 @@ impl Traffic {
         let missing = || {
             let history = self.history.lock().unwrap();
             let streamed = self.streamed.lock().unwrap();
-            let mut of_streams = history.writes.iter().filter(|write| write.kind == Kind::Streams);
+            let mut of_streams =
+                history.writes.iter().filter(|write| write.kind == RequestKind::Streams);
             of_streams.any(|write| !streamed.contains_key(&write.name))
         };
         let since = Instant::now();
-        while missing() && since.elapsed() < Duration::from_secs(10) {
+        while missing() && since.elapsed() < super::PATIENCE {
             sleep(Duration::from_millis(100));
         }
     }
 
     /// What the server at the address has stored in the end: how often each name, by kind. It also reads all registers.
-    pub(super) fn stored_at(&self, address: &str) -> HashMap<Kind, BTreeMap<String, usize>> {
+    pub(super) fn stored_at(&self, address: &str) -> HashMap<RequestKind, BTreeMap<String, usize>> {
         let client = self.client_of(address);
         for key in self.registers.lock().unwrap().clone() {
             self.read_key(&client, &key);
@@ -372,27 +382,27 @@ impl Traffic {
             self.read_page(&client);
         }
         let players = stored_players(&client);
-        let objects = self.names_of(Kind::Objects).into_iter().filter(|name| {
+        let objects = self.names_of(RequestKind::Objects).into_iter().filter(|name| {
             let reply = client.get(&object_path(name)).send();
             reply.status == 200 && reply.text() == text_of(name)
         });
         HashMap::from([
-            (Kind::Roster, count(records::stored_orgs(&client))),
-            (Kind::Events, count(records::stored_events(&client))),
-            (Kind::Database, count(players)),
-            (Kind::Objects, count(objects)),
-            (Kind::Streams, self.streamed.lock().unwrap().clone()),
+            (RequestKind::Roster, count(records::stored_orgs(&client))),
+            (RequestKind::Events, count(records::stored_events(&client))),
+            (RequestKind::Database, count(players)),
+            (RequestKind::Objects, count(objects)),
+            (RequestKind::Streams, self.streamed.lock().unwrap().clone()),
         ])
     }
 
-    fn names_of(&self, kind: Kind) -> Vec<String> {
+    fn names_of(&self, kind: RequestKind) -> Vec<String> {
         let history = self.history.lock().unwrap();
         let own = history.writes.iter().filter(|write| write.kind == kind);
         own.map(|write| write.name.clone()).collect()
     }
 
     fn has_deploys(&self) -> bool {
-        !self.names_of(Kind::Deploys).is_empty()
+        !self.names_of(RequestKind::Deploys).is_empty()
     }
 }
 

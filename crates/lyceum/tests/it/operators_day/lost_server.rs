@@ -38,7 +38,7 @@ fn an_operator_replaces_a_lost_server() {
         println!("left out: it takes minutes, so only the soak runs it");
         return;
     }
-    let network = Network::new();
+    let network = Network::new(&PROGRAMS);
     network.enter(|| a_lost_server(&network));
 }
 
@@ -47,7 +47,7 @@ fn a_lost_server(network: &Network) {
     let s3 = Moto::start_at("10.0.0.9", "9000");
     s3.create_bucket("lyceum");
     let [data, mut oak, elm] = [("data", "10.0.0.4"), ("oak", "10.0.0.5"), ("elm", "10.0.0.6")]
-        .map(|(name, address)| Machine::start(network, name, address, &PROGRAMS));
+        .map(|(name, address)| Machine::start(network, name, address));
     for server in [&oak, &elm] {
         server.receive(&deb.file);
     }
@@ -90,7 +90,7 @@ fn a_lost_server(network: &Network) {
         let replicated = lost.checked_sub(REPLICATED_WITHIN).unwrap();
         scores.expect_in(&client, &scores.acknowledged(replicated));
 
-        let fir = Machine::start(network, "fir", "10.0.0.7", &PROGRAMS);
+        let fir = Machine::start(network, "fir", "10.0.0.7");
         fir.receive(&deb.file);
         fir.receive(&settings);
         guide.take_with(&fir, "next-server", |text| text.replace("10.0.0.6", "10.0.0.7"));

@@ -46,16 +46,18 @@ fn an_operator_installs_secures_upgrades_and_restores_a_server() {
     if without_root() {
         return;
     }
-    let network = Network::new();
-    network.enter(|| match full_size() {
-        true => a_day_with_one_server(&network),
-        false => the_first_hour(&network),
-    });
+    if full_size() {
+        let network = Network::new(&PROGRAMS);
+        network.enter(|| a_day_with_one_server(&network));
+    } else {
+        let network = Network::new(&[]);
+        network.enter(|| the_first_hour(&network));
+    }
 }
 
 fn the_first_hour(network: &Network) {
     let (guide, authority, deb) = (Guide::read(), Authority::new(), Deb::of_this_release());
-    let oak = Machine::start(network, "oak", "10.0.0.5", &[]);
+    let oak = Machine::start(network, "oak", "10.0.0.5");
     oak.receive(&deb.file);
     install(&guide, &oak, &authority);
     guide.take(&oak, "doctor");
@@ -107,7 +109,7 @@ fn renew(guide: &Guide, machine: &Machine, authority: &Authority) {
 fn a_day_with_one_server(network: &Network) {
     let (guide, authority) = (Guide::read(), Authority::new());
     let (former, current) = (Deb::of_the_former_release(), Deb::of_this_release());
-    let oak = Machine::start(network, "oak", "10.0.0.5", &PROGRAMS);
+    let oak = Machine::start(network, "oak", "10.0.0.5");
     // A small disk for the data.
     oak.run("mkdir /var/lib/lyceum && mount -t tmpfs -o size=600m tmpfs /var/lib/lyceum");
     authority.introduce(&oak, oak.address);
@@ -197,7 +199,7 @@ fn restore(
     authority: &Authority,
     (oak, backup, deb): (&Machine, &PathBuf, &Deb),
 ) -> Machine {
-    let elm = Machine::start(network, "elm", "10.0.0.6", &PROGRAMS);
+    let elm = Machine::start(network, "elm", "10.0.0.6");
     for file in [&deb.file, backup, &oak.path("/root/lyceum-settings.tar.gz")] {
         elm.receive(file);
     }
