@@ -44,7 +44,7 @@ pub const FIRST: &str = "start";
 #[derive(RustEmbed)]
 #[folder = "../../docs"]
 #[include = "*.md"]
-#[include = "pictures/*.svg"]
+#[include = "*.svg"]
 struct Files;
 
 /// A page of the documentation.

@@ -306,7 +306,7 @@ pub(super) fn open_backup(
             Failure::from(problem).hint("leave out --unencrypted if the backup is encrypted")
         }
         (ProblemKind::Invalid, false) if has_key => Failure::from(problem).hint(
-            "pass --unencrypted if you trust the file, such as one from before the key was set",
+            "pass --unencrypted if you trust the file, such as one from before 'backup.key' was set",
         ),
         _ => problem.into(),
     })?;
