@@ -79,7 +79,11 @@ pub(crate) fn write(reports: &Path, documents: &Path) -> Result<usize> {
             areas.push(Area { title, about, report });
         }
     }
-    ensure!(!areas.is_empty(), "there is no report in '{}'", reports.display());
+    ensure!(
+        !areas.is_empty(),
+        "'{}' has no reports; run `cargo xtask bench` first",
+        reports.display()
+    );
     let pictures = documents.join("benchmarks");
     // Pictures of an earlier page may have other names.
     if pictures.exists() {

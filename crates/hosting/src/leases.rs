@@ -172,16 +172,16 @@ impl NodeLease {
         until_ms == 0 || seen.is_some_and(|seen| seen.since + lasts <= since_start())
     }
 
-    /// Lets the node acknowledge nothing of a project that it takes before [`NodeLease::has_replica`]: from then on, the
+    /// Lets the node acknowledge nothing of a project that it takes before [`NodeLease::release`]: from then on, the
     /// replica ignores what the former holder adds.
-    pub fn await_replica(&self, slug: &str) {
+    pub fn hold_back(&self, slug: &str) {
         if let Some(held) = &self.held {
             lock(held).unreplicated.insert(slug.to_owned());
         }
     }
 
     /// The replica has a first state of this node, or the node did not take the project.
-    pub fn has_replica(&self, slug: &str) {
+    pub fn release(&self, slug: &str) {
         if let Some(held) = &self.held {
             lock(held).unreplicated.remove(slug);
         }

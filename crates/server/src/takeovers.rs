@@ -118,7 +118,7 @@ async fn take_project(app: &App, replicas: &Arc<Replicas>, slug: &str) -> Result
     let held = held_files(app, vec![slug.to_owned()]).await?;
     let (node, to) = (Arc::clone(&app.node), Arc::clone(replicas));
     apart(move || held.iter().try_for_each(|held| takeover::flush(&node, &to, held))).await?;
-    app.lease.has_replica(slug);
+    app.lease.release(slug);
     Ok(())
 }
 
@@ -133,12 +133,12 @@ async fn restore(app: &App, replicas: &Arc<Replicas>, left: HeldFiles) -> Result
     let slug = left.slug().to_owned();
     let (node, from) = (Arc::clone(&app.node), Arc::clone(replicas));
     let restored = apart(move || takeover::restore(&node, &from, &left)).await?;
-    app.lease.await_replica(&slug);
+    app.lease.hold_back(&slug);
     let (node, lease, to_take) = (Arc::clone(&app.node), Arc::clone(&app.lease), restored.clone());
     if app.db.write(move |tx| takeover::take(tx, &node, &lease, &to_take)).await? {
         return Ok(true);
     }
-    app.lease.has_replica(&slug);
+    app.lease.release(&slug);
     let node = Arc::clone(&app.node);
     apart(move || restored.discard(&node)).await.map(|()| false)
 }

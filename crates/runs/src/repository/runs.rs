@@ -219,7 +219,7 @@ impl<R: RunRecord> Runs<R> {
     }
 
     /// Takes the first records of the largest run before the number `end` ([`end`](Self::end)): at most `limit`, or those
-    /// of one chunk. The rest stays a run. Returns none if there is no such run.
+    /// of one chunk. The rest stays a run. Returns `None` if all runs begin later.
     pub fn take(&mut self, tx: &mut Tx<'_>, end: i64, limit: usize) -> Result<Option<Vec<R>>> {
         let before = self.list.iter_mut().filter(|run| run.head < end);
         let Some(run) = before.max_by_key(|run| run.records) else { return Ok(None) };

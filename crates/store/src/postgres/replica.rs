@@ -132,7 +132,7 @@ impl DelayMeter {
     }
 
     /// The last moment before which everything was committed that the replica has, if that became known now. Errors:
-    /// `Unavailable` if one of them does not answer, `Invalid` if the replica is no standby of the database.
+    /// `Unavailable` if one of them does not answer, `Invalid` if the replica is not a standby of the database.
     fn look(&mut self) -> Result<Option<Instant>> {
         let begun = Instant::now();
         let primary = self.primary.read()?;
@@ -160,7 +160,7 @@ struct LogPosition {
 }
 
 impl LogPosition {
-    /// Refuses the position of a server that is no standby of the primary.
+    /// Refuses the position of a server that is not a standby of the primary.
     fn check(&self, primary: &Self) -> Result<()> {
         let wrong = |what: &str| Err(Problem::new(ProblemKind::Invalid, what));
         if (self.cluster, &self.database) != (primary.cluster, &primary.database) {

@@ -20,7 +20,7 @@ use lyceum_store::{Row, Tx, Value};
 pub(crate) use self::contexts::ContextRows;
 use self::contexts::contexts;
 pub(super) use self::fact::Fact;
-use self::places::Place;
+use self::places::EventPlace;
 pub use self::sums::{is_summing_due, sum_runs, sum_young};
 use super::names::{Actor, every_actor};
 use super::run_lists::{FACTS, PLACES, RunLists};
@@ -125,7 +125,7 @@ fn take_young(tx: &mut Tx<'_>) -> Result<(Vec<Fact>, bool)> {
 
 /// The marks of the heads of runs of places.
 pub(super) fn place_marks(tx: &mut Tx<'_>) -> Result<Vec<i64>> {
-    Ok(Runs::<Place>::open(tx, PLACES)?.marks().collect())
+    Ok(Runs::<EventPlace>::open(tx, PLACES)?.marks().collect())
 }
 
 /// Waits until no other transaction corrects an event or moves facts, and none can before this one ends.
@@ -344,22 +344,22 @@ pub fn sums_by_actor(
 ) -> Result<Vec<ActorFacts>> {
     let mut work: HashMap<i64, ActorWork> = HashMap::new();
     let buckets = buckets(&instants);
-    let mut places: Vec<Place> = Vec::new();
     let add = |fact: Fact| work.entry(fact.actor()).or_default().add(&fact);
     match &actors {
         Some(actors) => {
             let mut numbers: Vec<i64> = actors.iter().map(|actor| actor.number).collect();
             numbers.sort_unstable();
             of_actors(tx, &numbers, &buckets, add)?;
-            places::of_actors(tx, &numbers, &buckets, |place| places.push(place))?;
+            places::of_actors(tx, &numbers, &buckets, |place| {
+                work.entry(place.actor).or_default().see(place.bucket, place.seq);
+            })?;
         }
         None => {
             of_everybody(tx, &buckets, add)?;
-            places::of_everybody(tx, &buckets, |place| places.push(place))?;
+            places::of_everybody(tx, &buckets, |place| {
+                work.entry(place.actor).or_default().see(place.bucket, place.seq);
+            })?;
         }
-    }
-    for place in places {
-        work.entry(place.actor).or_default().see(place.bucket, place.seq);
     }
     let last_ms = last_of(tx, &work)?;
     let mut found = Vec::with_capacity(work.len());

@@ -11,13 +11,13 @@ use super::EventPosition;
 
 /// The place of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::repository) struct Place {
+pub(in crate::repository) struct EventPlace {
     pub(super) actor: i64,
     pub(super) bucket: i64,
     pub(super) seq: i64,
 }
 
-impl RunRecord for Place {
+impl RunRecord for EventPlace {
     const IN_CHUNK: usize = 128;
     const FIRST: Self = Self { actor: 0, bucket: 0, seq: 0 };
 
@@ -49,7 +49,7 @@ pub(super) fn of_actors(
     tx: &mut Tx<'_>,
     actors: &[i64],
     buckets: &Range<i64>,
-    each: impl FnMut(Place),
+    each: impl FnMut(EventPlace),
 ) -> Result<()> {
     match Runs::open(tx, PLACES)?.find(tx, actors, buckets, each)? {
         true => Ok(()),
@@ -61,13 +61,13 @@ pub(super) fn of_actors(
 pub(super) fn of_everybody(
     tx: &mut Tx<'_>,
     buckets: &Range<i64>,
-    each: impl FnMut(Place),
+    each: impl FnMut(EventPlace),
 ) -> Result<()> {
     Runs::open(tx, PLACES)?.scan(tx, buckets, each)
 }
 
 /// Removes a place, in a transaction that holds the list of facts.
 pub(super) fn remove(tx: &mut Tx<'_>, [actor, bucket, seq]: EventPosition) -> Result<()> {
-    let goes = |place: &Place| place.bucket == bucket && place.seq == seq;
-    Runs::<Place>::open_alone(tx, PLACES)?.remove(tx, actor, actor, goes).map(drop)
+    let goes = |place: &EventPlace| place.bucket == bucket && place.seq == seq;
+    Runs::<EventPlace>::open_alone(tx, PLACES)?.remove(tx, actor, actor, goes).map(drop)
 }

@@ -9,7 +9,7 @@ use lyceum_store::dialect::{is_among, is_one_of_numbers, look_up};
 use lyceum_store::{Tx, Value};
 
 use super::super::run_lists::{FACTS, PLACES};
-use super::places::Place;
+use super::places::EventPlace;
 use super::{COLUMNS, Fact, KEY, SHARED, json, read_sums, take_young};
 use crate::facts::MeasureSums;
 use crate::limits::FACT_SUM_CHUNK_COUNT;
@@ -70,7 +70,11 @@ fn add(tx: &mut Tx<'_>, facts: Vec<Fact>) -> Result<()> {
     let mut has_subtracted = BTreeSet::new();
     for fact in facts {
         if fact.seq() != SHARED {
-            places.insert(Place { actor: fact.actor(), bucket: fact.bucket(), seq: fact.seq() });
+            places.insert(EventPlace {
+                actor: fact.actor(),
+                bucket: fact.bucket(),
+                seq: fact.seq(),
+            });
         }
         if fact.context() != 0 {
             let key = [fact.bucket().div_euclid(DAY), fact.actor(), fact.bucket(), fact.context()];
@@ -159,7 +163,7 @@ pub(super) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
         is_among(tx.dialect(), "day", &all)
     );
     tx.send(&sql, &[i64::MIN, i64::MAX, after, last].map(Value::Int))?;
-    Runs::<Place>::open_alone(tx, PLACES)?.remove(tx, after + 1, last, |_| true).map(drop)
+    Runs::<EventPlace>::open_alone(tx, PLACES)?.remove(tx, after + 1, last, |_| true).map(drop)
 }
 
 /// The columns of a fact, with [`SHARED`] as its number.

@@ -88,7 +88,7 @@ fn installation_at(store: &ReplicaStore, at: Timestamp) -> Result<String> {
         (None, _) => {
             let message = match all.iter().map(|(_, times)| times.earliest).min() {
                 Some(earliest) => format!("the replicas begin at {earliest}, later than {at}"),
-                None => "there is no replica of a server's database".to_owned(),
+                None => "no server has replicated its database there".to_owned(),
             };
             Err(Failure::new(Code::NotFound, message))
         }
