@@ -162,8 +162,26 @@ impl Blobs {
         }
     }
 
-    /// Reads a whole, small blob; `None` if it does not exist.
+    /// Reads a whole, small blob; `None` if it does not exist. Replaces a damaged copy of a blob that is in the bucket.
+    ///
+    /// Errors: `Internal` if the stored bytes do not match the digest.
     pub fn read(&self, sha256: &Digest) -> Result<Option<Vec<u8>>> {
+        let Some(bytes) = self.read_unchecked(sha256)? else { return Ok(None) };
+        let found = Digest::of(&bytes);
+        if found == *sha256 {
+            return Ok(Some(bytes));
+        }
+        if self.remote.is_none() {
+            return Err(Problem::internal(format!(
+                "the file of the blob {sha256} has the SHA-256 {found}"
+            )));
+        }
+        tracing::warn!(%sha256, "the copy of a blob on disk was damaged; reading the blob from the bucket again");
+        ignore_missing(fs::remove_file(self.path(sha256)))?;
+        self.read_unchecked(sha256)
+    }
+
+    fn read_unchecked(&self, sha256: &Digest) -> Result<Option<Vec<u8>>> {
         let Some(mut blob) = self.open(sha256)? else { return Ok(None) };
         let mut bytes = Vec::with_capacity(usize::try_from(blob.size).unwrap_or_default());
         blob.file.read_to_end(&mut bytes).map_err(|fault| failed("read a blob", &fault))?;

@@ -52,6 +52,8 @@ impl Writer {
 
     /// Makes the bytes a local copy of a blob that is in the bucket.
     pub(crate) fn copy(self) -> Result<()> {
+        // The name may survive a power failure that the bytes do not survive.
+        self.file.sync_data().map_err(|fault| failed("sync a copy", &fault))?;
         self.blobs.adopt(&self.path, &self.digest())
     }
 

@@ -59,6 +59,21 @@ fn a_blob_of_one_server_is_read_by_another() {
 }
 
 #[test]
+fn a_damaged_copy_is_replaced() {
+    let bucket = Bucket::start();
+    let (folder, blobs) = server(&bucket.settings);
+    let digest = Digest::of(b"abc");
+    blobs.put(&digest, &b"abc"[..]).unwrap();
+    let name = digest.to_string();
+    let copy = folder.path().join("copies").join(&name[..2]).join(&name[2..4]).join(&name);
+    for damaged in ["", "abd"] {
+        fs::write(&copy, damaged).unwrap();
+        assert_eq!(blobs.read(&digest).unwrap().unwrap(), b"abc");
+        assert_eq!(fs::read(&copy).unwrap(), b"abc");
+    }
+}
+
+#[test]
 fn a_large_blob_is_sent_in_parts_and_its_upload_continues_after_a_crash() {
     let bucket = Bucket::start();
     let s3 = &bucket.settings;

@@ -66,6 +66,17 @@ fn a_blob_is_found_by_its_content() {
 }
 
 #[test]
+fn a_damaged_blob_is_not_read() {
+    let (folder, blobs) = store();
+    let digest = Digest::of(b"abc");
+    blobs.put(&digest, &b"abc"[..]).unwrap();
+    let name = digest.to_string();
+    fs::write(folder.path().join("blobs").join(&name[..2]).join(&name[2..4]).join(&name), "")
+        .unwrap();
+    assert_eq!(blobs.read(&digest).unwrap_err().kind, ProblemKind::Internal);
+}
+
+#[test]
 fn wrong_bytes_leave_nothing() {
     let (folder, blobs) = store();
     let problem = blobs.put(&Digest::of(b"abc"), &b"abd"[..]).unwrap_err();

@@ -39,7 +39,7 @@ fn item(id: &str) -> String {
 }
 
 /// A course with one lesson and the student amy in it.
-fn school(client: &TestClient) {
+pub(crate) fn school(client: &TestClient) {
     let made = |path: &str, body: Value| client.post(path).json(&body).expect(201);
     let roster = |path: &str, body: Value| made(&format!("{ROSTERING}{path}"), body);
     let school = json!({"sourcedId": "school"});

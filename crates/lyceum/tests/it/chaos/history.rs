@@ -15,10 +15,11 @@ pub(super) enum RequestKind {
     Deploys,
     Streams,
     SignIn,
+    Answers,
 }
 
 impl RequestKind {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Roster,
         Self::Events,
         Self::Database,
@@ -27,6 +28,7 @@ impl RequestKind {
         Self::Deploys,
         Self::Streams,
         Self::SignIn,
+        Self::Answers,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -39,6 +41,7 @@ impl RequestKind {
             Self::Deploys => "deploys",
             Self::Streams => "streams",
             Self::SignIn => "sign-in",
+            Self::Answers => "answers",
         }
     }
 

@@ -3,6 +3,7 @@
 //!
 //! The machines are network namespaces, so the test runs its own program again in namespaces that end with it.
 
+mod answers;
 mod clock;
 mod cluster;
 mod faults;
@@ -29,6 +30,7 @@ use lyceum_testkit::full_size;
 use lyceum_testkit::postgres::owner;
 
 use crate::served::variable;
+use crate::simulations;
 use cluster::{Cluster, Server};
 use faults::Fault;
 use history::{Breach, BreachKind, RequestKind};
@@ -90,6 +92,7 @@ fn run() {
     project::deploy_rivers(&base, &key);
     let pages = full_size().then(|| project::deploy_page(&base, &key));
     let traffic = Traffic::new(base, key);
+    simulations::school(&traffic.client_of(&cluster.base()));
     let mut faults = Vec::new();
     scope(|scope| {
         let _end = EndsTraffic(&traffic);
@@ -179,6 +182,9 @@ fn wait_until_whole(cluster: &mut Cluster, traffic: &Traffic) {
     };
     while !is_whole() && since.elapsed() < PATIENCE {
         sleep(Duration::from_millis(200));
+    }
+    if !is_whole() {
+        println!("not everything works again; the project's log:\n{}", traffic.project_log());
     }
     // Everything is replicated before the next fault.
     sleep(Duration::from_secs(if full_size() { 4 } else { 1 }));

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::cluster::{EMAIL, PASSWORD};
 use super::history::{History, Read, Request, RequestKind, Write};
 use super::project::{KEYS, NEWEST, PAGES, SCORES, object_path};
-use super::{STREAMS, records};
+use super::{STREAMS, answers, records};
 use crate::served::Key;
 use crate::transcript::Place;
 
@@ -23,6 +23,8 @@ use crate::transcript::Place;
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// A stream without events for this time is opened again.
 const SILENCE_MAX: Duration = Duration::from_secs(6);
+/// The time between two answers of a student.
+const ANSWER_PAUSE: Duration = Duration::from_millis(200);
 
 pub(super) struct Traffic {
     base: String,
@@ -112,6 +114,7 @@ impl Traffic {
         scope.spawn(move || self.write_keys());
         self.repeat(scope, 300, |n| self.upload(n));
         self.repeat(scope, 1000, |_| self.sign_in());
+        scope.spawn(move || self.answer_questions());
         if let Some(pages) = pages {
             self.repeat(scope, 3000, move |n| self.deploy(pages, n));
         }
@@ -272,6 +275,36 @@ impl Traffic {
         }
     }
 
+    /// Answers question after question, and sends an answer until it is acknowledged, as apps do.
+    fn answer_questions(&self) {
+        let mut count = 0;
+        while !self.is_over() {
+            let client = self.client();
+            if let Some(next) = self.send(RequestKind::Answers, answers::next(&client), 200) {
+                if let Some(question) = answers::question(&next) {
+                    count += 1;
+                    self.answer(&question, count);
+                } else {
+                    self.send(RequestKind::Answers, answers::new_attempt(&client), 201);
+                }
+            }
+            sleep(ANSWER_PAUSE);
+        }
+    }
+
+    /// Answers the question that is the one with this number, counted over all attempts.
+    fn answer(&self, question: &str, number: usize) {
+        while !self.is_over() {
+            let client = self.client();
+            let call = answers::answer(&client, question, number);
+            if self.send(RequestKind::Answers, call, 200).is_some() {
+                let name = answers::name(number, question);
+                return self.acknowledge(RequestKind::Answers, name, None);
+            }
+            sleep(ANSWER_PAUSE);
+        }
+    }
+
     fn fetch_token(&self) -> bool {
         let Key { id, secret } = &self.key;
         let form = [
@@ -391,8 +424,15 @@ impl Traffic {
             (RequestKind::Events, count(records::stored_events(&client))),
             (RequestKind::Database, count(players)),
             (RequestKind::Objects, count(objects)),
+            (RequestKind::Answers, count(answers::stored(&client))),
             (RequestKind::Streams, self.streamed.lock().unwrap().clone()),
         ])
+    }
+
+    /// The last lines of the log of the project with a backend.
+    pub(super) fn project_log(&self) -> String {
+        let log = self.client().get("/api/projects/word-rivers/logs?limit=40").try_send();
+        log.map_or_else(|error| error.to_string(), |log| log.text())
     }
 
     fn names_of(&self, kind: RequestKind) -> Vec<String> {
