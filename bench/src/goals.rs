@@ -25,7 +25,7 @@ impl Bar {
         }
     }
 
-    /// How many times better than the goal the figure is: from 1, the goal is reached. `None` where zero is the goal.
+    /// How many times better than the goal the figure is: from 1, the goal is reached. `None` if zero is the goal.
     pub(crate) fn margin(self, figure: f64) -> Option<f64> {
         match self {
             Self::AtLeast(bar) | Self::AtMost(bar) if bar <= 0.0 => None,
@@ -184,6 +184,16 @@ pub(crate) const GOALS: &[Goal] = &[
     at_most("C4.read", "package of that framework read over HTTP, ms", 200.0),
     at_most("C4.search", "search in that framework by two words over HTTP, ms", 100.0),
     ratio_at_least("C4.raw", "import of that framework, items/s, ours / raw insert", 0.15),
+    at_most("U1.today", "p99 of the console's page Today, ms", 300.0),
+    at_most("U1.students", "p99 of the page Students, ms", 300.0),
+    at_most("U1.xp", "p99 of the page Students, sorted by XP, ms", 300.0),
+    at_most("U1.classes", "p99 of the page Classes, ms", 300.0),
+    at_most("U1.teacher", "p99 of these pages for a teacher, ms", 300.0),
+    at_most("U2.today", "p99 of the console's page Today, on PostgreSQL, ms", 300.0),
+    at_most("U2.students", "p99 of the page Students, on PostgreSQL, ms", 300.0),
+    at_most("U2.xp", "p99 of the page Students, sorted by XP, on PostgreSQL, ms", 300.0),
+    at_most("U2.classes", "p99 of the page Classes, on PostgreSQL, ms", 300.0),
+    at_most("U2.teacher", "p99 of these pages for a teacher, on PostgreSQL, ms", 300.0),
     at_most("X1.empty", "sandbox, empty folder to first 200 with data, ms", 1000.0),
     at_most("X1.memory", "sandbox --memory, exec to first 200 with data, ms", 100.0),
     ratio_at_most("X1.anchor", "sandbox --memory, exec to first 200 / of the anchor", 10.0),

@@ -1,7 +1,8 @@
 //! Lyceum itself: its release binary, driven from outside as people drive it.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -105,11 +106,53 @@ impl LyceumProgram {
         Ok(Credentials { id: client.id, secret: client.secret })
     }
 
-    /// Imports a folder of CSV files.
-    pub(crate) fn import(&self, folder: &Path) -> Result<Run> {
+    /// Imports CSV files: a folder or a zip.
+    pub(crate) fn import(&self, files: &Path) -> Result<Run> {
         self.run(|command| {
-            command.arg("import").arg(folder);
+            command.arg("import").arg(files);
         })
+    }
+
+    /// Creates an account with this password, limited to the classes of a teacher if one is given.
+    pub(crate) fn create_account(
+        &self,
+        email: &str,
+        role: &str,
+        password: &str,
+        teacher: Option<&str>,
+    ) -> Result<()> {
+        let create = ["admin", "user", "create", email, "--role", role, "--password-stdin"];
+        self.command(&create, password)?;
+        match teacher {
+            Some(teacher) => {
+                self.command(&["admin", "user", "limit", email, "--teacher", teacher], "")
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Runs a short command of the binary with that standard input.
+    fn command(&self, words: &[&str], input: &str) -> Result<()> {
+        let mut command = Command::new(&self.program);
+        command.args(words).arg("--quiet").stdin(Stdio::piped()).stdout(Stdio::null());
+        self.place(&mut command);
+        let mut child = command.spawn().context("cannot start 'lyceum'")?;
+        child.stdin.take().context("the input is piped")?.write_all(input.as_bytes())?;
+        ensure!(child.wait()?.success(), "'lyceum {}' failed", words.join(" "));
+        Ok(())
+    }
+
+    /// Writes a demo network of so many students, as a zip of CSV files.
+    pub(crate) fn generate_network(&self, students: u64, file: &Path) -> Result<()> {
+        let students = students.to_string();
+        let status = Command::new(&self.program)
+            .args(["demo", "generate", "--complete", "--quiet", "--students", &students, "--out"])
+            .arg(file)
+            .stdout(Stdio::null())
+            .status()
+            .context("cannot start 'lyceum demo generate'")?;
+        ensure!(status.success(), "'lyceum demo generate' ended with {status}");
+        Ok(())
     }
 
     /// Imports a `CFPackage`.

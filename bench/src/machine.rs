@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The machine and how busy it was before the run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Machine {
+pub(crate) struct MachineDescription {
     /// Cores that this process may use.
     pub(crate) cores: usize,
     /// The processor's name.
@@ -20,7 +20,7 @@ pub(crate) struct Machine {
     pub(crate) load_before: f64,
 }
 
-impl Machine {
+impl MachineDescription {
     /// Reads `/proc`.
     pub(crate) fn read() -> Result<Self> {
         let memory = field("/proc/meminfo", "MemTotal")?;
@@ -43,7 +43,7 @@ impl Machine {
     }
 }
 
-impl fmt::Display for Machine {
+impl fmt::Display for MachineDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, load {} before", self.hardware(), self.load_before)
     }

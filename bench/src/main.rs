@@ -7,6 +7,8 @@
 mod adaptive;
 mod all;
 mod anchor;
+mod client;
+mod console;
 mod credentials;
 mod data;
 mod events;
@@ -56,6 +58,8 @@ enum Command {
     Standards(standards::Options),
     /// Measure issuing and verifying badges against every goal
     Credentials(credentials::Options),
+    /// Measure the console's pages about everybody against every goal
+    Console(console::Options),
     /// Measure the start and the memory of a sandbox against every goal
     Sandbox(sandbox::Options),
     /// Measure deployed backends against every goal
@@ -112,6 +116,7 @@ fn main() -> Result<()> {
         Command::Adaptive(options) => adaptive::run(&options),
         Command::Standards(options) => standards::run(&options),
         Command::Credentials(options) => credentials::run(&options),
+        Command::Console(options) => console::run(&options),
         Command::Sandbox(options) => sandbox::run(&options),
         Command::Hosting(options) => hosting::run(&options),
         Command::Growth(options) => growth::run(&options),

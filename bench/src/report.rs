@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::goals::Finding;
 use crate::limits::Limit;
-use crate::machine::Machine;
+use crate::machine::MachineDescription;
 use crate::options::RunOptions;
 use crate::versions;
 
@@ -22,7 +22,7 @@ pub(crate) struct Report {
     /// The day on which the run began, in UTC.
     pub(crate) date: String,
     /// Where it ran.
-    pub(crate) machine: Machine,
+    pub(crate) machine: MachineDescription,
     /// The release of each program that was measured or helped.
     pub(crate) versions: BTreeMap<String, String>,
     /// What the figures are of, for people.
@@ -71,7 +71,7 @@ impl Report {
     /// Begins a run: makes the folder, and reads and prints the machine.
     pub(crate) fn start(subject: &str, run: &RunOptions, data: String) -> Result<Self> {
         std::fs::create_dir_all(&run.folder)?;
-        let machine = Machine::read()?;
+        let machine = MachineDescription::read()?;
         println!("{machine}\n{data}\n");
         Ok(Self {
             subject: subject.to_owned(),

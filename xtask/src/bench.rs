@@ -8,7 +8,7 @@ use crate::build;
 use crate::run::{cargo, command, run, target};
 
 /// What can be measured.
-const SUBJECTS: [&str; 10] = [
+const SUBJECTS: [&str; 11] = [
     "all",
     "roster",
     "events",
@@ -16,6 +16,7 @@ const SUBJECTS: [&str; 10] = [
     "adaptive",
     "credentials",
     "standards",
+    "console",
     "sandbox",
     "hosting",
     "growth",

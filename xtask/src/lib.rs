@@ -1,3 +1,4 @@
-//! Code that the tests and the commands of this crate share.
+//! Code that several of the repository's own programs and tests share.
 
+pub mod chart;
 pub mod simulation;

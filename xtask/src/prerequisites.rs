@@ -1,4 +1,4 @@
-//! What the tests need beside the Rust toolchain, installed where that is possible.
+//! What the tests need beside the Rust toolchain, installed if that is possible.
 
 use std::path::PathBuf;
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use super::client::{Client, member};
 use super::{Options, percentiles};
+use crate::client::{Client, member};
 use crate::goals::Finding;
 use crate::lyceum::{LyceumProgram, ROSTERING};
 use crate::pairs::Spread;

@@ -1,6 +1,5 @@
 //! `lyceum-bench adaptive`: what the right next question costs, in the engine and over HTTP.
 
-mod client;
 mod engine;
 mod http;
 

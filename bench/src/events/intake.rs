@@ -127,7 +127,7 @@ pub(super) fn rates(
             sample.cpu_us / f64::from(MANY)
         );
         limit = format!(
-            "bare axum and SQLite keep {:.0} rows of the same text a second, each for itself: {:.3} of ours by 100",
+            "bare axum and SQLite keep {:.0} rows of the same text a second, each for itself: {:.3} times what Lyceum keeps by 100",
             bare.requests_per_second,
             bare.requests_per_second / many
         );

@@ -1,7 +1,5 @@
 //! `docs/benchmarks.md` and its pictures, from the reports of all subjects.
 
-mod svg;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -11,11 +9,11 @@ use anyhow::{Context, Result, ensure};
 
 use crate::goals::Finding;
 use crate::limits::Limit;
-use crate::report::{Curve, Report};
-use svg::Bar;
+use crate::report::{Curve, Report, Series};
+use xtask::chart::{Bar, Line, LineChart, draw_bars, draw_lines};
 
 /// A subject, its heading, and what its figures are compared with.
-pub(crate) const AREAS: [(&str, &str, &str); 9] = [
+pub(crate) const AREAS: [(&str, &str, &str); 10] = [
     (
         "roster",
         "Roster",
@@ -50,6 +48,12 @@ pub(crate) const AREAS: [(&str, &str, &str); 9] = [
         "standards",
         "Academic standards",
         "A framework as a state publishes it: import, whole package and search, and raw inserts of its items.",
+    ),
+    (
+        "console",
+        "Console",
+        "The pages Today, Students and Classes of an administrator and of a teacher, loaded in turn while students work, on \
+         SQLite and on PostgreSQL.",
     ),
     (
         "sandbox",
@@ -238,7 +242,7 @@ impl Area {
             let description =
                 "How many times better than its goal each figure is. From 1, the goal is reached.";
             let title = format!("{}, against the goals", self.title);
-            pictures.push((self.report.subject.clone(), svg::bars(&title, description, &bars)));
+            pictures.push((self.report.subject.clone(), draw_bars(&title, description, &bars)));
         }
         for curve in &self.report.curves {
             let series: Vec<&str> =
@@ -248,7 +252,18 @@ impl Area {
                 series.join(", "),
                 curve.size
             );
-            pictures.push((curve.name.clone(), svg::lines(curve, &description)));
+            let lines = curve
+                .series
+                .iter()
+                .map(|Series { name, points }| Line { name: name.clone(), points: points.clone() });
+            let chart = LineChart {
+                title: &curve.title,
+                description: &description,
+                across: &curve.size,
+                up: &curve.unit,
+                lines: lines.collect(),
+            };
+            pictures.push((curve.name.clone(), draw_lines(&chart)));
         }
         pictures
     }

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail, ensure};
 
-/// Installs `wrk` where that is possible, or says how.
+/// Installs `wrk` if that is possible, or says how.
 pub(crate) fn install() -> Result<()> {
     if !works("taskset", &["--version"]) {
         bail!("'taskset' is missing; install the package util-linux");

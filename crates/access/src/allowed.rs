@@ -104,7 +104,7 @@ pub enum RequestSubject<'a> {
     Project(&'a str, bool),
     /// A project that does not exist yet: it belongs to its maker.
     NewProject(&'a str),
-    /// A game with what is kept in it, of whichever player.
+    /// A game with all data in it, of any player.
     Game {
         /// Its id.
         id: &'a str,
@@ -170,12 +170,12 @@ pub enum AccessReach {
 }
 
 impl AccessReach {
-    /// Whether it holds the names and e-mail addresses of people whatever their game shares.
+    /// Whether it includes the names and e-mail addresses of people, even if their game does not share them.
     pub fn names_people(&self) -> bool {
         matches!(self, Self::Everything { people: true } | Self::Roster { people: true })
     }
 
-    /// Whether it goes as far as the caller's games and no further, but for their students.
+    /// Whether it includes only the caller's games and their students.
     pub fn is_of_own_games(&self) -> bool {
         match self {
             Self::Open | Self::Everything { .. } | Self::Roster { .. } => false,

@@ -27,7 +27,7 @@ pub struct ApiKey {
     pub environment: Environment,
     /// Its role.
     pub role: Role,
-    /// The slug of the one project that it may change; none: every project.
+    /// The slug of the one project that it may change; `None` for every project.
     pub project: Option<String>,
     /// When it was made.
     pub created: Timestamp,
@@ -35,10 +35,10 @@ pub struct ApiKey {
     pub used: Option<Timestamp>,
     /// Since when it is refused.
     pub revoked: Option<Timestamp>,
-    /// The id of the person who made it; none: it was made by a command.
+    /// The id of the person who made it; `None` if a command made it.
     pub maker: Option<String>,
-    /// Whether it is refused because the person who made it may not change its project any more: the person is no
-    /// member now, or the account is disabled or gone.
+    /// Whether it is refused because the person who made it may not change its project any more: the person left the
+    /// project, or the account is disabled or deleted.
     pub is_stopped: bool,
     /// The part of the roster that it has access to.
     pub reach: Reach,
@@ -51,13 +51,13 @@ pub struct NewApiKey {
     pub name: String,
     /// Its role.
     pub role: Role,
-    /// The slug of the one project that it may change; none: every project.
+    /// The slug of the one project that it may change; `None` for every project.
     pub project: Option<String>,
-    /// The id of the person who makes it; none: a command.
+    /// The id of the person who makes it; `None` for a command.
     pub maker: Option<String>,
 }
 
-/// Makes a key and answers it with its text, which is not to be had again.
+/// Creates a key and returns it with its text, which cannot be read again.
 /// Errors: a name that is empty, too long, or taken by a key in force; one project for a key that may do
 /// everything.
 pub fn create(

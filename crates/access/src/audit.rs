@@ -42,7 +42,7 @@ pub struct AuditChange<'a> {
 
 impl AuditChange<'_> {
     /// Writes the change into the log, in the transaction that makes it. `details` is JSON, without
-    /// secrets; `null` where there are none.
+    /// secrets; `null` without details.
     pub fn note(&self, tx: &mut Tx<'_>, now: Timestamp, details: &Value) -> Result<()> {
         repository::insert(tx, now, self, &details.to_string())
     }

@@ -71,12 +71,12 @@ pub struct ClassAnswer(String);
 
 impl ClassAnswer {
     /// The answer of two pictures that were chosen.
-    pub fn pictures(first: &str, second: &str) -> Self {
+    pub fn from_pictures(first: &str, second: &str) -> Self {
         Self(format!("{first} {second}"))
     }
 
     /// The answer of words that were typed, with any case and spaces.
-    pub fn words(typed: &str) -> Self {
+    pub fn from_words(typed: &str) -> Self {
         Self(typed.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase())
     }
 }
@@ -91,7 +91,7 @@ impl ClassSecret {
     }
 
     pub(crate) fn is_answered_by(&self, answer: &ClassAnswer) -> bool {
-        secret::same(&secret::hash(&self.parts.join(" ")), &secret::hash(&answer.0))
+        secret::is_equal(&secret::hash(&self.parts.join(" ")), &secret::hash(&answer.0))
     }
 }
 

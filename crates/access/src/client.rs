@@ -8,7 +8,7 @@ use lyceum_store::Tx;
 
 use crate::limits;
 use crate::master::MasterKey;
-pub use crate::repository::clients::{all_since, find, is_stale, list, touch, uses};
+pub use crate::repository::clients::{changed_since, find, is_stale, list, touch, uses};
 use crate::repository::{clients as repository, signing};
 use crate::scope::{Scopes, UnknownScope};
 use crate::{secret, signed_request};
@@ -32,7 +32,7 @@ pub struct Client {
     pub created: Timestamp,
     /// Since when it is refused.
     pub revoked: Option<Timestamp>,
-    /// Grows with every change of any client: see [`all_since`](crate::client::all_since).
+    /// Grows with every change of any client: see [`changed_since`](crate::client::changed_since).
     pub changed: i64,
     /// The part of the roster that it has access to.
     pub reach: Reach,
@@ -43,9 +43,9 @@ pub struct Client {
 pub struct NewClient {
     /// Its name for people.
     pub name: String,
-    /// Its id; none: a random one.
+    /// Its id; `None` for a random one.
     pub id: Option<String>,
-    /// Its secret; none: a random one of 256 bits.
+    /// Its secret; `None` for a random one of 256 bits.
     pub secret: Option<String>,
     /// The payload dialect of its answers.
     pub dialect: PayloadDialect,
@@ -72,7 +72,7 @@ impl NewClient {
     }
 }
 
-/// The new secrets of a client, which are not to be had again.
+/// The new secrets of a client, which cannot be read again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientSecrets {
     /// The secret, for tokens.
@@ -135,7 +135,7 @@ impl Client {
     }
 }
 
-/// Makes a client and answers it with its secret, which is not to be had again.
+/// Creates a client and returns it with its secret, which cannot be read again.
 /// Errors: a value that breaks its rule; an id that is taken, also by a revoked client.
 pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewClient) -> Result<(Client, String)> {
     check(new)?;
@@ -250,7 +250,7 @@ pub fn authenticate(
         return Ok(Err(ClientRefusal::Revoked));
     }
     let hash = secret::hash(secret);
-    let valid = repository::has_secret(tx, now, id, |stored| secret::same(&hash, stored))?;
+    let valid = repository::has_secret(tx, now, id, |stored| secret::is_equal(&hash, stored))?;
     Ok(if valid { Ok(client) } else { Err(ClientRefusal::WrongSecret) })
 }
 

@@ -68,7 +68,7 @@ pub fn start(tx: &mut Tx<'_>, now: Timestamp, environment: Environment) -> Resul
     }
 }
 
-/// The code as it is shown, where one is waiting for a decision; `typed` may have any case and spaces.
+/// The code as it is shown, if one is waiting for a decision; `typed` may have any case and spaces.
 pub fn waiting(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -104,7 +104,9 @@ pub fn poll(
     let Some(found) = repository::find(tx, &hash, environment)? else {
         return Ok(Err(TokenRefusal::Unknown));
     };
-    let too_soon = found.polled.is_some_and(|last| now < last.plus_seconds(found.interval_s));
+    // A server whose clock is ahead notes a later time, which must not make each poll at another server too soon.
+    let too_soon =
+        found.polled.is_some_and(|last| last <= now && now < last.plus_seconds(found.interval_s));
     let interval_s = found.interval_s + if too_soon { limits::DEVICE_SLOW_DOWN_S } else { 0 };
     repository::polled(tx, &hash, now, interval_s)?;
     match (found.state.as_str(), found.person) {
@@ -142,7 +144,7 @@ fn new_user_code() -> String {
     code
 }
 
-/// The letters that count of what was typed (RFC 8628, 6.1).
+/// The letters of a typed code without its separators (RFC 8628, 6.1).
 fn plain(typed: &str) -> String {
     let upper = typed.chars().map(|c| c.to_ascii_uppercase());
     upper.filter(char::is_ascii_uppercase).take(CODE_LETTERS + 1).collect()

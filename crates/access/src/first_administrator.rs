@@ -24,7 +24,7 @@ pub fn link(master: &MasterKey) -> String {
 
 /// Whether the link makes the first administrator now.
 pub fn is_open(tx: &mut Tx<'_>, master: &MasterKey, sent: &str) -> Result<bool> {
-    let is_link = secret::same(&secret::hash(&link(master)), &secret::hash(sent));
+    let is_link = secret::is_equal(&secret::hash(&link(master)), &secret::hash(sent));
     Ok(is_link && !is_made(tx)?)
 }
 
@@ -37,7 +37,7 @@ pub fn setup_closed() -> Problem {
 
 /// Makes the first administrator by the link. `password` is a hash.
 /// Errors: the link is wrong, or there is an administrator already; as of [`person::create`].
-pub fn make(
+pub fn create_by_link(
     tx: &mut Tx<'_>,
     now: Timestamp,
     master: &MasterKey,

@@ -99,8 +99,8 @@ pub fn link(
     change.note(tx, now, &json!({ "issuer": issuer, "subject": subject }))
 }
 
-/// Lets the identity with which the signed-in owner of an account just signed in at the provider open the account. Errors:
-/// as [`link`]; `Forbidden` for an e-mail address that the rule does not admit.
+/// Lets the identity with which the signed-in owner of an account just signed in at the provider open the account.
+/// Errors: as [`link`]; `Forbidden` for an e-mail address that the rule does not admit.
 pub fn link_own(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -127,7 +127,7 @@ pub fn unlink(
     change.note(tx, now, &json!({ "issuer": issuer }))
 }
 
-/// The account that an identity opens. Once it has opened one it opens that one, whatever becomes of its
+/// The account that an identity opens. Later it opens the same account, even after a change of its
 /// e-mail address; the first time the account is the one of its confirmed address, or a new one where the
 /// rule makes it. The account of a student is never found by an address: it must be linked before ([`link`]).
 ///
@@ -158,7 +158,7 @@ pub fn person(
             return Err(refused(message));
         }
         (Some(known), _) => known,
-        (None, Some(new)) => make(tx, now, email, claims, new)?,
+        (None, Some(new)) => create_person(tx, now, email, claims, new)?,
         (None, None) => {
             let message = format!("'{email}' has no account; ask an administrator to create one");
             return Err(refused(message));
@@ -177,7 +177,7 @@ pub fn person(
     Ok(person)
 }
 
-fn make(
+fn create_person(
     tx: &mut Tx<'_>,
     now: Timestamp,
     email: &str,

@@ -138,7 +138,7 @@ impl Keyring {
         Ok(keyring)
     }
 
-    /// [`Keyring::open`] of the same realm again: makes a new key where one is due.
+    /// [`Keyring::open`] of the same realm again: makes a new key if one is due.
     pub fn renew(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<Self> {
         Self::open(tx, now, &self.realm, &self.master)
     }
@@ -211,8 +211,8 @@ impl Keyring {
     }
 
     /// Checks a token: form, algorithm, key, signature, issuer, audience and time, with at most
-    /// [`limits::TOKEN_LEEWAY_S`] for clocks that differ. Whether its client is revoked is not
-    /// known here.
+    /// [`CLOCK_DIFFERENCE_MAX_S`](lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S) for clocks that differ. Whether its client
+    /// is revoked is not known here.
     pub fn verify(&self, token: &str, now: Timestamp) -> Result<Grant, TokenError> {
         token::verify(token, self.realm.claims(), now, |kid| {
             let key = self.keys.iter().find(|key| key.kid == kid)?;
@@ -265,8 +265,8 @@ pub(crate) const SEALED_KEYS: SealedColumn = SealedColumn {
     label: |key| label(&key[0], &key[1]),
 };
 
-/// The master key with the derivation key of the database. At the first start this is the master key itself: of two, the
-/// one that sealed the signing keys.
+/// The master key with the derivation key of the database. At the first start this is the master key itself: of two,
+/// the one that sealed the signing keys.
 pub fn master_of_database(tx: &mut Tx<'_>, master: &MasterKey) -> Result<MasterKey> {
     let Some(stored) = repository::derivation_key(tx)? else {
         let keys = repository::all(tx)?;

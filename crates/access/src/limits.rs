@@ -2,21 +2,20 @@
 
 /// Seconds that an access token is valid.
 pub const TOKEN_LIFETIME_S: i64 = 3600;
-/// Seconds that clocks may differ when a token's time is checked.
-pub const TOKEN_LEEWAY_S: i64 = 30;
 /// Bytes of an access token at most.
 pub const TOKEN_MAX_BYTES: usize = 8 * 1024;
 /// Days until a signing key is followed by a new one.
 pub const KEY_ROTATION_DAYS: i64 = 90;
-/// Seconds that a new signing key is published before it signs.
-pub const KEY_PUBLISH_AHEAD_S: i64 = 60;
+/// Seconds that a new signing key is published before it signs: `CLOCK_DIFFERENCE_MAX_S`, and a minute in which every
+/// server reads it.
+pub const KEY_PUBLISH_AHEAD_S: i64 = 120;
 /// Seconds that a signing key verifies after its successor was made: longer than a token lives.
 pub const KEY_OVERLAP_S: i64 = 7200;
 /// Bytes of a client's name at most.
 pub const CLIENT_NAME_MAX_BYTES: usize = 200;
 /// Bytes of a client's id at most.
 pub const CLIENT_ID_MAX_BYTES: usize = 255;
-/// Bytes of a client's secret at least, where it is not a random one of ours.
+/// Bytes at least of a client's secret that the server did not draw itself.
 pub const CLIENT_SECRET_MIN_BYTES: usize = 16;
 /// Bytes of a client's secret at most.
 pub const CLIENT_SECRET_MAX_BYTES: usize = 1024;
@@ -46,15 +45,15 @@ pub const PASSWORD_HASH_PASSES_COUNT: u32 = 2;
 pub const PAGE_SESSION_LIFETIME_S: i64 = 24 * 3600;
 /// Seconds that a browser's session lives without being used.
 pub const PAGE_SESSION_IDLE_S: i64 = 2 * 3600;
-/// Seconds that the session of a program that a person let in lives (90 days).
+/// Seconds that the session of a program lives after a person approved it (90 days).
 pub const TOKEN_SESSION_LIFETIME_S: i64 = 90 * 86_400;
 /// Seconds that the session of such a program lives without being used (30 days).
 pub const TOKEN_SESSION_IDLE_S: i64 = 30 * 86_400;
-/// Seconds to which it is known when a session or an API key was last used.
+/// Precision in seconds of the time when a session or an API key was last used.
 pub const LAST_USE_RESOLUTION_S: i64 = 60;
 /// Seconds that a link for setting a password works (3 days).
 pub const SIGN_IN_LINK_LIFETIME_S: i64 = 3 * 86_400;
-/// Seconds that a link that signs the administrator of a demo in works.
+/// Seconds that the link works which signs in the administrator of a demo.
 pub const DEMO_LINK_LIFETIME_S: i64 = 10 * 60;
 /// Seconds in which guesses are counted together.
 pub const GUESS_WINDOW_S: i64 = 15 * 60;
@@ -68,13 +67,13 @@ pub const CLASS_SESSION_IDLE_S: i64 = 30 * 60;
 pub const GUESSES_CLASS_CODE_COUNT: i64 = 300;
 /// Wrong answers for one student in class within that time.
 pub const GUESSES_CLASS_STUDENT_COUNT: i64 = 6;
-/// Wrong answers in one class within that time, for whatever student.
+/// Wrong answers in one class within that time, for all students together.
 pub const GUESSES_CLASS_COUNT: i64 = 60;
 /// Wrong answers in class from one address within that time, in all classes of a school together.
 pub const GUESSES_CLASS_ADDRESS_COUNT: i64 = 600;
 /// Seconds in which a device code is to be approved.
 pub const DEVICE_CODE_LIFETIME_S: i64 = 10 * 60;
-/// Seconds that a program waits between two questions whether its code was approved.
+/// Seconds that a program waits between two requests that check whether its code was approved.
 pub const DEVICE_POLL_INTERVAL_S: i64 = 2;
 /// Seconds that it waits longer after it asked too soon (RFC 8628, 3.5).
 pub const DEVICE_SLOW_DOWN_S: i64 = 5;

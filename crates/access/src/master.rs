@@ -85,7 +85,7 @@ impl MasterKey {
         };
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make(folder, &path).map_err(|error| failed("made", error))?;
+                create_key_file(folder, &path).map_err(|error| failed("made", error))?;
                 fs::read_to_string(&path)
             }
             read => read,
@@ -161,7 +161,7 @@ impl fmt::Debug for MasterKey {
 
 /// Writes a new key beside the place and links it there whole: a reader never sees half a key, and
 /// of two writers the first wins.
-fn make(folder: &Path, path: &Path) -> io::Result<()> {
+fn create_key_file(folder: &Path, path: &Path) -> io::Result<()> {
     let draft = folder.join(secret::random_text::<9>(".master.key-"));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

@@ -50,7 +50,7 @@ impl SignInAttempt {
 
     /// Whether the provider's answer belongs to this try.
     pub fn is_state(&self, sent: &str) -> bool {
-        secret::same(&secret::hash(&self.state()), &secret::hash(sent))
+        secret::is_equal(&secret::hash(&self.state()), &secret::hash(sent))
     }
 }
 

@@ -20,15 +20,15 @@ pub fn current_reaches(
     scope: Scope,
 ) -> Result<HashMap<String, Reach>> {
     let mut reaches = HashMap::new();
-    let clients = clients::some(tx, ids)?;
+    let clients = clients::with_ids(tx, ids)?;
     // A client of this name on a server has the access of a client.
     let is_stored = clients.iter().any(|client| client.id == SANDBOX_CLIENT);
     if ids.contains(&SANDBOX_CLIENT) && !is_stored {
         reaches.insert(SANDBOX_CLIENT.to_owned(), Reach::Everything);
     }
-    let people = people::some(tx, ids)?.into_iter();
+    let people = people::with_ids(tx, ids)?.into_iter();
     let people = people.filter(|person| person.disabled.is_none()).map(TokenHolder::Person);
-    let keys = api_keys::some(tx, ids)?.into_iter();
+    let keys = api_keys::with_ids(tx, ids)?.into_iter();
     let keys = keys.filter(|key| key.revoked.is_none() && !key.is_stopped).map(TokenHolder::Key);
     for holder in people.chain(keys).filter(|holder| holder.scopes().rights().allow(scope)) {
         reaches.insert(holder.id().to_owned(), holder.caller().roster_reach().clone());

@@ -35,8 +35,8 @@ pub fn hash(password: &str) -> String {
     format!("$argon2id$v=19$m={memory},t={passes},p=1${salt}${hash}")
 }
 
-/// Whether the password is the one of the hash. Without a hash the answer is no, after the same time:
-/// how long it takes does not tell whether there is such an account.
+/// Whether the password has this hash. Without a hash it returns `false` after the same time, so that the time does not
+/// show whether the account exists.
 pub fn is_right(password: &str, stored: Option<&str>) -> bool {
     let Some((memory, passes, salt, stored)) = stored.and_then(parse) else {
         let (memory, passes) = COSTS;

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
-pub use crate::repository::people::{any, find, list, of_roster_user, password};
+pub use crate::repository::people::{find, has_sign_in, list, of_roster_user, password};
 use crate::repository::{api_keys, device, links, people as repository, sessions};
 use crate::scope::{Scope, Scopes};
 use crate::secret;
@@ -33,7 +33,7 @@ pub enum Role {
     Guide,
     /// Makes apps and games: their projects, and the content that they show.
     Developer,
-    /// Learns: sees and does what is the student's own, on the student pages alone.
+    /// Learns: has access only to their own lessons and records, on the student pages.
     Student,
 }
 
@@ -54,7 +54,7 @@ impl Role {
         }
     }
 
-    /// Its role.
+    /// The scopes that it gives.
     pub fn scopes(self) -> Scopes {
         match self {
             Self::Administrator => Scopes::EVERYTHING
@@ -150,7 +150,7 @@ pub struct NewPerson {
     pub name: String,
     /// The role of its owner.
     pub role: Role,
-    /// The hash of its password; none: its owner sets one by a link.
+    /// The hash of its password; `None` if its owner sets one by a link.
     pub password: Option<String>,
 }
 

@@ -30,6 +30,6 @@ pub(crate) fn derived(label: &str, secret: &str) -> String {
 }
 
 /// Compares in a time that does not depend on where they differ.
-pub(crate) fn same(a: &SecretHash, b: &[u8]) -> bool {
+pub(crate) fn is_equal(a: &SecretHash, b: &[u8]) -> bool {
     a.as_slice().ct_eq(b).into()
 }

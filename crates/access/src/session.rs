@@ -154,7 +154,7 @@ pub fn list(
     let current = current.map(secret::hash);
     let facts = repository::of_person(tx, person)?.into_iter().map(|(hash, facts)| SessionFacts {
         id: public_id(&hash),
-        is_current: current.is_some_and(|current| secret::same(&current, &hash)),
+        is_current: current.is_some_and(|current| secret::is_equal(&current, &hash)),
         ..facts
     });
     let is_alive = |facts: &SessionFacts| {
@@ -189,7 +189,7 @@ pub fn new_form_secret() -> String {
 
 /// Whether the token is the one of the secret.
 pub fn is_form_token(secret: &str, token: &str) -> bool {
-    secret::same(&secret::hash(&form_token(secret)), &secret::hash(token))
+    secret::is_equal(&secret::hash(&form_token(secret)), &secret::hash(token))
 }
 
 /// A token that only pages of this session contain. It protects against forged forms.

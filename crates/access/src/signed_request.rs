@@ -1,5 +1,5 @@
-//! Requests that clients sign with OAuth 1.0a instead of sending a token (RFC 5849, two-legged). A client that is marked
-//! for them has a signing secret in addition to its secret.
+//! Requests that clients sign with OAuth 1.0a instead of sending a token (RFC 5849, two-legged). A client that is
+//! marked for them has a signing secret in addition to its secret.
 //!
 //! The signature is an HMAC, so the server needs the signing secret itself. It is stored sealed under the master key.
 
@@ -181,7 +181,7 @@ impl SignedRequest {
     }
 }
 
-/// Marks a client for signed requests and answers its signing secret, which is not to be had again.
+/// Lets a client sign requests and returns its signing secret, which cannot be read again.
 pub fn create_secret(tx: &mut Tx<'_>, master: &MasterKey, client: &str) -> Result<String> {
     let secret = client::new_secret();
     repository::insert(tx, client, &seal(master, client, &secret))?;

@@ -41,7 +41,7 @@ pub struct NewStudent {
     pub name: String,
     /// The e-mail address, if the student has one to sign in with.
     pub email: Option<String>,
-    /// The hash of the password; none: the student signs in by a link, a sign-in service or in class.
+    /// The hash of the password; `None` if the student signs in by a link, a sign-in service or in class.
     pub password: Option<String>,
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S;
 use lyceum_core::time::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -39,8 +40,15 @@ pub struct Grant {
     pub jti: String,
     /// When it was given out.
     pub issued: Timestamp,
-    /// When it ends. A verified token that is kept must be checked against this again.
+    /// When it ends, by the clock of the server that created it.
     pub expires: Timestamp,
+}
+
+impl Grant {
+    /// Whether the token has ended. A verified token that is kept must be checked again.
+    pub fn has_ended(&self, now: Timestamp) -> bool {
+        has_ended(self.expires.seconds(), now.seconds())
+    }
 }
 
 /// The issuer of game tokens for demo visitors. No client can have this id, because it contains a colon.
@@ -180,10 +188,16 @@ pub(crate) fn verify<'k>(
     match () {
         () if claims.iss != issuer => Err(TokenError::Issuer),
         () if claims.aud != audience => Err(TokenError::Audience),
-        () if claims.exp + limits::TOKEN_LEEWAY_S <= seconds => Err(TokenError::Expired),
-        () if claims.iat - limits::TOKEN_LEEWAY_S > seconds => Err(TokenError::NotYet),
+        () if has_ended(claims.exp, seconds) => Err(TokenError::Expired),
+        // `iat` is of the clock of the server that created the token.
+        () if claims.iat - CLOCK_DIFFERENCE_MAX_S > seconds => Err(TokenError::NotYet),
         () => grant(claims, is_game).ok_or(TokenError::Malformed),
     }
+}
+
+/// Whether a token is refused, because its end has passed on every server of the database.
+fn has_ended(end_s: i64, now_s: i64) -> bool {
+    end_s + CLOCK_DIFFERENCE_MAX_S <= now_s
 }
 
 /// The rights that claims give; `None` if a game token names no game.

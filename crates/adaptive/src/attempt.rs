@@ -202,7 +202,7 @@ impl Attempt {
         self.total + self.pending
     }
 
-    /// The number of answers that a person must still score; `None` if there are none.
+    /// The number of answers that a person must still score; `None` without such answers.
     pub(crate) fn pending_questions(&self) -> Option<u32> {
         (self.pending > 0).then_some(self.pending)
     }

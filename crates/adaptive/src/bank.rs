@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use lyceum_assessment::repository::{self as content, ItemHead};
-use lyceum_assessment::{Kind, Reference, structure};
+use lyceum_assessment::{ContentKind, Reference, structure};
 use lyceum_core::text::hex;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
@@ -234,8 +234,8 @@ impl TestCache {
 
     /// Errors: `NotFound`.
     fn names(&self, tx: &mut Tx<'_>, test: &str) -> Result<Arc<QuestionNames>> {
-        let state =
-            content::state(tx, Kind::Test, test)?.ok_or_else(|| Kind::Test.missing(test))?;
+        let state = content::state(tx, ContentKind::Test, test)?
+            .ok_or_else(|| ContentKind::Test.missing(test))?;
         let test = test.to_owned();
         if let Some(known) = self.0.get(&test)
             && known.state == state

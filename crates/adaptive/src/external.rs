@@ -111,7 +111,7 @@ pub struct ExternalTestRequest {
 /// as it is.
 ///
 /// Errors: `Invalid` for lessons that are taken here; `NotFound`.
-pub fn make(
+pub fn assign_external(
     tx: &mut Tx<'_>,
     context: &LessonContext<'_>,
     request: &ExternalTestRequest,

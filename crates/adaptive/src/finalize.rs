@@ -98,7 +98,7 @@ pub fn finalize(
     let time = AttemptTime::of(tx, &attempt)?;
     // A finished attempt stays finished if its student gets more time later.
     if !was_pending && !time.is_some_and(|time| time.is_over(context.now)) {
-        all_answered(&bank, &last)?;
+        check_all_answered(&bank, &last)?;
     }
     let answered = last.values().filter_map(|entry| entry.answered.as_ref());
     // Questions without an answer when the time is over earn nothing.
@@ -135,7 +135,7 @@ pub(crate) fn latest(entries: &[AttemptLogEntry]) -> BTreeMap<u32, &AttemptLogEn
     answered.map(|entry| (entry.question, entry)).collect()
 }
 
-fn all_answered(bank: &QuestionSet, last: &BTreeMap<u32, &AttemptLogEntry>) -> Result<()> {
+fn check_all_answered(bank: &QuestionSet, last: &BTreeMap<u32, &AttemptLogEntry>) -> Result<()> {
     let questions = (0..).zip(&bank.questions.questions);
     let open: Vec<&str> = questions
         .filter(|(place, _)| !last.contains_key(place))

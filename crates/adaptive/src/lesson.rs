@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lyceum_assessment::banks::{self, Questions};
-use lyceum_assessment::{Kind, Reference, repository as content};
+use lyceum_assessment::{ContentKind, Reference, repository as content};
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE, USER};
@@ -276,7 +276,7 @@ fn source(tx: &mut Tx<'_>, resource: &Object, metadata: &Object) -> Result<Quest
 
 fn reference(resource: &Object, metadata: &Object) -> Reference {
     Reference {
-        kind: Kind::Test,
+        kind: ContentKind::Test,
         identifier: fields::text(resource, "vendorResourceId").to_owned(),
         href: fields::text(metadata, "url").to_owned(),
     }
@@ -301,7 +301,7 @@ impl Lesson {
             }
         };
         let (_, test) = content::resolved(tx, &[reference])?.remove(0);
-        match content::state(tx, Kind::Test, &test)? {
+        match content::state(tx, ContentKind::Test, &test)? {
             Some(_) => Ok(Some(test)),
             None => Err(Problem::invalid(
                 "lesson",

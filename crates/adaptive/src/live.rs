@@ -26,7 +26,7 @@ pub struct LiveActivity {
 
 impl LiveActivity {
     /// Everything up to now is seen.
-    pub fn begin(tx: &mut Tx<'_>, now: Timestamp) -> Result<Self> {
+    pub fn start(tx: &mut Tx<'_>, now: Timestamp) -> Result<Self> {
         let answers = answers(tx, now)?;
         Ok(Self { follow: Follow::from(events::newest(tx)?), answers })
     }
@@ -38,7 +38,7 @@ impl LiveActivity {
 
     /// What is seen after another look, and whether a student within each of the reaches did something since. Without
     /// activity it costs the same for any number of reaches.
-    pub fn look(
+    pub fn update(
         self,
         tx: &mut Tx<'_>,
         now: Timestamp,

@@ -214,7 +214,7 @@ impl TestBuilder<'_, '_> {
                 let title = title.unwrap_or_else(|| test_kind_name(new_test));
                 let own = Uuid::now_v7().to_string();
                 let bank = json!({ "title": title, "vendorResourceId": own, "metadata": metadata });
-                Ok((self.make(&RESOURCE, bank)?, children))
+                Ok((self.create_record(&RESOURCE, bank)?, children))
             }
             TestContent::External { tool, launch_url, vendor_id, description } => {
                 metadata.insert("type".into(), "interactive".into());
@@ -234,7 +234,7 @@ impl TestBuilder<'_, '_> {
                 if let Some(vendor) = vendor_id {
                     resource["vendorId"] = vendor.as_str().into();
                 }
-                Ok((self.make(&RESOURCE, resource)?, Vec::new()))
+                Ok((self.create_record(&RESOURCE, resource)?, Vec::new()))
             }
         }
     }
@@ -247,7 +247,7 @@ impl TestBuilder<'_, '_> {
         let path = link.url.split(['?', '#']).next().unwrap_or_default();
         let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let test = json!({ "title": title, "vendorResourceId": last, "metadata": metadata });
-        self.make(&RESOURCE, test)
+        self.create_record(&RESOURCE, test)
     }
 
     /// A new component at the end of the course's top level.
@@ -260,7 +260,7 @@ impl TestBuilder<'_, '_> {
             "sortOrder": next_place(&others)?,
             "course": { "sourcedId": new_test.course },
         });
-        self.make(&COURSE_COMPONENT, component)
+        self.create_record(&COURSE_COMPONENT, component)
     }
 
     /// A new lesson at the end of the component.
@@ -274,10 +274,10 @@ impl TestBuilder<'_, '_> {
             "sortOrder": next_place(&others)?,
             "lessonType": new_test.lesson_type.name(),
         });
-        self.make(&COMPONENT_RESOURCE, lesson)
+        self.create_record(&COMPONENT_RESOURCE, lesson)
     }
 
-    fn make(&mut self, kind: &'static RecordKind, record: Value) -> Result<String> {
+    fn create_record(&mut self, kind: &'static RecordKind, record: Value) -> Result<String> {
         let rules = WriteRules {
             dialect: PayloadDialect::Platform,
             now: self.now,

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use lyceum_bridge::need::{self, Need, RULES};
+use lyceum_bridge::need::{self, RULES, StudentInNeed};
 use lyceum_bridge::today::{self, Moment, StudentDay, SubjectDay};
-use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
@@ -14,16 +13,18 @@ use crate::lesson;
 use crate::placement::is_refusal;
 use crate::repository::attempts::{self, RunningAnswer};
 
-/// The work of each active student within the reach on the day of `now`, including failed and running lessons.
+/// The goals and the work of each active student within the reach on the day of `now`, including failed and running
+/// lessons.
 pub fn students(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<StudentDay>> {
     let mut days = today::students(tx, moment, reach)?;
-    add_work(tx, moment.now, &mut days)?;
+    today::add_goals(tx, moment.now, &mut days)?;
+    add_work(tx, &mut days)?;
     Ok(days)
 }
 
-/// Adds goals and work to the days of students, including failed and running lessons.
-pub(crate) fn add_work(tx: &mut Tx<'_>, now: Timestamp, days: &mut [StudentDay]) -> Result<()> {
-    today::add_work(tx, now, days)?;
+/// Adds the work of their days to students, including failed and running lessons.
+pub(crate) fn add_work(tx: &mut Tx<'_>, days: &mut [StudentDay]) -> Result<()> {
+    today::add_work(tx, days)?;
     for instants in today::different_days(days) {
         add_lessons(tx, instants, days)?;
     }
@@ -68,7 +69,11 @@ fn add(day: &mut StudentDay, answer: &RunningAnswer) {
 }
 
 /// A student's day with the reasons to help, in total and by subject. Errors: `NotFound`.
-pub fn student(tx: &mut Tx<'_>, moment: &Moment, user: &str) -> Result<(Need, Vec<SubjectDay>)> {
+pub fn student(
+    tx: &mut Tx<'_>,
+    moment: &Moment,
+    user: &str,
+) -> Result<(StudentInNeed, Vec<SubjectDay>)> {
     let (mut day, mut subjects) = today::of_one(tx, moment, user)?;
     let mut subjects_by_lesson: HashMap<String, Option<String>> = HashMap::new();
     for answer in attempts::underway(tx, day.instants.clone(), Some(user))? {
@@ -93,5 +98,5 @@ pub fn student(tx: &mut Tx<'_>, moment: &Moment, user: &str) -> Result<(Need, Ve
     let own = failed.filter(|(student, ..)| student == user);
     day.failed = own.map(|(_, lesson, count)| (lesson, count)).max_by_key(|(_, count)| *count);
     let reasons = need::reasons(&day, RULES, moment.now);
-    Ok((Need { day, reasons }, subjects))
+    Ok((StudentInNeed { day, reasons }, subjects))
 }

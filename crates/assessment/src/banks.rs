@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::body::Object;
 use crate::limits;
 use crate::repository::banks as repository;
-use crate::{Kind, Page, Reference};
+use crate::{ContentKind, Page, Reference};
 
 /// A bank as it is stored and shown.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -125,7 +125,7 @@ pub fn questions(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<Option
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let tests = crate::repository::known(tx, Kind::Test, &names)?;
+    let tests = crate::repository::known(tx, ContentKind::Test, &names)?;
     let banks = repository::known(tx, &names)?;
     let of = |reference: &Reference| {
         let stored = |known: &HashSet<String>| {
@@ -207,11 +207,11 @@ pub fn delete(tx: &mut Tx<'_>, identifier: &str, expected: Option<i64>) -> Resul
 
 /// The test that a user already got in an attempt; `None` if the user got none yet. Errors: `NotFound` for the bank.
 pub fn served(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: i64) -> Result<Option<BankTurn>> {
-    let known = repository::turn(tx, bank, user, attempt)?;
+    let known = repository::drawn_test(tx, bank, user, attempt)?;
     if known.is_none() {
         get(tx, bank)?;
     }
-    Ok(known.map(|test| turn(bank, user, attempt, test)))
+    Ok(known.map(|test| bank_turn(bank, user, attempt, test)))
 }
 
 /// The test for a user's attempt, counted from 1; by default, for the attempt after the last one. Each user's first
@@ -222,8 +222,8 @@ pub fn next(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: Option<i64>) -> Re
     let Bank { tests, .. } = get(tx, bank)?;
     let last = repository::last_turn(tx, bank, user)?;
     let attempt = attempt.unwrap_or_else(|| last.as_ref().map_or(1, |(attempt, _)| attempt + 1));
-    if let Some(test) = repository::turn(tx, bank, user, attempt)? {
-        return Ok(turn(bank, user, attempt, test));
+    if let Some(test) = repository::drawn_test(tx, bank, user, attempt)? {
+        return Ok(bank_turn(bank, user, attempt, test));
     }
     let place = |test: &str| tests.iter().position(|other| other == test);
     let known = last.and_then(|(attempt, test)| Some((attempt, place(&test)?)));
@@ -235,14 +235,14 @@ pub fn next(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: Option<i64>) -> Re
     let ahead = modulo((attempt - from).rem_euclid(count), tests.len());
     let test = tests[(start + ahead) % tests.len()].clone();
     repository::put_turn(tx, bank, user, attempt, &test)?;
-    Ok(turn(bank, user, attempt, test))
+    Ok(bank_turn(bank, user, attempt, test))
 }
 
 fn modulo(number: i64, count: usize) -> usize {
     usize::try_from(number).unwrap_or_default() % count
 }
 
-fn turn(bank: &str, user: &str, attempt: i64, test: String) -> BankTurn {
+fn bank_turn(bank: &str, user: &str, attempt: i64, test: String) -> BankTurn {
     BankTurn {
         assessment_bank: bank.to_owned(),
         user_id: user.to_owned(),
@@ -262,7 +262,7 @@ fn missing(identifier: &str) -> Problem {
 
 /// Checks that all tests exist. Errors: `Invalid`, with those that do not.
 fn check_tests(tx: &mut Tx<'_>, tests: &[String]) -> Result<()> {
-    let known = crate::repository::known(tx, crate::Kind::Test, tests)?;
+    let known = crate::repository::known(tx, crate::ContentKind::Test, tests)?;
     let faults: Vec<Detail> = tests
         .iter()
         .enumerate()

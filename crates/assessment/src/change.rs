@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::body::{Object, format};
 use crate::document::{has_content, metadata};
-use crate::{CheckedDocument, Kind, Metadata, StoredDocument};
+use crate::{CheckedDocument, ContentKind, Metadata, StoredDocument};
 
 /// A change of a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ const DESCRIPTION: [&str; 8] =
 impl DocumentChange {
     /// Reads the body of a `PUT` request for a document. If it only has a title, a type or metadata, the content
     /// stays. Errors: as [`CheckedDocument::read`]; `Invalid` if the body has another identifier than the address.
-    pub fn read(kind: Kind, identifier: &str, mut body: Object) -> Result<Self> {
+    pub fn read(kind: ContentKind, identifier: &str, mut body: Object) -> Result<Self> {
         format(&body)?;
         let sent_identifier = body.entry("identifier").or_insert_with(|| identifier.into());
         if sent_identifier.is_null() {

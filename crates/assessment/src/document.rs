@@ -6,7 +6,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_qti::json;
 use serde_json::Value;
 
-use crate::Kind;
+use crate::ContentKind;
 use crate::body::{Object, format, text};
 use crate::limits;
 
@@ -25,7 +25,7 @@ pub enum Metadata {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// The kind of the referenced document.
-    pub kind: Kind,
+    pub kind: ContentKind,
     /// The identifier of the reference.
     pub identifier: String,
     /// The address in the reference.
@@ -36,7 +36,7 @@ pub struct Reference {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedDocument {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: ContentKind,
     /// Its identifier.
     pub identifier: String,
     /// Its title.
@@ -63,7 +63,7 @@ impl CheckedDocument {
     /// as text), it takes precedence over the XML next to it.
     ///
     /// Errors: `Malformed` with line and column for XML that is refused; `Invalid` for missing members.
-    pub fn read(kind: Kind, body: &Object) -> Result<Self> {
+    pub fn read(kind: ContentKind, body: &Object) -> Result<Self> {
         format(body)?;
         let metadata = metadata(body)?;
         let document = match xml(kind, body)? {
@@ -75,7 +75,7 @@ impl CheckedDocument {
 
     /// Reads a document. `sent` is the JSON form that it was written from, or empty. Members of it that XML cannot
     /// express are kept.
-    pub fn of(kind: Kind, xml: String, sent: &Object) -> Result<Self> {
+    pub fn of(kind: ContentKind, xml: String, sent: &Object) -> Result<Self> {
         let (mut json, references) = parsed(kind, &xml)?;
         json.shift_remove("rawXml");
         json.shift_remove("qtiXml");
@@ -129,7 +129,7 @@ pub(crate) fn metadata(body: &Object) -> Result<Metadata> {
 }
 
 /// The XML in a body, if the body describes the document's content by XML.
-fn xml(kind: Kind, body: &Object) -> Result<Option<&str>> {
+fn xml(kind: ContentKind, body: &Object) -> Result<Option<&str>> {
     if body.get("format").and_then(Value::as_str) == Some("xml") || body.contains_key("xml") {
         return text(body, "xml").map(Some);
     }
@@ -140,45 +140,46 @@ fn xml(kind: Kind, body: &Object) -> Result<Option<&str>> {
 }
 
 /// Whether the JSON form has content.
-pub(crate) fn has_content(kind: Kind, body: &Object) -> bool {
+pub(crate) fn has_content(kind: ContentKind, body: &Object) -> bool {
     match kind {
-        Kind::Item => body.get("interaction").is_some_and(Value::is_object),
-        Kind::Test => body.get("qti-test-part").is_some_and(Value::is_array),
-        Kind::Stimulus => body.get("content").is_some_and(Value::is_string),
+        ContentKind::Item => body.get("interaction").is_some_and(Value::is_object),
+        ContentKind::Test => body.get("qti-test-part").is_some_and(Value::is_array),
+        ContentKind::Stimulus => body.get("content").is_some_and(Value::is_string),
     }
 }
 
 /// The XML for the JSON form.
-fn to_xml(kind: Kind, body: &Object) -> Result<String> {
+fn to_xml(kind: ContentKind, body: &Object) -> Result<String> {
     match kind {
-        Kind::Item => json::item_xml(body),
-        Kind::Test => json::test_xml(body),
-        Kind::Stimulus => json::stimulus_xml(body),
+        ContentKind::Item => json::item_xml(body),
+        ContentKind::Test => json::test_xml(body),
+        ContentKind::Stimulus => json::stimulus_xml(body),
     }
 }
 
 /// The JSON form of a document, and the documents that it refers to.
-fn parsed(kind: Kind, xml: &str) -> Result<(Object, Vec<Reference>)> {
-    let reference = |kind: Kind, identifier: &str, href: &str| Reference {
+fn parsed(kind: ContentKind, xml: &str) -> Result<(Object, Vec<Reference>)> {
+    let reference = |kind: ContentKind, identifier: &str, href: &str| Reference {
         kind,
         identifier: identifier.to_owned(),
         href: href.to_owned(),
     };
     Ok(match kind {
-        Kind::Item => {
+        ContentKind::Item => {
             let item = lyceum_qti::read_item(xml)?;
             let stimuli = item.stimuli.iter();
-            let references = stimuli.map(|s| reference(Kind::Stimulus, &s.identifier, &s.href));
+            let references =
+                stimuli.map(|s| reference(ContentKind::Stimulus, &s.identifier, &s.href));
             (json::item_json(xml)?, references.collect())
         }
-        Kind::Test => {
+        ContentKind::Test => {
             let test = lyceum_qti::read_test(xml)?;
             let refs = test.item_refs();
             let references =
-                refs.iter().map(|(_, _, r)| reference(Kind::Item, &r.identifier, &r.href));
+                refs.iter().map(|(_, _, r)| reference(ContentKind::Item, &r.identifier, &r.href));
             (json::test_json(xml)?, references.collect())
         }
-        Kind::Stimulus => {
+        ContentKind::Stimulus => {
             lyceum_qti::read_stimulus(xml)?;
             (json::stimulus_json(xml)?, Vec::new())
         }
@@ -186,22 +187,24 @@ fn parsed(kind: Kind, xml: &str) -> Result<(Object, Vec<Reference>)> {
 }
 
 /// Members of the JSON form that XML cannot express in the same shape. Clients read them as they were sent.
-fn echoed(kind: Kind) -> &'static [&'static str] {
+fn echoed(kind: ContentKind) -> &'static [&'static str] {
     match kind {
-        Kind::Item => &["preInteraction", "interaction", "postInteraction"],
-        Kind::Test => &["toolName", "toolVersion", "toolsEnabled"],
-        Kind::Stimulus => &["toolName", "toolVersion"],
+        ContentKind::Item => &["preInteraction", "interaction", "postInteraction"],
+        ContentKind::Test => &["toolName", "toolVersion", "toolsEnabled"],
+        ContentKind::Stimulus => &["toolName", "toolVersion"],
     }
 }
 
 /// Collects the text in a document's body.
-fn collect(content: &Value, kind: Kind, words: &mut String) {
+fn collect(content: &Value, kind: ContentKind, words: &mut String) {
     let body = match kind {
-        Kind::Item => content.get("qti-assessment-item").and_then(|i| i.get("qti-item-body")),
-        Kind::Stimulus => {
+        ContentKind::Item => {
+            content.get("qti-assessment-item").and_then(|i| i.get("qti-item-body"))
+        }
+        ContentKind::Stimulus => {
             content.get("qti-assessment-stimulus").and_then(|s| s.get("qti-stimulus-body"))
         }
-        Kind::Test => None,
+        ContentKind::Test => None,
     };
     if let Some(body) = body {
         texts(body, words);

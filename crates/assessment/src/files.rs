@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::repository::{self, files as sql};
-use crate::{Kind, limits};
+use crate::{ContentKind, limits};
 
 /// A file of an item or stimulus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -115,7 +115,7 @@ pub fn check_path(path: &str) -> Result<String> {
 pub fn put(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    kind: Kind,
+    kind: ContentKind,
     identifier: &str,
     file: &NewFile,
 ) -> Result<DocumentFile> {
@@ -148,19 +148,28 @@ pub fn put(
 }
 
 /// The files of a document, by path. Errors: `NotFound` for an unknown document.
-pub fn list(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Vec<DocumentFile>> {
+pub fn list(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str) -> Result<Vec<DocumentFile>> {
     repository::found(tx, kind, identifier)?;
     list_stored(tx, kind, identifier)
 }
 
 /// The files stored for a document, by path; none for an unknown document.
-pub fn list_stored(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Vec<DocumentFile>> {
+pub fn list_stored(
+    tx: &mut Tx<'_>,
+    kind: ContentKind,
+    identifier: &str,
+) -> Result<Vec<DocumentFile>> {
     let found = sql::of(tx, kind, &[identifier])?;
     Ok(found.into_iter().map(|(_, file)| file).collect())
 }
 
 /// The file of a document with that path. Errors: `NotFound`.
-pub fn find(tx: &mut Tx<'_>, kind: Kind, identifier: &str, path: &str) -> Result<DocumentFile> {
+pub fn find(
+    tx: &mut Tx<'_>,
+    kind: ContentKind,
+    identifier: &str,
+    path: &str,
+) -> Result<DocumentFile> {
     let found = list_stored(tx, kind, identifier)?.into_iter().find(|file| file.path == path);
     found.ok_or_else(|| {
         let message = format!("the {kind} '{identifier}' has no file '{path}'");
@@ -169,7 +178,7 @@ pub fn find(tx: &mut Tx<'_>, kind: Kind, identifier: &str, path: &str) -> Result
 }
 
 /// Deletes a file of a document. Errors: `NotFound`.
-pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, path: &str) -> Result<()> {
+pub fn delete(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str, path: &str) -> Result<()> {
     find(tx, kind, identifier, path)?;
     sql::delete(tx, kind, identifier, path)
 }
@@ -194,7 +203,7 @@ impl ContentNames {
 /// The names of the files of documents, by identifier. Runs one statement. Documents without files are left out.
 pub fn names(
     tx: &mut Tx<'_>,
-    kind: Kind,
+    kind: ContentKind,
     identifiers: &[&str],
 ) -> Result<HashMap<String, ContentNames>> {
     let mut names: HashMap<String, ContentNames> = HashMap::new();

@@ -12,7 +12,7 @@ use lyceum_store::Tx;
 use crate::body::Object;
 use crate::files::{self, ContentNames};
 use crate::scoring::{ScoredAnswer, score_answer};
-use crate::{Kind, Reference, Scored, StoredDocument, repository};
+use crate::{AnswerScore, ContentKind, Reference, StoredDocument, repository};
 
 /// An item with everything that a student reads beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +27,9 @@ pub struct ItemPage {
 
 /// Reads an item and its stimuli. Errors: `NotFound`.
 pub fn item_page(tx: &mut Tx<'_>, identifier: &str) -> Result<ItemPage> {
-    let item = repository::found(tx, Kind::Item, identifier)?;
+    let item = repository::found(tx, ContentKind::Item, identifier)?;
     let stimuli = stimuli(tx, &lyceum_qti::read_item(&item.xml)?)?;
-    let files = files::names(tx, Kind::Item, &[identifier])?.remove(identifier);
+    let files = files::names(tx, ContentKind::Item, &[identifier])?.remove(identifier);
     Ok(ItemPage { item, files: files.unwrap_or_default(), stimuli })
 }
 
@@ -39,7 +39,7 @@ pub fn stimulus_identifiers(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<String>>
         .stimuli
         .iter()
         .map(|stimulus| Reference {
-            kind: Kind::Stimulus,
+            kind: ContentKind::Stimulus,
             identifier: stimulus.identifier.to_string(),
             href: stimulus.href.to_string(),
         })
@@ -55,10 +55,10 @@ pub fn stimulus_identifiers(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<String>>
 pub fn stimuli(tx: &mut Tx<'_>, item: &Item) -> Result<Vec<(StoredDocument, ContentNames)>> {
     let mut stimuli = Vec::new();
     for identifier in stimulus_identifiers(tx, item)? {
-        stimuli.extend(repository::find(tx, Kind::Stimulus, &identifier)?);
+        stimuli.extend(repository::find(tx, ContentKind::Stimulus, &identifier)?);
     }
     let identifiers: Vec<&str> = stimuli.iter().map(|found| found.identifier.as_str()).collect();
-    let mut names = files::names(tx, Kind::Stimulus, &identifiers)?;
+    let mut names = files::names(tx, ContentKind::Stimulus, &identifiers)?;
     let with_files = |stimulus: StoredDocument| {
         let files = names.remove(&stimulus.identifier).unwrap_or_default();
         (stimulus, files)
@@ -86,7 +86,7 @@ pub fn answered_html(
     xml: &str,
     answer: &Object,
     address_of: &dyn Fn(&str) -> Option<String>,
-) -> Result<(Scored, String)> {
+) -> Result<(AnswerScore, String)> {
     let item = lyceum_qti::read_item(xml)?;
     let ScoredAnswer { scored, outcomes, variant, seed } = score_answer(&item, answer)?;
     let view = CandidateSession { outcomes: Some(&outcomes), variant: variant.as_ref(), seed };

@@ -10,7 +10,7 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "AssessmentDocumentKind")]
-pub enum Kind {
+pub enum ContentKind {
     /// A question (`qti-assessment-item`).
     Item,
     /// A test (`qti-assessment-test`).
@@ -19,7 +19,7 @@ pub enum Kind {
     Stimulus,
 }
 
-impl Kind {
+impl ContentKind {
     /// All kinds.
     pub const ALL: [Self; 3] = [Self::Item, Self::Test, Self::Stimulus];
 
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ContentKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -51,10 +51,10 @@ pub use html::{
     ItemPage, answered_html, candidate_html, item_page, stimuli, stimulus_html,
     stimulus_identifiers,
 };
-pub use kind::Kind;
+pub use kind::ContentKind;
 pub use query::{Page, Parameters, Query};
 pub use scoring::{
-    Chosen, ItemAnswer, Items, Scored, candidate, full_score, respond, respond_validated,
+    AnswerScore, Chosen, ItemAnswer, Items, candidate, full_score, respond, respond_validated,
 };
 pub use stored::StoredDocument;
 pub use words::{QuestionWords, question_words};

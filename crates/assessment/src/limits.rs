@@ -2,7 +2,7 @@
 
 /// Bytes of the identifier of a stored QTI document at most.
 pub const QTI_IDENTIFIER_MAX_BYTES: usize = 255;
-/// Bytes of a page of a list of QTI documents at most; a longer one asks for a smaller `limit`.
+/// Bytes of a page of a list of QTI documents at most; for a longer page, the client must send a smaller `limit`.
 pub const QTI_PAGE_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// Documents that one request to validate holds at most.
 pub const QTI_BATCH_MAX_COUNT: usize = 1000;

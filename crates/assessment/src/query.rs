@@ -4,7 +4,7 @@ use lyceum_core::filter::{FilterExpression, parse};
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 
-use crate::Kind;
+use crate::ContentKind;
 use crate::repository::check_filter;
 
 /// The parameters as they were sent, without empty ones.
@@ -43,7 +43,7 @@ pub struct Page {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     /// The kind of the documents.
-    pub kind: Kind,
+    pub kind: ContentKind,
     /// The page.
     pub page: Page,
     /// The filter.
@@ -112,7 +112,7 @@ impl Page {
 impl Query {
     /// Reads the parameters. By default, the list is in order of creation. Errors: as [`Page::read`]; `BadFilter` for
     /// an invalid filter.
-    pub fn read(kind: Kind, parameters: &Parameters) -> Result<Self> {
+    pub fn read(kind: ContentKind, parameters: &Parameters) -> Result<Self> {
         let filter = parameters.filter.as_deref().map(parse).transpose()?;
         if let Some(filter) = &filter {
             check_filter(filter)?;

@@ -24,10 +24,10 @@ use crate::repository;
 
 /// A cache of parsed items by identifier and version, so that scoring a response need not parse. It is limited to
 /// [`limits::QTI_PARSED_CACHE_BYTES`] of XML.
-pub struct Items(Cache<(String, i64), Parsed, Bytes>);
+pub struct Items(Cache<(String, i64), ParsedItem, Bytes>);
 
 #[derive(Clone)]
-struct Parsed {
+struct ParsedItem {
     item: Arc<Item>,
     bytes: u64,
 }
@@ -35,8 +35,8 @@ struct Parsed {
 #[derive(Clone)]
 struct Bytes;
 
-impl Weighter<(String, i64), Parsed> for Bytes {
-    fn weight(&self, _: &(String, i64), parsed: &Parsed) -> u64 {
+impl Weighter<(String, i64), ParsedItem> for Bytes {
+    fn weight(&self, _: &(String, i64), parsed: &ParsedItem) -> u64 {
         parsed.bytes.max(1)
     }
 }
@@ -56,21 +56,21 @@ impl Items {
         if let Some(found) = self.0.get(&(identifier.to_owned(), version)) {
             return Ok(found.item);
         }
-        let stored = repository::version(tx, crate::Kind::Item, identifier, version)?;
-        self.keep(identifier, version, &stored.xml)
+        let stored = repository::version(tx, crate::ContentKind::Item, identifier, version)?;
+        self.parse_and_cache(identifier, version, &stored.xml)
     }
 
     /// A stored item, parsed. Errors: `NotFound`.
     pub fn item(&self, tx: &mut Tx<'_>, identifier: &str) -> Result<Arc<Item>> {
         let known = |version| self.0.get(&(identifier.to_owned(), version)).map(|found| found.item);
         repository::parsed(tx, identifier, known, |version, xml| {
-            self.keep(identifier, version, xml)
+            self.parse_and_cache(identifier, version, xml)
         })
     }
 
-    fn keep(&self, identifier: &str, version: i64, xml: &str) -> Result<Arc<Item>> {
+    fn parse_and_cache(&self, identifier: &str, version: i64, xml: &str) -> Result<Arc<Item>> {
         let item = Arc::new(lyceum_qti::read_item(xml)?);
-        let parsed = Parsed { item: Arc::clone(&item), bytes: xml.len() as u64 };
+        let parsed = ParsedItem { item: Arc::clone(&item), bytes: xml.len() as u64 };
         self.0.insert((identifier.to_owned(), version), parsed);
         Ok(item)
     }
@@ -80,8 +80,8 @@ impl Items {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ScoredAnswer")]
-pub struct Scored {
-    /// The outcome `SCORE`; 0 where it has no value.
+pub struct AnswerScore {
+    /// The outcome `SCORE`; 0 if it has no value.
     pub score: f64,
     /// The score of a right answer.
     pub max_score: f64,
@@ -103,7 +103,7 @@ pub struct Scored {
     pub feedbacks: Vec<ShownFeedback>,
 }
 
-impl Scored {
+impl AnswerScore {
     /// The answer's share of a correct answer's score, from 0 to 1. An answer with more choices than allowed earns
     /// nothing, because under a mapping, selecting every choice would earn everything.
     pub fn share(&self) -> f64 {
@@ -183,13 +183,13 @@ struct AnswerMembers {
 /// `seed` names the variant of an item with templates. An answer that breaks a rule such as
 /// `min-choices` is scored and marked. Errors: `Invalid` for answers that do not fit the item, each by
 /// its variable.
-pub fn respond(item: &Item, body: &Object) -> Result<Scored> {
+pub fn respond(item: &Item, body: &Object) -> Result<AnswerScore> {
     Ok(score_answer(item, body)?.scored)
 }
 
 /// A scored answer with everything that decides what is shown of the item after it.
 pub(crate) struct ScoredAnswer {
-    pub(crate) scored: Scored,
+    pub(crate) scored: AnswerScore,
     pub(crate) outcomes: Outcomes,
     pub(crate) variant: Option<Variant>,
     pub(crate) seed: u64,
@@ -207,7 +207,7 @@ pub(crate) fn score_answer(item: &Item, body: &Object) -> Result<ScoredAnswer> {
     let variant = (!item.templates.is_empty()).then(|| variant(item, &mut random));
     let attempt = ScoringInput { number: 1, variant: variant.as_ref(), ..ScoringInput::default() };
     let outcomes = score(item, &responses, attempt, &mut random);
-    let scored = Scored {
+    let scored = AnswerScore {
         max_score: full_score(item, seed),
         needs_manual_scoring: needs_manual_scoring(item, &responses),
         is_valid: faults.is_empty(),
@@ -219,7 +219,7 @@ pub(crate) fn score_answer(item: &Item, body: &Object) -> Result<ScoredAnswer> {
 
 /// Like [`respond`], for tests that validate responses (`validate-responses`). Errors: `Invalid` also for answers
 /// that break a rule of an interaction.
-pub fn respond_validated(item: &Item, body: &Object) -> Result<Scored> {
+pub fn respond_validated(item: &Item, body: &Object) -> Result<AnswerScore> {
     match respond(item, body)? {
         scored if scored.is_valid => Ok(scored),
         scored => Err(refused(scored.faults)),
@@ -248,10 +248,10 @@ pub fn full_score(item: &Item, seed: u64) -> f64 {
     reached.filter(|reached| *reached > 0.0).or(declared).unwrap_or(1.0)
 }
 
-fn scored(item: &Item, outcomes: &Outcomes) -> Scored {
+fn scored(item: &Item, outcomes: &Outcomes) -> AnswerScore {
     let shown: Vec<_> = outcomes.feedback(item);
     let first = shown.iter().find(|feedback| feedback.kind == FeedbackKind::Modal);
-    Scored {
+    AnswerScore {
         score: outcomes.score().filter(|score| score.is_finite()).unwrap_or(0.0),
         max_score: 1.0,
         needs_manual_scoring: false,

@@ -2,13 +2,13 @@
 
 use lyceum_core::{Problem, Result};
 
-use crate::Kind;
+use crate::ContentKind;
 
 /// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredDocument {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: ContentKind,
     /// Its identifier.
     pub identifier: String,
     /// The number of its version, from 1.

@@ -14,7 +14,7 @@ use crate::body::{Object, format};
 use crate::document::metadata;
 use crate::limits;
 use crate::repository;
-use crate::{CheckedDocument, DocumentChange, Kind, Reference, StoredDocument};
+use crate::{CheckedDocument, ContentKind, DocumentChange, Reference, StoredDocument};
 
 /// A change of a test at a path of identifiers (`[]`, `[part]`, `[part, section]`, `[part, section, item]`).
 #[derive(Clone, Debug)]
@@ -70,10 +70,10 @@ pub fn edited(stored: &StoredDocument, path: &[&str], edit: &TestEdit) -> Result
             sent.extend(json.clone());
             CheckedDocument {
                 metadata: metadata(json)?,
-                ..CheckedDocument::of(Kind::Test, edited.xml, &sent)?
+                ..CheckedDocument::of(ContentKind::Test, edited.xml, &sent)?
             }
         }
-        _ => CheckedDocument::of(Kind::Test, edited.xml, &sent)?,
+        _ => CheckedDocument::of(ContentKind::Test, edited.xml, &sent)?,
     };
     Ok(EditedTest { change: DocumentChange::Content(Box::new(document)), test: edited.test })
 }
@@ -112,14 +112,14 @@ pub struct QuestionPlace {
 /// The items of a test with their places, as clients read them. Runs two queries for any number of items. Errors:
 /// `NotFound`.
 pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
-    let stored = repository::found(tx, Kind::Test, identifier)?;
+    let stored = repository::found(tx, ContentKind::Test, identifier)?;
     let test: Value = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
     let questions = places(&test);
     let items: Vec<Reference> = questions.iter().map(|question| question.item.clone()).collect();
     let targets = repository::resolved(tx, &items)?;
     let items: Vec<String> = targets.iter().map(|(_, item)| item.clone()).collect();
     let mut shown = HashMap::new();
-    repository::json_of(tx, Kind::Item, &items, |item| {
+    repository::json_of(tx, ContentKind::Item, &items, |item| {
         shown.insert(item.identifier.clone(), item.to_json_text()?);
         Ok(())
     })?;
@@ -146,7 +146,7 @@ pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
 
 /// A stored test. Errors: `NotFound`.
 pub fn test(tx: &mut Tx<'_>, identifier: &str) -> Result<Test> {
-    Ok(read_test(&repository::found(tx, Kind::Test, identifier)?.xml)?)
+    Ok(read_test(&repository::found(tx, ContentKind::Test, identifier)?.xml)?)
 }
 
 /// The references to the items of a test, in order.
@@ -170,7 +170,7 @@ pub fn validated(test: &Test) -> Vec<Reference> {
 
 fn to_item(item: &ItemRef) -> Reference {
     Reference {
-        kind: Kind::Item,
+        kind: ContentKind::Item,
         identifier: item.identifier.to_string(),
         href: item.href.to_string(),
     }
@@ -215,7 +215,7 @@ fn places(test: &Value) -> Vec<Question> {
                     section: text(section, "identifier"),
                 };
                 let (identifier, href) = (place.identifier.clone(), place.href.clone());
-                let item = Reference { kind: Kind::Item, identifier, href };
+                let item = Reference { kind: ContentKind::Item, identifier, href };
                 questions.push(Question { place, item });
             }
         }

@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
-use crate::{Kind, repository};
+use crate::{ContentKind, repository};
 
 /// One document to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentCheck {
-    kind: Kind,
+    kind: ContentKind,
     entity: String,
     /// The document's XML; `None` for the stored document with that identifier.
     xml: Option<String>,
@@ -42,7 +42,7 @@ pub struct ValidationResult {
 #[serde(rename_all = "camelCase")]
 pub struct ValidationRequest {
     /// The kind that the document must have.
-    schema: Kind,
+    schema: ContentKind,
     /// The document; without it, the stored one of that identifier.
     #[schemars(length(min = 1))]
     xml: Option<String>,
@@ -57,7 +57,7 @@ pub struct ValidationRequest {
 #[schemars(rename = "ValidationBatch")]
 pub struct Batch {
     /// The kind that all documents must have.
-    schema: Kind,
+    schema: ContentKind,
     /// The documents.
     #[schemars(length(max = limits::QTI_BATCH_MAX_COUNT))]
     xml: Vec<String>,
@@ -135,16 +135,18 @@ impl DocumentCheck {
 }
 
 /// The kind and identifier of a document.
-fn identified(content: DocumentContent) -> (Option<Kind>, String) {
+fn identified(content: DocumentContent) -> (Option<ContentKind>, String) {
     match content {
-        DocumentContent::Item(item) => (Some(Kind::Item), item.identifier.into()),
-        DocumentContent::Test(test) => (Some(Kind::Test), test.identifier.into()),
-        DocumentContent::Stimulus(stimulus) => (Some(Kind::Stimulus), stimulus.identifier.into()),
+        DocumentContent::Item(item) => (Some(ContentKind::Item), item.identifier.into()),
+        DocumentContent::Test(test) => (Some(ContentKind::Test), test.identifier.into()),
+        DocumentContent::Stimulus(stimulus) => {
+            (Some(ContentKind::Stimulus), stimulus.identifier.into())
+        }
         DocumentContent::Section(section) => (None, section.identifier.into()),
     }
 }
 
-fn another(wanted: Kind) -> DocumentFault {
+fn another(wanted: ContentKind) -> DocumentFault {
     DocumentFault {
         place: DocumentPlace { line: 1, column: 1 },
         path: String::new(),

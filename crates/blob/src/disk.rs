@@ -14,13 +14,14 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 
 use crate::limits::BLOB_COPIES_MAX_BYTES;
 use crate::remote::Remote;
-use crate::{Digest, Writer, failed};
+use crate::{DeletionRight, Digest, Writer, failed};
 
 /// A store of blobs in its own folder. Cheap to clone; all clones are the same store.
 #[derive(Clone, Debug)]
 pub struct Blobs {
     root: PathBuf,
     remote: Option<Arc<Remote>>,
+    right: DeletionRight,
     /// Locks of uploads by id, so that only one thread writes to an upload.
     pub(crate) writing: Arc<[Mutex<()>; UPLOADS]>,
 }
@@ -66,13 +67,29 @@ impl Blobs {
 
     fn with(root: PathBuf, remote: Option<Arc<Remote>>) -> Result<Self> {
         let writing = Arc::new([const { Mutex::new(()) }; UPLOADS]);
-        let blobs = Self { root, remote, writing };
+        let blobs = Self { root, remote, right: DeletionRight::default(), writing };
         let asked = blobs.remote.as_ref().map(|_| blobs.root.join("asked"));
         for folder in [blobs.complete_blobs(), blobs.uploads()].into_iter().chain(asked) {
             fs::create_dir_all(&folder)
                 .map_err(|fault| failed(&format!("make {}", folder.display()), &fault))?;
         }
         Ok(blobs)
+    }
+
+    /// The store that deletes objects of its bucket as long as this right is given. Other stores delete none.
+    #[must_use]
+    pub fn with_right(self, right: DeletionRight) -> Self {
+        Self { right, ..self }
+    }
+
+    /// The right to delete objects of the bucket.
+    pub fn right(&self) -> &DeletionRight {
+        &self.right
+    }
+
+    /// Whether blobs that nothing needs can be removed now: on disk always, in a bucket with the right.
+    pub fn may_delete(&self) -> bool {
+        self.remote.is_none() || self.right.is_given()
     }
 
     /// The folder of complete blobs.
@@ -90,7 +107,7 @@ impl Blobs {
         if found != *sha256 {
             return Err(not_those(sha256, &found));
         }
-        writer.keep()?;
+        writer.store()?;
         Ok(size)
     }
 
@@ -188,16 +205,16 @@ impl Blobs {
         Ok(Some(bytes))
     }
 
-    /// Removes the blob. A missing blob is ignored.
+    /// Removes the blob. A missing blob is ignored. In a bucket, it stays without the right to delete it.
     pub fn remove(&self, sha256: &Digest) -> Result<()> {
-        if let Some(remote) = &self.remote {
+        if let Some(remote) = self.remote.as_ref().filter(|_| self.right.is_given()) {
             remote.remove(sha256)?;
         }
         ignore_missing(fs::remove_file(self.path(sha256)))
     }
 
     /// Removes unneeded blobs and abandoned uploads, except those that were written, requested or continued
-    /// in the time `spared` before `now`.
+    /// in the time `spared` before `now`. Blobs in a bucket stay without the right to delete them.
     pub fn sweep(
         &self,
         now: Timestamp,
@@ -213,12 +230,14 @@ impl Blobs {
         let mut swept = SweepReport::default();
         if let Some(remote) = &self.remote {
             let spared = i64::try_from(spared.as_millis()).unwrap_or(i64::MAX);
-            for (digest, written) in remote.list()? {
+            let listed = if self.right.is_given() { remote.list()? } else { Vec::new() };
+            for (digest, written) in listed {
                 let asked = self.root.join("asked").join(digest.to_string());
                 let is_old_there = |written| now.milliseconds().saturating_sub(written) >= spared;
                 if is_old_there(written)
                     && is_old(&asked)
                     && !is_wanted(&digest)
+                    && self.right.is_given()
                     // It may have been stored again since the list was made.
                     && remote.written(&digest)?.is_some_and(is_old_there)
                 {

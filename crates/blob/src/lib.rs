@@ -12,7 +12,7 @@
 //! | the SHA-256 that names a blob | `digest` |
 //! | the store on disk and its clean-up | `disk` |
 //! | a blob written at once; a blob that arrives in pieces | `writer`, `upload` |
-//! | the S3 bucket | `remote` |
+//! | the S3 bucket; the right to delete objects there | `remote`, `right` |
 //! | files by name, in a folder or a bucket | `location` |
 //! | limits | `limits` |
 
@@ -21,6 +21,7 @@ mod disk;
 pub mod limits;
 mod location;
 mod remote;
+mod right;
 mod upload;
 mod writer;
 
@@ -28,6 +29,7 @@ pub use digest::{Digest, Hasher};
 pub use disk::{Blob, Blobs, SweepReport};
 pub use location::{FileLocation, NewFile, OpenFile};
 pub use remote::{key_prefix, open_bucket, wait};
+pub use right::DeletionRight;
 pub use writer::Writer;
 
 use lyceum_core::{Problem, ProblemKind};

@@ -4,7 +4,7 @@
 pub const UPLOAD_ID_MAX_BYTES: usize = 64;
 /// Bytes of copies of blobs that a server before a bucket of S3 keeps on disk at most.
 pub const BLOB_COPIES_MAX_BYTES: u64 = 10 * 1024 * 1024 * 1024;
-/// Bytes that are sent to a bucket of S3, or read from it, at once; what is longer goes in parts.
+/// Bytes that are sent to a bucket of S3, or read from it, at once; longer files are sent in parts.
 pub const S3_PART_BYTES: u64 = 8 * 1024 * 1024;
 /// Seconds that a bucket of S3 has for one answer at most.
 pub const S3_ANSWER_MAX_S: u64 = 120;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use lyceum_core::config::S3Settings;
-use lyceum_core::{Problem, ProblemKind, Result, TRACE_TARGET};
+use lyceum_core::{Problem, ProblemKind, Result, trace};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::client::{
     ClientOptions, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
@@ -22,7 +22,6 @@ use object_store::client::{
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig};
 use tracing::Span;
-use tracing::field::Empty;
 
 use crate::limits::{S3_ANSWER_MAX_S, S3_PART_BYTES};
 use crate::{Digest, failed};
@@ -52,7 +51,7 @@ impl Remote {
             file.metadata().map_err(|fault| failed("read the size of a blob", &fault))?.len();
         wait(async {
             if size <= S3_PART_BYTES {
-                let bytes = part(&mut file)?;
+                let bytes = next_part(&mut file)?;
                 return self
                     .store
                     .put(&path, bytes.into())
@@ -62,7 +61,7 @@ impl Remote {
             }
             let mut upload =
                 self.store.put_multipart(&path).await.map_err(|fault| bucket_failed(&fault))?;
-            match parts(&mut *upload, &mut file).await {
+            match send_parts(&mut *upload, &mut file).await {
                 Ok(()) => upload.complete().await.map(drop).map_err(|fault| bucket_failed(&fault)),
                 Err(problem) => {
                     // If this fails, a lifecycle rule of the bucket removes the parts.
@@ -169,9 +168,9 @@ pub fn key_prefix(s3: &S3Settings, name: &str) -> String {
     [s3.prefix.trim_matches('/'), name].join("/").trim_matches('/').to_owned()
 }
 
-async fn parts(upload: &mut dyn MultipartUpload, file: &mut File) -> Result<()> {
+async fn send_parts(upload: &mut dyn MultipartUpload, file: &mut File) -> Result<()> {
     loop {
-        let bytes = part(file)?;
+        let bytes = next_part(file)?;
         if bytes.is_empty() {
             return Ok(());
         }
@@ -180,7 +179,7 @@ async fn parts(upload: &mut dyn MultipartUpload, file: &mut File) -> Result<()> 
 }
 
 /// The next bytes of a file.
-fn part(file: &mut File) -> Result<Bytes> {
+fn next_part(file: &mut File) -> Result<Bytes> {
     let mut bytes = Vec::new();
     let read = file.take(S3_PART_BYTES).read_to_end(&mut bytes);
     read.map_err(|fault| failed("read a blob", &fault))?;
@@ -231,16 +230,8 @@ fn span_of(request: &ureq::http::request::Parts) -> Span {
     if Span::current().is_none() {
         return Span::none();
     }
-    tracing::trace_span!(
-        target: TRACE_TARGET,
-        "bucket",
-        otel.name = format_args!("{} bucket", request.method),
-        otel.kind = "client",
-        otel.status_code = Empty,
-        http.request.method = request.method.as_str(),
-        http.response.status_code = Empty,
-        server.address = request.uri.host(),
-    )
+    let method = request.method.as_str();
+    trace::outgoing(&format!("{method} bucket"), method, request.uri.host())
 }
 
 #[async_trait::async_trait]
@@ -255,11 +246,10 @@ impl HttpService for Http {
             false => self.0.run(ureq::http::Request::from_parts(parts, &bytes[..])),
         };
         match &sent {
-            Ok(answer) => {
-                span.record("http.response.status_code", i64::from(answer.status().as_u16()))
-            }
-            Err(_) => span.record("otel.status_code", "ERROR"),
-        };
+            // That an object is not there is an answer like any other.
+            Ok(answer) => trace::record_status(&span, answer.status().as_u16(), 500),
+            Err(_) => trace::ended(&span, None),
+        }
         let broken = |fault: ureq::Error| {
             let kind = match &fault {
                 ureq::Error::Timeout(_) => HttpErrorKind::Timeout,

@@ -58,7 +58,7 @@ impl Writer {
     }
 
     /// Makes the bytes a blob. It is durable when this returns.
-    pub fn keep(self) -> Result<Digest> {
+    pub fn store(self) -> Result<Digest> {
         self.file.sync_data().map_err(|fault| failed("sync a blob", &fault))?;
         let digest = self.digest();
         if self.is_sent {

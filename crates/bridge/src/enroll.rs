@@ -37,7 +37,7 @@ pub(crate) fn id(class: &str, user: &str, role: &str) -> String {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "EnrollmentRequest")]
 pub struct EnrollmentRequest {
-    /// The enrollment's id; one is made where none is sent.
+    /// The enrollment's id; one is made if none is sent.
     sourced_id: Option<String>,
     /// The role; by default `student`.
     role: Option<String>,
@@ -56,8 +56,8 @@ impl EnrollmentRequest {
 
 /// Enrolls a user in the default class of a course, at the named school, otherwise at the user's school, otherwise at
 /// the course's. Class, term and school year are created if necessary. If the user is already enrolled in the course
-/// (at the named school, in that role), the result is that enrollment and `false`. Schools and enrollments that do not lie
-/// within the reach do not count.
+/// (at the named school, in that role), the result is that enrollment and `false`. Schools and enrollments that do not
+/// lie within the reach do not count.
 ///
 /// Errors: `NotFound` for an unknown or deleted user, course or school; `Invalid` for wrong values in the request;
 /// `Conflict` if another enrollment has its sourcedId; `Forbidden` for the reach of a teacher.
@@ -115,8 +115,8 @@ pub fn enroll(
 /// `tobedeleted`. Tracks do not enroll the user in the course again.
 ///
 /// Errors: `NotFound` for an unknown user, or if there is no enrollment. Course and school may be deleted, because
-/// enrollments outlive them and must still be endable. `Forbidden` for the reach of a teacher. Enrollments that do not lie
-/// within the reach stay.
+/// enrollments outlive them and must still be endable. `Forbidden` for the reach of a teacher. Enrollments that do not
+/// lie within the reach stay.
 pub fn unenroll(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -145,14 +145,14 @@ impl NeedReason {
 
 /// A student with the reasons to help.
 #[derive(Clone, Debug)]
-pub struct Need {
+pub struct StudentInNeed {
     /// The student's day.
     pub day: StudentDay,
     /// The reasons, in order of weight, heaviest first.
     pub reasons: Vec<NeedReason>,
 }
 
-impl Need {
+impl StudentInNeed {
     /// Whether the student is behind the pace of the daily goal.
     pub fn is_behind(&self) -> bool {
         self.reasons.iter().any(NeedReason::is_behind)
@@ -165,10 +165,14 @@ impl Need {
 
 /// The students who need attention now. Students behind their pace come first, then the others by the weight of their
 /// reasons.
-pub fn needs(days: Vec<StudentDay>, rules: &'static [NeedRule], now: Timestamp) -> Vec<Need> {
-    let mut needs: Vec<Need> = days
+pub fn students_in_need(
+    days: Vec<StudentDay>,
+    rules: &'static [NeedRule],
+    now: Timestamp,
+) -> Vec<StudentInNeed> {
+    let mut needs: Vec<StudentInNeed> = days
         .into_iter()
-        .map(|day| Need { reasons: reasons(&day, rules, now), day })
+        .map(|day| StudentInNeed { reasons: reasons(&day, rules, now), day })
         .filter(|need| !need.reasons.is_empty())
         .collect();
     needs.sort_by_cached_key(|need| {

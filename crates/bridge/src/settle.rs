@@ -60,7 +60,7 @@ impl DueEnrollments {
 }
 
 /// Whether something is due for a page of users, and the user after whom the next page begins.
-pub fn look(
+pub fn find_due(
     tx: &mut Tx<'_>,
     now: Timestamp,
     users: &SettledUsers,

@@ -131,8 +131,8 @@ fn range(now: Timestamp, zone: &Zone) -> Range<i64> {
     zone.start_of(day).milliseconds()..zone.start_of(behind).milliseconds()
 }
 
-/// All active students within the reach with the day of `now` in the time zones of their schools, but without goals and
-/// work, in the order of their creation.
+/// All active students within the reach with the day of `now` in the time zones of their schools, without goals
+/// ([`add_goals`]) and work ([`add_work`]), in the order of their creation.
 pub fn students(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<StudentDay>> {
     let now = moment.now;
     let learners = repository::learners(tx, reach)?;
@@ -155,13 +155,15 @@ pub fn students(tx: &mut Tx<'_>, moment: &Moment, reach: &Reach) -> Result<Vec<S
 /// The most students whose work is looked up. With more, it is faster to read the work of everybody.
 const LOOKED_UP_MAX_COUNT: usize = 500;
 
-/// Adds goals and work to the days of students. Events belong to students by the rules of
-/// [`crate::analytics::activity`]. The number of statements grows with the number of different days, not with the number
-/// of schools or students.
-pub fn add_work(tx: &mut Tx<'_>, now: Timestamp, days: &mut [StudentDay]) -> Result<()> {
-    let at: HashMap<String, usize> =
-        days.iter().enumerate().map(|(at, day)| (day.learner.id.clone(), at)).collect();
-    add_goals(tx, now, &at, days)?;
+/// The places of students among days, by their sourcedIds.
+fn places_by_student(days: &[StudentDay]) -> HashMap<String, usize> {
+    days.iter().enumerate().map(|(at, day)| (day.learner.id.clone(), at)).collect()
+}
+
+/// Adds the work of their days to students. Events belong to students by the rules of [`crate::analytics::activity`]. The
+/// number of statements grows with the number of different days, not with the number of schools or students.
+pub fn add_work(tx: &mut Tx<'_>, days: &mut [StudentDay]) -> Result<()> {
+    let at = places_by_student(days);
     for instants in different_days(days) {
         add_events(tx, instants, &at, days)?;
     }
@@ -331,35 +333,26 @@ fn by_email(
     repository::users_with_emails(tx, &emails)
 }
 
-/// Adds the goals of the enrollments that count today.
-fn add_goals(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    at: &HashMap<String, usize>,
-    days: &mut [StudentDay],
-) -> Result<()> {
+/// Adds the goals of the enrollments that count today, and whether there is such an enrollment. The number of statements
+/// is fixed.
+pub fn add_goals(tx: &mut Tx<'_>, now: Timestamp, days: &mut [StudentDay]) -> Result<()> {
+    let at = places_by_student(days);
     let students: Option<Vec<&str>> =
         (at.len() <= LOOKED_UP_MAX_COUNT).then(|| at.keys().map(String::as_str).collect());
-    let mut students_by_course: HashMap<String, Vec<usize>> = HashMap::new();
-    repository::each_learning(tx, now, students.as_deref(), |user, course| {
-        let Some(at) = at.get(user) else { return };
-        days[*at].is_enrolled = true;
-        if let Some(students) = students_by_course.get_mut(course) {
-            students.push(*at);
-        } else {
-            students_by_course.insert(course.to_owned(), vec![*at]);
-        }
+    // A place in `days` and the place of a course for each enrollment, because there may be hundreds of thousands.
+    let mut learning: Vec<(usize, usize)> = Vec::new();
+    let courses = repository::each_learning(tx, now, students.as_deref(), |user, course| {
+        learning.extend(at.get(user).map(|at| (*at, course)));
     })?;
-    let courses = fields::of_all(tx, &COURSE, students_by_course.keys().map(String::as_str))?;
+    let records = fields::of_all(tx, &COURSE, courses.iter().map(String::as_str))?;
     let goal = |own: Object, course: &str| {
-        let of_course = courses.get(course).map(fields::metadata).unwrap_or_default();
+        let of_course = records.get(course).map(fields::metadata).unwrap_or_default();
         goals::daily_xp(own, &of_course).unwrap_or_default()
     };
-    for (course, students) in &students_by_course {
-        let usual = goal(Object::new(), course);
-        for at in students {
-            days[*at].goal_xp += usual;
-        }
+    let usual: Vec<i64> = courses.iter().map(|course| goal(Object::new(), course)).collect();
+    for (at, course) in learning {
+        days[at].is_enrolled = true;
+        days[at].goal_xp += usual[course];
     }
     // Few enrollments replace the goal of their course.
     for OwnGoal { student, course, body } in repository::own_goals(tx, now, students.as_deref())? {

@@ -18,8 +18,7 @@ impl Zone {
     pub fn from_name(name: &str) -> Result<Self> {
         TimeZoneDatabase::bundled().get(name).map(Self).map_err(|_| {
             let description = format!(
-                "'{name}' is no zone of the IANA time zone database; send a name \
-                                such as 'America/New_York' or 'UTC'"
+                "the IANA time zone database has no zone '{name}'; send a name such as 'America/New_York' or 'UTC'"
             );
             Problem::invalid("timezone", description)
         })

@@ -6,7 +6,7 @@
 //! | what | where |
 //! |---|---|
 //! | the frame around each page; which roles see which screen | `frame` |
-//! | lists: filter, sort, pages, export as a file | `list`, `cells`, `query`, `file` |
+//! | lists: filter, sort, pages, export as a file | `list`, `cells`, `query`, `shown_places`, `file` |
 //! | addresses of pages | `links` |
 //! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
 //! | texts in the language of the reader | `language` |
@@ -54,6 +54,7 @@ pub mod projects;
 mod query;
 pub mod school_hours;
 pub mod search;
+mod shown_places;
 pub mod sign_in;
 pub mod student;
 pub mod students;
@@ -73,6 +74,7 @@ pub use frame::{Frame, SCREENS, Screen, screens};
 pub use list::{Button, Cell, Column, Label, List, ListFilter, Row};
 pub use parts::{FactList, Tab, Tabs};
 pub use query::{ExportFormat, ListQuery};
+pub use shown_places::ShownPlaces;
 
 /// The page at `/api`, which names the documentation.
 pub const API_PAGE: &str = include_str!("../templates/api.html");

@@ -1,19 +1,19 @@
 //! Lists: columns, rows and their display.
 
-use std::cmp::Ordering;
+use std::borrow::Cow;
 use std::mem;
 
 use askama::Template;
 use askama::filters::{Html, HtmlSafe, Safe, escape};
 use lyceum_core::Result;
-use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use serde_json::Value;
 
-use crate::file::{ExportFile, plain};
+use crate::file::ExportFile;
 use crate::language::translated;
 use crate::limits::CONSOLE_PAGE_ROWS_COUNT;
-use crate::{ExportFormat, ListQuery};
+use crate::shown_places::places_of_page;
+use crate::{ExportFormat, ListQuery, ShownPlaces};
 
 /// A column of a list.
 #[derive(Clone, Copy, Debug)]
@@ -225,28 +225,38 @@ impl List {
         mut rows: Vec<Row>,
     ) -> Self {
         if !query.filter.is_empty() {
-            rows.retain(|row| {
-                let shown: Vec<&str> = row.iter().map(|cell| cell.shown.as_str()).collect();
-                query.finds(&shown)
-            });
+            rows.retain(|row| query.finds_row(row));
         }
         Self::of_matching(caption, columns, query, rows)
     }
 
-    /// Makes a list from items in their usual order. `row` makes the rows of one page, or all rows if they are filtered,
-    /// sorted or exported: a network has many thousand of them.
+    /// Makes a list from items in their usual order. `cell` makes the cell of an item in the column with a key; it makes
+    /// those that are needed: a network has many thousand items.
     pub fn of_items<T>(
         caption: &'static str,
         columns: &'static [Column],
         query: ListQuery,
         items: &[T],
-        row: impl Fn(&T) -> Row,
+        cell: impl Fn(&T, &str) -> Cell,
     ) -> Self {
-        let Some(places) = query.places() else {
-            return Self::new(caption, columns, query, items.iter().map(row).collect());
-        };
-        let rows = items.iter().skip(places.start).take(places.len()).map(row).collect();
-        Self::page(caption, columns, query, rows, items.len())
+        let ShownPlaces { places, total } = ShownPlaces::of(columns, &query, items, &cell);
+        let shown = places.into_iter().map(|place| &items[place]);
+        Self::of_shown(caption, columns, query, shown, total, cell)
+    }
+
+    /// Makes a list from the items that it shows, as [`ShownPlaces`] finds them among all.
+    pub fn of_shown<'i, T: 'i>(
+        caption: &'static str,
+        columns: &'static [Column],
+        query: ListQuery,
+        shown: impl IntoIterator<Item = &'i T>,
+        total: usize,
+        cell: impl Fn(&T, &str) -> Cell,
+    ) -> Self {
+        let row =
+            |item: &T| -> Row { columns.iter().map(|column| cell(item, column.key)).collect() };
+        let rows = shown.into_iter().map(row).collect();
+        Self::page(caption, columns, query, rows, total)
     }
 
     /// Makes a list from rows that already match the filter. It shows them in the requested order or otherwise in the
@@ -266,17 +276,8 @@ impl List {
     /// The places of the rows that the page of a list shows, in its order, among all rows that match the filter. A file
     /// shows all of them.
     pub fn places_of_page(columns: &[Column], query: &ListQuery, rows: &[Row]) -> Vec<usize> {
-        let (key, is_reversed) = query.order();
-        let column = columns.iter().position(|column| column.key == key && column.sorts);
-        let mut places = match column {
-            Some(at) => sorted_places(rows, at, is_reversed),
-            None => (0..rows.len()).collect(),
-        };
-        if query.export.is_none() {
-            places.drain(..query.skipped().min(places.len()));
-            places.truncate(CONSOLE_PAGE_ROWS_COUNT);
-        }
-        places
+        let value = |place: usize, at: usize| Cow::Borrowed(&rows[place][at].value);
+        places_of_page(columns, query, (0..rows.len()).collect(), value)
     }
 
     /// Makes a list from the rows of one page, or all rows for an export. `total` is the number of rows on all pages.
@@ -427,45 +428,5 @@ impl List {
     fn hidden_fields(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.query.own.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         own.filter(|(name, _)| !self.is_field(name))
-    }
-}
-
-/// The places of rows in the order of a column: numbers by size, texts as people sort them. Missing values come last in
-/// both directions.
-fn sorted_places(rows: &[Row], at: usize, is_reversed: bool) -> Vec<usize> {
-    // The key of each row is computed once, because a list may have many thousand rows.
-    let keys: Vec<SortKey> = rows.iter().map(|row| SortKey::of(&row[at].value)).collect();
-    let mut places: Vec<usize> = (0..rows.len()).collect();
-    places.sort_by(|a, b| keys[*a].compare(&keys[*b], is_reversed));
-    places
-}
-
-/// A value by which rows are sorted.
-enum SortKey {
-    Number(f64),
-    Text(String),
-    Missing,
-}
-
-impl SortKey {
-    fn of(value: &Value) -> Self {
-        match value {
-            Value::Null => Self::Missing,
-            Value::Number(number) => Self::Number(number.as_f64().unwrap_or_default()),
-            value => Self::Text(folded(&plain(value))),
-        }
-    }
-
-    fn compare(&self, other: &Self, is_reversed: bool) -> Ordering {
-        let order = match (self, other) {
-            (Self::Missing, Self::Missing) => return Ordering::Equal,
-            (Self::Missing, _) => return Ordering::Greater,
-            (_, Self::Missing) => return Ordering::Less,
-            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
-            (Self::Text(a), Self::Text(b)) => a.cmp(b),
-            (Self::Number(_), Self::Text(_)) => Ordering::Less,
-            (Self::Text(_), Self::Number(_)) => Ordering::Greater,
-        };
-        if is_reversed { order.reverse() } else { order }
     }
 }

@@ -42,7 +42,7 @@ pub struct NewAccountPage {
 
 /// The part of the roster to which an account is limited, as the form shows it.
 pub struct AccountLimit {
-    /// The sourcedIds of organizations, separated by spaces; empty if there are none.
+    /// The sourcedIds of organizations, separated by spaces; may be empty.
     pub organizations: String,
     /// The sourcedId of the teacher to whose classes it is limited; empty if there is none.
     pub teacher: String,

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
 
 use form_urlencoded::Serializer;
 use lyceum_core::text::folded;
 
+use crate::Cell;
 use crate::limits::CONSOLE_PAGE_ROWS_COUNT;
 
 /// The parameters of a list, such as `?filter=ada&sort=-xp&page=2&export=csv`, and the screen's own parameters, which
@@ -70,12 +70,16 @@ impl ListQuery {
         (self.page - 1).saturating_mul(CONSOLE_PAGE_ROWS_COUNT)
     }
 
-    /// The places of the rows on the page among all rows in their usual order. `None` if all rows are needed, because the
-    /// list is filtered, sorted or exported.
-    pub fn places(&self) -> Option<Range<usize>> {
-        let is_usual = self.filter.is_empty() && self.sort.is_empty() && self.export.is_none();
-        let first = self.skipped();
-        is_usual.then(|| first..first.saturating_add(CONSOLE_PAGE_ROWS_COUNT))
+    /// Whether the texts that a row shows contain every word of the filter.
+    pub(crate) fn finds_row(&self, row: &[Cell]) -> bool {
+        let shown: Vec<&str> = row.iter().map(|cell| cell.shown.as_str()).collect();
+        self.finds(&shown)
+    }
+
+    /// Whether each row must be known completely before the page is: words are searched in all columns, and a file has all
+    /// rows.
+    pub fn needs_all_cells(&self) -> bool {
+        !self.filter.is_empty() || self.export.is_some()
     }
 
     /// The key of the column to sort by, and whether the order is descending.

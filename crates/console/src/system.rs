@@ -69,6 +69,6 @@ pub struct AuditChangePage {
     pub frame: Frame,
     /// The audit log.
     pub facts: FactList,
-    /// The details of the change as JSON; empty if there are none.
+    /// The details of the change as JSON; may be empty.
     pub details: String,
 }

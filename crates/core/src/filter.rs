@@ -49,7 +49,7 @@ pub fn parse(text: &str) -> Result<FilterExpression> {
         return Err(refused(format!("the filter has more than {most} bytes; shorten it")));
     }
     let mut parser = FilterParser { text, at: 0, clauses: 0 };
-    let expr = parser.any(0)?;
+    let expr = parser.disjunction(0)?;
     parser.blanks();
     if parser.at < text.len() {
         return Err(parser.expected("AND, OR or the end of the filter"));
@@ -69,23 +69,23 @@ struct FilterParser<'a> {
 }
 
 impl FilterParser<'_> {
-    fn any(&mut self, depth: usize) -> Result<FilterExpression> {
-        let mut parts = vec![self.all(depth)?];
+    fn disjunction(&mut self, depth: usize) -> Result<FilterExpression> {
+        let mut parts = vec![self.conjunction(depth)?];
         while self.word("OR") {
-            parts.push(self.all(depth)?);
+            parts.push(self.conjunction(depth)?);
         }
         Ok(if parts.len() == 1 { parts.remove(0) } else { FilterExpression::Or(parts) })
     }
 
-    fn all(&mut self, depth: usize) -> Result<FilterExpression> {
-        let mut parts = vec![self.one(depth)?];
+    fn conjunction(&mut self, depth: usize) -> Result<FilterExpression> {
+        let mut parts = vec![self.term(depth)?];
         while self.word("AND") {
-            parts.push(self.one(depth)?);
+            parts.push(self.term(depth)?);
         }
         Ok(if parts.len() == 1 { parts.remove(0) } else { FilterExpression::And(parts) })
     }
 
-    fn one(&mut self, depth: usize) -> Result<FilterExpression> {
+    fn term(&mut self, depth: usize) -> Result<FilterExpression> {
         self.blanks();
         if !self.rest().starts_with('(') {
             return self.clause();
@@ -97,7 +97,7 @@ impl FilterParser<'_> {
             )));
         }
         self.at += 1;
-        let inner = self.any(depth + 1)?;
+        let inner = self.disjunction(depth + 1)?;
         self.blanks();
         if !self.rest().starts_with(')') {
             return Err(self.expected("')'"));

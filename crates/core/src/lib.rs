@@ -16,6 +16,7 @@
 //! | the languages of the pages | `language` |
 //! | which web pages have access to a server that needs no token | `origins` |
 //! | the part of the roster that a caller has access to | `reach` |
+//! | spans of requests to other programs, for traces | `trace` |
 
 pub mod body;
 pub mod config;
@@ -34,11 +35,10 @@ pub mod redaction;
 pub mod schema;
 pub mod text;
 pub mod time;
-
-/// The `tracing` target of the spans that a collector of traces receives. Without one, nothing listens to it.
-pub const TRACE_TARGET: &str = "lyceum::trace";
+pub mod trace;
 
 pub use dialect::PayloadDialect;
 pub use near_path::near_path;
 pub use problem::{Detail, Problem, ProblemKind, Result};
 pub use reach::Reach;
+pub use trace::TRACE_TARGET;

@@ -1,6 +1,7 @@
-//! Limits that no crate or several crates bound: each a constant with its unit. `docs/limits.md` lists the limits of all crates.
+//! Limits that no crate or several crates bound: each a constant with its unit. `docs/limits.md` lists the limits of
+//! all crates.
 
-/// Records on a page when the request does not say (OneRoster 1.2, `limit`).
+/// Records on a page if the request does not name a `limit` (OneRoster 1.2).
 pub const PAGE_DEFAULT_RECORDS: u64 = 100;
 /// Records on a page at most; a larger `limit` is served at this size.
 pub const PAGE_MAX_RECORDS: u64 = 3000;
@@ -24,6 +25,9 @@ pub const FILTER_MAX_CLAUSES: usize = 64;
 pub const FILTER_MAX_DEPTH: usize = 16;
 /// Bytes of a `search` text at most.
 pub const SEARCH_MAX_BYTES: usize = 200;
+/// Seconds by which the clocks of the servers of one database may differ. A token, credential or report of one server is
+/// accepted by the others within this time before it begins, and a token also after it ends.
+pub const CLOCK_DIFFERENCE_MAX_S: i64 = 60;
 /// Milliseconds that a write waits for a lock that another process or connection holds.
 pub const STORE_LOCK_WAIT_MS: u64 = 30_000;
 /// Bytes of an SQLite file that each connection maps into memory.

@@ -90,7 +90,7 @@ pub fn unknown_member(owner: &str) -> String {
     format!("is not a member of {owner}; remove it")
 }
 
-/// An object has a member that is none of the known ones. Names the one that was probably meant, if one is similar.
+/// An object has an unknown member. Names the one that was probably meant, if one is similar.
 pub fn not_a_member<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     match near_miss(name, known.clone()) {
         Some(similar) => format!("is not a member of this object; did you mean '{similar}'?"),

@@ -38,7 +38,7 @@ impl RandomStream {
         self.0.f64()
     }
 
-    /// Picks one of the choices. Panics if there are none.
+    /// Picks one of the choices. Panics without choices.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.0.usize(0..choices.len())]
     }

@@ -76,7 +76,7 @@ pub fn name_words(name: &str) -> BTreeSet<String> {
     words.map(|word| word[..word.floor_char_boundary(NAME_WORD_MAX_BYTES)].to_owned()).collect()
 }
 
-/// The text that a person searches for: what was typed, trimmed and cut to [`SEARCH_MAX_BYTES`].
+/// The text that a person searches for: the typed text, trimmed and cut to [`SEARCH_MAX_BYTES`].
 pub fn searched_text(typed: &str) -> &str {
     let text = typed.trim();
     &text[..text.floor_char_boundary(SEARCH_MAX_BYTES)]
@@ -89,9 +89,15 @@ pub fn is_named(name: &str, words: &BTreeSet<String>) -> bool {
 }
 
 /// Each of the texts once and in the order of people, without the empty one: what a filter can be set to.
-pub fn distinct(texts: impl IntoIterator<Item = impl Into<String>>) -> Vec<String> {
-    let texts: BTreeSet<String> = texts.into_iter().map(Into::into).collect();
-    let mut texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+pub fn distinct(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
+    let mut found: BTreeSet<String> = BTreeSet::new();
+    for text in texts {
+        // Only a text that is new is copied: a network has few schools and many students.
+        if !text.as_ref().is_empty() && !found.contains(text.as_ref()) {
+            found.insert(text.as_ref().to_owned());
+        }
+    }
+    let mut texts: Vec<String> = found.into_iter().collect();
     texts.sort_by_cached_key(|text| folded(text));
     texts
 }

@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 use crate::body::{self, Object};
 use crate::definition::{self, Definition};
 use crate::documents::OptionalInstant;
-use crate::issued::{CredentialForm, CredentialText, Issued, NewCredential};
+use crate::issued::{CredentialForm, CredentialText, IssuedCredential, NewCredential};
 use crate::issuer::Signer;
 use crate::repository::{definitions, issued as repository};
 use crate::status::{self, StatusEntry};
@@ -101,15 +101,15 @@ struct SentInstant {
 }
 
 /// An award that can be signed, or the award of an earlier request.
-pub enum Prepared {
-    /// A new award. `RuleMeasure` it and pass it to [`store`].
-    New(Box<Unsigned>),
+pub enum PreparedAward {
+    /// A new award. Sign it with [`UnsignedAward::sign`] and pass it to [`store`].
+    New(Box<UnsignedAward>),
     /// The award of an earlier request.
-    Known(Box<Issued>),
+    Known(Box<IssuedCredential>),
 }
 
 /// A credential before it is signed.
-pub struct Unsigned {
+pub struct UnsignedAward {
     signer: Signer,
     credential: Value,
     new: NewCredential,
@@ -157,7 +157,7 @@ pub fn prepare(
     request: &AwardRequest,
     signer: Signer,
     reach: &Reach,
-) -> Result<Prepared> {
+) -> Result<PreparedAward> {
     if let (Some(from), Some(until)) = (request.begins(), &request.valid_until)
         && until.at <= from.at
     {
@@ -184,10 +184,10 @@ pub fn prepare(
     if let Some(award) = &award
         && let Some(known) = repository::of_award(tx, award)?
     {
-        return Ok(Prepared::Known(Box::new(known)));
+        return Ok(PreparedAward::Known(Box::new(known)));
     }
     let id = secret_id();
-    let place = status::take(tx, &signer.issuer.id)?;
+    let place = status::allocate(tx, &signer.issuer.id)?;
     let credential = credential(
         now,
         base_url,
@@ -212,7 +212,7 @@ pub fn prepare(
             body: String::new(),
         },
     };
-    Ok(Prepared::New(Box::new(Unsigned { signer, credential, new })))
+    Ok(PreparedAward::New(Box::new(UnsignedAward { signer, credential, new })))
 }
 
 #[expect(clippy::too_many_arguments, reason = "each is one part of the credential")]
@@ -317,7 +317,7 @@ pub(crate) fn identity(kind: &str, value: &str) -> Value {
     })
 }
 
-impl Unsigned {
+impl UnsignedAward {
     /// Signs the credential. Errors: `Invalid` for members of the request that cannot be part of a credential.
     pub fn sign(mut self, now: Timestamp) -> Result<NewCredential> {
         let signed = self.signer.sign(self.credential, now)?;
@@ -328,7 +328,11 @@ impl Unsigned {
 
 /// Stores a signed award. If two equal requests run at the same time, the award of the first one is kept. Returns the award
 /// and whether it is new.
-pub fn store(tx: &mut Tx<'_>, now: Timestamp, new: &NewCredential) -> Result<(Issued, bool)> {
+pub fn store(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    new: &NewCredential,
+) -> Result<(IssuedCredential, bool)> {
     if let Some(award) = &new.award
         && let Some(known) = repository::of_award(tx, award)?
     {

@@ -13,7 +13,7 @@ pub fn canonize(document: &Value) -> Result<String> {
     canonize_with::<Sha256>(document)
 }
 
-/// [`canonize`] with another hash function: blank nodes are told apart by hashes.
+/// [`canonize`] with another hash function: hashes name the blank nodes.
 pub(crate) fn canonize_with<D: Digest>(document: &Value) -> Result<String> {
     jsonld::quads(document, Pick::None)?.canonical::<D>()
 }

@@ -74,7 +74,7 @@ pub struct NewCredential {
 
 /// A stored credential.
 #[derive(Clone, Debug)]
-pub struct Issued {
+pub struct IssuedCredential {
     /// Its random id, part of its public address.
     pub id: String,
     /// The id of the issuer of this server; `None` if another server issued it.
@@ -91,7 +91,7 @@ pub struct Issued {
     pub reason: Option<String>,
 }
 
-impl Issued {
+impl IssuedCredential {
     /// The credential as a JSON object; of a JWS, its payload.
     pub fn object(&self) -> Result<Object> {
         match self.signed.form {
@@ -189,7 +189,7 @@ pub enum UpsertOutcome {
 /// Stores a credential. It replaces an older one of the same issuer with the same id (Open Badges 3.0, equality and
 /// comparison). Errors: `Conflict` if the stored one is revoked.
 pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, signed: &CredentialText) -> Result<UpsertOutcome> {
-    let Some(known) = repository::same(tx, &signed.issuer, &signed.credential)? else {
+    let Some(known) = repository::of_issuer(tx, &signed.issuer, &signed.credential)? else {
         let new = NewCredential {
             id: secret_id(),
             issued_by: None,
@@ -213,7 +213,11 @@ pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, signed: &CredentialText) -> Resul
 }
 
 /// Adds a credential that this server signed.
-pub(crate) fn add(tx: &mut Tx<'_>, now: Timestamp, new: &NewCredential) -> Result<Issued> {
+pub(crate) fn add(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    new: &NewCredential,
+) -> Result<IssuedCredential> {
     repository::insert(tx, new, now)?;
     let issued = found(tx, &new.id, &Reach::Everything)?;
     announce(tx, now, "badge.issued", &issued)?;
@@ -222,7 +226,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, now: Timestamp, new: &NewCredential) -> Resul
 
 /// The credential with the random id of its path, or with the id in its body. Errors: `NotFound`, also for one of a
 /// learner outside of the reach.
-pub fn found(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Issued> {
+pub fn found(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<IssuedCredential> {
     let issued = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
     match is_within(tx, issued.learner.as_deref(), reach)? {
         true => Ok(issued),
@@ -231,12 +235,12 @@ pub fn found(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Issued> {
 }
 
 /// The credential with that random id, which gives access to its public page. Errors: `NotFound`.
-pub fn public(tx: &mut Tx<'_>, id: &str) -> Result<Issued> {
+pub fn public(tx: &mut Tx<'_>, id: &str) -> Result<IssuedCredential> {
     of_random_id(tx, id, &Reach::Everything)
 }
 
 /// The credential with that random id. Errors: `NotFound`, also for one of a learner outside of the reach.
-pub(crate) fn of_random_id(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Issued> {
+pub(crate) fn of_random_id(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<IssuedCredential> {
     let issued = found(tx, id, reach)?;
     if issued.id == id { Ok(issued) } else { Err(unknown(id)) }
 }
@@ -298,12 +302,12 @@ pub struct Page {
 }
 
 /// A page of the credentials in the order in which they became valid, and the number on all pages.
-pub fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
+pub fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<IssuedCredential>, u64)> {
     repository::list(tx, page)
 }
 
 /// [`list`], which fails if the page names a user who is unknown or outside of the reach. Errors: `NotFound`.
-pub fn list_of(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
+pub fn list_of(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<IssuedCredential>, u64)> {
     if let Some(learner) = &page.learner
         && roster::find_within(tx, &USER, learner, &page.reach)?.is_none()
     {
@@ -313,7 +317,7 @@ pub fn list_of(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
 }
 
 /// The credentials of a learner that this server issued and did not revoke, in the order of issue.
-pub fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<Vec<Issued>> {
+pub fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<Vec<IssuedCredential>> {
     repository::of_learner(tx, learner, most)
 }
 
@@ -325,7 +329,7 @@ pub fn revoke(
     id: &str,
     reason: Option<&str>,
     reach: &Reach,
-) -> Result<Issued> {
+) -> Result<IssuedCredential> {
     let known = found(tx, id, reach)?;
     if known.issued_by.is_none() {
         let message = "was issued by another server; only its issuer can revoke it";
@@ -341,7 +345,7 @@ pub fn revoke(
 }
 
 /// Announces a badge to webhooks.
-fn announce(tx: &mut Tx<'_>, now: Timestamp, topic: &str, issued: &Issued) -> Result<()> {
+fn announce(tx: &mut Tx<'_>, now: Timestamp, topic: &str, issued: &IssuedCredential) -> Result<()> {
     outbox::announce(tx, topic, &issued.id, now, || {
         let data = json!({
             "id": issued.id, "learner": issued.learner, "revoked": issued.revoked,

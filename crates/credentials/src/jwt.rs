@@ -5,6 +5,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::{Signer, SigningKey};
+use lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S;
 use lyceum_core::problem::{Problem, ProblemKind, Result};
 use lyceum_core::time::Timestamp;
 use ring::rand::SystemRandom;
@@ -73,7 +74,7 @@ pub fn sign(credential: &Value, key: Key<'_>, kid: &str) -> Result<String> {
     Ok(token)
 }
 
-/// The claims that repeat what the credential says: `iss`, `jti`, `nbf`, `sub`, and `exp` where it
+/// The claims that repeat what the credential says: `iss`, `jti`, `nbf`, `sub`, and `exp` if it
 /// ends. A subject without an id, which is named by `identifier` alone, has no `sub`.
 fn claims(credential: &Value) -> Result<Map<String, Value>> {
     let mut claims = Map::new();
@@ -239,7 +240,7 @@ impl Token {
             if at("exp").is_some_and(|until| until < now.seconds()) {
                 faults.push(format!("exp: the signature expired at {}", self.claims["exp"]));
             }
-            if at("nbf").is_some_and(|from| now.seconds() < from) {
+            if at("nbf").is_some_and(|from| now.seconds() + CLOCK_DIFFERENCE_MAX_S < from) {
                 faults
                     .push(format!("nbf: the signature is not valid before {}", self.claims["nbf"]));
             }

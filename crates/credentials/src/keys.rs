@@ -1,5 +1,5 @@
-//! The signing keys of issuers: created by the server, encrypted in the store, rotated. The private half of a replaced key is
-//! deleted. Its public half stays, so that its signatures can still be verified.
+//! The signing keys of issuers: created by the server, encrypted in the store, rotated. The private half of a replaced
+//! key is deleted. Its public half stays, so that its signatures can still be verified.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -31,7 +31,7 @@ const RSA_BITS: usize = 2048;
 
 /// A public key of an issuer, with its name.
 #[derive(Clone, Debug)]
-pub struct Published {
+pub struct PublishedKey {
     /// Its name, unique: the fragment of its verification method.
     pub kid: String,
     /// The id of the issuer that it belongs to.
@@ -46,7 +46,7 @@ pub struct Published {
     pub retired: Option<Timestamp>,
 }
 
-impl Published {
+impl PublishedKey {
     fn of(stored: &StoredKey) -> Result<Self> {
         let key = match stored.algorithm.as_str() {
             ED25519 => PublicKey::Ed25519(verifying(&stored.public)?),
@@ -99,7 +99,7 @@ struct IssuerKey {
 }
 
 impl IssuerKey {
-    fn of(issuer: &Issuer, published: Published) -> Self {
+    fn of(issuer: &Issuer, published: PublishedKey) -> Self {
         let ed25519 = match &published.key {
             PublicKey::Ed25519(key) => Some(key),
             _ => None,
@@ -140,8 +140,8 @@ impl NewRsa {
     }
 }
 
-/// Creates the first Ed25519 key of an issuer if it is missing, in a write transaction. Errors: the key was encrypted with
-/// another master key.
+/// Creates the first Ed25519 key of an issuer if it is missing, in a write transaction. Errors: the key was encrypted
+/// with another master key.
 pub fn ensure(tx: &mut Tx<'_>, now: Timestamp, master: &MasterKey, issuer: &str) -> Result<()> {
     if repository::signing(tx, issuer, ED25519)?.is_none() {
         repository::insert(tx, &new_ed25519(now, master, issuer))?;
@@ -149,8 +149,8 @@ pub fn ensure(tx: &mut Tx<'_>, now: Timestamp, master: &MasterKey, issuer: &str)
     signing(tx, master, issuer).map(drop)
 }
 
-/// The Ed25519 key with which an issuer signs, and its name. Errors: `Internal` if it is missing or was encrypted with another
-/// master key.
+/// The Ed25519 key with which an issuer signs, and its name. Errors: `Internal` if it is missing or was encrypted with
+/// another master key.
 pub fn signing(tx: &mut Tx<'_>, master: &MasterKey, issuer: &str) -> Result<(String, SigningKey)> {
     let stored = repository::signing(tx, issuer, ED25519)?.ok_or_else(|| {
         Problem::new(ProblemKind::Internal, format!("the issuer '{issuer}' has no signing key"))
@@ -190,18 +190,18 @@ pub fn add_rsa(
     Ok(())
 }
 
-/// Retires the keys of an issuer and creates a new Ed25519 key, which signs at once. A new RSA key is created when it is
-/// needed. Signatures of retired keys can still be verified. Returns the new key.
+/// Retires the keys of an issuer and creates a new Ed25519 key, which signs at once. A new RSA key is created when it
+/// is needed. Signatures of retired keys can still be verified. Returns the new key.
 pub fn rotate(
     tx: &mut Tx<'_>,
     now: Timestamp,
     master: &MasterKey,
     issuer: &str,
-) -> Result<Published> {
+) -> Result<PublishedKey> {
     repository::retire(tx, issuer, now)?;
     let key = new_ed25519(now, master, issuer);
     match repository::insert(tx, &key)? {
-        true => Published::of(&key),
+        true => PublishedKey::of(&key),
         false => Err(Problem::new(
             ProblemKind::Conflict,
             format!(
@@ -213,8 +213,8 @@ pub fn rotate(
 }
 
 /// The keys of an issuer, or of all issuers, in the order of creation, including retired ones.
-pub fn published(tx: &mut Tx<'_>, issuer: Option<&str>) -> Result<Vec<Published>> {
-    repository::list(tx, issuer)?.iter().map(Published::of).collect()
+pub fn published(tx: &mut Tx<'_>, issuer: Option<&str>) -> Result<Vec<PublishedKey>> {
+    repository::list(tx, issuer)?.iter().map(PublishedKey::of).collect()
 }
 
 fn new_ed25519(now: Timestamp, master: &MasterKey, issuer: &str) -> StoredKey {
@@ -275,7 +275,7 @@ fn label(issuer: &str, algorithm: &str, kid: &str) -> String {
 
 fn verifying(bytes: &[u8]) -> Result<VerifyingKey> {
     let key = bytes.try_into().ok().and_then(|bytes| VerifyingKey::from_bytes(bytes).ok());
-    key.ok_or_else(|| Problem::internal("a stored public key is no Ed25519 key"))
+    key.ok_or_else(|| Problem::internal("a stored public key is not an Ed25519 key"))
 }
 
 /// The thumbprint of an RSA key (RFC 7638).

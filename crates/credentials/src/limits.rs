@@ -14,9 +14,9 @@ pub const STATUS_LIST_MAX_AGE_S: u64 = 60;
 pub const CLR_CREDENTIALS_MAX_COUNT: usize = 400;
 /// Bytes of a signed learner record at most.
 pub const CLR_MAX_BYTES: usize = 8 * 1024 * 1024;
-/// Steps that RDFC-1.0 may take to tell the blank nodes of one document apart.
+/// Steps that RDFC-1.0 may take to name the blank nodes of one document.
 pub const CANONIZE_MAX_COUNT: usize = 20_000;
-/// JSON-LD contexts that were laid over each other and are remembered at most.
+/// Combined JSON-LD contexts that a process caches at most.
 pub const CONTEXT_CACHE_ENTRIES: usize = 1024;
 /// Bytes of a key or signature in multibase at most: an ECDSA signature of P-384 has 132.
 pub const MULTIBASE_MAX_BYTES: usize = 256;
@@ -28,7 +28,7 @@ pub const JWT_MAX_BYTES: usize = 4 * 1024 * 1024;
 pub const BAKED_IMAGE_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Elements, attributes and texts of an SVG image of a badge at most.
 pub const BAKED_SVG_MAX_NODES: u32 = 100_000;
-/// Bytes of an unpacked status list at least: what hides which bit somebody asks for.
+/// Bytes of an unpacked status list at least, so that a request does not show which bit its sender needs.
 pub const STATUS_LIST_MIN_BYTES: usize = 16 * 1024;
 /// Bytes of an unpacked status list at most.
 pub const STATUS_LIST_MAX_BYTES: usize = 4 * 1024 * 1024;

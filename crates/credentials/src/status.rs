@@ -27,9 +27,9 @@ pub struct StatusEntry {
 }
 
 /// Reserves a place for a new credential of an issuer. Each place is used once.
-pub fn take(tx: &mut Tx<'_>, issuer: &str) -> Result<StatusEntry> {
+pub fn allocate(tx: &mut Tx<'_>, issuer: &str) -> Result<StatusEntry> {
     let anywhere = i64::from(u32::from_be_bytes(secret_bytes())) % LIST_PLACES;
-    let (list, first, before) = repository::take(tx, issuer, LIST_PLACES, anywhere)?;
+    let (list, first, before) = repository::allocate(tx, issuer, LIST_PLACES, anywhere)?;
     Ok(StatusEntry { list, index: (first + before * STEP) % LIST_PLACES })
 }
 

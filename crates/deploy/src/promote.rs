@@ -9,19 +9,19 @@ use serde_json::Value;
 /// The desired state of the server of `to`: code and frontend of a version that the server of `from` described.
 /// Secrets and data are never copied. Errors: `Invalid` if the version is malformed.
 pub fn promoted(version: &Value, from: &State, to: &State) -> Result<Desired> {
-    let schema: Option<SchemaWish> = part(&version["declared"]["wish"])?;
+    let schema: Option<SchemaWish> = parse_part(&version["declared"]["wish"])?;
     let database = match schema {
         Some(schema) => {
             Some(DatabaseWish { schema: schema.for_state(&to.database)?, accept_data_loss: false })
         }
         None => None,
     };
-    let uses = part::<Uses>(&version["uses"])?;
+    let uses = parse_part::<Uses>(&version["uses"])?;
     Ok(Desired {
         slug: from.slug.clone(),
         metadata: from.metadata.clone().unwrap_or_default(),
-        frontend: part::<Option<Artifact>>(&version["frontend"])?,
-        backend: part::<Option<Backend>>(&version["backend"])?,
+        frontend: parse_part::<Option<Artifact>>(&version["frontend"])?,
+        backend: parse_part::<Option<Backend>>(&version["backend"])?,
         force_backend: false,
         uses,
         secrets: None,
@@ -36,7 +36,7 @@ pub fn lacking(from: &State, to: &State) -> Vec<String> {
     from.secrets.digests.keys().filter(|name| !known.contains_key(*name)).cloned().collect()
 }
 
-fn part<T: DeserializeOwned>(described: &Value) -> Result<T> {
+fn parse_part<T: DeserializeOwned>(described: &Value) -> Result<T> {
     serde_json::from_value(described.clone()).map_err(|_| {
         let message =
             "has a form that this program does not know; update it to the server's release";

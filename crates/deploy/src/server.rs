@@ -96,7 +96,7 @@ impl Server {
 
     /// Reads the JSON document at a path.
     pub fn get(&self, path: &str) -> Result<Value> {
-        self.again(|| self.send(self.request("GET", path, Vec::new())?))
+        self.retry(|| self.send(self.request("GET", path, Vec::new())?))
     }
 
     /// A page of the keys below a path that start with the prefix, from the cursor on.
@@ -115,7 +115,7 @@ impl Server {
 
     /// Reads the bytes at a path.
     pub fn get_bytes(&self, path: &str) -> Result<Vec<u8>> {
-        self.again(|| {
+        self.retry(|| {
             let mut answer = self.answer(self.request("GET", path, Vec::new())?)?;
             let body = answer.body_mut().with_config().limit(READ_MAX_BYTES);
             body.read_to_vec().map_err(|error| self.unreachable(&error))
@@ -176,7 +176,7 @@ impl Server {
         let announced = json!({ "sha256": artifact.sha256, "size": artifact.size }).to_string();
         let begin =
             || self.send(self.request("POST", "/api/uploads", announced.clone().into_bytes())?);
-        let mut upload = self.again(begin)?;
+        let mut upload = self.retry(begin)?;
         let mut sent = UploadTotals::default();
         let mut piece = Vec::new();
         let mut failures = PAUSES_MS.iter();
@@ -217,7 +217,7 @@ impl Server {
                 {
                     let Some(pause) = failures.next() else { return Err(problem) };
                     sleep(Duration::from_millis(*pause));
-                    upload = self.again(begin)?;
+                    upload = self.retry(begin)?;
                 }
                 Err(problem) => return Err(problem),
             }
@@ -270,7 +270,7 @@ impl Server {
             let message = format!("the download from {} was interrupted: {error}", self.base);
             Problem::new(ProblemKind::Unavailable, message)
         };
-        self.again(|| {
+        self.retry(|| {
             let from = file.metadata().map_err(failed)?.len();
             if from >= size {
                 return Ok(());
@@ -289,7 +289,7 @@ impl Server {
 
     /// Sends bytes, with retries if the connection or the server failed.
     pub fn put_bytes(&self, path: &str, bytes: &[u8]) -> Result<Value> {
-        self.again(|| {
+        self.retry(|| {
             let mut request = self.request("PUT", path, bytes.to_vec())?;
             let media = "application/octet-stream".parse().expect("it is plain");
             request.headers_mut().insert("content-type", media);
@@ -383,7 +383,7 @@ impl Server {
     }
 
     /// Retries a repeatable request if the connection or the server failed.
-    fn again<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+    fn retry<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
         for pause in PAUSES_MS {
             match work() {
                 Err(problem) if problem.kind == ProblemKind::Unavailable => {

@@ -75,7 +75,7 @@ impl Dev {
             _ => None,
         };
         let (status, took) = (answer.status().to_string(), start.elapsed());
-        (self.tell)(DevMessage::Answered { method, path, status, took, similar_path });
+        (self.on_message)(DevMessage::Answered { method, path, status, took, similar_path });
         answer
     }
 

@@ -103,7 +103,7 @@ pub enum DevMessage {
 }
 
 /// Receives the events.
-pub type Tell = Arc<dyn Fn(DevMessage) + Send + Sync>;
+pub type MessageHandler = Arc<dyn Fn(DevMessage) + Send + Sync>;
 
 /// State that the parts share.
 struct Dev {
@@ -120,7 +120,7 @@ struct Dev {
     project: Mutex<ProjectFacts>,
     /// The paths of the version that is served.
     paths: Mutex<Vec<String>>,
-    tell: Tell,
+    on_message: MessageHandler,
 }
 
 /// Serves the backend on the listener until `stop` is done.
@@ -130,17 +130,17 @@ pub async fn run(
     settings: Settings,
     listener: TcpListener,
     clock: Arc<dyn Clock>,
-    tell: Tell,
+    on_message: MessageHandler,
     stop: impl Future<Output = ()>,
 ) -> Result<()> {
     let (echo, mut lines) = mpsc::unbounded_channel();
     let engine = EngineSettings {
         workerd: settings.workerd.clone(),
-        echo: Some(echo),
+        log_subscriber: Some(echo),
         // A debugger may pause for a long time.
-        idle: Duration::from_hours(24),
+        idle_timeout: Duration::from_hours(24),
         // Requests to the old code need not be finished.
-        drain: Duration::from_secs(1),
+        drain_timeout: Duration::from_secs(1),
         ..EngineSettings::default()
     };
     let engine = Engine::new(source::data(&settings.path)?.join("backend"), engine, clock)?;
@@ -160,7 +160,7 @@ pub async fn run(
         traces: Traces::default(),
         project: Mutex::default(),
         paths: Mutex::default(),
-        tell,
+        on_message,
     });
     let hear = async {
         while let Some(line) = lines.recv().await {
@@ -188,13 +188,13 @@ impl Dev {
                 Ok((routes, bundled)) => {
                     *lock(&self.paths) = routes.iter().map(|(path, _)| path.clone()).collect();
                     let took = start.elapsed();
-                    (self.tell)(DevMessage::Serves { routes, took, bundled, again });
+                    (self.on_message)(DevMessage::Serves { routes, took, bundled, again });
                     again = true;
                     None
                 }
                 Err(problem) => {
                     let failure = self.failure(&problem);
-                    (self.tell)(DevMessage::NotServed(failure.clone()));
+                    (self.on_message)(DevMessage::NotServed(failure.clone()));
                     Some(failure)
                 }
             };
@@ -266,7 +266,7 @@ impl Dev {
             _ => None,
         };
         line.text = mapped.text;
-        (self.tell)(DevMessage::Output { line, hint });
+        (self.on_message)(DevMessage::Output { line, hint });
     }
 
     /// A problem of the whole backend.

@@ -38,7 +38,7 @@ impl WatchedFiles {
         let (root, inputs, seen) = (root(path), BTreeSet::new(), BTreeMap::new());
         let folder = root.join(first_part(ROUTES));
         let mut watched = Self { root, folder, inputs, seen };
-        watched.seen = watched.look();
+        watched.seen = watched.read_stamps();
         watched
     }
 
@@ -47,7 +47,7 @@ impl WatchedFiles {
     pub(crate) fn also(&mut self, inputs: Vec<PathBuf>, folder: Option<PathBuf>) {
         if let Some(folder) = folder.filter(|folder| *folder != self.folder) {
             self.folder = folder;
-            let now = self.look();
+            let now = self.read_stamps();
             self.seen.retain(|file, _| now.contains_key(file));
             for (file, stamp) in now {
                 self.seen.entry(file).or_insert(stamp);
@@ -68,13 +68,13 @@ impl WatchedFiles {
     pub(crate) async fn changed(&mut self) {
         loop {
             sleep(LOOK).await;
-            let mut now = self.look();
+            let mut now = self.read_stamps();
             if now == self.seen {
                 continue;
             }
             loop {
                 sleep(SETTLED).await;
-                let after = self.look();
+                let after = self.read_stamps();
                 if after == now {
                     self.seen = now;
                     return;
@@ -84,7 +84,7 @@ impl WatchedFiles {
         }
     }
 
-    fn look(&self) -> BTreeMap<PathBuf, Stamp> {
+    fn read_stamps(&self) -> BTreeMap<PathBuf, Stamp> {
         let mut files: BTreeSet<PathBuf> = self.inputs.clone();
         let named = lyceum_project::FILES.iter().chain(&ENVS);
         files.extend(named.map(|name| self.root.join(name)));

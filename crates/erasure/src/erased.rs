@@ -81,8 +81,8 @@ impl ErasureKey {
         }
     }
 
-    /// Refuses events of erased persons; each list has the events of one envelope. Errors: `Conflict`, with the place of
-    /// each event in its envelope.
+    /// Refuses events of erased persons; each list has the events of one envelope. Errors: `Conflict`, with the place
+    /// of each event in its envelope.
     pub fn refuse_events<'e>(
         &self,
         tx: &mut Tx<'_>,
@@ -111,7 +111,7 @@ impl ErasureKey {
     }
 }
 
-/// What a client is told about an erased person.
+/// The answer to a client about an erased person.
 pub const ERASED: &str = "names a person who was erased from this server; do not send it again";
 
 fn refused(details: Vec<Detail>) -> Problem {

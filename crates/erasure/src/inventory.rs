@@ -250,6 +250,7 @@ pub const TABLES: &[Table] = &[
     table("projects", "project_audit", Column(&["who"]), Pseudonymise(&[])).mentions(&["details"]),
     impersonal("projects", "project_restore_points"),
     impersonal("projects", "nodes"),
+    impersonal("projects", "bucket_marks"),
     impersonal("projects", "installations"),
     impersonal("projects", "backups"),
     impersonal("projects", "project_homes"),

@@ -233,14 +233,7 @@ pub(crate) fn entity(faults: &mut EnvelopeErrors, value: &Tree<'_>, types: &[&st
         Tree::Object(object) => object,
         _ => return faults.here("must be an entity or an IRI"),
     };
-    if let Some(id) = text(faults, object, "id")
-        && !is_iri(id)
-    {
-        faults.at(
-            "id",
-            format!("must be an IRI such as https://… or urn:uuid:… (got '{}')", short(id)),
-        );
-    }
+    iri(faults, object);
     let Some(name) = text(faults, object, "type") else { return };
     // A user of the custom profile is a person wherever an agent may stand.
     let known = if is_custom(name, "User") { "Person" } else { name };
@@ -253,6 +246,17 @@ pub(crate) fn entity(faults: &mut EnvelopeErrors, value: &Tree<'_>, types: &[&st
         return;
     }
     members(faults, object, known);
+}
+
+/// Checks the id of an entity.
+pub(crate) fn iri(faults: &mut EnvelopeErrors, object: &TreeObject<'_>) {
+    if let Some(id) = text(faults, object, "id")
+        && !is_iri(id)
+    {
+        let message =
+            format!("must be an IRI such as https://… or urn:uuid:… (got '{}')", short(id));
+        faults.at("id", message);
+    }
 }
 
 /// Checks a value that has no id.

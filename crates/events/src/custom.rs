@@ -1,7 +1,7 @@
 //! Checks events of the custom profile: `ActivityEvent` and `TimeSpentEvent`.
 
 use crate::check::{
-    describe_value, entity, head, is_iri, not_an_instant, short, text, utc_instant,
+    describe_value, entity, head, iri, is_iri, not_an_instant, short, text, utc_instant,
 };
 use crate::faults::EnvelopeErrors;
 use crate::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_METRIC_MAX_COUNT};
@@ -114,17 +114,6 @@ fn context(faults: &mut EnvelopeErrors, object: &TreeObject<'_>) {
             }),
             Some(other) => faults.inside(member, |faults| entity(faults, other, &["Entity"])),
         }
-    }
-}
-
-fn iri(faults: &mut EnvelopeErrors, object: &TreeObject<'_>) {
-    if let Some(id) = text(faults, object, "id")
-        && !is_iri(id)
-    {
-        faults.at(
-            "id",
-            format!("must be an IRI such as https://… or urn:uuid:… (got '{}')", short(id)),
-        );
     }
 }
 

@@ -9,6 +9,8 @@ pub const TIME_SPENT_REACH_MAX_H: i64 = 7 * 24;
 pub const FACT_VALUE_MAX_COUNT: i32 = 1_000_000_000;
 /// Facts that are added to their sums in one transaction. On SQLite, other writers wait meanwhile.
 pub const FACT_SUM_CHUNK_COUNT: usize = 8192;
+/// Facts in rows of their own that a metric counts at most.
+pub const FACT_ROWS_COUNTED_MAX_COUNT: i64 = 100_000;
 /// Actors whose facts are computed anew in one transaction.
 pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;
 /// Events whose positions are recomputed in one transaction.

@@ -1,5 +1,7 @@
 //! The types of events: what each may do, to what, and the profiles that they belong to.
 
+use crate::words::words;
+
 /// A type of event. Empty lists: anything.
 pub(crate) struct EventType {
     pub(crate) name: &'static str,
@@ -24,259 +26,102 @@ const FRAME: &[&str] = &["Frame"];
 const TOOL: &[&str] = &["SoftwareApplication"];
 const FROM: &[&str] = &["DigitalResource", "SoftwareApplication"];
 
-const fn event(
-    name: &'static str,
-    actions: &'static [&'static str],
-    object: &'static [&'static str],
-    generated: &'static [&'static str],
-) -> EventType {
-    EventType { name, actions, object, generated, target: ANY, referrer: ANY, by_action: &[] }
+/// A type of event with any members.
+const fn event(name: &'static str, actions: &'static [&'static str]) -> EventType {
+    let (object, generated, target, referrer) = (ANY, ANY, ANY, ANY);
+    EventType { name, actions, object, generated, target, referrer, by_action: &[] }
+}
+
+/// A table of types of events: the name, the actions, and the members whose types are limited.
+macro_rules! events {
+    ($($name:ident: $actions:expr, { $($member:ident: $types:expr),* })+) => {
+        &[$(EventType { $($member: $types,)* ..event(stringify!($name), $actions) }),+]
+    };
 }
 
 /// Every type of event of the standard profiles.
-pub(crate) const EVENTS: &[EventType] = &[
-    event("Event", ACTIONS, ANY, ANY),
-    EventType {
-        target: FRAME,
-        ..event(
-            "AnnotationEvent",
-            &["Bookmarked", "Highlighted", "Shared", "Tagged"],
-            RESOURCE,
-            &["Annotation"],
-        )
-    },
-    event(
-        "AssessmentEvent",
-        &["Started", "Paused", "Resumed", "Restarted", "Reset", "Submitted"],
-        &["Assessment"],
-        &["Attempt"],
-    ),
-    EventType {
-        referrer: &["AssessmentItem"],
-        ..event(
-            "AssessmentItemEvent",
-            &["Started", "Skipped", "Completed"],
-            &["AssessmentItem"],
-            &["Attempt", "Response"],
-        )
-    },
-    EventType {
-        target: FRAME,
-        ..event(
-            "AssignableEvent",
-            &["Activated", "Deactivated", "Started", "Completed", "Submitted", "Reviewed"],
-            &["AssignableDigitalResource"],
-            &["Attempt"],
-        )
-    },
-    EventType {
-        target: FRAME,
+pub(crate) const EVENTS: &[EventType] = events! {
+    Event: ACTIONS, {}
+    AnnotationEvent: words![Bookmarked Highlighted Shared Tagged], {
+        object: RESOURCE, generated: &["Annotation"], target: FRAME
+    }
+    AssessmentEvent: words![Started Paused Resumed Restarted Reset Submitted], {
+        object: &["Assessment"], generated: &["Attempt"]
+    }
+    AssessmentItemEvent: words![Started Skipped Completed], {
+        object: &["AssessmentItem"], generated: &["Attempt", "Response"],
+        referrer: &["AssessmentItem"]
+    }
+    AssignableEvent: words![Activated Deactivated Started Completed Submitted Reviewed], {
+        object: &["AssignableDigitalResource"], generated: &["Attempt"], target: FRAME
+    }
+    FeedbackEvent: words![Commented Ranked], {
+        generated: &["Comment", "Rating"], target: FRAME,
         by_action: &[
             (&["Commented"], "generated", &["Comment"]),
             (&["Ranked"], "generated", &["Rating"]),
-        ],
-        ..event("FeedbackEvent", &["Commented", "Ranked"], ANY, &["Comment", "Rating"])
-    },
-    event("ForumEvent", &["Subscribed", "Unsubscribed"], &["Forum"], ANY),
-    event("GradeEvent", &["Graded"], &["Attempt"], &["Score", "Result"]),
-    EventType {
-        target: &["MediaLocation"],
-        ..event(
-            "MediaEvent",
-            &[
-                "Started",
-                "Ended",
-                "Paused",
-                "Resumed",
-                "Restarted",
-                "ForwardedTo",
-                "JumpedTo",
-                "Rewound",
-                "ChangedResolution",
-                "ChangedSize",
-                "ChangedSpeed",
-                "ChangedVolume",
-                "EnabledClosedCaptioning",
-                "DisabledClosedCaptioning",
-                "EnteredFullScreen",
-                "ExitedFullScreen",
-                "Muted",
-                "Unmuted",
-                "OpenedPopout",
-                "ClosedPopout",
-            ],
-            &["MediaObject"],
-            ANY,
-        )
-    },
-    event("MessageEvent", &["MarkedAsRead", "MarkedAsUnread", "Posted"], &["Message"], ANY),
-    EventType {
-        target: RESOURCE,
-        referrer: FROM,
-        ..event("NavigationEvent", &["NavigatedTo"], FROM, ANY)
-    },
-    event("OutcomeEvent", &["Graded"], &["Attempt"], &["Result", "Score"]),
-    event("QuestionnaireEvent", &["Started", "Submitted"], &["Questionnaire"], ANY),
-    event(
-        "QuestionnaireItemEvent",
-        &["Started", "Skipped", "Completed"],
-        &["QuestionnaireItem"],
-        &["Response"],
-    ),
-    event("ReadingEvent", ACTIONS, RESOURCE, ANY),
-    event(
-        "ResourceManagementEvent",
-        &[
-            "Archived",
-            "Copied",
-            "Created",
-            "Deleted",
-            "Described",
-            "Downloaded",
-            "Modified",
-            "Printed",
-            "Published",
-            "Restored",
-            "Retrieved",
-            "Saved",
-            "Unpublished",
-            "Uploaded",
-        ],
-        RESOURCE,
-        RESOURCE,
-    ),
-    event("SearchEvent", &["Searched"], ANY, &["SearchResponse"]),
-    EventType {
-        target: RESOURCE,
+        ]
+    }
+    ForumEvent: words![Subscribed Unsubscribed], { object: &["Forum"] }
+    GradeEvent: words![Graded], { object: &["Attempt"], generated: &["Score", "Result"] }
+    MediaEvent: words![
+        Started Ended Paused Resumed Restarted ForwardedTo JumpedTo Rewound ChangedResolution
+        ChangedSize ChangedSpeed ChangedVolume EnabledClosedCaptioning DisabledClosedCaptioning
+        EnteredFullScreen ExitedFullScreen Muted Unmuted OpenedPopout ClosedPopout
+    ], { object: &["MediaObject"], target: &["MediaLocation"] }
+    MessageEvent: words![MarkedAsRead MarkedAsUnread Posted], { object: &["Message"] }
+    NavigationEvent: words![NavigatedTo], { object: FROM, target: RESOURCE, referrer: FROM }
+    OutcomeEvent: words![Graded], { object: &["Attempt"], generated: &["Result", "Score"] }
+    QuestionnaireEvent: words![Started Submitted], { object: &["Questionnaire"] }
+    QuestionnaireItemEvent: words![Started Skipped Completed], {
+        object: &["QuestionnaireItem"], generated: &["Response"]
+    }
+    ReadingEvent: ACTIONS, { object: RESOURCE }
+    ResourceManagementEvent: words![
+        Archived Copied Created Deleted Described Downloaded Modified Printed Published Restored
+        Retrieved Saved Unpublished Uploaded
+    ], { object: RESOURCE, generated: RESOURCE }
+    SearchEvent: words![Searched], { generated: &["SearchResponse"] }
+    SessionEvent: words![LoggedIn LoggedOut TimedOut], {
+        object: &["SoftwareApplication", "Session"], generated: &["Session"], target: RESOURCE,
         referrer: FROM,
         by_action: &[
             (&["LoggedIn", "LoggedOut"], "actor", &["Person"]),
             (&["LoggedIn", "LoggedOut"], "object", TOOL),
             (&["TimedOut"], "actor", TOOL),
             (&["TimedOut"], "object", &["Session"]),
-        ],
-        ..event(
-            "SessionEvent",
-            &["LoggedIn", "LoggedOut", "TimedOut"],
-            &["SoftwareApplication", "Session"],
-            &["Session"],
-        )
-    },
-    event("SurveyEvent", &["OptedIn", "OptedOut"], &["Survey"], ANY),
-    event("SurveyInvitationEvent", &["Accepted", "Declined", "Sent"], &["SurveyInvitation"], ANY),
-    event("ThreadEvent", &["MarkedAsRead", "MarkedAsUnread"], &["Thread"], ANY),
-    EventType {
-        target: &["Link", "LtiLink"],
-        ..event("ToolLaunchEvent", &["Launched", "Returned"], TOOL, RESOURCE)
-    },
-    EventType {
-        target: TOOL,
-        ..event("ToolUseEvent", &["Used"], TOOL, &["AggregateMeasureCollection"])
-    },
-    EventType { target: RESOURCE, ..event("ViewEvent", &["Viewed"], RESOURCE, ANY) },
-];
+        ]
+    }
+    SurveyEvent: words![OptedIn OptedOut], { object: &["Survey"] }
+    SurveyInvitationEvent: words![Accepted Declined Sent], { object: &["SurveyInvitation"] }
+    ThreadEvent: words![MarkedAsRead MarkedAsUnread], { object: &["Thread"] }
+    ToolLaunchEvent: words![Launched Returned], {
+        object: TOOL, generated: RESOURCE, target: &["Link", "LtiLink"]
+    }
+    ToolUseEvent: words![Used], {
+        object: TOOL, generated: &["AggregateMeasureCollection"], target: TOOL
+    }
+    ViewEvent: words![Viewed], { object: RESOURCE, target: RESOURCE }
+};
 
 /// The profiles of the standard.
-pub(crate) const PROFILES: &[&str] = &[
-    "AnnotationProfile",
-    "AssessmentProfile",
-    "AssignableProfile",
-    "FeedbackProfile",
-    "ForumProfile",
-    "GeneralProfile",
-    "GradingProfile",
-    "MediaProfile",
-    "ReadingProfile",
-    "ResourceManagementProfile",
-    "SearchProfile",
-    "SessionProfile",
-    "SurveyProfile",
-    "ToolLaunchProfile",
-    "ToolUseProfile",
+pub(crate) const PROFILES: &[&str] = words![
+    AnnotationProfile AssessmentProfile AssignableProfile FeedbackProfile ForumProfile
+    GeneralProfile GradingProfile MediaProfile ReadingProfile ResourceManagementProfile
+    SearchProfile SessionProfile SurveyProfile ToolLaunchProfile ToolUseProfile
 ];
 
 /// Every action of the standard.
-const ACTIONS: &[&str] = &[
-    "Abandoned",
-    "Accepted",
-    "Activated",
-    "Added",
-    "Archived",
-    "Attached",
-    "Bookmarked",
-    "ChangedResolution",
-    "ChangedSize",
-    "ChangedSpeed",
-    "ChangedVolume",
-    "Classified",
-    "ClosedPopout",
-    "Commented",
-    "Completed",
-    "Copied",
-    "Created",
-    "Deactivated",
-    "Declined",
-    "Deleted",
-    "Described",
-    "DisabledClosedCaptioning",
-    "Disliked",
-    "Downloaded",
-    "EnabledClosedCaptioning",
-    "Ended",
-    "EnteredFullScreen",
-    "ExitedFullScreen",
-    "ForwardedTo",
-    "Graded",
-    "Hid",
-    "Highlighted",
-    "Identified",
-    "JumpedTo",
-    "Launched",
-    "Liked",
-    "Linked",
-    "LoggedIn",
-    "LoggedOut",
-    "MarkedAsRead",
-    "MarkedAsUnread",
-    "Modified",
-    "Muted",
-    "NavigatedTo",
-    "OpenedPopout",
-    "OptedIn",
-    "OptedOut",
-    "Paused",
-    "Posted",
-    "Printed",
-    "Published",
-    "Questioned",
-    "Ranked",
-    "Recommended",
-    "Removed",
-    "Reset",
-    "Restarted",
-    "Restored",
-    "Resumed",
-    "Retrieved",
-    "Returned",
-    "Reviewed",
-    "Rewound",
-    "Saved",
-    "Searched",
-    "Sent",
-    "Shared",
-    "Showed",
-    "Skipped",
-    "Started",
-    "Submitted",
-    "Subscribed",
-    "Tagged",
-    "TimedOut",
-    "Unmuted",
-    "Unpublished",
-    "Unsubscribed",
-    "Uploaded",
-    "Used",
-    "Viewed",
+const ACTIONS: &[&str] = words![
+    Abandoned Accepted Activated Added Archived Attached Bookmarked ChangedResolution ChangedSize
+    ChangedSpeed ChangedVolume Classified ClosedPopout Commented Completed Copied Created
+    Deactivated Declined Deleted Described DisabledClosedCaptioning Disliked Downloaded
+    EnabledClosedCaptioning Ended EnteredFullScreen ExitedFullScreen ForwardedTo Graded Hid
+    Highlighted Identified JumpedTo Launched Liked Linked LoggedIn LoggedOut MarkedAsRead
+    MarkedAsUnread Modified Muted NavigatedTo OpenedPopout OptedIn OptedOut Paused Posted Printed
+    Published Questioned Ranked Recommended Removed Reset Restarted Restored Resumed Retrieved
+    Returned Reviewed Rewound Saved Searched Sent Shared Showed Skipped Started Submitted Subscribed
+    Tagged TimedOut Unmuted Unpublished Unsubscribed Uploaded Used Viewed
 ];
 
 impl EventType {

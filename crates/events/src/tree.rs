@@ -1,7 +1,6 @@
 //! JSON as it was sent: a tree that borrows its text, for what is checked and then let go.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
 use std::ops::Index;
 
@@ -25,7 +24,7 @@ const MEMBERS: usize = 8;
 /// A member of an object.
 type TreeMember<'a> = (Cow<'a, str>, Tree<'a>);
 
-/// The members of an object, in the order sent. Each name appears once.
+/// The members of an object, in the order sent. Of members with one name, `get` finds the last one; all of them are checked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TreeObject<'a>(Vec<TreeMember<'a>>);
 
@@ -67,7 +66,7 @@ impl<'a> Tree<'a> {
 
 impl<'a> TreeObject<'a> {
     pub(crate) fn get(&self, name: &str) -> Option<&Tree<'a>> {
-        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+        self.0.iter().rfind(|(known, _)| known == name).map(|(_, value)| value)
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -93,27 +92,6 @@ impl fmt::Display for Tree<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.value().fmt(f)
     }
-}
-
-/// Members up to which each is compared with those before it.
-const FEW: usize = 32;
-
-/// Of members with one name the last one counts, in the place of the first.
-fn once(members: Vec<TreeMember<'_>>) -> Vec<TreeMember<'_>> {
-    let is_known = |at: usize| members[..at].iter().any(|(name, _)| *name == members[at].0);
-    if members.len() <= FEW && !(0..members.len()).any(is_known) {
-        return members;
-    }
-    let mut places = HashMap::new();
-    let mut kept: Vec<TreeMember<'_>> = Vec::with_capacity(members.len());
-    for (name, value) in members {
-        let place = *places.entry(name.clone()).or_insert(kept.len());
-        match kept.get_mut(place) {
-            Some((_, former)) => *former = value,
-            None => kept.push((name, value)),
-        }
-    }
-    kept
 }
 
 /// Text that is borrowed where nothing in it is escaped.
@@ -176,7 +154,7 @@ impl<'de> Visitor<'de> for TreeReader {
         while let Some(TreeText(name)) = map.next_key()? {
             members.push((name, map.next_value()?));
         }
-        Ok(Tree::Object(TreeObject(once(members))))
+        Ok(Tree::Object(TreeObject(members)))
     }
 }
 

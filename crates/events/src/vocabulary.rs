@@ -60,14 +60,6 @@ pub(crate) struct EntityType {
     pub(crate) required: &'static [&'static str],
 }
 
-const fn entity(
-    name: &'static str,
-    is_a: &'static [&'static str],
-    members: &'static [EntityMember],
-) -> EntityType {
-    EntityType { name, is_a, members, required: &[] }
-}
-
 const ANY: &[&str] = &["Entity"];
 const AGENT: &[&str] = &["Agent"];
 const PERSON: &[&str] = &["Person"];
@@ -80,327 +72,160 @@ const MEDIA: &[&str] = &["MediaObject"];
 /// What "includes or incorporates" a resource "as a part of its whole".
 const WHOLES: &[&str] = &["DigitalResource", "Collection", "Organization", "SoftwareApplication"];
 
-/// Members of what lasts.
-const TIMES: [EntityMember; 3] =
-    [("startedAtTime", Instant), ("endedAtTime", Instant), ("duration", Duration)];
-const LABELS: [EntityMember; 2] = [("itemLabels", Texts), ("itemValues", Texts)];
+/// A table of types: the name, the broader types, the members that it must have, and all members that the broader types do
+/// not have.
+macro_rules! types {
+    ($($name:ident: $is_a:expr, $([$($required:ident)+])? { $($member:ident: $shape:expr),* })+) => {
+        &[$(EntityType {
+            name: stringify!($name),
+            is_a: $is_a,
+            members: &[$((stringify!($member), $shape)),*],
+            required: &[$($(stringify!($required)),+)?],
+        }),+]
+    };
+}
 
 /// Every type of entity.
-pub(crate) const TYPES: &[EntityType] = &[
-    entity(
-        "Entity",
-        &[],
-        &[
-            ("name", Text),
-            ("description", Text),
-            ("dateCreated", Instant),
-            ("dateModified", Instant),
-            ("isPartOf", Entity(ANY)),
-            ("otherIdentifiers", Parts("SystemIdentifier")),
-            ("extensions", Free),
-        ],
-    ),
-    entity("Agent", ANY, &[]),
-    entity("Person", AGENT, &[]),
-    entity(
-        "SoftwareApplication",
-        AGENT,
-        &[("host", Text), ("ipAddress", Text), ("userAgent", Text), ("version", Text)],
-    ),
-    entity(
-        "Organization",
-        AGENT,
-        &[("subOrganizationOf", Entity(&["Organization"])), ("members", Entities(AGENT))],
-    ),
-    entity("Group", &["Organization"], &[]),
-    entity(
-        "CourseOffering",
-        &["Organization"],
-        &[("courseNumber", Text), ("academicSession", Text)],
-    ),
-    entity("CourseSection", &["CourseOffering"], &[("category", Text)]),
-    EntityType {
-        required: &["metric", "metricValue"],
-        ..entity(
-            "AggregateMeasure",
-            ANY,
-            &[
-                ("metric", Word(METRICS)),
-                ("metricValue", Number),
-                ("maxMetricValue", Number),
-                TIMES[0],
-                TIMES[1],
-            ],
-        )
-    },
-    entity("Annotation", ANY, &[("annotator", Entity(PERSON)), ("annotated", Entity(RESOURCE))]),
-    entity("BookmarkAnnotation", ANNOTATION, &[("bookmarkNotes", Text)]),
-    entity(
-        "HighlightAnnotation",
-        ANNOTATION,
-        &[("selection", Part("TextPositionSelector")), ("selectionText", Text)],
-    ),
-    entity("SharedAnnotation", ANNOTATION, &[("withAgents", Entities(AGENT))]),
-    entity("TagAnnotation", ANNOTATION, &[("tags", Texts)]),
-    entity(
-        "Attempt",
-        ANY,
-        &[
-            ("assignee", Entity(PERSON)),
-            ("assignable", Entity(RESOURCE)),
-            ("count", Whole),
-            TIMES[0],
-            TIMES[1],
-            TIMES[2],
-        ],
-    ),
-    entity("Collection", ANY, &[("items", Entities(ANY))]),
-    entity(
-        "AggregateMeasureCollection",
-        &["Collection"],
-        &[("items", Entities(&["AggregateMeasure"]))],
-    ),
-    entity("Survey", &["Collection"], &[("items", Entities(&["Questionnaire"]))]),
-    entity(
-        "DigitalResourceCollection",
-        // What a resource may be a part of is narrower than what a collection may.
-        &["DigitalResource", "Collection"],
-        &[("items", Entities(RESOURCE))],
-    ),
-    entity(
-        "Assessment",
-        &["AssignableDigitalResource", "DigitalResourceCollection"],
-        &[("items", Entities(&["AssessmentItem"]))],
-    ),
-    entity("Forum", &["DigitalResourceCollection"], &[("items", Entities(&["Thread"]))]),
-    entity(
-        "Questionnaire",
-        &["DigitalResourceCollection"],
-        &[("items", Entities(&["QuestionnaireItem"]))],
-    ),
-    entity("Thread", &["DigitalResourceCollection"], &[("items", Entities(&["Message"]))]),
-    entity(
-        "Comment",
-        ANY,
-        &[("commenter", Entity(PERSON)), ("commentedOn", Entity(ANY)), ("value", Text)],
-    ),
-    entity(
-        "DigitalResource",
-        ANY,
-        &[
-            ("isPartOf", Entity(WHOLES)),
-            ("creators", Entities(AGENT)),
-            ("learningObjectives", Entities(&["LearningObjective"])),
-            ("alignedLearningObjective", Entities(&["LearningObjective"])),
-            ("datePublished", Instant),
-            ("keywords", Texts),
-            ("mediaType", Text),
-            ("objectType", TextOrTruth),
-            ("storageName", Text),
-            ("version", Text),
-            ("dateToActivate", Instant),
-            ("dateToShow", Instant),
-            ("dateToStartOn", Instant),
-            ("dateToSubmit", Instant),
-            ("maxAttempts", Whole),
-            ("maxSubmits", Whole),
-            ("maxScore", Number),
-        ],
-    ),
-    entity("AssignableDigitalResource", RESOURCE, &[]),
-    entity("AssessmentItem", &["AssignableDigitalResource"], &[("isTimeDependent", Truth)]),
-    entity("Chapter", RESOURCE, &[]),
-    entity("Document", RESOURCE, &[]),
-    entity("Frame", RESOURCE, &[("index", Whole)]),
-    entity("Link", ANY, &[]),
-    entity("LtiLink", RESOURCE, &[("messageType", Text), ("LtiMessageType", Text)]),
-    entity("MediaLocation", RESOURCE, &[("currentTime", Duration)]),
-    entity("MediaObject", RESOURCE, &[TIMES[2]]),
-    entity(
-        "AudioObject",
-        MEDIA,
-        &[("muted", Truth), ("volumeLevel", Text), ("volumeMax", Text), ("volumeMin", Text)],
-    ),
-    entity("ImageObject", MEDIA, &[]),
-    entity("VideoObject", MEDIA, &[]),
-    entity(
-        "Message",
-        RESOURCE,
-        &[("replyTo", Entity(&["Message"])), ("body", Text), ("attachments", Entities(RESOURCE))],
-    ),
-    entity("Page", RESOURCE, &[]),
-    entity("Question", RESOURCE, &[("questionPosed", Text)]),
-    entity(
-        "DateTimeQuestion",
-        QUESTION,
-        &[
-            ("minDateTime", Instant),
-            ("minLabel", Text),
-            ("maxDateTime", Instant),
-            ("maxLabel", Text),
-        ],
-    ),
-    entity("MultiselectQuestion", QUESTION, &[("points", Whole), LABELS[0], LABELS[1]]),
-    entity("OpenEndedQuestion", QUESTION, &[]),
-    entity("RatingScaleQuestion", QUESTION, &[("scale", Entity(SCALE))]),
-    entity(
-        "QuestionnaireItem",
-        RESOURCE,
-        &[("question", Entity(QUESTION)), ("categories", Texts), ("weight", Number)],
-    ),
-    entity("Reading", RESOURCE, &[]),
-    entity(
-        "SurveyInvitation",
-        RESOURCE,
-        &[
-            ("rater", Entity(PERSON)),
-            ("survey", Entity(&["Survey"])),
-            ("sentCount", Whole),
-            ("dateSent", Instant),
-        ],
-    ),
-    entity("WebPage", RESOURCE, &[]),
-    entity("epubChapter", RESOURCE, &[]),
-    entity("epubPart", RESOURCE, &[]),
-    entity("epubSubChapter", RESOURCE, &[]),
-    entity("epubVolume", RESOURCE, &[]),
-    entity("LearningObjective", ANY, &[]),
-    entity(
-        "Membership",
-        ANY,
-        &[
-            ("member", Entity(AGENT)),
-            ("organization", Entity(&["Organization"])),
-            ("roles", Words(ROLES)),
-            ("status", Word(&["Active", "Inactive"])),
-        ],
-    ),
-    entity(
-        "Query",
-        ANY,
-        &[("creator", Entity(PERSON)), ("searchTarget", Entity(ANY)), ("searchTerms", Text)],
-    ),
-    entity(
-        "Rating",
-        ANY,
-        &[
-            ("rater", Entity(PERSON)),
-            ("rated", Entity(ANY)),
-            ("question", Entity(QUESTION)),
-            ("selections", Texts),
-            ("scale", Entity(SCALE)),
-            ("ratingComment", Entity(&["Comment"])),
-        ],
-    ),
-    entity("Response", ANY, &[("attempt", Entity(&["Attempt"])), TIMES[0], TIMES[1], TIMES[2]]),
-    entity("DateTimeResponse", RESPONSE, &[("dateTimeSelected", Instant)]),
-    entity("FillinBlankResponse", RESPONSE, &[("values", Texts)]),
-    entity("MultipleChoiceResponse", RESPONSE, &[("value", Text)]),
-    entity("MultipleResponseResponse", RESPONSE, &[("values", Texts)]),
-    entity("MultiselectResponse", RESPONSE, &[("selections", Texts)]),
-    entity("OpenEndedResponse", RESPONSE, &[("value", Text)]),
-    entity("RatingScaleResponse", RESPONSE, &[("selections", Texts)]),
-    entity("SelectTextResponse", RESPONSE, &[("values", Texts)]),
-    entity("TrueFalseResponse", RESPONSE, &[("value", Text)]),
-    entity(
-        "Result",
-        ANY,
-        &[
-            ("attempt", Entity(&["Attempt"])),
-            ("maxResultScore", Number),
-            ("resultScore", Number),
-            ("normalScore", Number),
-            ("penaltyScore", Number),
-            ("extraCreditScore", Number),
-            ("totalScore", Number),
-            ("curvedTotalScore", Number),
-            ("curveFactor", Number),
-            ("comment", Text),
-            ("scoredBy", Entity(AGENT)),
-        ],
-    ),
-    entity("Scale", ANY, &[]),
-    entity("LikertScale", SCALE, &[("scalePoints", Whole), LABELS[0], LABELS[1]]),
-    entity(
-        "MultiselectScale",
-        SCALE,
-        &[
-            ("scalePoints", Whole),
-            LABELS[0],
-            LABELS[1],
-            ("isOrderedSelection", Truth),
-            ("orderedSelection", Truth),
-            ("minSelections", Whole),
-            ("maxSelections", Whole),
-        ],
-    ),
-    entity(
-        "NumericScale",
-        SCALE,
-        &[
-            ("minValue", Number),
-            ("minLabel", Text),
-            ("maxValue", Number),
-            ("maxLabel", Text),
-            ("step", Number),
-        ],
-    ),
-    entity(
-        "Score",
-        ANY,
-        &[
-            ("attempt", Entity(&["Attempt"])),
-            ("maxScore", Number),
-            ("scoreGiven", Number),
-            ("scoredBy", Entity(AGENT)),
-            ("comment", Text),
-        ],
-    ),
-    entity(
-        "SearchResponse",
-        ANY,
-        &[
-            ("searchProvider", Entity(&["SoftwareApplication"])),
-            ("searchTarget", Entity(ANY)),
-            ("query", Entity(&["Query"])),
-            ("searchResultsItemCount", Whole),
-            ("searchResults", Entities(ANY)),
-        ],
-    ),
-    entity(
-        "Session",
-        ANY,
-        &[
-            ("user", Entity(PERSON)),
-            ("client", Entity(&["SoftwareApplication"])),
-            TIMES[0],
-            TIMES[1],
-            TIMES[2],
-        ],
-    ),
-    entity("LtiSession", &["Session"], &[("messageParameters", Free)]),
-];
+pub(crate) const TYPES: &[EntityType] = types! {
+    Entity: &[], {
+        name: Text, description: Text, dateCreated: Instant, dateModified: Instant,
+        isPartOf: Entity(ANY), otherIdentifiers: Parts("SystemIdentifier"), extensions: Free
+    }
+    Agent: ANY, {}
+    Person: AGENT, {}
+    SoftwareApplication: AGENT, { host: Text, ipAddress: Text, userAgent: Text, version: Text }
+    Organization: AGENT, { subOrganizationOf: Entity(&["Organization"]), members: Entities(AGENT) }
+    Group: &["Organization"], {}
+    CourseOffering: &["Organization"], { courseNumber: Text, academicSession: Text }
+    CourseSection: &["CourseOffering"], { category: Text }
+    AggregateMeasure: ANY, [metric metricValue] {
+        metric: Word(METRICS), metricValue: Number, maxMetricValue: Number, startedAtTime: Instant,
+        endedAtTime: Instant
+    }
+    Annotation: ANY, { annotator: Entity(PERSON), annotated: Entity(RESOURCE) }
+    BookmarkAnnotation: ANNOTATION, { bookmarkNotes: Text }
+    HighlightAnnotation: ANNOTATION, {
+        selection: Part("TextPositionSelector"), selectionText: Text
+    }
+    SharedAnnotation: ANNOTATION, { withAgents: Entities(AGENT) }
+    TagAnnotation: ANNOTATION, { tags: Texts }
+    Attempt: ANY, {
+        assignee: Entity(PERSON), assignable: Entity(RESOURCE), count: Whole,
+        startedAtTime: Instant, endedAtTime: Instant, duration: Duration
+    }
+    Collection: ANY, { items: Entities(ANY) }
+    AggregateMeasureCollection: &["Collection"], { items: Entities(&["AggregateMeasure"]) }
+    Survey: &["Collection"], { items: Entities(&["Questionnaire"]) }
+    // What a resource may be a part of is narrower than what a collection may.
+    DigitalResourceCollection: &["DigitalResource", "Collection"], { items: Entities(RESOURCE) }
+    Assessment: &["AssignableDigitalResource", "DigitalResourceCollection"], {
+        items: Entities(&["AssessmentItem"])
+    }
+    Forum: &["DigitalResourceCollection"], { items: Entities(&["Thread"]) }
+    Questionnaire: &["DigitalResourceCollection"], { items: Entities(&["QuestionnaireItem"]) }
+    Thread: &["DigitalResourceCollection"], { items: Entities(&["Message"]) }
+    Comment: ANY, { commenter: Entity(PERSON), commentedOn: Entity(ANY), value: Text }
+    DigitalResource: ANY, {
+        isPartOf: Entity(WHOLES), creators: Entities(AGENT),
+        learningObjectives: Entities(&["LearningObjective"]),
+        alignedLearningObjective: Entities(&["LearningObjective"]), datePublished: Instant,
+        keywords: Texts, mediaType: Text, objectType: TextOrTruth, storageName: Text, version: Text,
+        dateToActivate: Instant, dateToShow: Instant, dateToStartOn: Instant, dateToSubmit: Instant,
+        maxAttempts: Whole, maxSubmits: Whole, maxScore: Number
+    }
+    AssignableDigitalResource: RESOURCE, {}
+    AssessmentItem: &["AssignableDigitalResource"], { isTimeDependent: Truth }
+    Chapter: RESOURCE, {}
+    Document: RESOURCE, {}
+    Frame: RESOURCE, { index: Whole }
+    Link: ANY, {}
+    LtiLink: RESOURCE, { messageType: Text, LtiMessageType: Text }
+    MediaLocation: RESOURCE, { currentTime: Duration }
+    MediaObject: RESOURCE, { duration: Duration }
+    AudioObject: MEDIA, { muted: Truth, volumeLevel: Text, volumeMax: Text, volumeMin: Text }
+    ImageObject: MEDIA, {}
+    VideoObject: MEDIA, {}
+    Message: RESOURCE, {
+        replyTo: Entity(&["Message"]), body: Text, attachments: Entities(RESOURCE)
+    }
+    Page: RESOURCE, {}
+    Question: RESOURCE, { questionPosed: Text }
+    DateTimeQuestion: QUESTION, {
+        minDateTime: Instant, minLabel: Text, maxDateTime: Instant, maxLabel: Text
+    }
+    MultiselectQuestion: QUESTION, { points: Whole, itemLabels: Texts, itemValues: Texts }
+    OpenEndedQuestion: QUESTION, {}
+    RatingScaleQuestion: QUESTION, { scale: Entity(SCALE) }
+    QuestionnaireItem: RESOURCE, { question: Entity(QUESTION), categories: Texts, weight: Number }
+    Reading: RESOURCE, {}
+    SurveyInvitation: RESOURCE, {
+        rater: Entity(PERSON), survey: Entity(&["Survey"]), sentCount: Whole, dateSent: Instant
+    }
+    WebPage: RESOURCE, {}
+    epubChapter: RESOURCE, {}
+    epubPart: RESOURCE, {}
+    epubSubChapter: RESOURCE, {}
+    epubVolume: RESOURCE, {}
+    LearningObjective: ANY, {}
+    Membership: ANY, {
+        member: Entity(AGENT), organization: Entity(&["Organization"]), roles: Words(ROLES),
+        status: Word(&["Active", "Inactive"])
+    }
+    Query: ANY, { creator: Entity(PERSON), searchTarget: Entity(ANY), searchTerms: Text }
+    Rating: ANY, {
+        rater: Entity(PERSON), rated: Entity(ANY), question: Entity(QUESTION), selections: Texts,
+        scale: Entity(SCALE), ratingComment: Entity(&["Comment"])
+    }
+    Response: ANY, {
+        attempt: Entity(&["Attempt"]), startedAtTime: Instant, endedAtTime: Instant,
+        duration: Duration
+    }
+    DateTimeResponse: RESPONSE, { dateTimeSelected: Instant }
+    FillinBlankResponse: RESPONSE, { values: Texts }
+    MultipleChoiceResponse: RESPONSE, { value: Text }
+    MultipleResponseResponse: RESPONSE, { values: Texts }
+    MultiselectResponse: RESPONSE, { selections: Texts }
+    OpenEndedResponse: RESPONSE, { value: Text }
+    RatingScaleResponse: RESPONSE, { selections: Texts }
+    SelectTextResponse: RESPONSE, { values: Texts }
+    TrueFalseResponse: RESPONSE, { value: Text }
+    Result: ANY, {
+        attempt: Entity(&["Attempt"]), maxResultScore: Number, resultScore: Number,
+        normalScore: Number, penaltyScore: Number, extraCreditScore: Number, totalScore: Number,
+        curvedTotalScore: Number, curveFactor: Number, comment: Text, scoredBy: Entity(AGENT)
+    }
+    Scale: ANY, {}
+    LikertScale: SCALE, { scalePoints: Whole, itemLabels: Texts, itemValues: Texts }
+    MultiselectScale: SCALE, {
+        scalePoints: Whole, itemLabels: Texts, itemValues: Texts, isOrderedSelection: Truth,
+        orderedSelection: Truth, minSelections: Whole, maxSelections: Whole
+    }
+    NumericScale: SCALE, {
+        minValue: Number, minLabel: Text, maxValue: Number, maxLabel: Text, step: Number
+    }
+    Score: ANY, {
+        attempt: Entity(&["Attempt"]), maxScore: Number, scoreGiven: Number,
+        scoredBy: Entity(AGENT), comment: Text
+    }
+    SearchResponse: ANY, {
+        searchProvider: Entity(&["SoftwareApplication"]), searchTarget: Entity(ANY),
+        query: Entity(&["Query"]), searchResultsItemCount: Whole, searchResults: Entities(ANY)
+    }
+    Session: ANY, {
+        user: Entity(PERSON), client: Entity(&["SoftwareApplication"]), startedAtTime: Instant,
+        endedAtTime: Instant, duration: Duration
+    }
+    LtiSession: &["Session"], { messageParameters: Free }
+};
 
 /// Values that have no id of their own.
-pub(crate) const PARTS: &[EntityType] = &[
-    EntityType {
-        required: &["identifier", "identifierType"],
-        ..entity(
-            "SystemIdentifier",
-            &[],
-            &[
-                ("identifier", Text),
-                ("identifierType", Word(IDENTIFIERS)),
-                ("source", Entity(&["SoftwareApplication"])),
-                ("extensions", Free),
-            ],
-        )
-    },
-    EntityType {
-        required: &["start", "end"],
-        ..entity("TextPositionSelector", &[], &[("start", Whole), ("end", Whole)])
-    },
-];
+pub(crate) const PARTS: &[EntityType] = types! {
+    SystemIdentifier: &[], [identifier identifierType] {
+        identifier: Text, identifierType: Word(IDENTIFIERS),
+        source: Entity(&["SoftwareApplication"]), extensions: Free
+    }
+    TextPositionSelector: &[], [start end] { start: Whole, end: Whole }
+};
 
 /// A type of entity by its name.
 pub(crate) fn entity_type(name: &str) -> Option<&'static EntityType> {

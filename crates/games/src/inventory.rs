@@ -233,7 +233,7 @@ pub fn remove(
     movement: &InventoryMovement,
 ) -> Result<i64> {
     let item = item(tx, &movement.item)?;
-    match repository::take(tx, now, user, &item.id, movement.count)? {
+    match repository::subtract(tx, now, user, &item.id, movement.count)? {
         Some(left) => Ok(left),
         None => Err(Problem::new(
             ProblemKind::Conflict,

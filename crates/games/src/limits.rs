@@ -16,13 +16,13 @@ pub const SCORE_MAX_COUNT: i64 = 9_007_199_254_740_991;
 pub const LEVELS_MAX_COUNT: usize = 1000;
 /// Achievements of one game at most.
 pub const ACHIEVEMENTS_MAX_COUNT: i64 = 1000;
-/// Bytes of the key of a request that may be sent again at most.
+/// Bytes at most of the key with which a request can be repeated.
 pub const REQUEST_KEY_MAX_BYTES: usize = 200;
-/// Days in which a request with a key, sent again, is answered as it was.
+/// Days in which a repeated request with a key gets the first answer again.
 pub const REQUEST_KEPT_DAYS: i64 = 30;
 /// Courses that a game teaches at most.
 pub const LMS_COURSES_MAX_COUNT: usize = 100;
-/// Seconds that a device's clock may be ahead when it tells when an activity was.
+/// Seconds that a device's clock may be ahead in the time of an activity.
 pub const ACTIVITY_AHEAD_MAX_S: i64 = 300;
 /// Days of XP that one request shows at most.
 pub const XP_HISTORY_MAX_DAYS: i32 = 400;

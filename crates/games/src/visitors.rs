@@ -130,9 +130,9 @@ pub(crate) fn check_game(visitor: &Visitor, game: &str) -> Result<()> {
 /// Deletes expired demo visitors with their scores, at most [`limits::DEMO_PURGE_MAX_COUNT`] at once. Returns their
 /// number.
 pub fn purge(tx: &mut Tx<'_>, now: Timestamp) -> Result<usize> {
-    let over = repository::over(tx, now, limits::DEMO_PURGE_MAX_COUNT)?;
-    if !over.is_empty() {
-        repository::forget(tx, &over)?;
+    let expired = repository::expired(tx, now, limits::DEMO_PURGE_MAX_COUNT)?;
+    if !expired.is_empty() {
+        repository::forget(tx, &expired)?;
     }
-    Ok(over.len())
+    Ok(expired.len())
 }

@@ -58,7 +58,7 @@ pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<FrontendFiles> {
             return Err(Problem::new(ProblemKind::TooLarge, message));
         };
         left -= size;
-        let file = FrontendFile { sha256: writer.keep()?, size, media: media(&path) };
+        let file = FrontendFile { sha256: writer.store()?, size, media: media(&path) };
         if files.insert(path.clone(), file).is_some() {
             return Err(refused(&path, "occurs twice"));
         }

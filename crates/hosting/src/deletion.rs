@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lyceum_blob::{Blobs, failed};
+use lyceum_blob::{Blobs, DeletionRight, failed};
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
@@ -28,6 +28,8 @@ pub struct FolderAside {
     original: PathBuf,
     /// Contains the folder under its name.
     parent: PathBuf,
+    /// When it was moved. Objects that were written later belong to a new project with the slug.
+    moved: Timestamp,
 }
 
 /// Moves the project's folder aside. Nothing may use its files.
@@ -37,12 +39,22 @@ pub fn move_aside(node: &Node, slug: &str) -> Result<FolderAside> {
     let moved = || -> io::Result<()> {
         fs::create_dir_all(&parent)?;
         match fs::rename(&original, parent.join(slug)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            // The project has no files.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !original.exists() => Ok(()),
             moved => moved,
         }
     };
     moved().map_err(|error| failed("move a project's folder aside", &error))?;
-    Ok(FolderAside { slug: slug.to_owned(), original, parent })
+    let moved = moved_at(&parent).expect("its name has the time");
+    Ok(FolderAside { slug: slug.to_owned(), original, parent, moved })
+}
+
+/// The time in the name of a folder in which a project's folder is aside; `None` for other folders.
+fn moved_at(parent: &Path) -> Option<Timestamp> {
+    let id = Uuid::parse_str(parent.file_name()?.to_str()?).ok()?;
+    let (seconds, nanoseconds) = id.get_timestamp()?.to_unix();
+    let milliseconds = i64::try_from(seconds).ok()?.checked_mul(1000)?;
+    Some(Timestamp::from_milliseconds(milliseconds + i64::from(nanoseconds / 1_000_000)))
 }
 
 impl FolderAside {
@@ -61,36 +73,93 @@ impl FolderAside {
             if self.folder().exists() {
                 fs::rename(self.folder(), &self.original)?;
             }
-            fs::remove_dir(&self.parent)
+            ignore_missing(fs::remove_dir(&self.parent))
         };
         moved().map_err(|error| failed("move a project's folder back", &error))
     }
 
-    /// Deletes the folder, and the bytes of its bucket in S3. `now` is the time of the deletion: objects that a new
-    /// project with the slug writes later stay.
-    pub fn discard(self, s3: &S3Settings, now: Timestamp) -> Result<()> {
+    /// Deletes the folder, and the bytes of its bucket in S3, except for objects that a new project with the slug wrote.
+    /// Without the right to delete objects in S3, or after an error, an emptied folder stays until
+    /// [`FolderAside::resume`].
+    pub fn discard(self, (s3, right): (&S3Settings, &DeletionRight)) -> Result<()> {
         let bucket = self.folder().join(homes::BUCKET);
-        if !s3.bucket.is_empty() && bucket.exists() {
-            let name = format!("projects/{}", self.slug);
-            let blobs = Blobs::open_at(bucket.join("objects"), s3, &name)?;
-            blobs.sweep(now, Duration::ZERO, |_| false)?;
+        if s3.bucket.is_empty() || !bucket.exists() {
+            return self.remove();
+        }
+        self.empty()?;
+        if !right.is_given() {
+            return Ok(());
+        }
+        let name = format!("projects/{}", self.slug);
+        let blobs = Blobs::open_at(bucket.join("objects"), s3, &name)?.with_right(right.clone());
+        let swept = blobs.sweep(self.moved, Duration::ZERO, |_| false);
+        // The sweep leaves objects if the right was withdrawn meanwhile.
+        if swept.is_err() || !right.is_given() {
+            self.empty()?;
+            return swept.map(drop);
         }
         self.remove()
     }
 
+    /// Deletes the files. What stays remembers that there are objects in S3.
+    fn empty(&self) -> Result<()> {
+        empty(&self.folder(), Some(homes::BUCKET))?;
+        empty(&self.folder().join(homes::BUCKET), None)
+    }
+
+    /// Whether it only remembers that there are objects in S3.
+    fn is_emptied(&self) -> Result<bool> {
+        Ok(self.folder().join(homes::BUCKET).exists() && !has_files(&self.folder())?)
+    }
+
     fn remove(&self) -> Result<()> {
-        fs::remove_dir_all(&self.parent)
+        ignore_missing(fs::remove_dir_all(&self.parent))
             .map_err(|error| failed("delete a project's folder", &error))
     }
 
     /// Finishes what a crash interrupted. `exists` says whether the project has its rows.
-    pub fn recover(self, exists: bool, s3: &S3Settings, now: Timestamp) -> Result<()> {
+    pub fn recover(self, exists: bool, place: (&S3Settings, &DeletionRight)) -> Result<()> {
         match (exists, self.original.exists()) {
-            (true, false) => self.put_back(),
+            // An emptied folder is of a former project with the slug.
+            (true, false) if !self.is_emptied()? => self.put_back(),
+            _ => self.resume(exists, place),
+        }
+    }
+
+    /// Finishes a deletion that waited for the right to delete objects in S3. Leaves one alone that runs at this moment.
+    pub fn resume(self, exists: bool, place: (&S3Settings, &DeletionRight)) -> Result<()> {
+        match (exists, self.original.exists()) {
+            (true, false) => Ok(()),
             // A new project has the slug. Opening its bucket removes what the former one left in S3.
             (true, true) => self.remove(),
-            (false, _) => self.discard(s3, now),
+            (false, _) => self.discard(place),
         }
+    }
+}
+
+/// Removes everything in a folder, except for the entry with that name.
+fn empty(folder: &Path, kept: Option<&str>) -> Result<()> {
+    let is_kept = |path: &Path| kept.is_some_and(|kept| path.ends_with(kept));
+    for path in entries(folder)?.iter().filter(|path| !is_kept(path)) {
+        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        ignore_missing(removed).map_err(|error| failed("delete a file of a project", &error))?;
+    }
+    Ok(())
+}
+
+fn has_files(folder: &Path) -> Result<bool> {
+    for path in entries(folder)? {
+        if !path.is_dir() || has_files(&path)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn ignore_missing(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 
@@ -103,19 +172,29 @@ pub fn delete(tx: &mut Tx<'_>, now: Timestamp, who: &str, slug: &str) -> Result<
     Ok(project)
 }
 
-/// The folders that a crash left aside.
+/// The folders that a crash left aside, or that wait for the right to delete objects in S3, the last one first.
 pub fn left_aside(node: &Node) -> Result<Vec<FolderAside>> {
+    let mut parents = entries(&node.deleted_folder())?;
+    parents.sort_unstable();
     let mut left = Vec::new();
-    for parent in entries(&node.deleted_folder())? {
-        let mut folders = entries(&parent)?.into_iter();
-        match folders.next().and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned())) {
-            Some(slug) => {
-                left.push(FolderAside { original: node.folder_of(&slug), slug, parent });
-            }
-            None => fs::remove_dir(&parent).map_err(Problem::internal)?,
+    for parent in parents.into_iter().rev() {
+        let folder = entries(&parent)?.into_iter().next();
+        let slug = folder.and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
+        if let (Some(slug), Some(moved)) = (slug, moved_at(&parent)) {
+            left.push(FolderAside { original: node.folder_of(&slug), slug, parent, moved });
         }
     }
     Ok(left)
+}
+
+/// Removes the empty folders that a crash left. Nothing may delete projects meanwhile.
+pub fn remove_empty(node: &Node) -> Result<()> {
+    for parent in entries(&node.deleted_folder())? {
+        if entries(&parent)?.is_empty() {
+            ignore_missing(fs::remove_dir(&parent)).map_err(Problem::internal)?;
+        }
+    }
+    Ok(())
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {

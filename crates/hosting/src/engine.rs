@@ -42,7 +42,7 @@ pub use connections::{Body, BoxError};
 pub use logs::{BackendLogLine, LogStream};
 pub use once::run_once;
 pub use settings::EngineSettings;
-pub use slices::go_first;
+pub use slices::use_answering_slice;
 pub use worker::Worker;
 
 use crate::bindings::Stores;
@@ -55,7 +55,7 @@ use process::Process;
 /// The backends of a server. Dropping the engine ends them all.
 pub struct Engine {
     apps: Mutex<HashMap<String, Arc<App>>>,
-    /// A lock for each slug: calls hold it for reading, and wait while [`Engine::hold`] has it.
+    /// A lock for each slug: calls hold it for reading, and wait while [`Engine::pause_calls`] has locked it.
     gates: Mutex<HashMap<String, Arc<RwLock<()>>>>,
     shared: Arc<EngineShared>,
 }
@@ -71,7 +71,7 @@ struct EngineShared {
     /// Counts started processes, to name their folders.
     started: AtomicU64,
     /// Numbers the lines of all logs.
-    last_line: logs::LastId,
+    last_line: logs::LastLineId,
 }
 
 /// A running version that answers, but does not receive calls yet. Dropping it ends it.
@@ -100,10 +100,10 @@ impl Engine {
         settings: EngineSettings,
         clock: Arc<dyn Clock>,
     ) -> Result<Self> {
-        let run = leftovers::begin(&root.into())?;
+        let run = leftovers::claim(&root.into())?;
         let stores = Stores::new(Arc::clone(&clock), &settings);
         let started = AtomicU64::new(0);
-        let last_line = logs::LastId::default();
+        let last_line = logs::LastLineId::default();
         let shared = Arc::new(EngineShared { settings, clock, stores, run, started, last_line });
         Ok(Self { apps: Mutex::default(), gates: Mutex::default(), shared })
     }
@@ -146,17 +146,17 @@ impl Engine {
         B: hyper::body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        let pass = self.gate(slug).read_owned().await;
+        let permit = self.gate(slug).read_owned().await;
         let app = self.app(slug).ok_or_else(|| {
             Problem::new(ProblemKind::NotFound, format!("'{slug}' has no backend"))
         })?;
-        app.call(connections::boxed(request), pass).await
+        app.call(connections::boxed(request), permit).await
     }
 
     /// Stops the slug's backend and those of its stored versions, and makes calls wait until the returned value is
     /// dropped, so that nothing uses the files in the folder meanwhile.
     ///
-    /// Errors: those of [`Engine::hold`].
+    /// Errors: those of [`Engine::pause_calls`].
     pub async fn retire(&self, slug: &str, folder: &Path) -> Result<PausedCalls> {
         let versions = format!("{slug}@");
         let names: Vec<String> = {
@@ -166,16 +166,16 @@ impl Engine {
         for name in &names {
             self.stop(name);
         }
-        let held = self.hold(slug, folder).await?;
+        let paused = self.pause_calls(slug, folder).await?;
         self.stop(slug);
-        Ok(held)
+        Ok(paused)
     }
 
     /// Ends the slug's process and makes calls wait until the returned value is dropped, so that nothing uses the
     /// database file meanwhile. Calls that already began have [`crate::limits::DEPLOY_PAUSE_MAX_MS`] to finish.
     ///
     /// Errors: `Unavailable` if the file stays in use.
-    pub async fn hold(&self, slug: &str, database: &Path) -> Result<PausedCalls> {
+    pub async fn pause_calls(&self, slug: &str, database: &Path) -> Result<PausedCalls> {
         let gate = self.gate(slug).write_owned().await;
         if let Some(process) = self.app(slug).and_then(|app| app.retire()) {
             process.drain_within(Duration::from_millis(DEPLOY_PAUSE_MAX_MS)).await;
@@ -185,8 +185,8 @@ impl Engine {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        let patience = Duration::from_millis(D1_RUN_MAX_MS);
-        tokio::time::timeout(patience, closed).await.map_err(|_| {
+        let close_timeout = Duration::from_millis(D1_RUN_MAX_MS);
+        tokio::time::timeout(close_timeout, closed).await.map_err(|_| {
             let message = format!("the database of '{slug}' is still in use; try again");
             Problem::new(ProblemKind::Unavailable, message)
         })?;
@@ -246,7 +246,7 @@ impl Engine {
         let before = match app {
             Some(app) => {
                 if let Some(before) = apps.get(slug) {
-                    app.logs.go_on_from(&before.logs);
+                    app.logs.continue_from(&before.logs);
                 }
                 apps.insert(slug.to_owned(), app)
             }

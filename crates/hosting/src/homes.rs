@@ -38,6 +38,9 @@ pub(crate) struct HomeNode {
     pub(crate) kept: Uses,
     /// Rises with each node that becomes the holder.
     pub(crate) token: i64,
+    /// The epoch that the next holder must find in the replicas: the token, unless the node has taken the project and has
+    /// not acknowledged anything yet.
+    pub(crate) replicated_token: i64,
     /// Whether the lease of the node has not ended, by the clock of the database.
     pub(crate) has_lease: bool,
     /// The end of the node's lease, which changes with each renewal; 0 if the node has ended it.

@@ -36,6 +36,18 @@ pub struct FormerInstallation {
     pub id: String,
     /// Its replicas count for this database up to this time.
     pub ended: Timestamp,
+    /// Whether an operator said that its servers never run again.
+    pub is_replaced: bool,
+}
+
+/// Stands for the servers from before there were installations. Their replicas are beside the folders of installations.
+pub const EARLIER: &str = "earlier";
+
+impl FormerInstallation {
+    /// Whether its servers are from before there were installations.
+    pub fn is_earlier(&self) -> bool {
+        self.id == EARLIER
+    }
 }
 
 /// What the mark in the store says.
@@ -102,10 +114,17 @@ pub fn id(tx: &mut Tx<'_>) -> Result<Option<String>> {
     Ok(repository::present(tx)?.map(|present| present.id))
 }
 
+/// Counts the servers from before there were installations as a former one, because the store has replicas of them.
+pub fn note_earlier(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+    repository::add_earlier(tx, now, EARLIER)
+}
+
 /// Ends the present installation, because the database was restored or copied. The servers that reported to the original
 /// do not use it.
 pub fn end(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
     nodes::stop_all(tx)?;
+    // Without one, the database would count as one that was never restored.
+    present(tx, now)?;
     repository::end(tx, now)
 }
 

@@ -8,7 +8,7 @@
 //! Other nodes measure with their own clocks, too: they take a project if they have seen its node's lease unchanged for as
 //! long as it lasts. So a step of the database's clock, or a failover to a database with another time, ends no lease.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -44,9 +44,15 @@ struct HeldLease {
     /// How often projects came to the node or left it.
     moves: i64,
     /// The tokens of the projects by slug.
-    tokens: HashMap<String, i64>,
-    /// The projects that were taken and have no replica of this node yet.
-    unreplicated: HashSet<String>,
+    tokens: HashMap<String, HeldToken>,
+}
+
+/// The token of a project that the node holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldToken {
+    pub(crate) token: i64,
+    /// Whether the next holder must find a replica of this node. Before that, the node acknowledges nothing.
+    pub(crate) is_replicated: bool,
 }
 
 /// A project that the node held when it began to handle a request.
@@ -56,6 +62,17 @@ pub struct HeldProject {
     token: i64,
 }
 
+impl HeldProject {
+    pub(crate) fn new(slug: &str, token: i64) -> Self {
+        Self { slug: slug.to_owned(), token }
+    }
+
+    /// The number under which the node replicates the project's files.
+    pub fn epoch(&self) -> u64 {
+        self.token.unsigned_abs()
+    }
+}
+
 /// The database's answer to a renewal.
 #[derive(Debug)]
 pub struct LeaseRenewal {
@@ -63,7 +80,7 @@ pub struct LeaseRenewal {
     sent: Duration,
     moves: i64,
     /// `None` if the projects were not read, because none has moved.
-    tokens: Option<HashMap<String, i64>>,
+    tokens: Option<HashMap<String, HeldToken>>,
 }
 
 impl LeaseRenewal {
@@ -88,7 +105,7 @@ pub enum ProjectRoute {
 
 impl NodeLease {
     /// The lease of a node. On SQLite, it never ends, because a node has the database alone.
-    pub fn on(dialect: SqlDialect) -> Self {
+    pub fn new(dialect: SqlDialect) -> Self {
         let is_shared = dialect == SqlDialect::Postgres;
         Self { held: is_shared.then(Mutex::default), seen: Mutex::default() }
     }
@@ -100,16 +117,16 @@ impl NodeLease {
 
     /// The project, if the node holds it now and may acknowledge writes.
     pub fn project(&self, slug: &str) -> Option<HeldProject> {
-        let held = self.valid().filter(|held| !held.unreplicated.contains(slug))?;
-        let token = *held.tokens.get(slug)?;
-        Some(HeldProject { slug: slug.to_owned(), token })
+        let held = self.valid()?;
+        let held = held.tokens.get(slug).filter(|held| held.is_replicated)?;
+        Some(HeldProject { slug: slug.to_owned(), token: held.token })
     }
 
     /// The number under which the project's files are replicated: its token, also after the lease has ended, so that a later
     /// holder has a larger one; 0 for a project that is not deployed yet. `None` if the node needs no lease.
     pub fn epoch(&self, slug: &str) -> Option<u64> {
         let held = lock(self.held.as_ref()?);
-        Some(held.tokens.get(slug).map_or(0, |token| token.unsigned_abs()))
+        Some(held.tokens.get(slug).map_or(0, |held| held.token.unsigned_abs()))
     }
 
     /// Checks that no other node has served the project since then. Without a project, there is nothing to check.
@@ -142,15 +159,15 @@ impl NodeLease {
             held.until = sent + lasting();
             return Some(Vec::new());
         };
-        let lost = held.tokens.iter().filter(|(slug, token)| tokens.get(*slug) != Some(token));
+        let token_of = |slug: &String| tokens.get(slug).map(|held| held.token);
+        let lost = held.tokens.iter().filter(|(slug, held)| token_of(slug) != Some(held.token));
         let lost = lost.map(|(slug, _)| slug.clone()).collect();
-        let unreplicated = std::mem::take(&mut held.unreplicated);
-        *held = HeldLease { until: sent + lasting(), moves, tokens, unreplicated };
+        *held = HeldLease { until: sent + lasting(), moves, tokens };
         Some(lost)
     }
 
     /// Notes the leases of the other nodes, which were read a moment ago.
-    pub fn see(&self, leases: Vec<(String, i64)>) {
+    pub fn record_others(&self, leases: Vec<(String, i64)>) {
         let since = since_start();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let former = std::mem::take(&mut *seen);
@@ -172,24 +189,22 @@ impl NodeLease {
         until_ms == 0 || seen.is_some_and(|seen| seen.since + lasts <= since_start())
     }
 
-    /// Lets the node acknowledge nothing of a project that it takes before [`NodeLease::release`]: from then on, the
-    /// replica ignores what the former holder adds.
-    pub fn hold_back(&self, slug: &str) {
-        if let Some(held) = &self.held {
-            lock(held).unreplicated.insert(slug.to_owned());
-        }
-    }
-
-    /// The replica has a first state of this node, or the node did not take the project.
-    pub fn release(&self, slug: &str) {
-        if let Some(held) = &self.held {
-            lock(held).unreplicated.remove(slug);
-        }
-    }
-
     /// Whether the node has taken the project and its replica has no state of this node yet.
     pub fn awaits_replica(&self, slug: &str) -> bool {
-        self.held.as_ref().is_some_and(|held| lock(held).unreplicated.contains(slug))
+        let awaits = |held: &Mutex<HeldLease>| {
+            lock(held).tokens.get(slug).is_some_and(|held| !held.is_replicated)
+        };
+        self.held.as_ref().is_some_and(awaits)
+    }
+
+    /// Notes that the database has [`set_replicated`].
+    pub fn end_wait(&self, project: &HeldProject) {
+        if let Some(held) = &self.held
+            && let Some(known) = lock(held).tokens.get_mut(&project.slug)
+            && known.token == project.token
+        {
+            known.is_replicated = true;
+        }
     }
 
     /// The slugs of the projects that the node holds.
@@ -198,7 +213,7 @@ impl NodeLease {
     }
 
     /// Ends the lease in this process, before it is ended in the database.
-    pub fn end(&self) {
+    pub fn expire(&self) {
         if let Some(held) = &self.held {
             lock(held).until = Duration::ZERO;
         }
@@ -260,6 +275,12 @@ pub fn renew(
     Ok(LeaseRenewal { sent, moves, tokens })
 }
 
+/// Records that the store of replicas has a state of all files of a project by this node. `false` if another node holds the
+/// project.
+pub fn set_replicated(tx: &mut Tx<'_>, node: &Node, project: &HeldProject) -> Result<bool> {
+    repository::homes::set_replicated(tx, &project.slug, (node.id(), project.token))
+}
+
 /// Ends the node's lease in the database, so that other nodes take its projects at once.
 pub fn release(tx: &mut Tx<'_>, node: &Node) -> Result<()> {
     // The row belongs to the server that was started on a copy of the folder later.
@@ -269,7 +290,7 @@ pub fn release(tx: &mut Tx<'_>, node: &Node) -> Result<()> {
     repository::leases::end(tx, node.id())
 }
 
-/// The ends of the leases of all other nodes, for [`NodeLease::see`].
+/// The ends of the leases of all other nodes, for [`NodeLease::record_others`].
 pub fn of_others(tx: &mut Tx<'_>, node: &Node) -> Result<Vec<(String, i64)>> {
     repository::leases::of_others(tx, node.id())
 }

@@ -1,7 +1,7 @@
 //! Deployed projects: their versions, secrets, databases, files and running backends.
 //!
-//! A version exists completely or not at all. What is served changes in one transaction. A plan is applied exactly as it
-//! was shown, or refused. A node touches only the files of projects that it holds. Only the engine receives secrets.
+//! A version exists completely or not at all. What is served changes in one transaction. A plan is applied exactly as
+//! it was shown, or refused. A node touches only the files of projects that it holds. Only the engine receives secrets.
 //!
 //! | what | where |
 //! |---|---|
@@ -11,13 +11,13 @@
 //! | courses that a project teaches; apps that are approved for classes | `courses`, `class_apps` |
 //! | nodes, which node holds a project's files, until when, and what happens then | `nodes`, `homes`, `leases`, `takeover` |
 //! | replicas of projects' files | `replicas` |
-//! | installations, which have replicas of their own | `installations` |
+//! | installations, which have replicas of their own; the one that owns the S3 bucket | `installations`, `owners` |
 //! | backup of the whole server, checks of files, clean-up | `backup`, `soundness`, `sweep` |
 //! | uploads, zips of builds, sending files | `uploads`, `archive`, `pieces` |
 //! | running backends: start, watch, stop, logs | `engine` |
 //! | what a backend's bindings talk to: D1, KV, R2 | `bindings` |
 //! | searching what projects store | `text_search` |
-//! | the user that a backend is told about | `user` |
+//! | the user whose name a backend receives | `user` |
 //! | what the console shows of projects and on its first page | `screens` |
 //! | SQL | `repository` |
 //! | limits | `limits` |
@@ -39,6 +39,7 @@ pub mod kv;
 pub mod leases;
 pub mod limits;
 pub mod nodes;
+pub mod owners;
 mod pieces;
 pub mod projects;
 pub mod replicas;
@@ -57,7 +58,7 @@ pub use sweep::sweep;
 
 use std::path::Path;
 
-use lyceum_blob::{Blobs, Digest};
+use lyceum_blob::{Blobs, DeletionRight, Digest};
 use lyceum_core::config::S3Settings;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Migration;
@@ -76,7 +77,7 @@ pub fn blobs(data: &Path, s3: &S3Settings) -> Result<Blobs> {
 pub fn try_bucket(s3: &S3Settings) -> Result<()> {
     let folder =
         tempfile::tempdir().map_err(|error| lyceum_blob::failed("create a folder", &error))?;
-    let blobs = blobs(folder.path(), s3)?;
+    let blobs = blobs(folder.path(), s3)?.with_right(DeletionRight::given());
     // Nothing else has the same content, so nothing else is deleted.
     let content = Uuid::now_v7().into_bytes();
     let digest = Digest::of(&content);
@@ -150,5 +151,10 @@ pub const MIGRATIONS: &[Migration] = &[
         version: 144,
         name: "node_keys",
         sql: include_str!("../migrations/V144__node_keys.sql"),
+    },
+    Migration {
+        version: 145,
+        name: "holders_and_owners",
+        sql: include_str!("../migrations/V145__holders_and_owners.sql"),
     },
 ];

@@ -24,13 +24,13 @@ pub const HOME_LEASE_SPARE_MS: u64 = 500;
 pub const BUCKET_SPARED_S: i64 = 86_400;
 /// Seconds after which a node that does not report counts as silent.
 pub const NODE_LEASE_S: i64 = 60;
-/// Seconds for which a node is listed that does not report any more and holds no project.
+/// Seconds for which the list of nodes shows a node that no longer reports and holds no project.
 pub const NODE_LISTED_S: i64 = 3_600;
-/// Seconds that a node is remembered that holds no project and did not report.
+/// Seconds after which a node that holds no project and does not report is deleted from the database.
 pub const NODE_REMEMBERED_S: i64 = 90 * 86_400;
 /// Projects of one server at most.
 pub const PROJECTS_MAX_COUNT: i64 = 10_000;
-/// Versions of one project that are kept at most; older ones are forgotten, the served one never.
+/// Versions of one project that are stored at most; older ones are deleted, except the served one.
 pub const DEPLOYMENTS_KEPT_MAX_COUNT: i64 = 10;
 /// Entries of a project's audit log on a page at most.
 pub const AUDIT_PAGE_MAX_RECORDS: i64 = 200;
@@ -55,9 +55,9 @@ pub const BACKEND_DRAIN_MAX_MS: u64 = 30_000;
 pub const BACKEND_BACKOFF_MS: u64 = 4_000;
 /// Milliseconds of the longest such wait.
 pub const BACKEND_BACKOFF_MAX_MS: u64 = 30_000;
-/// Seconds after which a backend that runs has left its crashes behind.
+/// Seconds that a backend must run until its earlier crashes no longer count.
 pub const BACKEND_STABLE_S: u64 = 60;
-/// Milliseconds that a kept connection to a backend has to take a request; then another one is used.
+/// Milliseconds that an idle connection to a backend has to accept a request; then another one is used.
 pub const BACKEND_CONNECTION_READY_MS: u64 = 100;
 /// Connections to the process of a backend that are kept for the next requests.
 pub const BACKEND_IDLE_CONNECTIONS_MAX_COUNT: usize = 64;
@@ -107,13 +107,13 @@ pub const KV_CACHE_MIN_S: i64 = 30;
 pub const R2_KEY_MAX_BYTES: usize = 1024;
 /// Bytes of the custom metadata of an object in a bucket at most.
 pub const R2_METADATA_MAX_BYTES: usize = 2048;
-/// Bytes of an object in a bucket at most: 5 GiB but for 5 MiB.
+/// Bytes of an object in a bucket at most: 5 GiB minus 5 MiB.
 pub const R2_OBJECT_MAX_BYTES: u64 = 1023 * 5 * 1024 * 1024;
 /// Greatest number of a part of a multipart upload.
 pub const R2_PARTS_MAX_COUNT: i64 = 10_000;
 /// Seconds after which a multipart upload that was not ended is given up.
 pub const R2_UPLOAD_KEPT_S: i64 = 7 * 86_400;
-/// Bytes of a part of a multipart upload at least, but for the last.
+/// Bytes of a part of a multipart upload at least, except for the last.
 pub const R2_PART_MIN_BYTES: u64 = 5 * 1024 * 1024;
 /// Objects and prefixes on a page of a list of a bucket at most.
 pub const R2_PAGE_MAX_KEYS: usize = 1000;
@@ -121,17 +121,17 @@ pub const R2_PAGE_MAX_KEYS: usize = 1000;
 pub const R2_PAGE_WITH_METADATA_MAX_KEYS: usize = 100;
 /// Keys that one request deletes from a bucket at most.
 pub const R2_DELETE_MAX_KEYS: usize = 1000;
-/// Bytes of what a request to a bucket says before the value at most.
+/// Bytes of the description before the value in a request to a bucket at most.
 pub const R2_REQUEST_MAX_BYTES: u64 = 8 * 1024 * 1024;
-/// Bytes of an answer that is sent piece by piece that are in memory at once.
+/// Bytes in memory at once of an answer that is sent piece by piece.
 pub const ANSWER_PIECE_BYTES: usize = 64 * 1024;
-/// Rows of a list of the console that one export holds at most, where the list has no end.
+/// Rows that one export of an endless list of the console holds at most.
 pub const CONSOLE_EXPORT_MAX_ROWS: i64 = 100_000;
 /// Former database files of a project that are kept.
 pub const RESTORE_POINTS_MAX_COUNT: usize = 10;
-/// Milliseconds that a backend has for what it began before its database changes; then it is ended.
+/// Milliseconds that a backend has to finish its requests before its database changes; then it is ended.
 pub const DEPLOY_PAUSE_MAX_MS: u64 = 5_000;
-/// Bytes of all objects of a bucket, and of the parts of those to be, at most.
+/// Bytes of all objects of a bucket and of all parts of unfinished uploads at most.
 pub const BUCKET_MAX_BYTES: u64 = 50 * 1024 * 1024 * 1024;
 /// Bytes that a backup reads or writes at once.
 pub const BACKUP_BUFFER_BYTES: usize = 1024 * 1024;
@@ -141,11 +141,13 @@ pub const BACKUP_LEASE_S: i64 = 180;
 pub const BACKUP_RETRY_S: i64 = 900;
 /// Bytes of the name of an entry of a backup at most.
 pub const BACKUP_NAME_MAX_BYTES: u64 = 4096;
-/// Bytes of what a backup says of itself.
+/// Bytes of the description that a backup contains of itself at most.
 pub const BACKUP_MANIFEST_MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Seconds after which servers replace the mark of their installation in the store of replicas.
 pub const INSTALLATION_MARK_EVERY_S: i64 = 60;
 /// Seconds after which a server that began to replace the mark counts as stopped.
 pub const INSTALLATION_MARK_STORED_MAX_S: i64 = 600;
-/// Days after which the replicas of an installation are deleted that no server uses and this database does not know.
-pub const INSTALLATION_UNKNOWN_MAX_DAYS: i64 = 90;
+/// Seconds after which the servers of the installation that owns the S3 bucket replace its mark there.
+pub const BUCKET_MARK_EVERY_S: i64 = 60;
+/// Seconds for which a database remembers marks that were replaced: a slow server may still store one.
+pub const BUCKET_MARK_KEPT_S: i64 = 24 * 60 * 60;

@@ -94,7 +94,7 @@ impl Node {
 
     /// The node of the folder, read without creating a file. A folder without an identity is a node that holds
     /// nothing.
-    pub fn look(folder: &Path, about: &NodeSettings<'_>) -> Result<Self> {
+    pub fn read(folder: &Path, about: &NodeSettings<'_>) -> Result<Self> {
         let none = || NodeIdentity { id: String::new(), generation: 0 };
         Ok(Self::of(read(folder)?.unwrap_or_else(none), folder, about))
     }
@@ -220,9 +220,9 @@ pub(crate) fn write_durably(file: &Path, text: &[u8]) -> Result<()> {
 
 /// Records that the node works on the database. Returns `false` if the database knows a later generation than the
 /// node's previous one, so the folder is a copy or an old state.
-pub fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<bool> {
-    repository::forget(tx, now.plus_seconds(-limits::NODE_REMEMBERED_S))?;
-    repository::enter(tx, now, &entry_of(node))
+pub fn enter(tx: &mut Tx<'_>, node: &Node) -> Result<bool> {
+    repository::forget(tx, limits::NODE_REMEMBERED_S)?;
+    repository::enter(tx, &entry_of(node))
 }
 
 /// Records a node that does not serve yet. A node that is already recorded stays unchanged.

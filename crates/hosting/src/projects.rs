@@ -79,7 +79,7 @@ pub fn lookup(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Project>> {
 }
 
 /// Whether a project with that slug is deployed here.
-pub fn is_there(tx: &mut Tx<'_>, slug: &str) -> Result<bool> {
+pub fn exists(tx: &mut Tx<'_>, slug: &str) -> Result<bool> {
     Ok(lookup(tx, slug)?.is_some())
 }
 

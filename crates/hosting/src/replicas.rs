@@ -19,14 +19,16 @@ use lyceum_store::{SqlDialect, Tx};
 pub use lyceum_replica::{ReplicaStore, RestorableTimes};
 
 use crate::databases::{self, FIRST};
-use crate::installations::{self, FormerInstallation};
+use crate::installations::{self, EARLIER, FormerInstallation};
 use crate::nodes::{self, Node};
-use crate::{homes, limits, projects, repository};
+use crate::{homes, projects, repository};
 
 /// The replica of the server's own SQLite database.
 pub const SERVER_DATABASE: &str = "lyceum.db";
 /// The prefix of the replicas of projects.
 const PROJECTS: &str = "projects";
+/// The folders of the servers from before there were installations.
+const EARLIER_FOLDERS: [&str; 2] = [SERVER_DATABASE, PROJECTS];
 
 /// The store of replicas that the settings select: a folder, or their S3 bucket; `None` without both.
 ///
@@ -50,8 +52,8 @@ pub struct InstallationStores {
 impl InstallationStores {
     /// The stores of these installations, in the store that the settings select.
     pub fn new(root: &ReplicaStore, present: &str, former: &[FormerInstallation]) -> Self {
-        let former = former.iter().map(|former| (root.below(&former.id), former.ended));
-        Self { present: root.below(present), former: former.collect() }
+        let former = former.iter().map(|former| (store_of(root, &former.id), former.ended));
+        Self { present: store_of(root, present), former: former.collect() }
     }
 
     /// Restores the newest state up to a time as the new file `target`, from the last installation that has one.
@@ -77,6 +79,16 @@ impl InstallationStores {
         }
         Err(missing)
     }
+}
+
+/// The store of an installation.
+fn store_of(root: &ReplicaStore, id: &str) -> ReplicaStore {
+    if id == EARLIER { root.clone() } else { root.below(id) }
+}
+
+/// Whether the store has replicas of servers from before there were installations.
+pub fn has_earlier(root: &ReplicaStore) -> Result<bool> {
+    Ok(root.folders("")?.iter().any(|name| EARLIER_FOLDERS.contains(&name.as_str())))
 }
 
 /// The replica of a project's file.
@@ -118,6 +130,11 @@ impl Replicas {
     /// Replicates into the store of the present installation from now on.
     pub fn replicate_into(&self, stores: InstallationStores) {
         self.replicator.replicate_into(stores.present.clone());
+        self.restore_from(stores);
+    }
+
+    /// Restores from these stores from now on, whose present installation is the known one.
+    pub fn restore_from(&self, stores: InstallationStores) {
         *self.stores.lock().unwrap_or_else(PoisonError::into_inner) = Some(stores);
     }
 
@@ -166,20 +183,22 @@ impl Replicas {
         self.replicator.flush(file)
     }
 
-    /// Restores the newest state of a project's file as the new file `target`. `token` is that of the node that had the
-    /// file: what an earlier holder or a deleted project stored under the same name does not count.
+    /// Restores the newest state of a project's file as the new file `target`. `epoch` is the earliest one that counts: what
+    /// an earlier holder or a deleted project stored under the same name does not.
     ///
-    /// Errors: `NotFound` if that node has not stored the file yet.
+    /// Errors: `NotFound` if the file has no replica of that epoch or a later one.
     pub(crate) fn restore_newest(
         &self,
-        (slug, token): (&str, i64),
+        (slug, epoch): (&str, i64),
         file: &str,
         target: &Path,
     ) -> Result<()> {
         let name = name_of(slug, file);
         let state = self.stores()?.restore(&name, None, target)?;
-        if state.epoch < token.unsigned_abs() {
-            let message = format!("the node with the file '{name}' ended before its first replica");
+        if state.epoch < epoch.unsigned_abs() {
+            let message = format!(
+                "the file '{name}' has no replica that is recent enough: its server ended before it stored one"
+            );
             return Err(Problem::new(ProblemKind::NotFound, message));
         }
         Ok(())
@@ -227,23 +246,34 @@ fn days_before(now: Timestamp, days: i64) -> Timestamp {
     now.plus_seconds(-days * 24 * 60 * 60)
 }
 
-/// Deletes the replicas of installations that no server has used for a long time: `keep_days` for former ones of this
-/// database, so that nobody is in them longer than erasures promise.
-pub fn remove_unused_installations(
+/// Deletes the replicas of former installations `keep_days` after their last use, so that nobody is in them longer than
+/// erasures promise, if an operator said that their servers never run again. All others may still be needed: those of a
+/// stopped original, or of another database.
+pub fn remove_replaced_installations(
     root: &ReplicaStore,
     now: Timestamp,
     keep_days: u32,
-    (present, former): (&str, &[FormerInstallation]),
+    former: &[FormerInstallation],
 ) -> Result<()> {
-    for id in root.folders("")?.into_iter().filter(|id| id != present) {
-        let days = match former.iter().any(|former| former.id == id) {
-            true => keep_days.into(),
-            false => limits::INSTALLATION_UNKNOWN_MAX_DAYS,
-        };
-        let mark = root.below(&id).mark()?;
-        if mark.is_some_and(|mark| mark.at() < days_before(now, days)) {
-            tracing::info!(id, "the replicas of an installation that no server uses are deleted");
-            lyceum_replica::delete(root, &id)?;
+    let cutoff = days_before(now, keep_days.into());
+    for FormerInstallation { id, ended, .. } in former.iter().filter(|former| former.is_replaced) {
+        if id == EARLIER {
+            remove_earlier(root, cutoff)?;
+        } else if root.below(id).mark()?.map_or(*ended, |mark| mark.at()) < cutoff {
+            tracing::info!(id, "the replicas of a replaced installation are deleted");
+            lyceum_replica::delete(root, id)?;
+        }
+    }
+    Ok(())
+}
+
+/// Deletes the replicas of the servers from before there were installations. Those servers stored no mark.
+fn remove_earlier(root: &ReplicaStore, cutoff: Timestamp) -> Result<()> {
+    for folder in EARLIER_FOLDERS {
+        for name in names(root, folder)? {
+            if restorable_times(root, &name)?.is_none_or(|times| times.latest < cutoff) {
+                lyceum_replica::delete(root, &name)?;
+            }
         }
     }
     Ok(())
@@ -298,7 +328,7 @@ pub fn database_at(tx: &mut Tx<'_>, slug: &str, at: Timestamp) -> Result<String>
 /// The installations on SQLite that have replicas, with the times to which their database can be restored.
 pub fn restorable_installations(root: &ReplicaStore) -> Result<Vec<(String, RestorableTimes)>> {
     let mut found = Vec::new();
-    for id in root.folders("")? {
+    for id in root.folders("")?.into_iter().chain([EARLIER.to_owned()]) {
         if let Some(times) = server_times(root, &id)? {
             found.push((id, times));
         }
@@ -316,12 +346,12 @@ pub fn restore_server(
     target: &Path,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<RestoredState> {
-    restore(&root.below(id), SERVER_DATABASE, Some(at), target, progress)
+    restore(&store_of(root, id), SERVER_DATABASE, Some(at), target, progress)
 }
 
 /// The times to which the SQLite database of an installation can be restored; `None` if it has no replica.
 pub fn server_times(root: &ReplicaStore, id: &str) -> Result<Option<RestorableTimes>> {
-    restorable_times(&root.below(id), SERVER_DATABASE)
+    restorable_times(&store_of(root, id), SERVER_DATABASE)
 }
 
 /// A project of a restored database, with its files.

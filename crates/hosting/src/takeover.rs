@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::bindings::begin_log;
 use crate::homes::{self, HomeNode};
-use crate::leases::NodeLease;
+use crate::leases::{HeldProject, NodeLease};
 use crate::nodes::Node;
 use crate::replicas::Replicas;
 use crate::repository;
@@ -24,6 +24,8 @@ use crate::repository;
 pub struct HeldFiles {
     slug: String,
     token: i64,
+    /// The epoch that the next holder must find in the replicas.
+    replicated_token: i64,
     /// Their paths in the project's folder.
     names: Vec<String>,
 }
@@ -34,6 +36,8 @@ pub struct RestoredProject {
     slug: String,
     /// The token of the former holder.
     token: i64,
+    /// The epoch that the replicas had at least.
+    replicated_token: i64,
     mark: String,
 }
 
@@ -43,8 +47,7 @@ pub fn held_files(tx: &mut Tx<'_>, node: &Node, slugs: &[String]) -> Result<Vec<
     for slug in slugs {
         let Some(known) = repository::homes::find(tx, slug)? else { continue };
         let Some(home) = known.home.filter(|home| home.node.id == node.id()) else { continue };
-        let names = homes::names(home.kept, known.database.as_deref());
-        all.push(HeldFiles { slug: slug.clone(), token: home.token, names });
+        all.push(HeldFiles::new(slug, &home, known.database.as_deref()));
     }
     Ok(all)
 }
@@ -61,26 +64,27 @@ pub fn left_project(
         home.node.id != node.id() && lease.has_ended(&home.node.id, home.lease_until_ms)
     };
     let home = known.home.filter(has_left);
-    Ok(home.map(|home| HeldFiles {
-        slug: slug.to_owned(),
-        token: home.token,
-        names: homes::names(home.kept, known.database.as_deref()),
-    }))
+    Ok(home.map(|home| HeldFiles::new(slug, &home, known.database.as_deref())))
 }
 
 /// Makes this node the holder of a project whose files it has restored. `false` if another node was faster, or the former
-/// holder has renewed its lease.
-pub fn take(
+/// holder has renewed its lease or stored a first replica. The node acknowledges nothing before
+/// [`crate::leases::set_replicated`].
+pub fn become_holder(
     tx: &mut Tx<'_>,
     node: &Node,
     lease: &NodeLease,
     restored: &RestoredProject,
 ) -> Result<bool> {
     let left = left_project(tx, node, lease, &restored.slug)?;
-    if left.is_none_or(|left| left.token != restored.token) {
+    let is_same = |left: HeldFiles| {
+        (left.token, left.replicated_token) == (restored.token, restored.replicated_token)
+    };
+    if !left.is_some_and(is_same) {
         return Ok(false);
     }
     repository::homes::move_to(tx, &restored.slug, node.id(), &restored.mark)?;
+    repository::homes::await_replica(tx, &restored.slug, restored.replicated_token)?;
     Ok(true)
 }
 
@@ -112,7 +116,12 @@ pub fn restore(node: &Node, replicas: &Replicas, project: &HeldFiles) -> Result<
     if placed.is_err() {
         let _ = fs::remove_dir_all(&draft);
     }
-    placed.map(|()| RestoredProject { slug: project.slug.clone(), token: project.token, mark })
+    placed.map(|()| RestoredProject {
+        slug: project.slug.clone(),
+        token: project.token,
+        replicated_token: project.replicated_token,
+        mark,
+    })
 }
 
 fn restore_in(replicas: &Replicas, project: &HeldFiles, draft: &Path, mark: &str) -> Result<()> {
@@ -120,15 +129,25 @@ fn restore_in(replicas: &Replicas, project: &HeldFiles, draft: &Path, mark: &str
         let target = draft.join(name);
         let folder = target.parent().unwrap_or(draft);
         fs::create_dir_all(folder).map_err(|error| failed("create a folder", &error))?;
-        replicas.restore_newest((&project.slug, project.token), name, &target)?;
+        let epoch = project.replicated_token;
+        replicas.restore_newest((&project.slug, epoch), name, &target)?;
     }
     homes::write_marks(draft, &[mark])
 }
 
 impl HeldFiles {
-    /// The project.
-    pub fn slug(&self) -> &str {
-        &self.slug
+    fn new(slug: &str, home: &HomeNode, database: Option<&str>) -> Self {
+        Self {
+            slug: slug.to_owned(),
+            token: home.token,
+            replicated_token: home.replicated_token,
+            names: homes::names(home.kept, database),
+        }
+    }
+
+    /// The project and its token.
+    pub fn project(&self) -> HeldProject {
+        HeldProject::new(&self.slug, self.token)
     }
 
     fn paths<'a>(&'a self, node: &Node) -> impl Iterator<Item = (&'a str, PathBuf)> {

@@ -59,6 +59,7 @@ pub(crate) const EXAMPLES: &[&str] = &[
     "lyceum keys export-public --public-url https://lyceum.example.org",
     "lyceum admin backup lyceum.backup",
     "lyceum admin restore lyceum.backup --data new-data",
+    "lyceum admin take-over",
     "lyceum admin check",
     "lyceum admin purge --older-than 30d",
     "lyceum admin rotate-keys",

@@ -215,6 +215,7 @@ mod tests {
         "import",
         "keys rotate",
         "admin restore",
+        "admin take-over",
         "admin purge",
         "admin rotate-keys",
         "admin rotate-master-key",

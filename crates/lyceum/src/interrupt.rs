@@ -33,13 +33,13 @@ pub(crate) fn ends(printer: Printer) {
     if let Ok(mut interrupts) = interrupts {
         thread::spawn(move || {
             runtime.block_on(interrupts.recv());
-            end(&printer);
+            exit(&printer);
         });
     }
 }
 
 #[expect(clippy::exit, reason = "the command is busy on another thread")]
-fn end(printer: &Printer) -> ! {
+fn exit(printer: &Printer) -> ! {
     // Locked until the end, so that the command cannot declare the file complete meanwhile.
     let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = &*unfinished {

@@ -235,7 +235,7 @@ impl Taught {
     }
 
     /// Whether both courses are equal; numbers are compared in thousandths.
-    fn says(&self, other: &Self) -> bool {
+    fn is_equal(&self, other: &Self) -> bool {
         let same = |a: f64, b: f64| (a - b).abs() < 0.000_5;
         (&self.subject, &self.title, &self.course_code)
             == (&other.subject, &other.title, &other.course_code)
@@ -271,7 +271,7 @@ pub fn change(state: &LmsState, desired: &LmsWish, slug: &str) -> Option<LmsChan
         let stored = state.courses.iter().find(|stored| stored.is_of(wanted));
         let known = stored.and_then(|stored| stored.course_id.clone());
         let course_id = known.unwrap_or_else(|| app.course_id(&wanted.subject, &wanted.grade));
-        let is_same = stored.is_some_and(|stored| stored.says(wanted)) && !is_moved;
+        let is_same = stored.is_some_and(|stored| stored.is_equal(wanted)) && !is_moved;
         for (kind, id) in records(&course_id) {
             let found = state.records.iter().find(|record| record.kind == kind && record.id == id);
             let action = match found.map(|record| record.state) {

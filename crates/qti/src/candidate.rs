@@ -125,8 +125,8 @@ impl CandidateRenderer<'_> {
         template(self.item, self.view.variant, name)
     }
 
-    /// The text in place of a printed variable. `None` for what is no text, for responses, which are
-    /// not printed, and when all together would be longer than a document may be.
+    /// The text in place of a printed variable. `None` for a value that has no text, for responses, which are not
+    /// printed, and if all texts together would be longer than a document may be.
     fn printed(&self, element: Element<'_>) -> Option<String> {
         let value = |name: &str| {
             let context = self.item.contexts.iter().find(|c| &*c.identifier == name);

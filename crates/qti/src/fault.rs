@@ -124,7 +124,7 @@ impl fmt::Display for Faults {
 
 impl std::error::Error for Faults {}
 
-/// As a caller of the service is told: malformed, with each fault as a detail.
+/// The problem for a caller of the service: malformed, with each fault as a detail.
 impl From<Faults> for Problem {
     fn from(faults: Faults) -> Self {
         let message = match faults.0.split_first() {

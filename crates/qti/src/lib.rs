@@ -1,7 +1,7 @@
 //! QTI 3.0: items, tests and stimuli, parsed, validated, shown to students and scored.
 //!
-//! The crate is pure: no files, no network, no clock, and random numbers are arguments. The same item, responses and seed
-//! give the same outcomes to the bit.
+//! The crate is pure: no files, no network, no clock, and random numbers are arguments. The same item, responses and
+//! seed give the same outcomes to the bit.
 //!
 //! | what | where |
 //! |---|---|
@@ -134,7 +134,7 @@ fn read_document(
 fn no_document(root: Element<'_>) -> DocumentFault {
     DocumentFault::at(
         root.place(),
-        format!("the root element is '{}', which is no document of QTI", root.qname()),
+        format!("the root element is '{}', which is not a document of QTI", root.qname()),
         "send a qti-assessment-item, -test, -section or -stimulus of QTI 3.0 \
          (xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\"), 2.2 or 2.1",
     )

@@ -2,7 +2,7 @@
 
 /// Bytes of one QTI document at most.
 pub const QTI_DOCUMENT_MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Elements of a QTI document that are nested in one another at most.
+/// Levels of nested elements in a QTI document at most.
 pub const QTI_DEPTH_MAX_LEVELS: usize = 100;
 /// Elements and texts of one QTI document at most.
 pub const QTI_MAX_NODES: usize = 200_000;
@@ -12,8 +12,8 @@ pub const QTI_ATTRIBUTES_MAX_COUNT: usize = 100;
 pub const QTI_MAX_FAULTS: usize = 100;
 /// Bytes that one compiled pattern of a QTI item takes at most.
 pub const QTI_PATTERN_MAX_BYTES: usize = 1024 * 1024;
-/// Characters that a format fills a printed number up to, and digits behind its point, at most; a
-/// format that asks for more is not followed.
+/// Characters, and digits behind the point, to which a format fills a printed number at most; a format with more is
+/// ignored.
 pub const QTI_FORMAT_MAX_COUNT: usize = 100;
 /// Steps of one response processing at most; further expressions are NULL.
 pub const QTI_STEPS_MAX_COUNT: usize = 100_000;

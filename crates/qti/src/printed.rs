@@ -208,7 +208,7 @@ fn exponential(size: f64, precision: usize) -> String {
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
-/// So many significant figures, with an exponent where it would be far from 0.
+/// So many significant figures, with an exponent if it would be far from 0.
 fn general(size: f64, figures: usize, keep_zeros: bool) -> String {
     let text = exponential(size, figures - 1);
     let (digits, exponent) = text.split_once('e').expect("it has an exponent");

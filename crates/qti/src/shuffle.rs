@@ -73,7 +73,7 @@ fn name(choice: Element<'_>) -> String {
     choice.attribute("identifier").unwrap_or_default().trim().to_owned()
 }
 
-/// The identifiers of the correct response; `None` where it declares none.
+/// The identifiers of the correct response; `None` if it declares none.
 fn answer(item: &Item, variant: Option<&Variant>, response: &str) -> Option<Vec<String>> {
     let of_variant = variant.and_then(|variant| variant.correct(response));
     let correct = of_variant.or_else(|| item.response(response).map(|own| &own.correct))?;

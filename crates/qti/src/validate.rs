@@ -270,7 +270,7 @@ impl<'d> Checker<'d, '_> {
         } else if !wanted.allows(&element.text()) {
             self.found.error(
                 element,
-                format!("'{}' is not what '{}' holds", element.text().trim(), rule.name),
+                format!("'{}' must not contain '{}'", rule.name, element.text().trim()),
                 format!("write {}", wanted.description()),
             );
         }

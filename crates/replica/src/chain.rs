@@ -208,6 +208,20 @@ impl Chain {
         (self.stored != position).then(|| time.plus_seconds(REPLICA_SNAPSHOT_EVERY_S))
     }
 
+    /// The end of the chain in the store; `None` if the log has none yet, such as one that was begun anew.
+    pub(crate) fn stored_end(&self) -> Option<StoredEnd> {
+        let (log, end) = self.log?;
+        let position = Position { log: self.number, offset: end.offset };
+        (self.stored == position).then_some(StoredEnd {
+            id: self.id,
+            position,
+            log,
+            end,
+            time: self.last_time,
+            snapshot: self.snapshot,
+        })
+    }
+
     /// Whether the log should be carried over because of its length.
     fn has_long_log(&self) -> bool {
         let end = self.log.map_or(0, |(_, end)| end.offset);

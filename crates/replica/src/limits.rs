@@ -4,7 +4,8 @@
 pub const REPLICA_LOOK_EVERY_MS: u64 = 500;
 /// Bytes of a write-ahead log after which the replicator carries it over into its file.
 pub const REPLICA_LOG_MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// Bytes of a write-ahead log that may wait for a replica store that fails. What is longer is replaced by a snapshot later.
+/// Bytes of a write-ahead log that may wait for a replica store that fails. What is longer is replaced by a snapshot
+/// later.
 pub const REPLICA_WAITING_LOG_MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Bytes of a write-ahead log in one segment at most, except for a longer transaction.
 pub const REPLICA_SEGMENT_MAX_BYTES: u64 = 8 * 1024 * 1024;
@@ -16,9 +17,11 @@ pub const REPLICA_MERGED_SEGMENTS_MIN_COUNT: usize = 4;
 pub const REPLICA_LOCKED_PAGES_MAX_COUNT: u64 = 1000;
 /// Seconds without a new transaction after which the replicator closes a file until the next one.
 pub const REPLICA_IDLE_S: i64 = 60;
-/// Files that the replicator has open at most, with six descriptors each. Of more, it closes those that changed least
-/// recently.
-pub const REPLICA_OPEN_MAX_COUNT: usize = 256;
+/// File descriptors that an open file needs at most: two connections, and the log.
+pub const REPLICA_FILE_DESCRIPTORS_COUNT: usize = 6;
+/// Files that the replicator has open at most, if the system allows so many descriptors. Of more, it closes those that
+/// changed least recently. An open file is looked at twice a second with three short system calls.
+pub const REPLICA_OPEN_MAX_COUNT: usize = 4096;
 /// Seconds without a write after which an unfinished object in a folder is deleted.
 pub const REPLICA_UNFINISHED_MAX_S: i64 = 60 * 60;
 /// Seconds between two snapshots of a file that changes.

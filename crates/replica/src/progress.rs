@@ -39,7 +39,8 @@ pub(crate) struct Progress {
     pub(crate) failures: u32,
     pub(crate) retry_at: Option<Instant>,
     pub(crate) error: Option<String>,
-    /// When a further snapshot that failed is tried again. Segments go on meanwhile.
+    /// How often a further snapshot was tried in vain, and when it is tried again. Segments go on meanwhile.
+    pub(crate) snapshot_tries: u32,
     pub(crate) snapshot_retry_at: Option<Instant>,
 }
 
@@ -105,7 +106,8 @@ impl Progress {
     pub(crate) fn rest(&mut self, file: &Path) {
         let Some(stamp) = FileStamp::of(file) else { return };
         let Some(chain) = self.chain.take_if(|chain| !chain.has_news()) else { return };
-        self.resting = Some(RestingFile { stamp, snapshot_due: chain.snapshot_due() });
+        let (end, snapshot_due) = (chain.stored_end(), chain.snapshot_due());
+        self.resting = Some(RestingFile { stamp, end, snapshot_due });
         self.idle = None;
     }
 
@@ -127,21 +129,31 @@ impl Progress {
                 if self.failures == 0 {
                     tracing::warn!(file = %file.file.display(), %problem, cause, "a file is not replicated");
                 }
-                let pause = REPLICA_RETRY_MAX_MS.min(REPLICA_RETRY_MIN_MS << self.failures.min(16));
+                self.retry_at = Some(Instant::now() + pause_after(self.failures));
                 self.failures += 1;
-                self.retry_at = Some(Instant::now() + Duration::from_millis(pause));
                 self.error = Some(if cause.is_empty() { problem.to_string() } else { cause });
             }
         }
     }
 
-    /// Notes how a further snapshot ended.
-    pub(crate) fn note_snapshot(&mut self, file: &ReplicatedFile, sent: &Result<()>) {
-        self.snapshot_retry_at = None;
-        if let Err(problem) = sent {
+    /// Notes how a further snapshot ended: whether it was stored, or must wait because of a busy writer.
+    pub(crate) fn note_snapshot(&mut self, file: &ReplicatedFile, sent: &Result<bool>) {
+        if let Err(problem) = sent
+            && self.snapshot_tries == 0
+        {
             tracing::warn!(file = %file.file.display(), %problem, "a snapshot was not stored; trying again later");
-            self.snapshot_retry_at =
-                Some(Instant::now() + Duration::from_millis(REPLICA_RETRY_MAX_MS));
+        }
+        if matches!(sent, Ok(true)) {
+            (self.snapshot_tries, self.snapshot_retry_at) = (0, None);
+        } else {
+            self.snapshot_retry_at = Some(Instant::now() + pause_after(self.snapshot_tries));
+            self.snapshot_tries += 1;
         }
     }
+}
+
+/// The pause after a failure that follows so many others.
+fn pause_after(failures: u32) -> Duration {
+    let pause_ms = REPLICA_RETRY_MIN_MS << failures.min(16);
+    Duration::from_millis(pause_ms.min(REPLICA_RETRY_MAX_MS))
 }

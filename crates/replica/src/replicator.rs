@@ -13,10 +13,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 
 use crate::chain::{Chain, Destination, SendOutcome};
 use crate::key::ChainId;
-use crate::limits::{
-    REPLICA_LOOK_EVERY_MS, REPLICA_OPEN_MAX_COUNT, REPLICA_SEGMENT_THREADS,
-    REPLICA_SNAPSHOT_THREADS,
-};
+use crate::limits::{REPLICA_LOOK_EVERY_MS, REPLICA_SEGMENT_THREADS, REPLICA_SNAPSHOT_THREADS};
 use crate::objects::ReplicaStore;
 use crate::progress::{Progress, ReplicatedFile, Upload};
 use crate::resume::StoredEnd;
@@ -35,6 +32,7 @@ struct Shared {
     store: Mutex<Option<ReplicaStore>>,
     clock: Arc<dyn Clock>,
     keep_days: u32,
+    open_max: usize,
     is_ending: AtomicBool,
     files: Mutex<HashMap<PathBuf, Arc<ReplicatedFile>>>,
 }
@@ -52,10 +50,10 @@ pub struct ReplicationStatus {
 
 impl Replicator {
     /// Starts the threads. They wait for [`Replicator::replicate_into`]. `keep_days` is the number of days to which files
-    /// can be restored.
-    pub fn start(clock: Arc<dyn Clock>, keep_days: u32) -> Result<Self> {
+    /// can be restored. Of more than `open_max` open files, those are closed that changed least recently.
+    pub fn start(clock: Arc<dyn Clock>, keep_days: u32, open_max: usize) -> Result<Self> {
         let (store, files, is_ending) = (Mutex::default(), Mutex::default(), AtomicBool::default());
-        let shared = Arc::new(Shared { store, clock, keep_days, is_ending, files });
+        let shared = Arc::new(Shared { store, clock, keep_days, open_max, is_ending, files });
         let (segments, waiting_segments) = unbounded();
         let (snapshots, waiting_snapshots) = unbounded();
         let (stop, stopped) = unbounded();
@@ -227,7 +225,7 @@ impl Shared {
             let open_count = open.len();
             // What was found a moment ago may be followed by a write that does not change the stamp.
             open.retain(|(last, _)| last.plus_seconds(1) <= now);
-            let surplus = open_count.saturating_sub(REPLICA_OPEN_MAX_COUNT);
+            let surplus = open_count.saturating_sub(self.open_max);
             open.sort_by_key(|(last, _)| *last);
             for (_, file) in open.into_iter().take(surplus) {
                 if let Ok(mut progress) = file.progress.try_lock() {
@@ -278,24 +276,34 @@ impl Shared {
     /// Begins a chain, or adds a snapshot to it.
     fn send_snapshot(&self, file: &ReplicatedFile) -> Result<()> {
         let mut progress = file.progress();
-        let to = self.destination(file)?;
-        let Some(chain) = &mut progress.chain else {
+        if progress.chain.is_none() {
             return self.send(file, &mut progress);
-        };
-        let Some(state) = chain.state(&to)? else { return Ok(()) };
+        }
+        drop(progress);
+        let sent = self.add_snapshot(file);
+        file.progress().note_snapshot(file, &sent);
+        if sent? {
+            self.remove_old(&self.destination(file)?)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a snapshot to the chain. `false` if a writer is too busy.
+    fn add_snapshot(&self, file: &ReplicatedFile) -> Result<bool> {
+        let mut progress = file.progress();
+        let to = self.destination(file)?;
+        let Some(chain) = &mut progress.chain else { return Ok(false) };
+        let Some(state) = chain.state(&to)? else { return Ok(false) };
         // Segments are sent meanwhile.
         drop(progress);
         let key = state.key;
-        let sent = snapshot::send(&file.file, state, &to);
-        let mut progress = file.progress();
-        if let (Ok(()), Some(chain), Some(at)) = (&sent, &mut progress.chain, key.snapshot())
+        snapshot::send(&file.file, state, &to)?;
+        if let (Some(chain), Some(at)) = (&mut file.progress().chain, key.snapshot())
             && chain.id == key.chain
         {
             chain.snapshot = (key.time, at);
         }
-        progress.note_snapshot(file, &sent);
-        drop(progress);
-        sent.and_then(|()| self.remove_old(&to))
+        Ok(true)
     }
 
     /// Sends everything that was committed to a file.
@@ -350,13 +358,13 @@ impl Shared {
         self.remove_old(&to)
     }
 
-    /// Opens the file and continues its last chain in the store, if its log proves that nothing is missing in between.
+    /// Opens the file and continues its last chain, if its log proves that nothing is missing in between.
     fn resume(&self, file: &ReplicatedFile, progress: &mut Progress) -> Result<()> {
-        progress.resting = None;
         if !progress.needs_chain {
             progress.chain = self.try_to_resume(file, progress)?;
             progress.needs_chain = progress.chain.is_none();
         }
+        progress.resting = None;
         Ok(())
     }
 
@@ -366,10 +374,14 @@ impl Shared {
         progress: &mut Progress,
     ) -> Result<Option<Chain>> {
         let to = self.destination(file)?;
-        let keys = retention::keys(&to.store, to.prefix)?;
-        let Some(stored) = StoredEnd::find(&to, &keys, progress.epoch.or(file.epoch))? else {
-            return Ok(None);
+        let stored = match progress.resting.and_then(|resting| resting.end) {
+            Some(end) => Some(end),
+            None => {
+                let keys = retention::keys(&to.store, to.prefix)?;
+                StoredEnd::find(&to, &keys, progress.epoch.or(file.epoch))?
+            }
         };
+        let Some(stored) = stored else { return Ok(None) };
         let Some((mut chain, rest)) = Chain::resume(&file.file, &stored)? else { return Ok(None) };
         chain.send_rest(&to, &rest)?;
         progress.epoch = Some(stored.id.epoch);

@@ -8,6 +8,7 @@ use std::path::Path;
 use lyceum_core::time::Timestamp;
 
 use crate::chain::{identity, log_of};
+use crate::resume::StoredEnd;
 
 /// The identity of a file, with the size and time of its log. It changes with each write that is at least a tick of the
 /// file system's clock later.
@@ -46,6 +47,8 @@ impl FileStamp {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RestingFile {
     pub(crate) stamp: FileStamp,
+    /// Where its chain goes on, so that nothing is read from the store then; `None` if only the store says that.
+    pub(crate) end: Option<StoredEnd>,
     /// When it needs a snapshot, so that what was deleted from it leaves the replica.
     pub(crate) snapshot_due: Option<Timestamp>,
 }

@@ -14,13 +14,14 @@ use crate::log::{self, LogEnd, LogHeader, Scan};
 use crate::segment::SegmentHeader;
 use crate::sql::FileConnections;
 
-/// The end of a chain in the store.
+/// The end of a chain in the store. It is small, so it is remembered while a file rests.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct StoredEnd {
     pub(crate) id: ChainId,
     pub(crate) position: Position,
     /// The log that has this end.
-    log: LogHeader,
-    end: LogEnd,
+    pub(crate) log: LogHeader,
+    pub(crate) end: LogEnd,
     /// The latest time in the chain.
     pub(crate) time: Timestamp,
     /// When the last snapshot was made, and where it is in the chain.

@@ -80,7 +80,7 @@ fn read(
 /// Lines that are written together, because none of their records depends on another one.
 #[derive(Default)]
 struct LineBatch {
-    /// Each line with its id, where it has one.
+    /// Each line with its id, if it has one.
     lines: Vec<(u64, Option<String>)>,
     /// The record of each line, or why it was rejected.
     records: Vec<Result<Record>>,

@@ -1,6 +1,6 @@
 //! The default class of a course: where those who enroll in the course itself learn.
 //!
-//! Class, term and school year are made where they are missing, with ids that follow from the
+//! Class, term and school year are made if they are missing, with ids that follow from the
 //! course, the school and the school year, so that two who enroll at once make them once.
 
 use lyceum_core::messages::unknown_reference;
@@ -50,7 +50,7 @@ pub fn find_or_make(
             // Classes of earlier releases were made without it.
             if reference(&found, "org").is_none() {
                 found.insert("org".into(), json!({ "sourcedId": school }));
-                make(tx, &CLASS, now, found.into())?;
+                create_record(tx, &CLASS, now, found.into())?;
             }
             return Ok(class);
         }
@@ -64,7 +64,7 @@ pub fn find_or_make(
     }
     let year_id = session(tx, now, year, school, "schoolYear", None)?;
     let term_id = session(tx, now, year, school, "term", Some(&year_id))?;
-    make(
+    create_record(
         tx,
         &CLASS,
         now,
@@ -141,7 +141,7 @@ fn session(
 ) -> Result<String> {
     let id = format!("{session_type}-{school}-{}", year.ends);
     if in_use(tx, &ACADEMIC_SESSION, &id)?.is_none() {
-        make(
+        create_record(
             tx,
             &ACADEMIC_SESSION,
             now,
@@ -168,7 +168,12 @@ fn in_use(tx: &mut Tx<'_>, kind: &RecordKind, id: &str) -> Result<Option<Object>
     Ok(is_active.then_some(fields))
 }
 
-fn make(tx: &mut Tx<'_>, kind: &'static RecordKind, now: Timestamp, fields: Value) -> Result<()> {
+fn create_record(
+    tx: &mut Tx<'_>,
+    kind: &'static RecordKind,
+    now: Timestamp,
+    fields: Value,
+) -> Result<()> {
     let fields: Object = match fields {
         Value::Object(fields) => fields,
         _ => unreachable!("the caller writes an object"),

@@ -98,7 +98,7 @@ impl JsonSchema for Grade {
     }
 }
 
-/// The number that a grade stands for where it says one, or the names of [`NUMBERED`].
+/// The number that a grade stands for if it says one, or the names of [`NUMBERED`].
 fn number(grade: &str) -> Option<i64> {
     let named = NUMBERED.iter().find(|(name, _)| name.eq_ignore_ascii_case(grade));
     named.map(|(_, number)| *number).or_else(|| grade.parse().ok())

@@ -204,20 +204,20 @@ fn forget(tx: &mut Tx<'_>, mut import: Import) -> Result<Vec<String>> {
 
 /// Starts a checked import. If the check found errors, the import keeps the good rows.
 /// Errors: `NotFound`; `Conflict` for an import in another state.
-pub fn begin(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
+pub fn start(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     let has_errors = find(tx, id)?.report.is_some_and(|report| report["fault_count"] != 0);
-    turn(tx, id, ImportState::Importing, has_errors)?;
+    set_state(tx, id, ImportState::Importing, has_errors)?;
     jobs::add(tx, now, KIND, &id.to_string()).map(drop)
 }
 
 /// Discards a checked import. Errors: as of [`begin`].
 pub fn discard(tx: &mut Tx<'_>, id: i64) -> Result<()> {
-    turn(tx, id, ImportState::Discarded, false)
+    set_state(tx, id, ImportState::Discarded, false)
 }
 
-fn turn(tx: &mut Tx<'_>, id: i64, to: ImportState, keep_going: bool) -> Result<()> {
+fn set_state(tx: &mut Tx<'_>, id: i64, to: ImportState, keep_going: bool) -> Result<()> {
     let import = find(tx, id)?;
-    if repository::turn(tx, id, (ImportState::Checked, to), keep_going)? {
+    if repository::set_state(tx, id, (ImportState::Checked, to), keep_going)? {
         return Ok(());
     }
     let message = format!(
@@ -251,7 +251,7 @@ pub fn renew(
 
 /// Stores the outcome of a check or an import. If it has errors and nothing was stored, it waits for its
 /// owner again. Returns the SHA-256 of files to remove: see [`forget_files`].
-pub fn end(
+pub fn store_outcome(
     tx: &mut Tx<'_>,
     now: Timestamp,
     job: &ClaimedJob,
@@ -267,7 +267,7 @@ pub fn end(
         (ImportState::Importing, None) if is_kept => ImportState::Done,
         _ => ImportState::Checked,
     };
-    repository::end(tx, now, import.id, to, outcome)?;
+    repository::store_outcome(tx, now, import.id, to, outcome)?;
     match find(tx, import.id)? {
         ended if ended.is_forgotten => forget(tx, ended),
         _ => Ok(Vec::new()),

@@ -36,7 +36,7 @@ pub struct RecordKind {
     pub one: &'static str,
     /// Its collection key: `courses`.
     pub many: &'static str,
-    /// Its table, and the path of its single reads with `/` for every `_` where it is nested.
+    /// Its table, and the path of its single reads with `/` for every `_` if it is nested.
     pub table: &'static str,
     /// The path of its collection, which is also that of its `href`s: `courses`.
     pub path: &'static str,
@@ -131,7 +131,7 @@ pub enum Presence {
     OrElse(&'static str),
     /// Required by the standard; where the platform's client leaves it out, a rule derives it.
     Derived,
-    /// Optional, and written as `null` where it is missing.
+    /// Optional, and written as `null` if it is missing.
     Nullable,
 }
 
@@ -304,7 +304,7 @@ impl Field {
         self
     }
 
-    /// The field is written as `null` where it is missing.
+    /// The field is written as `null` if it is missing.
     #[must_use]
     pub const fn nullable(mut self) -> Self {
         self.presence = Presence::Nullable;
@@ -363,7 +363,7 @@ impl Field {
         self
     }
 
-    /// The name of the column that holds the field's value, where one does. Lists have links
+    /// The name of the column that holds the field's value, if one does. Lists have links
     /// instead.
     pub fn column_name(&self) -> Option<String> {
         let end = if matches!(self.ty, FieldType::Reference(_)) { "_id" } else { "" };

@@ -2,7 +2,7 @@
 //! that the store keeps beside it.
 //!
 //! The canonical text has the common members first, then the declared fields in the order of
-//! their declaration, then `metadata`, without whitespace but for one TAB behind the brace of
+//! their declaration, then `metadata`, without whitespace except one TAB behind the brace of
 //! each reference: [`crate::render`] finds references by it. `href`s are not stored.
 
 use lyceum_core::time::Timestamp;

@@ -163,7 +163,7 @@ fn parsed(
     Record::parse(kind, object, rules.dialect, ModifiedTime::Now(rules.now))
 }
 
-/// Replaces the record with that id; with `upserts` it is created where it is missing.
+/// Replaces the record with that id; with `upserts` it is created if it is missing.
 ///
 /// Errors: `Invalid`, also when the body names another id; `NotFound`; `PreconditionFailed`.
 pub fn put(

@@ -30,11 +30,12 @@
 //!   run of the list that step 2 reads.
 //! - *It was moved before step 1*: the same.
 //! - *The move fails or the server is killed*: the row is there again.
-//! - *The runs of the list are merged between steps 2 and 3*: a chunk is missing, and the claim returns to step 2. Numbers
-//!   of chunks are not used twice while a list has runs, so a number never leads to other records.
+//! - *The runs of the list are merged between steps 2 and 3*: a chunk is missing, and the claim returns to step 2. While a
+//!   list of keys has runs, a new run has greater numbers than all runs before it, so a number never leads to other
+//!   records. [`Runs::take`] uses numbers again, so it must not be called for a list of keys.
 //!
-//! On SQLite one transaction writes at a time. It looks first and adds its keys as a run at once
-//! ([`UniqueKeys::claim_in_run`]).
+//! On SQLite one transaction writes at a time. With many keys it looks first and adds them as a run at once
+//! ([`UniqueKeys::claim_in_run`]); with few it claims rows as above.
 //!
 //! The crate does not know what a key or a record means. `tests/it/claims.rs` compares random orders of claims,
 //! unfinished claims, moves, merges and failures with a `BTreeMap`.

@@ -27,10 +27,10 @@ pub struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// Locks a file. Creates it with its folder if it is missing. With `anew`, its content is deleted.
+    /// Locks a file. Creates it with its folder if it is missing. With `is_reset`, its content is deleted.
     ///
     /// Errors: `Conflict` if another sandbox uses it; errors when creating files.
-    pub fn on_disk(file: &Path, anew: bool) -> Result<Self> {
+    pub fn on_disk(file: &Path, is_reset: bool) -> Result<Self> {
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         if !folder.exists() {
@@ -42,7 +42,7 @@ impl DatabaseFile {
             }
         }
         let lock = lock(file)?;
-        if anew {
+        if is_reset {
             for beside in BESIDE {
                 let old = with(file, beside);
                 match fs::remove_file(&old) {
@@ -84,7 +84,7 @@ impl DatabaseFile {
     }
 
     /// Writes this process and its address to the lock file, for others that find it locked.
-    pub fn tell(&mut self, url: &str) {
+    pub fn publish_address(&mut self, url: &str) {
         // The sandbox also works if others cannot see its address.
         let _ = self.lock.set_len(0);
         let _ = writeln!(self.lock, "{} {url}", std::process::id());

@@ -84,7 +84,7 @@ impl Demo {
         self.put_courses(tx, now, &org, &game)?;
         if self.seeds {
             if is_new {
-                give(tx, now, user)?;
+                give_starting_items(tx, now, user)?;
                 let DemoLearner { role, courses, elsewhere, .. } = &self.learner;
                 if *role == SchoolRole::Student && !courses.is_empty() && !elsewhere {
                     history::put(tx, now, base_url, &game, user)?;
@@ -142,7 +142,7 @@ impl Demo {
         let organization =
             IntegrationSetupOrganization { id: Some(org.to_owned()), ..Default::default() };
         let setup = IntegrationSetup { game_id: None, organization, courses };
-        lms::keep(tx, &lms::planned(game, &setup)?)
+        lms::store_courses(tx, &lms::planned(game, &setup)?)
     }
 
     /// The courses with their XP and ids. The first one has the id from the options, if it is set.
@@ -196,7 +196,7 @@ fn user(org: &str, name: &str, role: &str) -> Value {
 }
 
 /// Gives the user an inventory, a level and a notification to start with.
-fn give(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<()> {
+fn give_starting_items(tx: &mut Tx<'_>, now: Timestamp, user: &str) -> Result<()> {
     inventory::credit(tx, now, user, CREDITS)?;
     let news = NewNotification {
         kind: "welcome",

@@ -33,7 +33,7 @@ impl ActivityWatch {
     }
 
     /// Adds a page, and returns whether a task has to begin looking for it.
-    fn begin(&self, reach: &Reach) -> (watch::Receiver<()>, bool) {
+    fn add_viewer(&self, reach: &Reach) -> (watch::Receiver<()>, bool) {
         let mut viewers = self.viewers();
         let is_first = viewers.is_none();
         (subscribe(viewers.get_or_insert_default(), reach), is_first)
@@ -73,8 +73,8 @@ pub(crate) async fn follow(app: &App, reach: Reach) -> Result<watch::Receiver<()
         return Ok(receiver);
     }
     let now = app.clock.now();
-    let activity = app.db.read(move |tx| LiveActivity::begin(tx, now)).await?;
-    let (receiver, is_first) = app.activity.begin(&reach);
+    let activity = app.db.read(move |tx| LiveActivity::start(tx, now)).await?;
+    let (receiver, is_first) = app.activity.add_viewer(&reach);
     if is_first {
         tokio::spawn(look_for_viewers(App::clone(app), activity));
     }
@@ -93,8 +93,8 @@ async fn look_for_viewers(app: App, mut activity: LiveActivity) {
         }
         let Some(reaches) = app.activity.reaches() else { return };
         let (seen, now, looked) = (activity.clone(), app.clock.now(), reaches.clone());
-        let look = move |tx: &mut Tx<'_>| seen.clone().look(tx, now, &looked);
-        let Ok((next, is_new)) = app.db.read(look).await else { break };
+        let update = move |tx: &mut Tx<'_>| seen.clone().update(tx, now, &looked);
+        let Ok((next, is_new)) = app.db.read(update).await else { break };
         activity = next;
         app.activity.notify(&reaches.into_iter().zip(is_new).collect());
         sleep(Duration::from_millis(limits::EVENT_STREAM_PAUSE_MS)).await;

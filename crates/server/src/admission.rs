@@ -105,7 +105,7 @@ impl Admission {
     pub(crate) async fn seat(self: &Arc<Self>, address: IpAddr) -> Option<Arc<ConnectionState>> {
         let origin = self.origin(address);
         for attempt in 0..20 {
-            let taken = self.connections.take(&origin.connections, origin.is_proxy, 1);
+            let taken = self.connections.reserve(&origin.connections, origin.is_proxy, 1);
             if taken == PoolReply::Yes {
                 let number = self.next_seat.fetch_add(1, Relaxed);
                 let activity = Arc::new(ConnectionState::new(number, Arc::clone(self), origin));
@@ -130,7 +130,7 @@ impl Admission {
     /// Releases the place of a closed connection.
     pub(crate) fn leave(&self, activity: &ConnectionState) {
         lock(&self.seated).remove(&activity.number);
-        self.connections.give(&activity.origin.connections, 1);
+        self.connections.release(&activity.origin.connections, 1);
     }
 
     /// The entry of the address, which its connections share.
@@ -155,17 +155,17 @@ impl Admission {
 
     /// Takes bytes for a caller without a token. If none are left, it tells unused connections that hold memory to
     /// close, so that another try may succeed.
-    pub(crate) fn take(
+    pub(crate) fn reserve(
         &self,
         purse: RequestMemory,
         origin: &Arc<CallerAddress>,
         bytes: usize,
     ) -> bool {
-        self.take_up_to(purse, origin, bytes, 1)
+        self.reserve_up_to(purse, origin, bytes, 1)
     }
 
-    /// Like [`Admission::take`], but uses only `1 / part` of the pool and leaves the rest for others.
-    pub(crate) fn take_up_to(
+    /// Like [`Admission::reserve`], but uses only `1 / part` of the pool and leaves the rest for others.
+    pub(crate) fn reserve_up_to(
         &self,
         purse: RequestMemory,
         origin: &Arc<CallerAddress>,
@@ -173,7 +173,7 @@ impl Admission {
         part: usize,
     ) -> bool {
         let (pool, own) = self.purse(purse, origin);
-        let taken = pool.take_up_to(own, origin.is_proxy, bytes, part);
+        let taken = pool.reserve_up_to(own, origin.is_proxy, bytes, part);
         if taken == PoolReply::Yes {
             return true;
         }
@@ -187,10 +187,10 @@ impl Admission {
     }
 
     /// Returns bytes to the pool.
-    pub(crate) fn give(&self, purse: RequestMemory, origin: &CallerAddress, bytes: usize) {
+    pub(crate) fn release(&self, purse: RequestMemory, origin: &CallerAddress, bytes: usize) {
         if bytes > 0 {
             let (pool, own) = self.purse(purse, origin);
-            pool.give(own, bytes);
+            pool.release(own, bytes);
         }
     }
 
@@ -246,7 +246,7 @@ impl Admission {
     }
 
     /// Tells some unused connections to close, in order of rank and then of the time that they have been unused.
-    /// Returns false if there are none.
+    /// Returns false if it found no connection.
     fn make_room(
         &self,
         of: Option<&Arc<CallerAddress>>,
@@ -296,11 +296,11 @@ impl Pool {
         Self { most, share: share.min(most), used: AtomicUsize::new(0) }
     }
 
-    fn take(&self, own: &AtomicUsize, has_no_share: bool, units: usize) -> PoolReply {
-        self.take_up_to(own, has_no_share, units, 1)
+    fn reserve(&self, own: &AtomicUsize, has_no_share: bool, units: usize) -> PoolReply {
+        self.reserve_up_to(own, has_no_share, units, 1)
     }
 
-    fn take_up_to(
+    fn reserve_up_to(
         &self,
         own: &AtomicUsize,
         has_no_share: bool,
@@ -318,7 +318,7 @@ impl Pool {
         PoolReply::Yes
     }
 
-    fn give(&self, own: &AtomicUsize, units: usize) {
+    fn release(&self, own: &AtomicUsize, units: usize) {
         own.fetch_sub(units, Relaxed);
         self.used.fetch_sub(units, Relaxed);
     }
@@ -350,7 +350,7 @@ fn place(address: IpAddr) -> IpAddr {
 }
 
 /// The number of file descriptors that connections may use.
-fn connections_of(descriptors: usize) -> usize {
+pub(crate) fn connections_of(descriptors: usize) -> usize {
     let (least, most) =
         (limits::DESCRIPTORS_RESERVED_MIN_COUNT, limits::DESCRIPTORS_RESERVED_MAX_COUNT);
     let reserved = (descriptors / 4).clamp(least, most);
@@ -378,7 +378,7 @@ mod tests {
         for address in addresses {
             if let Some(seat) = admission.seat(address.parse().unwrap()).await {
                 // A running request makes the connection used.
-                std::mem::forget(seat.begin());
+                std::mem::forget(seat.begin_request());
                 seats.push(seat);
             }
         }
@@ -411,15 +411,19 @@ mod tests {
         let all = admission(1, 1);
         let [one, two] = ["192.0.2.1", "192.0.2.2"].map(|at| all.origin(at.parse().unwrap()));
         let part = limits::ANONYMOUS_REQUESTS_MAX_BYTES / limits::ANONYMOUS_PARTS_COUNT;
-        assert!(all.take(RequestMemory::Requests, &one, part));
-        assert!(!all.take(RequestMemory::Requests, &one, 1));
-        assert!(all.take(RequestMemory::Requests, &two, part));
-        all.give(RequestMemory::Requests, &one, part);
-        assert!(all.take(RequestMemory::Requests, &one, 1));
+        assert!(all.reserve(RequestMemory::Requests, &one, part));
+        assert!(!all.reserve(RequestMemory::Requests, &one, 1));
+        assert!(all.reserve(RequestMemory::Requests, &two, part));
+        all.release(RequestMemory::Requests, &one, part);
+        assert!(all.reserve(RequestMemory::Requests, &one, 1));
         let proxy = all.origin("10.0.0.1".parse().unwrap());
-        assert!(!all.take(RequestMemory::Requests, &proxy, limits::ANONYMOUS_REQUESTS_MAX_BYTES));
-        assert!(all.take(RequestMemory::Requests, &proxy, 3 * part - 1));
-        assert!(!all.take(RequestMemory::Requests, &proxy, 1));
+        assert!(!all.reserve(
+            RequestMemory::Requests,
+            &proxy,
+            limits::ANONYMOUS_REQUESTS_MAX_BYTES
+        ));
+        assert!(all.reserve(RequestMemory::Requests, &proxy, 3 * part - 1));
+        assert!(!all.reserve(RequestMemory::Requests, &proxy, 1));
     }
 
     #[test]
@@ -427,9 +431,9 @@ mod tests {
         let all = admission(1, 1);
         let one = all.origin("192.0.2.1".parse().unwrap());
         let part = limits::ANONYMOUS_REQUESTS_MAX_BYTES / limits::ANONYMOUS_PARTS_COUNT;
-        assert!(all.take_up_to(RequestMemory::Requests, &one, part / 2, 2));
-        assert!(!all.take_up_to(RequestMemory::Requests, &one, 1, 2));
-        assert!(all.take(RequestMemory::Requests, &one, part / 2));
+        assert!(all.reserve_up_to(RequestMemory::Requests, &one, part / 2, 2));
+        assert!(!all.reserve_up_to(RequestMemory::Requests, &one, 1, 2));
+        assert!(all.reserve(RequestMemory::Requests, &one, part / 2));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use lyceum_core::limits::BODY_MAX_BYTES;
 use lyceum_core::{Problem, ProblemKind, Result, json};
 use tokio::time::{Duration, timeout};
 
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::limits;
 use crate::route::RequestBody;
 
@@ -45,7 +45,7 @@ where
         json::refuse_repeated_keys(&bytes)?;
         return Ok(bytes);
     }
-    apart(move || json::refuse_repeated_keys(&bytes).map(|()| bytes)).await
+    run_blocking(move || json::refuse_repeated_keys(&bytes).map(|()| bytes)).await
 }
 
 /// Whether a body is one JSON value. In NDJSON, each line is a separate value.

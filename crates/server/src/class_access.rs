@@ -60,7 +60,7 @@ pub(crate) fn title(tx: &mut Tx<'_>, class: &str) -> Result<String> {
 
 /// Creates accounts for the students of a class within the reach who have none, and secrets of the kind for those who have
 /// none. Answers how many accounts are new.
-pub(crate) fn give(
+pub(crate) fn create_access(
     tx: &mut Tx<'_>,
     now: Timestamp,
     master: &MasterKey,

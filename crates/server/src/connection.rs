@@ -165,22 +165,22 @@ impl ConnectionState {
         if paid >= due {
             return true;
         }
-        if !self.admission.take(RequestMemory::Connections, &self.origin, due - paid) {
+        if !self.admission.reserve(RequestMemory::Connections, &self.origin, due - paid) {
             return false;
         }
         if self.paid.compare_exchange(paid, due, Relaxed, Relaxed).is_err() {
             // Another request of the connection took the bytes meanwhile.
-            self.admission.give(RequestMemory::Connections, &self.origin, due - paid);
+            self.admission.release(RequestMemory::Connections, &self.origin, due - paid);
         }
         true
     }
 
     /// Notes that a caller has shown a token.
-    fn know(&self) {
+    fn set_known(&self) {
         if !self.is_known() {
             self.is_known.store(true, Relaxed);
             let paid = self.paid.swap(0, Relaxed);
-            self.admission.give(RequestMemory::Connections, &self.origin, paid);
+            self.admission.release(RequestMemory::Connections, &self.origin, paid);
         }
     }
 
@@ -201,7 +201,7 @@ impl ConnectionState {
     }
 
     /// Notes that a request was answered or cancelled.
-    fn end(&self) {
+    fn end_request(&self) {
         if self.open.fetch_sub(1, Relaxed) == 1 {
             self.idle_since.store(self.now(), Relaxed);
             self.arrived.store(0, Relaxed);
@@ -211,7 +211,7 @@ impl ConnectionState {
     /// Returns everything that the closed connection held.
     fn leave(&self) {
         let paid = self.paid.swap(0, Relaxed);
-        self.admission.give(RequestMemory::Connections, &self.origin, paid);
+        self.admission.release(RequestMemory::Connections, &self.origin, paid);
         self.admission.leave(self);
     }
 
@@ -278,7 +278,7 @@ impl ConnectionState {
     }
 
     /// Notes that the head of a request has arrived.
-    pub(crate) fn begin(self: &Arc<Self>) -> RunningRequest {
+    pub(crate) fn begin_request(self: &Arc<Self>) -> RunningRequest {
         self.open.fetch_add(1, Relaxed);
         self.head_since.store(0, Relaxed);
         RunningRequest::new(Arc::clone(self))

@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::RawPathParams;
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use bytes::Bytes;
 use lyceum_access::{LimitedCallers, Student, TokenHolder};
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
+use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -59,6 +61,20 @@ impl Context {
             self.route.name
         );
         self.grant.as_ref().map_or(Reach::Everything, |grant| grant.reach().clone())
+    }
+
+    /// [`Db::scan_delayed`](lyceum_store::Db::scan_delayed) for a report to the caller. If the caller is limited to a part
+    /// of the roster, the primary serves it: the statement itself decides what the caller sees, and what was withdrawn a
+    /// second ago must not be in the report.
+    pub(crate) async fn scan_delayed<T, F>(&self, deadline: Duration, work: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
+    {
+        match self.grant.as_ref().is_some_and(|grant| grant.reach().is_limited()) {
+            true => self.app.db.scan(deadline, work).await,
+            false => self.app.db.scan_delayed(deadline, work).await,
+        }
     }
 
     /// The sourcedId of the signed-in student in the roster. Every handler of a student route finds what it shows and

@@ -130,7 +130,7 @@ impl Dispatch {
         };
         // The body is streamed, so its length does not matter for memory.
         let bytes = bytes_of(response.body()).min(ANSWER_PIECE_BYTES);
-        let response = match info.peer.hold(bytes).await {
+        let response = match info.peer.reserve_memory(bytes).await {
             Ok(()) => response,
             Err(problem) => {
                 hosted::LABELS.rendering.answer(&problem, PayloadDialect::Platform).into()
@@ -273,7 +273,7 @@ async fn reserve_memory(
 ) -> Result<Answer, HeaderRefusal> {
     let answer = result?;
     if answer.fixed.is_none() {
-        peer.hold(bytes_of(&answer.body)).await?;
+        peer.reserve_memory(bytes_of(&answer.body)).await?;
     }
     Ok(answer)
 }
@@ -352,7 +352,7 @@ impl Call<'_> {
         parameters::check(route, rendering, context.uri.query())?;
         etag::check(route, &context.headers)?;
         if route.access == Access::Public && !route.reads.media.is_empty() {
-            peer.hold(limits::PUBLIC_BODY_MAX_BYTES).await?;
+            peer.reserve_memory(limits::PUBLIC_BODY_MAX_BYTES).await?;
         }
         let usual_bytes = self.app.config.server.body_max_bytes;
         let has_body = !self.body.is_end_stream();

@@ -8,7 +8,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_hosting::BlobStream;
 
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::etag;
 use crate::hosted::range::{FileRange, range_of};
@@ -59,7 +59,7 @@ async fn sent(context: &Context, file: &DocumentFile, caching: HeaderValue) -> R
         }
     };
     let blobs = context.app.blobs.clone();
-    let blob = apart(move || blobs.open(&digest)).await?;
+    let blob = run_blocking(move || blobs.open(&digest)).await?;
     let blob =
         blob.ok_or_else(|| Problem::internal(format!("the blob {digest} does not exist")))?;
     let body = Body::new(BlobStream::of(blob, offset, length));

@@ -22,8 +22,8 @@ use lyceum_hosting::{homes, text_search};
 use lyceum_store::jobs::ClaimedJob;
 use lyceum_store::{Db, Tx};
 
-use crate::apart::apart;
 use crate::backup::named_files;
+use crate::blocking::run_blocking;
 use crate::hosted;
 use crate::limits;
 use crate::replication::Replication;
@@ -225,7 +225,7 @@ impl PersonalData {
                 ErasureStep::SearchProjects(terms) => {
                     let data = self.clone();
                     let search = move || data.search(&data.named_files()?, &terms);
-                    let found = self.leased(job, apart(search)).await?;
+                    let found = self.leased(job, run_blocking(search)).await?;
                     let key = self.key.clone();
                     let store =
                         move |tx: &mut Tx<'_>| erase::projects_searched(tx, &key, id, &found);
@@ -237,7 +237,7 @@ impl PersonalData {
                         Some(replication) => replication.while_released(|| db.compact(&tables)),
                         None => db.compact(&tables),
                     };
-                    self.leased(job, apart(compact)).await?;
+                    self.leased(job, run_blocking(compact)).await?;
                     let key = self.key.clone();
                     self.db.write(move |tx| erase::pages_compacted(tx, &key, id)).await?;
                 }

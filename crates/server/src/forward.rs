@@ -102,7 +102,7 @@ async fn of_project(app: &App, slug: String) -> Result<Destination> {
     }
     let mut found = route(app, &slug).await?;
     if let ProjectRoute::Left(holder) = &found {
-        if !takeovers::take(app, &slug).await && !app.lease.awaits_replica(&slug) {
+        if !takeovers::take_over(app, &slug).await && !app.lease.awaits_replica(&slug) {
             return Err(leases::unreachable(&slug, holder));
         }
         found = route(app, &slug).await?;
@@ -113,7 +113,7 @@ async fn of_project(app: &App, slug: String) -> Result<Destination> {
         ProjectRoute::Nowhere => return Ok(Destination::Here(None)),
         ProjectRoute::Here => {}
     }
-    if app.lease.awaits_replica(&slug) && !takeovers::take(app, &slug).await {
+    if app.lease.awaits_replica(&slug) && !takeovers::take_over(app, &slug).await {
         return Err(leases::not_replicated_yet(&slug));
     }
     // The project came to this node a moment ago, or the lease has ended.
@@ -187,7 +187,7 @@ pub(crate) async fn forward(
             answered = client.0.request(request) => {
                 answered.map_err(|error| silent(node).because(error))
             }
-            problem = lost(app, slug, &node.id) => Err(problem),
+            problem = until_moved(app, slug, &node.id) => Err(problem),
             () = sleep(Duration::from_secs(patience)), if slug.is_none() => Err(silent(node)),
         }
     };
@@ -264,7 +264,7 @@ fn remove_of_connection(headers: &mut HeaderMap) {
 }
 
 /// Completes when the node that should answer no longer holds the project.
-async fn lost(app: &App, slug: Option<&str>, holder: &str) -> Problem {
+async fn until_moved(app: &App, slug: Option<&str>, holder: &str) -> Problem {
     let Some(slug) = slug else { return std::future::pending().await };
     loop {
         sleep(Duration::from_millis(limits::FORWARD_CHECK_EVERY_MS)).await;

@@ -1,17 +1,20 @@
 //! Moves ids and facts of new events into runs, while servers append more, and sums facts. Each server tries, and one at a
-//! time does it. On SQLite, the transactions that append events write runs themselves.
+//! time does it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use lyceum_core::Result;
 use lyceum_events::facts;
-use lyceum_events::repository::{YOUNG_TABLES, forget_unused_heads, gather, is_gathering_due};
-use lyceum_hosting::nodes::report;
-use lyceum_store::{SqlDialect, log};
+use lyceum_events::repository::{
+    SHORT_LIVED_TABLES, forget_unused_heads, gather, is_gathering_due,
+};
+use lyceum_hosting::nodes::report::{self, NodeStatus};
+use lyceum_store::log;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::limits::{
     EVENT_GATHER_PAUSE_MS, EVENT_HEADS_CHECK_EVERY_S, EVENT_ROWS_FREED_COUNT,
     EVENT_ROWS_FREED_EVERY_S, FACT_SUM_EVERY_S,
@@ -24,17 +27,35 @@ const PAUSE: Duration = Duration::from_millis(EVENT_GATHER_PAUSE_MS);
 /// rows.
 pub(crate) async fn gather_periodically(app: App) {
     let deleted = AtomicUsize::new(0);
-    let move_all = async {
-        if app.db.dialect() == SqlDialect::Postgres {
-            tokio::join!(move_periodically(&app, &deleted), free_periodically(&app, &deleted));
-        }
-    };
-    tokio::join!(move_all, sum_periodically(&app));
+    tokio::join!(
+        move_periodically(&app, &deleted),
+        free_periodically(&app, &deleted),
+        sum_periodically(&app)
+    );
+}
+
+/// Until when all facts are summed, as far as this server knows: those that were stored before it are.
+pub(crate) struct SummedUntil(Mutex<Instant>);
+
+impl SummedUntil {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Instant::now()))
+    }
+
+    fn set(&self, at: Instant) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = at;
+    }
+
+    /// The time since then.
+    pub(crate) fn age(&self) -> Duration {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
 }
 
 async fn sum_periodically(app: &App) {
+    let mut awaited = AwaitedServers::default();
     loop {
-        if let Err(problem) = sum_all(app).await {
+        if let Err(problem) = sum_all(app, &mut awaited).await {
             tracing::warn!(%problem, "facts of events were not summed; trying again");
         }
         sleep(Duration::from_secs(FACT_SUM_EVERY_S)).await;
@@ -43,22 +64,67 @@ async fn sum_periodically(app: &App) {
 
 /// Sums the facts of all events that are stored now, unless another server does, or an older one is live, which reads no
 /// sums.
-async fn sum_all(app: &App) -> Result<()> {
-    let now = app.clock.now();
-    let may_sum = app.db.read(move |tx| {
-        Ok(facts::is_summing_due(tx)? && report::all_know(tx, now, facts::SUMS_SCHEMA_VERSION)?)
+async fn sum_all(app: &App, awaited: &mut AwaitedServers) -> Result<()> {
+    let begun = Instant::now();
+    let looked = app.db.read(|tx| {
+        let is_due = facts::is_summing_due(tx)?;
+        let older = match is_due {
+            true => report::older_than(tx, facts::SUMS_SCHEMA_VERSION)?,
+            false => Vec::new(),
+        };
+        Ok((is_due, older))
     });
-    if !may_sum.await? {
+    let (is_due, older) = looked.await?;
+    awaited.log(&older);
+    if !is_due {
+        app.summed_until.set(begun);
+    }
+    if !is_due || !older.is_empty() {
         return Ok(());
     }
     let Some(end) = log::write_latest(&app.db, facts::sum_young).await? else { return Ok(()) };
-    let mut began = Instant::now();
-    while log::write_latest(&app.db, move |tx| facts::sum_runs(tx, end)).await? {
+    let mut step_began = Instant::now();
+    while let Some(has_more) =
+        log::write_latest(&app.db, move |tx| facts::sum_runs(tx, end)).await?
+    {
+        if !has_more {
+            app.summed_until.set(begun);
+            break;
+        }
         // On SQLite, other writes wait for this one.
-        sleep(began.elapsed()).await;
-        began = Instant::now();
+        sleep(step_began.elapsed()).await;
+        step_began = Instant::now();
     }
     Ok(())
+}
+
+/// The older servers for whose end the sums wait, as they were logged last.
+#[derive(Default)]
+struct AwaitedServers(Vec<String>);
+
+impl AwaitedServers {
+    /// Logs them when they begin to delay the sums, and when others do.
+    fn log(&mut self, older: &[NodeStatus]) {
+        let ids: Vec<String> = older.iter().map(|node| node.id.clone()).collect();
+        if ids == self.0 {
+            return;
+        }
+        self.0 = ids;
+        if older.is_empty() {
+            tracing::info!("facts of events are summed again");
+            return;
+        }
+        let name = |node: &NodeStatus| {
+            let NodeStatus { name, version, seen, .. } = node;
+            format!("{name} ({version}, reported at {seen})")
+        };
+        let servers = older.iter().map(name).collect::<Vec<_>>().join(", ");
+        tracing::warn!(
+            servers,
+            "facts of events are not summed, because live servers of an earlier release read no sums; upgrade or stop \
+             these servers; until then SQL does not see new events in 'event_sums'"
+        );
+    }
 }
 
 async fn move_periodically(app: &App, deleted: &AtomicUsize) {
@@ -98,7 +164,7 @@ async fn free_periodically(app: &App, deleted: &AtomicUsize) {
         }
         let next = Instant::now() + Duration::from_secs(EVENT_ROWS_FREED_EVERY_S);
         let db = app.db.clone();
-        match apart(move || db.free_rows(&YOUNG_TABLES)).await {
+        match run_blocking(move || db.free_rows(&SHORT_LIVED_TABLES)).await {
             Ok(()) => drop(deleted.fetch_sub(count, Ordering::Relaxed)),
             Err(problem) => {
                 tracing::warn!(%problem, "the space of moved ids and facts was not freed; trying again");

@@ -19,7 +19,7 @@ use lyceum_store::{Db, Tx};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::hosted;
 use crate::limits;
 use crate::routes::bridge::settle_users;
@@ -102,7 +102,7 @@ async fn next(app: &App) -> Result<bool> {
                         rejects: rejects.as_deref(),
                         error: None,
                     };
-                    imports::end(tx, now, &job, &import, &outcome)
+                    imports::store_outcome(tx, now, &job, &import, &outcome)
                 })
                 .await?
         }
@@ -116,7 +116,7 @@ async fn next(app: &App) -> Result<bool> {
                 .write(move |tx| {
                     let outcome =
                         ImportOutcome { error: Some(&problem.message), ..ImportOutcome::default() };
-                    imports::end(tx, now, &job, &import, &outcome)
+                    imports::store_outcome(tx, now, &job, &import, &outcome)
                 })
                 .await?
         }
@@ -157,7 +157,7 @@ struct ImportReport {
 /// Reads the file of an import.
 async fn read(app: &App, import: &Import) -> Result<ImportReport> {
     let (app, import, now) = (app.clone(), import.clone(), app.clock.now());
-    apart(move || {
+    run_blocking(move || {
         let told = |progress: csv::CsvProgress| {
             let percent = progress.bytes.saturating_mul(100) / progress.total_bytes.max(1);
             let file = progress.file.to_owned();

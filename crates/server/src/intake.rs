@@ -90,7 +90,11 @@ struct EnvelopeGroup {
 }
 
 /// Stores an envelope durably.
-pub(crate) async fn take(app: &App, client: String, envelope: Envelope) -> Result<EnvelopeReceipt> {
+pub(crate) async fn store_envelope(
+    app: &App,
+    client: String,
+    envelope: Envelope,
+) -> Result<EnvelopeReceipt> {
     let (events, sent) = (envelope.events.len(), envelope.send_time);
     let (reply, answer) = oneshot::channel();
     let requests_write = {

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lyceum_core::Result;
-use lyceum_hosting::leases;
+use lyceum_core::{Problem, Result};
+use lyceum_hosting::leases::{self, HeldProject};
 use lyceum_hosting::replicas::Replicas;
 use lyceum_hosting::takeover::{self, HeldFiles};
 use lyceum_store::Tx;
+use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::state::App;
 use crate::{hosted, limits};
 
@@ -21,12 +22,9 @@ pub(crate) async fn renew_periodically(app: App) {
     }
     loop {
         sleep(Duration::from_millis(limits::HOME_LEASE_RENEW_MS)).await;
-        match renew_in_turn(&app).await {
+        match renew_apart(&app).await {
             // Ending backends may take longer than the lease.
-            Ok(renewed) => {
-                let app = App::clone(&app);
-                tokio::spawn(async move { settle(&app, renewed).await });
-            }
+            Ok(_settling) => {}
             Err(problem) => {
                 tracing::warn!(%problem, "the lease of this server's projects was not renewed; trying again");
             }
@@ -42,7 +40,7 @@ pub(crate) async fn watch_others(app: App) {
     loop {
         let node = Arc::clone(&app.node);
         match app.db.read(move |tx| leases::of_others(tx, &node)).await {
-            Ok(found) => app.lease.see(found),
+            Ok(found) => app.lease.record_others(found),
             Err(problem) => tracing::debug!(%problem, "the leases of other servers were not read"),
         }
         sleep(Duration::from_millis(limits::HOME_LEASE_WATCH_MS)).await;
@@ -50,13 +48,13 @@ pub(crate) async fn watch_others(app: App) {
 }
 
 /// Takes the lease when the server starts, and moves the folders of projects aside that other nodes have taken meanwhile.
-pub(crate) async fn begin(app: &App) -> Result<()> {
+pub(crate) async fn acquire(app: &App) -> Result<()> {
     if !app.lease.is_needed() {
         return Ok(());
     }
     renew(app).await?;
     let node = Arc::clone(&app.node);
-    for slug in apart(move || takeover::folders(&node)).await? {
+    for slug in run_blocking(move || takeover::folders(&node)).await? {
         set_aside(app, &slug).await?;
     }
     Ok(())
@@ -67,9 +65,15 @@ pub(crate) async fn renew(app: &App) -> Result<()> {
     if !app.lease.is_needed() {
         return Ok(());
     }
+    renew_apart(app).await?.await.map_err(Problem::internal)
+}
+
+/// Renews the lease, and does not wait until the projects that other nodes have taken are moved aside. The returned task
+/// does that, also if its caller gives up: no other renewal names them again.
+pub(crate) async fn renew_apart(app: &App) -> Result<JoinHandle<()>> {
     let renewed = renew_in_turn(app).await?;
-    settle(app, renewed).await;
-    Ok(())
+    let app = App::clone(app);
+    Ok(tokio::spawn(async move { settle(&app, renewed).await }))
 }
 
 /// Stops serving the projects that were lost, and replicates the files of those that came.
@@ -111,7 +115,7 @@ async fn set_aside(app: &App, slug: &str) -> Result<()> {
         return Ok(());
     }
     let (node, moved) = (Arc::clone(&app.node), slug.to_owned());
-    if let Some(folder) = apart(move || takeover::set_aside(&node, &moved)).await? {
+    if let Some(folder) = run_blocking(move || takeover::set_aside(&node, &moved)).await? {
         let folder = folder.display();
         tracing::warn!(slug, %folder, "another server has taken the project; its files here were moved aside");
     }
@@ -126,8 +130,9 @@ pub(crate) async fn follow(app: &App, slugs: Vec<String>) {
         Ok(held) => held,
         Err(problem) => return tracing::error!(%problem, "files of projects are not replicated"),
     };
-    let followed =
-        apart(move || held.iter().try_for_each(|held| takeover::follow(&node, &replicas, held)));
+    let followed = run_blocking(move || {
+        held.iter().try_for_each(|held| takeover::follow(&node, &replicas, held))
+    });
     if let Err(problem) = followed.await {
         tracing::error!(%problem, "files of projects are not replicated");
     }
@@ -136,6 +141,17 @@ pub(crate) async fn follow(app: &App, slugs: Vec<String>) {
 pub(crate) async fn held_files(app: &App, slugs: Vec<String>) -> Result<Vec<HeldFiles>> {
     let node = Arc::clone(&app.node);
     app.db.read(move |tx| takeover::held_files(tx, &node, &slugs)).await
+}
+
+/// Records that the replicas have a state of this node, so that it may acknowledge writes to the project.
+pub(crate) async fn set_replicated(app: &App, project: HeldProject) -> Result<()> {
+    // A renewal that read the projects before must not be taken over after this.
+    let _turn = app.lease_turn.lock().await;
+    let (node, recorded) = (Arc::clone(&app.node), project.clone());
+    if app.db.write(move |tx| leases::set_replicated(tx, &node, &recorded)).await? {
+        app.lease.end_wait(&project);
+    }
+    Ok(())
 }
 
 /// The replicas of projects; `None` if other nodes cannot get the files of this one.
@@ -150,7 +166,7 @@ pub(crate) async fn release(app: &App, is_replicated: bool) {
     if !app.lease.is_needed() {
         return;
     }
-    app.lease.end();
+    app.lease.expire();
     if !is_replicated {
         return;
     }

@@ -18,13 +18,13 @@
 //! | bodies, forms with files, compression, CORS, proxies, request ids, entity tags, page links | `body`, `multipart`, `compression`, `cors`, `proxy`, `request_id`, `etag`, `paging` |
 //! | metrics, and the listener for them | `metrics` |
 //! | spans of traces; sending them and the metrics to a collector | `trace`, `telemetry` |
-//! | answers that never change; streams; what wakes them; what students do, for open pages; slow work on other threads | `fixed`, `sse`, `live`, `activity_watch`, `apart` |
+//! | answers that never change; streams; what wakes them; what students do, for open pages; slow work on other threads | `fixed`, `sse`, `live`, `activity_watch`, `blocking` |
 //! | many envelopes in one transaction; moving ids and facts of events into runs | `intake`, `gathering` |
 //! | requests to addresses that callers supply | `guarded` |
 //! | deployed projects; files of items and stimuli | `hosted`, `document_files` |
 //! | where the learning of a sandbox's players is recorded | `learning` |
 //! | background work: imports, backups, sending webhooks, erasures, words of names | `imports`, `backup`, `webhooks`, `erasure`, `name_words` |
-//! | replicas of SQLite files; projects taken from other nodes | `replication`; `takeovers` |
+//! | replicas of SQLite files; who owns the S3 bucket; projects taken from other nodes | `replication`; `owner_watch`; `takeovers` |
 //! | whether the owner of a webhook receives a change | `webhook_reach` |
 //! | reports that this server lives, and other servers of the database; the lease of its projects | `nodes`, `leases` |
 //! | forwarding requests to the node with a project's files, and the signature on them | `forward`, `hop` |
@@ -35,9 +35,9 @@ mod activity_watch;
 mod admission;
 mod aliases;
 pub mod answer;
-mod apart;
 pub mod auth;
 pub mod backup;
+mod blocking;
 mod body;
 mod class_access;
 mod compression;
@@ -69,6 +69,7 @@ mod name_words;
 mod nodes;
 pub mod openapi;
 mod own_account;
+mod owner_watch;
 mod paging;
 mod parameters;
 mod problem_page;

@@ -16,7 +16,7 @@ pub const TOKEN_CACHE_ENTRIES: usize = 20_000;
 pub const REVOCATION_MAX_S: u64 = 5;
 /// Milliseconds that reading a course's whole tree may take.
 pub const COURSE_READ_MAX_MS: u64 = 10_000;
-/// Seconds after which a status list that did not change is signed anew.
+/// Seconds after which a status list that did not change is signed again.
 pub const STATUS_LIST_SIGNED_S: i64 = 3600;
 /// Bytes of a document that is read from an address that a caller supplied at most.
 pub const FETCH_MAX_BYTES: u64 = 1024 * 1024;
@@ -36,7 +36,7 @@ pub const DRAIN_MAX_BYTES: usize = 64 * 1024 * 1024;
 pub const DRAIN_MAX_MS: u64 = 5000;
 /// Bytes of a token request's body at most.
 pub const TOKEN_BODY_MAX_BYTES: usize = 16 * 1024;
-/// Bytes of an answer below which compressing it is not worth the time.
+/// Bytes of an answer below which it is not compressed.
 pub const COMPRESSION_MIN_BYTES: u16 = 1024;
 /// Milliseconds between two checks whether the TLS files have changed.
 pub const TLS_POLL_MS: u64 = 2000;
@@ -46,9 +46,9 @@ pub const CLIENTS_REFRESH_MS: u64 = 2000;
 pub const READY_WAIT_MS: u64 = 2000;
 /// Milliseconds for which `/ready` answers that the store takes writes without looking again.
 pub const READY_KEPT_MS: u64 = 5000;
-/// Milliseconds for which `/ready` answers that it does not.
+/// Milliseconds for which `/ready` answers that the store takes no writes, without looking again.
 pub const READY_REFUSED_MS: u64 = 1000;
-/// Seconds for which `/ready` says yes while writes only wait for others, such as an import.
+/// Seconds for which `/ready` answers 200 while writes only wait for others, such as an import.
 pub const READY_WAITING_MAX_S: u64 = 600;
 /// Bytes of a JSON body that carries one QTI document at most.
 pub const QTI_BODY_MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -76,7 +76,7 @@ pub const EVENT_STREAM_HEARTBEAT_S: u64 = 15;
 pub const STREAM_CHECK_MS: u64 = 1000;
 /// Milliseconds that counting the users of an application may take.
 pub const APPLICATION_METRICS_MAX_MS: u64 = 10_000;
-/// Times that a change inside a test is made at most where other changes come between.
+/// Times that a change inside a test is tried at most if other changes come between.
 pub const QTI_EDIT_MAX_ATTEMPTS: u32 = 20;
 /// Bytes of one CASE package at most, in a request and in a file.
 pub const CASE_PACKAGE_MAX_BYTES: usize = 64 * 1024 * 1024;
@@ -157,7 +157,7 @@ pub const ANONYMOUS_COMPRESSIONS_MAX_COUNT: usize = 8;
 pub const ANONYMOUS_READS_MAX_COUNT: usize = 2;
 /// Such reads that wait at most; further ones are refused with 503.
 pub const ANONYMOUS_READS_WAITING_MAX_COUNT: usize = 64;
-/// Connections that became web sockets to backends at most.
+/// Web sockets to backends at most.
 pub const UPGRADED_CONNECTIONS_MAX_COUNT: usize = 1_000;
 /// Bytes of a form of the console at most.
 pub const CONSOLE_FORM_MAX_BYTES: usize = 1024 * 1024;
@@ -188,7 +188,7 @@ pub const CONSOLE_BUCKET_MAX_ROWS: usize = 5000;
 pub const CONSOLE_TREE_MAX_ROWS: usize = 2000;
 /// Bytes of a zip of rosters that is sent in a browser at most; `lyceum import` takes larger ones.
 pub const IMPORT_UPLOAD_MAX_BYTES: usize = 128 * 1024 * 1024;
-/// Milliseconds after which a server tells the others again how far an import is.
+/// Milliseconds after which a server reports the progress of an import again.
 pub const IMPORT_TELL_MS: u64 = 1000;
 /// Milliseconds between two checks for imports that another server added.
 pub const IMPORT_POLL_MS: u64 = 2000;
@@ -196,11 +196,11 @@ pub const IMPORT_POLL_MS: u64 = 2000;
 pub const ERASURE_POLL_MS: u64 = 1000;
 /// Milliseconds after which a server that searches or compacts for an erasure reports again.
 pub const ERASURE_RENEW_MS: u64 = 3000;
-/// Lines of a backend's log that are answered where nobody asks for another number.
+/// Lines of a backend's log in one answer, unless the request names another number.
 pub const BACKEND_LOG_PAGE_ENTRIES: usize = 100;
 /// Versions of projects that a server remembers.
 pub const DEPLOYMENT_CACHE_ENTRIES: usize = 256;
-/// Copies of the database that one backup makes, where files that it names are removed meanwhile.
+/// Times that one backup copies the database at most, because files that the copy names were removed meanwhile.
 pub const BACKUP_COPIES_MAX_COUNT: usize = 5;
 /// Bytes of the disk of the data folder that a backup leaves free.
 pub const BACKUP_SPARED_BYTES: u64 = 256 * 1024 * 1024;
@@ -208,7 +208,7 @@ pub const BACKUP_SPARED_BYTES: u64 = 256 * 1024 * 1024;
 pub const BACKUP_POLL_MS: u64 = 1000;
 /// Milliseconds after which a server that makes a backup reports again.
 pub const BACKUP_REPORT_MS: u64 = 30_000;
-/// Seconds for which a file that no kept version needs stays, where nobody asks for it meanwhile.
+/// Seconds after its last upload for which a file stays that no stored version needs.
 pub const BLOB_SPARED_S: u64 = 86_400;
 /// Seconds between two searches for files that no stored version needs.
 pub const BLOB_SWEEP_EVERY_S: u64 = 3600;
@@ -218,9 +218,9 @@ pub const PASSWORD_HASHES_MAX_COUNT: usize = 2;
 pub const PASSWORD_HASHES_WAITING_MAX_COUNT: usize = 32;
 /// Wrong passwords for one account from one address within that time.
 pub const GUESSES_ACCOUNT_AND_ADDRESS_COUNT: i64 = 10;
-/// Wrong passwords for one account within that time, from wherever.
+/// Wrong passwords for one account within that time, from all addresses.
 pub const GUESSES_ACCOUNT_COUNT: i64 = 100;
-/// Wrong passwords from one address within that time, for whatever account.
+/// Wrong passwords from one address within that time, for all accounts.
 pub const GUESSES_ADDRESS_COUNT: i64 = 100;
 /// Wrong device codes of one person within that time.
 pub const GUESSES_DEVICE_CODE_COUNT: i64 = 20;
@@ -230,16 +230,15 @@ pub const GUESSES_LINK_COUNT: i64 = 30;
 pub const PUBLIC_BODY_MAX_BYTES: usize = 16 * 1024;
 /// Bytes of a form of the sign-in pages at most.
 pub const SIGN_IN_FORM_MAX_BYTES: usize = 16 * 1024;
-/// Seconds in which somebody comes back from the OpenID provider.
+/// Seconds that a person has to return from the OpenID provider.
 pub const OIDC_ATTEMPT_LIFETIME_S: i64 = 10 * 60;
 /// Seconds after which the provider's endpoints and keys are read again.
 pub const OIDC_PROVIDER_MAX_AGE_S: i64 = 3600;
 /// Seconds at least between two requests for the provider's keys because of an unknown key.
 pub const OIDC_KEYS_MIN_AGE_S: i64 = 10;
-/// Seconds that a game token is valid which a browser's page hands to the game that it shows:
-/// the page gets the next one before.
+/// Seconds that the token is valid which a page gives to the game that it shows. The page gets the next token before.
 pub const PLAY_TOKEN_LIFETIME_S: i64 = 600;
-/// Seconds between two searches for demo visitors whose time is over.
+/// Seconds between two searches for expired demo visitors.
 pub const DEMO_PURGE_EVERY_S: u64 = 3600;
 /// New demo visitors from one address within 15 minutes at most.
 pub const DEMO_VISITORS_MAX_COUNT: i64 = 120;
@@ -257,7 +256,7 @@ pub const WEBHOOK_ANSWER_MAX_BYTES: u64 = 64 * 1024;
 pub const WEBHOOK_POLL_MS: u64 = 200;
 /// Milliseconds between two looks of a server that does not send webhooks.
 pub const WEBHOOK_IDLE_POLL_MS: u64 = 500;
-/// Milliseconds between two renewals of the turn to send, well below `WEBHOOK_SENDER_LEASE_S`.
+/// Milliseconds between two renewals of the lease of the sender, well below `WEBHOOK_SENDER_LEASE_S`.
 pub const WEBHOOK_RENEW_MS: u64 = 3_000;
 /// Milliseconds that a sender gathers outcomes and changes for its next transaction.
 pub const WEBHOOK_GATHER_MS: u64 = 20;
@@ -289,7 +288,8 @@ pub const FORWARD_CHECK_EVERY_MS: u64 = 2_000;
 pub const FORWARD_IDLE_CONNECTIONS_MAX_COUNT: usize = 64;
 /// Seconds that such a connection is kept without a request; below the shortest `server.keep_alive_s` that is usual.
 pub const FORWARD_IDLE_S: u64 = 30;
-/// Milliseconds after which a node refuses a request that another node forwarded. Clocks of nodes may differ by as much.
+/// Milliseconds after which a node refuses a request that another node forwarded. Clocks of nodes may differ by as
+/// much.
 pub const FORWARDED_MAX_AGE_MS: u64 = 60_000;
 /// Milliseconds that sending spans or metrics to the collector may take, and that the end of the server waits for it.
 pub const TELEMETRY_SEND_MAX_MS: u64 = 5_000;
@@ -303,13 +303,19 @@ pub const SPANS_SEND_EVERY_MS: u64 = 2_000;
 pub const SPANS_BATCH_MAX_COUNT: usize = 512;
 /// Spans that wait to be sent; further ones are dropped and counted.
 pub const SPANS_WAITING_MAX_COUNT: usize = 4_096;
-/// Seconds between two comparisons of the mark of the installation in the store of replicas with the one in the database.
+/// Seconds between two comparisons of the mark of the installation in the store of replicas with the one in the
+/// database.
 pub const INSTALLATION_CHECK_EVERY_S: u64 = 20;
 /// Comparisons of the mark at once at most, while other servers replace it.
 pub const INSTALLATION_CHECK_MAX_COUNT: u32 = 5;
+/// Seconds for which a server must find that its installation owns the S3 bucket before it deletes objects there: long enough
+/// that a server with a copy of its database notices it.
+pub const BUCKET_OWNER_PROOF_S: u64 = 300;
 /// Projects that a server takes from other servers at once at most.
 pub const TAKEOVERS_MAX_COUNT: usize = 4;
+/// Milliseconds that an attempt to take a project waits at most for the database and for other work on the project.
+pub const TAKEOVER_STEP_MAX_MS: u64 = 60_000;
 /// Milliseconds after a failed attempt to take a project until the next one.
 pub const TAKEOVER_RETRY_MS: u64 = 2_000;
-/// Seconds for which a node waits longer for another node's answer about an upload than that node may take for it.
+/// Seconds that a node waits for another node's answer about an upload, beyond the time that the other node may take.
 pub const FORWARD_SPARE_S: u64 = 2;

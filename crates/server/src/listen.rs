@@ -196,7 +196,7 @@ async fn serve<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(|request: Request<Incoming>| {
-        let (mut running, guard) = (activity.begin(), InFlight::count(&shared.app));
+        let (mut running, guard) = (activity.begin_request(), InFlight::count(&shared.app));
         if running.is_of_proxy() {
             let trusted = &shared.app.config.server.trusted_proxies;
             running.sent_for(proxy::caller(peer, request.headers(), trusted));

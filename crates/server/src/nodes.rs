@@ -1,7 +1,7 @@
 //! Reports that this server lives, and watches the other servers that share its database.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lyceum_hosting::nodes::report::{self, NodeReport, NodeState, NodeStatus};
 use lyceum_store::Tx;
@@ -17,8 +17,7 @@ pub(crate) async fn report_periodically(app: App) {
         let is_stopping = app.draining.load(Relaxed);
         let state = if is_stopping { NodeState::Stopping } else { NodeState::Serving };
         report_state(app.clone(), state).await;
-        let now = app.clock.now();
-        if let Ok(nodes) = app.db.read(move |tx| report::list(tx, now)).await {
+        if let Ok(nodes) = app.db.read(report::list).await {
             app.live_servers.store(count_live(&nodes), Relaxed);
             let found = report::address_conflict(&nodes);
             if found != conflict
@@ -44,7 +43,7 @@ fn newest_migration() -> i32 {
 
 /// Reports the state of this server.
 pub(crate) async fn report_state(app: App, state: NodeState) {
-    let (now, node) = (app.clock.now(), app.node.clone());
+    let (sent, node) = (Instant::now(), app.node.clone());
     let report = NodeReport {
         version: env!("CARGO_PKG_VERSION"),
         schema_version: newest_migration(),
@@ -52,7 +51,7 @@ pub(crate) async fn report_state(app: App, state: NodeState) {
         state,
         master_key: app.master_key.clone(),
     };
-    let write = move |tx: &mut Tx<'_>| report::report(tx, now, &node, &report);
+    let write = move |tx: &mut Tx<'_>| report::report(tx, sent, &node, &report);
     if let Err(problem) = app.db.write(write).await {
         tracing::warn!(%problem, "the server could not report its state");
     }

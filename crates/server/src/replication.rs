@@ -5,20 +5,23 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use lyceum_blob::DeletionRight;
 use lyceum_core::config::Config;
-use lyceum_core::time::Clock;
+use lyceum_core::time::{Clock, Timestamp};
 use lyceum_core::{Problem, Result};
 use lyceum_hosting::installations::{self, FormerInstallation, MarkComparison};
 use lyceum_hosting::leases::NodeLease;
 use lyceum_hosting::nodes::Node;
+use lyceum_hosting::owners;
 use lyceum_hosting::replicas::{self, InstallationStores, Replicas};
 use lyceum_replica::{ReplicaStore, ReplicationStatus, Replicator};
 use lyceum_store::{Db, SqlDialect, Tx};
 use tokio::time::sleep;
 
-use crate::apart::apart;
-use crate::limits;
+use crate::blocking::run_blocking;
+use crate::owner_watch::OwnerWatch;
 use crate::state::App;
+use crate::{descriptors, limits};
 
 /// The replication of a server whose settings name a place for replicas.
 pub struct Replication {
@@ -31,8 +34,12 @@ pub struct Replication {
     store: ReplicaStore,
     /// Into whose store the files are replicated; `None` until the store answers.
     installation: Mutex<Option<KnownInstallation>>,
+    /// Whether this installation owns the S3 bucket, if there is one.
+    owner: Option<OwnerWatch>,
     /// Whether files that changed before the start are replicated.
     has_followed: AtomicBool,
+    /// Whether replicas of an earlier release were sought.
+    has_sought: AtomicBool,
 }
 
 /// Checks the installation until the server ends.
@@ -55,10 +62,11 @@ impl Replication {
         db: &Db,
         config: &Config,
         clock: &Arc<dyn Clock>,
-        (node, lease): (&Arc<Node>, &Arc<NodeLease>),
+        (node, lease, right): (&Arc<Node>, &Arc<NodeLease>, &DeletionRight),
     ) -> Result<Option<Self>> {
         let Some(store) = replicas::store(config)? else { return Ok(None) };
-        let replicator = Replicator::start(Arc::clone(clock), config.replica.keep_days)?;
+        let open_max = descriptors::replicated_files(descriptors::raise(), config);
+        let replicator = Replicator::start(Arc::clone(clock), config.replica.keep_days, open_max)?;
         let replicator = Arc::new(replicator);
         let lease = Arc::clone(lease);
         let epoch_of = move |slug: &str| lease.epoch(slug);
@@ -68,11 +76,25 @@ impl Replication {
         if let Some(file) = &database {
             replicator.add(file, replicas::SERVER_DATABASE, None);
         }
-        let (installation, has_followed) = (Mutex::default(), AtomicBool::default());
-        let replication =
-            Self { replicator, projects, database, store, installation, has_followed };
-        if let Err(problem) = replication.check_installation(db, &**clock, true).await {
-            tracing::warn!(%problem, "files are replicated once the store of replicas answers");
+        let (installation, has_followed, has_sought) = Default::default();
+        let owner = owners::store(config)?
+            .map(|store| OwnerWatch::new(config.s3.clone(), store, right.clone()));
+        let replication = Self {
+            replicator,
+            projects,
+            database,
+            store,
+            installation,
+            owner,
+            has_followed,
+            has_sought,
+        };
+        match replication.check_installation(db, &**clock, true).await {
+            // Without an answer, the server does not wait for further ones.
+            Ok(()) => replication.check_bucket(db, &**clock).await,
+            Err(problem) => {
+                tracing::warn!(%problem, "files are replicated once the store of replicas answers");
+            }
         }
         Ok(Some(replication))
     }
@@ -87,7 +109,41 @@ impl Replication {
             if let Err(problem) = self.follow_changed(db, node).await {
                 tracing::warn!(%problem, "files of projects are replicated once they are used");
             }
+            self.check_bucket(db, clock).await;
             sleep(Duration::from_secs(limits::INSTALLATION_CHECK_EVERY_S)).await;
+        }
+    }
+
+    /// Checks whether this installation owns the S3 bucket, and looks once for replicas of earlier releases.
+    async fn check_bucket(&self, db: &Db, clock: &dyn Clock) {
+        if let Err(problem) = self.find_earlier(db, clock.now()).await {
+            tracing::warn!(%problem, "replicas of an earlier release were not sought; trying again");
+        }
+        self.check_owner(db, clock).await;
+    }
+
+    /// Lets restores also use the replicas from before there were installations.
+    async fn find_earlier(&self, db: &Db, now: Timestamp) -> Result<()> {
+        if self.has_sought.load(Relaxed) {
+            return Ok(());
+        }
+        let store = self.store.clone();
+        if run_blocking(move || replicas::has_earlier(&store)).await? {
+            db.write(move |tx| installations::note_earlier(tx, now)).await?;
+        }
+        self.has_sought.store(true, Relaxed);
+        Ok(())
+    }
+
+    /// Whether an operator must say which installation owns the S3 bucket.
+    pub(crate) fn lacks_bucket(&self) -> bool {
+        self.owner.as_ref().is_some_and(OwnerWatch::lacks_bucket)
+    }
+
+    /// Checks whether this installation owns the S3 bucket.
+    pub(crate) async fn check_owner(&self, db: &Db, clock: &dyn Clock) {
+        if let Some(owner) = &self.owner {
+            owner.check(db, clock.now()).await;
         }
     }
 
@@ -99,7 +155,7 @@ impl Replication {
             let present = db.write(move |tx| installations::present(tx, now)).await?;
             let store = self.store.below(&present.id);
             let reading = store.clone();
-            let stored = apart(move || reading.mark()).await?;
+            let stored = run_blocking(move || reading.mark()).await?;
             let again = db.write(move |tx| installations::present(tx, now)).await?;
             if again != present {
                 // Another server of the database replaces the mark at this moment.
@@ -114,7 +170,7 @@ impl Replication {
                         installations::set_next_mark(tx, now, &present, stored.as_ref(), &next)
                     };
                     if db.write(claim).await? {
-                        apart(move || store.set_mark(&mark)).await?;
+                        run_blocking(move || store.set_mark(&mark)).await?;
                         db.write(move |tx| installations::set_mark(tx, &id, &set)).await?;
                     }
                 }
@@ -124,6 +180,9 @@ impl Replication {
                         "another server with a copy of this database replicates into the same place; this server \
                          replicates into a new one from now on"
                     );
+                    if let Some(owner) = &self.owner {
+                        owner.doubt(&present.id).await?;
+                    }
                     db.write(move |tx| installations::replace(tx, now, &present)).await?;
                     continue;
                 }
@@ -140,18 +199,24 @@ impl Replication {
         let known = db.read(|tx| Ok((installations::id(tx)?, installations::former(tx)?))).await?;
         let (Some(id), former) = known else { return Ok(()) };
         let known = KnownInstallation { id, former };
-        if self.installation().as_ref() != Some(&known) {
-            let stores = InstallationStores::new(&self.store, &known.id, &known.former);
+        let before = self.installation();
+        if before.as_ref() == Some(&known) {
+            return Ok(());
+        }
+        let stores = InstallationStores::new(&self.store, &known.id, &known.former);
+        if before.is_some_and(|before| before.id == known.id) {
+            self.projects.restore_from(stores);
+        } else {
             let projects = Arc::clone(&self.projects);
             // It may wait for uploads.
-            apart(move || {
+            run_blocking(move || {
                 projects.replicate_into(stores);
                 Ok(())
             })
             .await?;
             self.has_followed.store(false, Relaxed);
-            *self.installation.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         }
+        *self.installation.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         Ok(())
     }
 
@@ -167,7 +232,7 @@ impl Replication {
         let (own, following) = (Arc::clone(node), Arc::clone(&self.projects));
         let followed = async {
             let files = db.read(move |tx| replicas::held_files(tx, &own)).await?;
-            apart(move || following.follow_changed(&files)).await
+            run_blocking(move || following.follow_changed(&files)).await
         };
         let followed = followed.await;
         if followed.is_err() {
@@ -176,19 +241,23 @@ impl Replication {
         followed
     }
 
-    /// Deletes what no restore needs from the replicas of this database, and those of installations that nobody uses.
+    /// Deletes what no restore needs from the replicas of this database, and those of replaced installations.
     pub(crate) async fn remove_expired(
         &self,
         db: &Db,
         clock: &dyn Clock,
         keep_days: u32,
     ) -> Result<()> {
-        let Some(KnownInstallation { id, former }) = self.installation() else { return Ok(()) };
-        let used = db.read(replicas::used_names).await?;
+        if self.installation().is_none() {
+            return Ok(());
+        }
+        // An operator may have replaced one since.
+        let (used, former) =
+            db.read(|tx| Ok((replicas::used_names(tx)?, installations::former(tx)?))).await?;
         let (projects, store, now) = (Arc::clone(&self.projects), self.store.clone(), clock.now());
-        apart(move || {
+        run_blocking(move || {
             projects.remove_expired(now, keep_days, &used)?;
-            replicas::remove_unused_installations(&store, now, keep_days, (&id, &former))
+            replicas::remove_replaced_installations(&store, now, keep_days, &former)
         })
         .await
     }
@@ -208,7 +277,7 @@ impl Replication {
     /// Stores everything that was committed, and stops. Returns whether all of it was stored.
     pub(crate) async fn stop(&self) -> bool {
         let replicator = Arc::clone(&self.replicator);
-        let stopped = apart(move || replicator.stop()).await;
+        let stopped = run_blocking(move || replicator.stop()).await;
         if let Err(problem) = &stopped {
             tracing::warn!(%problem, "the last changes were not replicated; they are sent after the next start");
         }

@@ -1,4 +1,4 @@
-//! Tables of routes, one for each area. They define what is served, who may call it, and what the OpenAPI document says
+//! Tables of routes, one for each area. They define paths, access, and the content of the OpenAPI document
 //! about it. [`crate::router`] builds the router only from these tables.
 
 use std::any::TypeId;

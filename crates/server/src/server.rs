@@ -20,6 +20,7 @@ use crate::auth::{self, Gate};
 use crate::dispatch::Dispatch;
 use crate::fixed::FixedAnswers;
 use crate::forward::NodeClient;
+use crate::gathering::SummedUntil;
 use crate::guarded::GuardedClient;
 use crate::hosted::{self, ProjectHosting};
 use crate::imports::{self, RunningImport};
@@ -88,11 +89,12 @@ impl Server {
         };
         let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
         let bound = listener.local_addr().map_err(Problem::internal)?.to_string();
-        let node = hosted::begin(&db, &config, &bound, &blobs, clock.now()).await?;
-        let lease = Arc::new(NodeLease::on(db.dialect()));
+        let node = hosted::start_generation(&db, &config, &bound, &blobs).await?;
+        let lease = Arc::new(NodeLease::new(db.dialect()));
         let node_client = lease.is_needed().then(|| NodeClient::new(&config)).transpose()?;
         let replication =
-            Replication::start(&db, &config, &clock, (&node, &lease)).await?.map(Arc::new);
+            Replication::start(&db, &config, &clock, (&node, &lease, blobs.right())).await?;
+        let replication = replication.map(Arc::new);
         let app = Arc::new(State {
             db,
             base_url: config.public_url(),
@@ -107,6 +109,7 @@ impl Server {
             hosted: ProjectHosting::default(),
             replication,
             intake: Intake::default(),
+            summed_until: SummedUntil::new(),
             live: LiveLog::new(),
             activity: ActivityWatch::default(),
             items: lyceum_assessment::Items::default(),
@@ -134,7 +137,7 @@ impl Server {
             config,
         });
         app.gate.refresh(&app).await?;
-        leases::begin(&app).await?;
+        leases::acquire(&app).await?;
         routes::credentials::start(&app).await?;
         Ok(Self { listener, app, tls, metrics, areas: routes::all() })
     }
@@ -185,7 +188,7 @@ impl Server {
     pub fn as_sandbox(mut self, demo: Player, makes_games: bool, learning: Learning) -> Self {
         let app =
             Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
-        app.gate.know(auth::sandbox_client(), &app.config.limits);
+        app.gate.add_client(auth::sandbox_client(), &app.config.limits);
         app.webhooks = WebhookSender::new(&app.config.webhooks.allow, true);
         app.sandbox = Some(auth::SandboxGrants::new(demo, makes_games, learning, &app.config));
         self

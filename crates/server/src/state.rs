@@ -15,6 +15,7 @@ use crate::admission::Admission;
 use crate::auth::{Gate, ProviderCache, SandboxGrants};
 use crate::fixed::FixedAnswers;
 use crate::forward::NodeClient;
+use crate::gathering::SummedUntil;
 use crate::guarded::GuardedClient;
 use crate::hosted::ProjectHosting;
 use crate::imports::RunningImport;
@@ -64,6 +65,8 @@ pub struct State {
     pub(crate) replication: Option<Arc<Replication>>,
     /// Envelopes that wait to be stored.
     pub(crate) intake: Intake,
+    /// Until when facts of events are summed.
+    pub(crate) summed_until: SummedUntil,
     /// Wakes live streams.
     pub(crate) live: LiveLog,
     /// Tells open pages what students do.

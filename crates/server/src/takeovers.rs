@@ -5,15 +5,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use lyceum_core::Result;
+use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_hosting::leases;
 use lyceum_hosting::replicas::Replicas;
 use lyceum_hosting::takeover::{self, HeldFiles};
 use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
 
-use crate::apart::apart;
-use crate::leases::{follow, held_files, renew, replicas};
+use crate::blocking::run_blocking;
+use crate::leases::{follow, held_files, renew, renew_apart, replicas, set_replicated};
 use crate::state::App;
 use crate::{hosted, limits};
+
+const STEP_MAX: Duration = Duration::from_millis(limits::TAKEOVER_STEP_MAX_MS);
 
 /// The attempts of this server to take projects.
 pub(crate) struct TakeOvers {
@@ -43,7 +47,7 @@ impl TakeOvers {
 
 /// Takes a project whose node's lease has ended, and restores its files; or completes the replica of a project that was
 /// taken. Returns whether this server may serve the project, unless it belongs to another one meanwhile.
-pub(crate) async fn take(app: &App, slug: &str) -> bool {
+pub(crate) async fn take_over(app: &App, slug: &str) -> bool {
     let Some(replicas) = replicas(app) else { return false };
     let (own, taken) = (App::clone(app), slug.to_owned());
     let attempt = async move { take_project(&own, &replicas, &taken).await };
@@ -97,12 +101,12 @@ impl TakeOvers {
 
 async fn take_project(app: &App, replicas: &Arc<Replicas>, slug: &str) -> Result<()> {
     // What this node has lost before must be gone first.
-    renew(app).await?;
+    in_time(slug, STEP_MAX, renew(app)).await?;
     if !app.lease.awaits_replica(slug) && left_project(app, slug).await?.is_none() {
         return Ok(());
     }
     // Backends that this node had of the project end.
-    let _held = hosted::retire(app, slug).await?;
+    let _held = in_time(slug, STEP_MAX, hosted::retire(app, slug)).await?;
     if !app.lease.awaits_replica(slug) {
         let Some(left) = left_project(app, slug).await? else { return Ok(()) };
         if !restore(app, replicas, left).await? {
@@ -113,13 +117,39 @@ async fn take_project(app: &App, replicas: &Arc<Replicas>, slug: &str) -> Result
             "this server has taken a project, because the lease of its server had ended"
         );
     }
-    renew(app).await?;
+    // If the project was lost meanwhile, the renewal ends its backends, which waits for the end of this attempt.
+    in_time(slug, STEP_MAX, renew_apart(app)).await?;
+    store_first_state(app, replicas, slug).await
+}
+
+/// Stores a first state of all files of a project that this node has taken, and records that. Does nothing if another node
+/// has taken the project meanwhile.
+async fn store_first_state(app: &App, replicas: &Arc<Replicas>, slug: &str) -> Result<()> {
+    let Some(held) = held_files(app, vec![slug.to_owned()]).await?.pop() else { return Ok(()) };
+    let project = held.project();
+    let has_its_epoch = || app.lease.epoch(slug) == Some(project.epoch());
+    let was_current = has_its_epoch();
     follow(app, vec![slug.to_owned()]).await;
-    let held = held_files(app, vec![slug.to_owned()]).await?;
+    // Tokens only rise, so the files are replicated under this one.
+    if !(was_current && has_its_epoch()) {
+        return Err(leases::moved(slug));
+    }
     let (node, to) = (Arc::clone(&app.node), Arc::clone(replicas));
-    apart(move || held.iter().try_for_each(|held| takeover::flush(&node, &to, held))).await?;
-    app.lease.release(slug);
-    Ok(())
+    run_blocking(move || takeover::flush(&node, &to, &held)).await?;
+    in_time(slug, STEP_MAX, set_replicated(app, project)).await
+}
+
+/// The result of a step that must not take long, whatever else happens to the project.
+async fn in_time<T>(
+    slug: &str,
+    patience: Duration,
+    step: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    timeout(patience, step).await.unwrap_or_else(|_| {
+        let message =
+            format!("a step of taking the project '{slug}' takes too long; it is taken later");
+        Err(Problem::new(ProblemKind::Unavailable, message))
+    })
 }
 
 async fn left_project(app: &App, slug: &str) -> Result<Option<HeldFiles>> {
@@ -128,19 +158,16 @@ async fn left_project(app: &App, slug: &str) -> Result<Option<HeldFiles>> {
 }
 
 /// Restores the files and becomes the holder. `false` if another node was faster. After an error of the database, this node
-/// may be the holder: it acknowledges nothing until the next attempt.
+/// may be the holder: it acknowledges nothing until a later attempt has stored a first state.
 async fn restore(app: &App, replicas: &Arc<Replicas>, left: HeldFiles) -> Result<bool> {
-    let slug = left.slug().to_owned();
     let (node, from) = (Arc::clone(&app.node), Arc::clone(replicas));
-    let restored = apart(move || takeover::restore(&node, &from, &left)).await?;
-    app.lease.hold_back(&slug);
+    let restored = run_blocking(move || takeover::restore(&node, &from, &left)).await?;
     let (node, lease, to_take) = (Arc::clone(&app.node), Arc::clone(&app.lease), restored.clone());
-    if app.db.write(move |tx| takeover::take(tx, &node, &lease, &to_take)).await? {
+    if app.db.write(move |tx| takeover::become_holder(tx, &node, &lease, &to_take)).await? {
         return Ok(true);
     }
-    app.lease.release(&slug);
     let node = Arc::clone(&app.node);
-    apart(move || restored.discard(&node)).await.map(|()| false)
+    run_blocking(move || restored.discard(&node)).await.map(|()| false)
 }
 
 #[cfg(test)]
@@ -186,6 +213,14 @@ mod tests {
         let earlier = Attempt::Failed(Instant::now().checked_sub(pause).unwrap());
         takeovers.attempts().insert("maths".to_owned(), earlier);
         assert!(takeovers.join("maths", async { Ok(()) }).await);
+    }
+
+    #[tokio::test]
+    async fn an_attempt_does_not_wait_for_ever_for_other_work_on_the_project() {
+        let takeovers = Arc::<TakeOvers>::default();
+        let step = std::future::pending::<Result<()>>();
+        let attempt = in_time("maths", Duration::from_millis(20), step);
+        assert!(!takeovers.join("maths", attempt).await);
     }
 
     #[tokio::test]

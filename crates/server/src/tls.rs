@@ -124,7 +124,7 @@ fn expiry_s(chain: &[CertificateDer<'_>]) -> Result<i64, X509Error> {
 fn unreadable(path: &Path, fault: &PemError) -> Problem {
     match fault {
         PemError::Io(error) => unusable(path, &io_reason(error)),
-        PemError::NoItemsFound => unusable(path, &"it is not a PEM file with what is needed"),
+        PemError::NoItemsFound => unusable(path, &"it has no certificate or key in PEM"),
         fault => unusable(path, fault),
     }
 }

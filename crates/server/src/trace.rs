@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use lyceum_core::trace::record_status;
+pub(crate) use lyceum_core::trace::{ended, outgoing};
 use lyceum_core::{Result, TRACE_TARGET};
 use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::TraceContextExt;
@@ -77,42 +79,6 @@ pub(crate) fn id(span: &Span) -> Option<String> {
     let span = context.span();
     let current = span.span_context();
     current.is_sampled().then(|| current.trace_id().to_string())
-}
-
-/// The span of a call to another program.
-pub(crate) fn outgoing(name: &'static str, method: &str, host: Option<&str>) -> Span {
-    tracing::trace_span!(
-        target: TRACE_TARGET,
-        "outgoing",
-        otel.name = name,
-        otel.kind = "client",
-        otel.status_code = Empty,
-        http.request.method = method,
-        http.response.status_code = Empty,
-        "error.type" = Empty,
-        server.address = host,
-        lyceum.project = Empty,
-    )
-}
-
-/// Records the status code that the other program answered, or that it did not.
-pub(crate) fn ended(span: &Span, status: Option<u16>) {
-    match status {
-        Some(status) => record_status(span, status, 400),
-        None => {
-            span.record("otel.status_code", "ERROR");
-            span.record("error.type", "no answer");
-        }
-    }
-}
-
-fn record_status(span: &Span, status: u16, error_from: u16) {
-    // The library turns unsigned numbers into texts.
-    span.record("http.response.status_code", i64::from(status));
-    if status >= error_from {
-        span.record("otel.status_code", "ERROR");
-        span.record("error.type", tracing::field::display(status));
-    }
 }
 
 /// The headers that name the span in a call; empty unless a collector receives it.

@@ -1,5 +1,5 @@
-//! Sends the messages of webhooks. Of several servers on one database, one is the sender; the others wait until it stops
-//! or its turn runs out. What it had not recorded by then is sent again, with the same message id.
+//! Sends the messages of webhooks. Of several servers on one database, one is the sender; the others wait until it
+//! stops or its turn runs out. What it had not recorded by then is sent again, with the same message id.
 //!
 //! The sender holds no lock while it sends. Each target has a limit of messages at once, and all targets together have
 //! one. Targets whose last answer was a failure share a small part of it, so that they cannot delay the others.
@@ -13,7 +13,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, outbox};
 use lyceum_webhooks::limits::{WEBHOOK_AT_ONCE_MAX_COUNT, WEBHOOK_ERROR_MAX_BYTES};
-use lyceum_webhooks::queue::{self, AttemptOutcome, DueDelivery, Step, Target};
+use lyceum_webhooks::queue::{self, AttemptOutcome, DueDelivery, QueueStep, Target};
 use lyceum_webhooks::registry::Registry;
 use lyceum_webhooks::{log, signature};
 use tokio::sync::mpsc;
@@ -71,7 +71,7 @@ async fn become_sender(app: &App) -> Result<bool> {
 
 async fn renew(app: &App) -> Result<bool> {
     let (now, holder) = (app.clock.now(), app.webhooks.holder.clone());
-    app.db.write(move |tx| queue::hold(tx, now, &holder)).await
+    app.db.write(move |tx| queue::become_sender(tx, now, &holder)).await
 }
 
 /// Gives the turn back when the server stops.
@@ -114,7 +114,7 @@ pub(crate) async fn delete_old_periodically(app: App) {
 struct TargetState {
     /// Deliveries that are being sent, or whose outcome is not stored yet.
     under_way: HashSet<i64>,
-    /// When to look for due deliveries; none if an outcome or a new delivery comes first.
+    /// When to look for due deliveries; `None` if an outcome or a new delivery comes first.
     look_at: Option<Timestamp>,
     /// Until when the target is left alone, because it did not answer.
     paused_until: Option<Timestamp>,
@@ -123,7 +123,7 @@ struct TargetState {
 }
 
 impl TargetState {
-    /// Since when due deliveries can be looked for; none if that is later than now.
+    /// Since when due deliveries can be looked for; `None` if that is later than now.
     fn ready_since(&self, now: Timestamp) -> Option<Timestamp> {
         self.look_at
             .max(self.paused_until.filter(|_| self.look_at.is_some()))
@@ -204,7 +204,7 @@ impl Sending {
         self.registry.is_empty() && self.targets.values().all(|target| target.under_way.is_empty())
     }
 
-    /// Stores outcomes and new deliveries. Answers whether the outbox has more rows; none if this server is not the
+    /// Stores outcomes and new deliveries. Answers whether the outbox has more rows; `None` if this server is not the
     /// sender any more.
     async fn step(&mut self) -> Result<Option<bool>> {
         let outcomes: Arc<[AttemptOutcome]> = self.outcomes.clone().into();
@@ -213,7 +213,7 @@ impl Sending {
         let step =
             move |tx: &mut Tx<'_>| queue::step(tx, (now, &holder), &known, are_within, &stored);
         let step = self.app.db.write(step).await?;
-        let Some(Step { registry, receivers, has_more }) = step else { return Ok(None) };
+        let Some(QueueStep { registry, receivers, has_more }) = step else { return Ok(None) };
         self.outcomes.clear();
         for outcome in outcomes.iter() {
             self.ended(outcome, now);
@@ -249,7 +249,7 @@ impl Sending {
     /// Sends due deliveries as far as the limits allow.
     async fn start_due(&mut self) -> Result<()> {
         let now = self.app.clock.now();
-        let ready = self.ready(now);
+        let ready = self.ready_webhooks(now);
         if ready.is_empty() {
             return Ok(());
         }
@@ -257,7 +257,7 @@ impl Sending {
         let read = move |tx: &mut Tx<'_>| {
             let of = |webhook: &String| {
                 let target = queue::target(tx, keyring.master(), webhook)?;
-                let due = queue::due(tx, now, webhook, WEBHOOK_AT_ONCE_MAX_COUNT)?;
+                let due = queue::due_deliveries(tx, now, webhook, WEBHOOK_AT_ONCE_MAX_COUNT)?;
                 let next_due = match due.is_empty() {
                     true => queue::next_due(tx, webhook)?,
                     false => None,
@@ -288,7 +288,7 @@ impl Sending {
     }
 
     /// The webhooks to look at now, those that wait longest first.
-    fn ready(&self, now: Timestamp) -> Vec<String> {
+    fn ready_webhooks(&self, now: Timestamp) -> Vec<String> {
         let (all, failing) = self.under_way();
         let room = limits::WEBHOOK_SENDS_MAX_COUNT.saturating_sub(all);
         let mut room_of_failing = limits::WEBHOOK_FAILING_SENDS_MAX_COUNT.saturating_sub(failing);

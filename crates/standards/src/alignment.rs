@@ -26,33 +26,36 @@ pub use documents::{
 
 /// A kind of record that can be aligned.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum AlignedKind {
     /// A record of the rosters, the gradebook or the resources.
     Roster(&'static lyceum_roster::kind::RecordKind),
     /// A question or a test.
-    Content(assessment::Kind, &'static str),
+    Content(assessment::ContentKind, &'static str),
     /// Something that another system stores. Its ids are not checked.
     Named(&'static str),
 }
 
 /// Every kind, in the order of answers.
-pub fn kinds() -> [Kind; 9] {
+pub fn kinds() -> [AlignedKind; 9] {
     [
-        Kind::Roster(&roster_kinds::COURSE),
-        Kind::Roster(&roster_kinds::COURSE_COMPONENT),
-        Kind::Roster(&roster_kinds::RESOURCE),
-        Kind::Roster(&roster_kinds::COMPONENT_RESOURCE),
-        Kind::Roster(&roster_kinds::LINE_ITEM),
-        Kind::Roster(&roster_kinds::ASSESSMENT_LINE_ITEM),
-        Kind::Content(assessment::Kind::Item, "assessmentItem"),
-        Kind::Content(assessment::Kind::Test, "assessmentTest"),
-        Kind::Named("achievement"),
+        AlignedKind::Roster(&roster_kinds::COURSE),
+        AlignedKind::Roster(&roster_kinds::COURSE_COMPONENT),
+        AlignedKind::Roster(&roster_kinds::RESOURCE),
+        AlignedKind::Roster(&roster_kinds::COMPONENT_RESOURCE),
+        AlignedKind::Roster(&roster_kinds::LINE_ITEM),
+        AlignedKind::Roster(&roster_kinds::ASSESSMENT_LINE_ITEM),
+        AlignedKind::Content(assessment::ContentKind::Item, "assessmentItem"),
+        AlignedKind::Content(assessment::ContentKind::Test, "assessmentTest"),
+        AlignedKind::Named("achievement"),
     ]
 }
 
 /// The kinds whose records cannot be aligned, but name items themselves.
-fn kinds_that_only_name() -> [Kind; 2] {
-    [Kind::Roster(&roster_kinds::RESULT), Kind::Roster(&roster_kinds::ASSESSMENT_RESULT)]
+fn kinds_that_only_name() -> [AlignedKind; 2] {
+    [
+        AlignedKind::Roster(&roster_kinds::RESULT),
+        AlignedKind::Roster(&roster_kinds::ASSESSMENT_RESULT),
+    ]
 }
 
 /// A record that exists.
@@ -62,7 +65,7 @@ struct AlignedRecord {
     says: Vec<String>,
 }
 
-impl Kind {
+impl AlignedKind {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -177,7 +180,7 @@ pub struct Statement {
 /// The items that a record covers, without deleted ones. Errors: `NotFound` for an unknown kind or record, or one outside
 /// of the reach.
 pub fn covered(tx: &mut Tx<'_>, kind: &str, id: &str, reach: &Reach) -> Result<Vec<Statement>> {
-    let kind = Kind::from_name(kind)?;
+    let kind = AlignedKind::from_name(kind)?;
     let found = kind.find(tx, id, reach)?.ok_or_else(|| kind.missing(id))?;
     let aligned = repository::aligned(tx, kind.name(), id)?;
     let all: BTreeSet<&str> = aligned.iter().chain(&found.says).map(String::as_str).collect();
@@ -203,7 +206,7 @@ pub fn covered_by_all(
         let body: Value = serde_json::from_str(body).map_err(Problem::internal)?;
         items.entry(id).or_default().extend(mentioned_by(&body));
     }
-    let aligned = repository::aligned_of_all(tx, Kind::from_name(kind)?.name(), &ids)?;
+    let aligned = repository::aligned_of_all(tx, AlignedKind::from_name(kind)?.name(), &ids)?;
     for (id, item) in &aligned {
         items.entry(id).or_default().insert(item.clone());
     }
@@ -243,7 +246,7 @@ pub fn coverage(
         if found.len() == limits::COVERAGE_MAX_RECORDS {
             return Err(too_many());
         }
-        let record = match Kind::from_name(&kind) {
+        let record = match AlignedKind::from_name(&kind) {
             Ok(kind) => kind.find(tx, &id, reach)?,
             Err(_) => None,
         };
@@ -275,7 +278,7 @@ pub fn records_naming(
     let wanted: HashSet<&str> = items.iter().map(String::as_str).collect();
     let texts = if items.len() > FEW { &[] } else { items };
     let mut found: Vec<CoveringRecord> = Vec::new();
-    let mut note = |kind: Kind, id: &str, title: Option<String>, says: Vec<String>| {
+    let mut note = |kind: AlignedKind, id: &str, title: Option<String>, says: Vec<String>| {
         for item in says.into_iter().filter(|item| wanted.contains(item.as_str())) {
             let (kind, id) = (kind.name().to_owned(), id.to_owned());
             let (title, source) = (title.clone(), AlignmentSource::Record);
@@ -285,17 +288,17 @@ pub fn records_naming(
     };
     for kind in kinds().into_iter().chain(kinds_that_only_name()) {
         match kind {
-            Kind::Roster(of) => roster::mentioning(tx, of, texts, |id, body| {
+            AlignedKind::Roster(of) => roster::mentioning(tx, of, texts, |id, body| {
                 let body: Value = serde_json::from_str(body).map_err(Problem::internal)?;
                 note(kind, id, title(&body), mentioned_by(&body))
             })?,
-            Kind::Content(of, _) => {
+            AlignedKind::Content(of, _) => {
                 assessment::repository::metadata(tx, of, |id, title, metadata| {
                     let metadata = serde_json::from_str(metadata).map_err(Problem::internal)?;
                     note(kind, id, Some(title.to_owned()), mentioned(&metadata))
                 })?;
             }
-            Kind::Named(_) => {}
+            AlignedKind::Named(_) => {}
         }
     }
     retain_within(tx, &mut found, reach)?;
@@ -307,7 +310,7 @@ fn retain_within(tx: &mut Tx<'_>, found: &mut Vec<CoveringRecord>, reach: &Reach
         return Ok(());
     }
     for kind in kinds().into_iter().chain(kinds_that_only_name()) {
-        let Kind::Roster(of) = kind else { continue };
+        let AlignedKind::Roster(of) = kind else { continue };
         let ids = found.iter().filter(|one| one.kind == of.one).map(|one| one.id.as_str());
         let ids: Vec<&str> = ids.collect();
         let within = roster::ids_within(tx, of, &ids, reach, RecordUse::See)?;
@@ -325,7 +328,7 @@ pub fn set(
     items: &[String],
     reach: &Reach,
 ) -> Result<()> {
-    let kind = Kind::from_name(kind)?;
+    let kind = AlignedKind::from_name(kind)?;
     if kind.find(tx, id, reach)?.is_none() {
         return Err(kind.missing(id));
     }
@@ -357,7 +360,7 @@ pub fn remove(
     item: Option<&str>,
     reach: &Reach,
 ) -> Result<()> {
-    let kind = Kind::from_name(kind)?;
+    let kind = AlignedKind::from_name(kind)?;
     kind.check_change(tx, id, reach)?;
     repository::unalign(tx, kind.name(), id, item).map(drop)
 }
@@ -380,7 +383,7 @@ pub fn add(
             let message = format!("there is no CFItem with the identifier '{}'", one.item);
             faults.add(Path::Member(&path, "item"), message);
         }
-        match Kind::from_name(&one.kind) {
+        match AlignedKind::from_name(&one.kind) {
             Err(problem) => faults.add(Path::Member(&path, "kind"), problem.message),
             Ok(kind) if seen.insert((&one.kind, &one.id)) => match kind.find(tx, &one.id, reach)? {
                 Some(_) => kind.check_change(tx, &one.id, reach)?,

@@ -6,7 +6,7 @@ use lyceum_core::{Detail, Problem, Result};
 
 use crate::limits;
 
-/// The faults so far, as many as are told.
+/// The faults so far, up to the number that is reported.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(Vec<Detail>);
 
@@ -17,7 +17,7 @@ impl Faults {
         }
     }
 
-    /// Errors: `Invalid` with the faults, where there are any.
+    /// Errors: `Invalid` with the faults, if there are any.
     pub(crate) fn refuse(self) -> Result<()> {
         if self.0.is_empty() { Ok(()) } else { Err(Problem::invalid_all(self.0)) }
     }

@@ -10,7 +10,7 @@ pub const CASE_DEFINITIONS_MAX_RECORDS: usize = 20_000;
 pub const CASE_TREE_MAX_LEVELS: usize = 64;
 /// Errors of one CASE package that are reported at most.
 pub const CASE_REPORTED_MAX_FAULTS: usize = 100;
-/// Bytes of a word that finds CASE items at most; of longer ones the beginning counts.
+/// Bytes of a word that finds CASE items at most; only the beginning of a longer word counts.
 pub const CASE_WORD_MAX_BYTES: usize = 60;
 /// Words that one CASE item is found by at most.
 pub const CASE_ITEM_MAX_ENTRIES: usize = 2000;

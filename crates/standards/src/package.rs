@@ -75,7 +75,7 @@ pub struct Package {
 type Members<'a> = BTreeMap<String, &'a RawValue>;
 
 impl Package {
-    /// Reads a package, also one under the key `CFPackage`. Errors: `Malformed` where it is no JSON object;
+    /// Reads a package, also one under the key `CFPackage`. Errors: `Malformed` if it is not a JSON object;
     /// `TooLarge`; `Invalid` with each fault and its path: what a class does not allow, repeated identifiers,
     /// cycles of children, or trees deeper than [`limits::CASE_TREE_MAX_LEVELS`].
     pub fn read(text: &str) -> Result<Self> {
@@ -196,7 +196,7 @@ impl PackageReader {
                 let make = |record, _: &_| Definition { class, record };
                 found.extend(self.list(class, &place, sent, most, make)?);
             }
-            keep(&mut rest, "definitions", lists)?;
+            keep_other_members(&mut rest, "definitions", lists)?;
         }
         let sent = members.remove(RUBRIC.list);
         let class = &RUBRIC;
@@ -204,7 +204,7 @@ impl PackageReader {
         found.extend(self.list(class, class.list, sent, most, make)?);
         // A package that was read in the platform's dialect says its framework's identifier.
         members.remove("sourcedId");
-        keep(&mut rest, "package", std::mem::take(members))?;
+        keep_other_members(&mut rest, "package", std::mem::take(members))?;
         Ok((found, (!rest.is_empty()).then(|| Value::Object(rest).to_string())))
     }
 
@@ -249,7 +249,11 @@ impl PackageReader {
 }
 
 /// Adds the members that no field holds to `rest`, without null values.
-fn keep(rest: &mut Map<String, Value>, level: &str, members: Members<'_>) -> Result<()> {
+fn keep_other_members(
+    rest: &mut Map<String, Value>,
+    level: &str,
+    members: Members<'_>,
+) -> Result<()> {
     let mut values = Map::new();
     for (name, text) in members {
         values.insert(name, parse(text.get())?);

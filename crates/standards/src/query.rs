@@ -61,7 +61,7 @@ impl Query {
                 "offset" => query.offset = whole(name, value, 0)?,
                 "sort" => {
                     let name = value.trim();
-                    if class.field(own(name)).is_none() {
+                    if class.field(case_name(name)).is_none() {
                         return Err(bad(
                             "sort",
                             &format!("must name members of a {} (got '{name}')", class.name),
@@ -101,7 +101,8 @@ impl Query {
         let Some(fields) = &self.fields else { return Ok(()) };
         let mut record: Value = serde_json::from_str(&text[from..]).map_err(Problem::internal)?;
         if let Some(members) = record.as_object_mut() {
-            members.retain(|name, _| fields.iter().any(|field| own(field) == own(name)));
+            members
+                .retain(|name, _| fields.iter().any(|field| case_name(field) == case_name(name)));
         }
         text.truncate(from);
         text.push_str(&record.to_string());
@@ -109,7 +110,7 @@ impl Query {
     }
 }
 
-fn own(name: &str) -> &str {
+fn case_name(name: &str) -> &str {
     if name == "sourcedId" { "identifier" } else { name }
 }
 
@@ -126,7 +127,7 @@ fn search_words(value: &str) -> Result<Vec<String>> {
 fn fields(class: &Class, value: &str) -> Result<Vec<String>> {
     let names = value.split(',').map(str::trim).filter(|name| !name.is_empty());
     names
-        .map(|name| match class.field(own(name)).is_some() || class.owner == Some(name) {
+        .map(|name| match class.field(case_name(name)).is_some() || class.owner == Some(name) {
             true => Ok(name.to_owned()),
             false => {
                 Err(bad("fields", &format!("must name members of a {} (got '{name}')", class.name)))

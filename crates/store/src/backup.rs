@@ -14,7 +14,7 @@ use crate::tx::{Tx, TxConnection};
 const PAGES_PER_STEP: i32 = 2048;
 
 /// Makes a database file from a backup file. Blocks and reports pages done and pages in all.
-/// Errors: `Conflict` when `to` exists, `Invalid` when `from` is no SQLite file.
+/// Errors: `Conflict` when `to` exists, `Invalid` when `from` is not an SQLite file.
 pub fn restore(from: &Path, to: &Path, progress: impl FnMut(u64, u64)) -> Result<()> {
     let invalid = |error: rusqlite::Error| {
         let from = from.display();

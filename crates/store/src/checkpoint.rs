@@ -37,7 +37,7 @@ impl Checkpoints {
 }
 
 fn carry_over(connection: &Connection, woken: &Receiver<()>) {
-    // On Linux this is the priority of the calling thread alone: whoever waits for an answer goes first.
+    // On Linux this is the priority of the calling thread alone, so threads that answer requests go first.
     let _ = rustix::process::setpriority_process(None, 10);
     while woken.recv().is_ok() {
         // A failure shows in the writer, which carries over whatever is left.

@@ -107,8 +107,8 @@ impl Db {
         }
     }
 
-    /// Delivers signals to the readers of this process and, on PostgreSQL, to those of all servers of the database, over
-    /// a connection of its own. Never returns.
+    /// Delivers signals to the readers of this process and, on PostgreSQL, to those of all servers of the database,
+    /// over a connection of its own. Never returns.
     pub async fn deliver_signals(&self) {
         match &*self.0 {
             Store::Sqlite(sqlite) => sqlite.signals.deliver(&WaitingSignals::default()).await,
@@ -174,9 +174,9 @@ impl Db {
         task::receive(answer).await
     }
 
-    /// Lets a read replica serve [`Db::scan_delayed`]: a standby of this database, at a `postgres://…` address. Returns at
-    /// once; a replica that does not answer serves nothing until it does. Errors: `Invalid` if the address is wrong, or
-    /// the store is SQLite.
+    /// Lets a read replica serve [`Db::scan_delayed`]: a standby of this database, at a `postgres://…` address. Returns
+    /// at once; a replica that does not answer serves nothing until it does. Errors: `Invalid` if the address is wrong,
+    /// or the store is SQLite.
     pub fn use_read_replica(&self, url: &str) -> Result<()> {
         match &*self.0 {
             Store::Postgres(postgres) => postgres.use_read_replica(url),
@@ -187,9 +187,9 @@ impl Db {
         }
     }
 
-    /// [`Db::scan`] for reports, whose readers accept that the changes of the last seconds are missing. The read replica
-    /// serves it if there is one that is at most [`READ_REPLICA_DELAY_MAX_MS`](crate::limits::READ_REPLICA_DELAY_MAX_MS)
-    /// behind; if it fails, the primary does.
+    /// [`Db::scan`] for reports, whose readers accept that the changes of the last seconds are missing. The read
+    /// replica serves it if there is one that is at most
+    /// [`READ_REPLICA_DELAY_MAX_MS`](crate::limits::READ_REPLICA_DELAY_MAX_MS) behind; if it fails, the primary does.
     pub async fn scan_delayed<T, F>(&self, deadline: Duration, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -224,9 +224,9 @@ impl Db {
         self.write_seeing(WriteIsolation::Snapshot, work).await
     }
 
-    /// [`Db::write`] for work on what belongs to one student, whose row it locks first: work of different students never
-    /// runs again because of each other, although their rows share pages of indexes. On PostgreSQL, rows that it only
-    /// reads may change before it is committed; a rule about such rows needs a lock on them.
+    /// [`Db::write`] for work on what belongs to one student, whose row it locks first: work of different students
+    /// never runs again because of each other, although their rows share pages of indexes. On PostgreSQL, rows that it
+    /// only reads may change before it is committed; a rule about such rows needs a lock on them.
     pub async fn write_with_locks<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -248,8 +248,8 @@ impl Db {
         task::receive(answer).await
     }
 
-    /// [`Db::scan`] without a deadline, for the command line: blocks the calling thread, which is
-    /// none of an async runtime, and runs once.
+    /// [`Db::scan`] without a deadline, for the command line: blocks the calling thread, which must
+    /// not belong to an async runtime, and runs once.
     pub fn read_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
         let _span = self.span("read").entered();
         match &*self.0 {
@@ -258,8 +258,8 @@ impl Db {
         }
     }
 
-    /// One write transaction of any length for the command line (imports): blocks the calling
-    /// thread, which is none of an async runtime, and runs once. On SQLite other writers wait
+    /// One write transaction of any length for the command line (imports). Blocks the calling thread, which must not
+    /// belong to an async runtime, and runs once. On SQLite other writers wait
     /// meanwhile, and give up after half a minute. On PostgreSQL it sees one state, but what it only read
     /// may change before it is committed: a rule that must hold writes what it reads.
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {

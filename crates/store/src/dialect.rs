@@ -21,7 +21,7 @@ pub enum SqlDialect {
 /// | `WITHOUT ROWID` | as written | nothing |
 /// | `POSTGRES …` at the start of a line | nothing | the rest of the line |
 ///
-/// The result is part of a migration's checksum: what is translated once must stay so.
+/// The result is part of a migration's checksum, so translations must never change.
 pub fn ddl(dialect: SqlDialect, sql: &str) -> String {
     let mut out = String::with_capacity(sql.len());
     for line in sql.lines() {
@@ -39,14 +39,18 @@ pub fn ddl(dialect: SqlDialect, sql: &str) -> String {
                 out.push('\'');
             }
             // Every second part is inside quotes.
-            out.push_str(&if at % 2 == 0 { words(dialect, part) } else { part.to_owned() });
+            out.push_str(&if at % 2 == 0 {
+                translate_words(dialect, part)
+            } else {
+                part.to_owned()
+            });
         }
         out.push('\n');
     }
     out.replace("WITHOUT @", "WITHOUT ROWID")
 }
 
-fn words(dialect: SqlDialect, sql: &str) -> String {
+fn translate_words(dialect: SqlDialect, sql: &str) -> String {
     let mut out = String::with_capacity(sql.len());
     for piece in sql.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
         let word = piece.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -66,7 +70,7 @@ fn words(dialect: SqlDialect, sql: &str) -> String {
 }
 
 /// The member of a JSON text column at the path, as text: a string as it is, a number as written,
-/// `true`, `false`, an array or object as JSON; NULL where there is none or it is `null`.
+/// `true`, `false`, an array or object as JSON; NULL if there is none or it is `null`.
 /// Errors: `Invalid` for a path part with other characters than `A-Z a-z 0-9 _ . : -`.
 pub fn json_text(dialect: SqlDialect, column: &str, path: &[&str]) -> Result<String> {
     let at = json_path(dialect, path)?;
@@ -124,7 +128,7 @@ fn json_path(dialect: SqlDialect, path: &[&str]) -> Result<String> {
     })
 }
 
-/// A text expression read as a decimal number such as `-12.50`; NULL where it is none.
+/// A text expression read as a decimal number such as `-12.50`; NULL if it is not a number.
 pub fn number(dialect: SqlDialect, expression: &str) -> String {
     match dialect {
         SqlDialect::Sqlite => format!(
@@ -186,8 +190,8 @@ pub fn now_ms(dialect: SqlDialect) -> &'static str {
     }
 }
 
-/// The end of a query that locks its rows until the end of the transaction. SQLite runs one writing transaction after the
-/// other, and locks no rows.
+/// The end of a query that locks its rows until the end of the transaction. SQLite runs one writing transaction after
+/// the other, and locks no rows.
 pub fn lock_rows(dialect: SqlDialect) -> &'static str {
     match dialect {
         SqlDialect::Sqlite => "",
@@ -220,7 +224,7 @@ pub(crate) fn next_numbers(dialect: SqlDialect, table: &str, column: &str) -> St
     }
 }
 
-/// A join that looks up the rows of a table for each row before it. PostgreSQL would read the whole table where it
+/// A join that looks up the rows of a table for each row before it. PostgreSQL would read the whole table if it
 /// expects many rows, so that the cost grows with rows that are not meant.
 pub fn look_up(dialect: SqlDialect, table: &str, alias: &str, condition: &str) -> String {
     match dialect {

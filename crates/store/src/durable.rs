@@ -20,7 +20,7 @@ use crate::limits::{STORE_QUEUE_MAX_ENTRIES, STORE_UNSYNCED_MAX_ENTRIES};
 use crate::sqlite::spawn;
 use crate::task::{self, StoreTask};
 
-/// Takes what was committed, and answers it once it is durable.
+/// Receives committed transactions, and answers them when they are durable.
 #[derive(Clone)]
 pub(crate) struct CommitSyncs {
     committed: Sender<Vec<Box<dyn StoreTask>>>,
@@ -85,8 +85,8 @@ fn sync(
         waiting.extend(reads.try_iter());
         let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = log.sync_data() {
-            // Nobody knows what of the log is on the disk, and a second sync would not tell: Linux reports
-            // a page that it could not write once. What is there is found by opening the file anew.
+            // It is unknown which part of the log is on the disk, and a second sync would not show it: Linux reports
+            // only once that it could not write a page. The next start finds out when it opens the file.
             tracing::error!(%error, "the disk did not take the write-ahead log; stopping");
             process::abort();
         }

@@ -70,7 +70,7 @@ pub use gauges::{ReadReplicaGauges, StoreGauges, WorkGauges, database_bytes};
 pub use in_lists::{IN_LIST_MARKS, in_lists};
 pub use inspect::{Inspection, inspect};
 pub use migrate::Migration;
-pub use postgres::measure_delay;
+pub use postgres::{LogSource, MeasuredReplica, measure_delay};
 pub use probe::WriteCheck;
 pub use problem::is_too_slow;
 pub use signals::{Signal, Signals};

@@ -1,12 +1,12 @@
 //! The limits of this crate, each with its unit.
 
-/// Bytes that the disk of an SQLite database has free at least where `/ready` says yes.
+/// Free bytes of the disk of an SQLite database below which `/ready` answers 503.
 pub const READY_FREE_MIN_BYTES: u64 = 1024 * 1024;
 /// Closures that wait for one kind of store thread at most; a further one is refused with 503.
 pub const STORE_QUEUE_MAX_ENTRIES: usize = 10_000;
 /// Closures that share one SQLite commit at most.
 pub const STORE_WRITE_BATCH_MAX_ENTRIES: usize = 1000;
-/// Milliseconds for which a SQLite commit takes along what comes after it began.
+/// Milliseconds after the start of an SQLite commit in which further writes join it.
 pub const STORE_WRITE_BATCH_OPEN_MS: u64 = 1;
 /// SQLite commits that wait for a sync of the disk at most; the writer waits then.
 pub const STORE_UNSYNCED_MAX_ENTRIES: usize = 16;
@@ -30,26 +30,25 @@ pub const INSERT_CHUNK_ROWS: usize = 1000;
 pub const JOB_MAX_ATTEMPTS: i64 = 12;
 /// Connections of one server process to PostgreSQL for scans and exports.
 pub const POSTGRES_SCAN_CONNECTIONS: usize = 4;
-/// Milliseconds for which a write that ran into others again and again keeps them waiting at most.
+/// Milliseconds that other writes wait at most for a write that conflicts have stopped repeatedly.
 pub const POSTGRES_TURN_WAIT_MS: u64 = 1000;
-/// Milliseconds after which such a write is broken off, since all others wait until it has ended.
+/// Milliseconds after which such a write is stopped, because all others wait until it has ended.
 pub const POSTGRES_TURN_MAX_MS: u64 = 10_000;
 /// Milliseconds that PostgreSQL may take to free the deleted rows of a table beside other work.
 pub const POSTGRES_FREE_ROWS_MAX_MS: u64 = 300_000;
 /// Seconds that a PostgreSQL host has for an open connection, unless its address says `connect_timeout`.
 pub const POSTGRES_CONNECT_WAIT_S: u64 = 5;
-/// Milliseconds for which no further connection is asked for after one was refused.
+/// Milliseconds without a further attempt to connect after PostgreSQL refused a connection.
 pub const POSTGRES_CONNECT_PAUSE_MS: u64 = 500;
 /// Milliseconds for which a request whose connection was lost is tried again.
 pub const POSTGRES_RECONNECT_MS: u64 = 2000;
-/// Seconds without a word after which a connection to PostgreSQL is asked whether it is there, unless its
-/// address says `keepalives_idle`.
+/// Seconds of silence after which a connection to PostgreSQL is probed, unless its address says `keepalives_idle`.
 pub const POSTGRES_KEEPALIVES_IDLE_S: u64 = 10;
-/// Seconds between two such questions, unless the address says `keepalives_interval`.
+/// Seconds between two such probes, unless the address says `keepalives_interval`.
 pub const POSTGRES_KEEPALIVES_INTERVAL_S: u64 = 5;
-/// Such questions without an answer that end the connection, unless the address says `keepalives_count`.
+/// Such probes without an answer that end the connection, unless the address says `keepalives_count`.
 pub const POSTGRES_KEEPALIVES_COUNT: u64 = 3;
-/// Milliseconds after which a connection ends whose other side confirms nothing, unless the address says
+/// Milliseconds after which a connection ends if the other side does not confirm sent data, unless the address says
 /// `tcp_user_timeout`.
 pub const POSTGRES_UNACKNOWLEDGED_MS: u64 = 10_000;
 /// Milliseconds for which a short read waits for each answer of PostgreSQL.
@@ -57,13 +56,13 @@ pub const POSTGRES_READ_WAIT_MS: u64 = 10_000;
 /// Milliseconds beyond the wait for a lock after which PostgreSQL ends a statement of a request, unless the
 /// address or the database sets `statement_timeout`.
 pub const POSTGRES_STATEMENT_MS: u64 = 10_000;
-/// Milliseconds beyond that limit for which an answer is waited for.
+/// Milliseconds beyond that limit for which the server waits for an answer.
 pub const POSTGRES_SILENCE_MS: u64 = 5000;
-/// Statements that are sent to PostgreSQL before the answer of the first is waited for.
+/// Statements that are sent to PostgreSQL before the server waits for the answer to the first.
 pub const POSTGRES_SENT_MAX_STATEMENTS: usize = 32;
 /// Bytes of statements that are sent without waiting; a longer statement is sent when no other is pending.
 pub const POSTGRES_SENT_MAX_BYTES: usize = 1024 * 1024;
-/// Milliseconds by which a read replica may be behind where it serves reports.
+/// Milliseconds by which a read replica that serves reports may be behind.
 pub const READ_REPLICA_DELAY_MAX_MS: u64 = 10_000;
 /// Milliseconds between two measurements of the delay of a read replica.
 pub const READ_REPLICA_LOOK_MS: u64 = 1000;

@@ -43,8 +43,8 @@ pub fn lock(tx: &Tx<'_>, lock: RowLock) -> &'static str {
 /// Makes a write that sees one state run again if another write has changed rows of a query since that state. In
 /// [`write_latest`] and on SQLite, where each statement sees the latest state, this does nothing.
 ///
-/// PostgreSQL only tells this to a transaction that locks the rows. A lock until the end would keep others from changing
-/// them, and if such writes follow each other closely, forever. So the lock ends with a savepoint, at once.
+/// PostgreSQL only tells this to a transaction that locks the rows. A lock until the end would keep others from
+/// changing them, and if such writes follow each other closely, forever. So the lock ends with a savepoint, at once.
 pub fn run_again_if_changed(tx: &mut Tx<'_>, query: &str, values: &[Value<'_>]) -> Result<()> {
     if tx.sees_latest() {
         return Ok(());
@@ -65,7 +65,7 @@ pub struct Horizon {
     pub next: i64,
 }
 
-/// Which other transactions may still commit. SQLite runs one write after the other, so there are none.
+/// Which other transactions may still commit. On SQLite there is none, because one write runs after the other.
 pub fn horizon(tx: &mut Tx<'_>) -> Result<Horizon> {
     let sql = match tx.dialect() {
         SqlDialect::Sqlite => "SELECT 0, 0",

@@ -130,7 +130,7 @@ pub fn has_rows(tx: &mut Tx<'_>) -> Result<bool> {
 ///
 /// Call it in [`Db::write`](crate::Db::write), where two transactions cannot take the same rows. Then the rows of one
 /// object leave the outbox in order, because a transaction that sees a row also sees all earlier rows of its object.
-pub fn take(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<WrittenChange>> {
+pub fn remove_oldest(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<WrittenChange>> {
     let sql = format!("SELECT {} FROM outbox ORDER BY seq LIMIT $1", WrittenChange::COLUMNS);
     let changes: Vec<WrittenChange> = tx.rows(&sql, &[limit.into()])?;
     if !changes.is_empty() {
@@ -144,7 +144,7 @@ pub fn take(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<WrittenChange>> {
 }
 
 /// Replaces the topics that active webhooks want: topic and sensor of each.
-pub fn want(tx: &mut Tx<'_>, topics: &[(&str, &str)]) -> Result<()> {
+pub fn set_wanted_topics(tx: &mut Tx<'_>, topics: &[(&str, &str)]) -> Result<()> {
     tx.wanted_topics = None;
     tx.send("DELETE FROM outbox_topics", &[])?;
     if topics.is_empty() {

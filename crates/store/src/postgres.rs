@@ -25,7 +25,7 @@ pub(crate) use client::{Client, FailedStatement};
 pub(crate) use listen::exchange;
 use listen::notify;
 pub(crate) use pool::{Postgres, TransactionMode, WriteIsolation, reach};
-pub use replica::measure_delay;
+pub use replica::{LogSource, MeasuredReplica, measure_delay};
 pub(crate) use replica::{ReadReplica, is_of_replica_alone};
 pub(crate) use values::cell;
 
@@ -44,7 +44,7 @@ use crate::{StoreOptions, Value};
 const SHARD_LOCK: i32 = 0x7461_6c79;
 
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// Without an index is for tables where none fits: a plan that was made while a table was small is kept
+/// Without an index is for tables that no index fits: a plan that was made while a table was small is kept
 /// while it grows, and reads all of it each time. A write would depend on each row of the table, too.
 const BY_INDEX: &str = "SET LOCAL enable_seqscan = off";
 /// Serializable: whatever a write read is still true when it commits, or it runs again.
@@ -66,7 +66,7 @@ pub(crate) struct PostgresSession {
     shard: Option<i64>,
     /// Whether its transaction writes. Only then may an error of a statement appear later, at the commit.
     is_writing: bool,
-    /// Why the last statement failed, where that decides what to do with the transaction.
+    /// Why the last statement failed, if that decides what to do with the transaction.
     fault: Option<RetryDecision>,
     /// Whether answers may be taken for those of other statements.
     is_out_of_step: bool,
@@ -206,7 +206,7 @@ impl PostgresSession {
 
     fn write(&mut self, task: &mut dyn StoreTask, sees: WriteIsolation, alone: bool) -> Result<()> {
         // Where all of it is sent at once, nobody could tell later whether the commit was done.
-        if !self.client.is_there() {
+        if !self.client.is_connected() {
             self.fault = Some(RetryDecision::Lost);
             return Err(problem::out_of_reach());
         }

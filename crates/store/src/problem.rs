@@ -180,7 +180,7 @@ impl std::fmt::Display for PostgresFailure {
 }
 
 impl PostgresFailure {
-    /// The server's code; none where it told nothing.
+    /// The server's code; `None` if it sent no code.
     pub(crate) fn code(&self) -> Option<&SqlState> {
         match self {
             Self::Told(error) => error.code(),

@@ -73,7 +73,7 @@ impl WaitingSignals {
     }
 
     /// Takes all signals. Waits until there is one.
-    pub(crate) async fn take(&self) -> SignalSet {
+    pub(crate) async fn wait(&self) -> SignalSet {
         loop {
             self.wake.notified().await;
             let signals = SignalSet(self.set.swap(0, Ordering::Relaxed));
@@ -129,7 +129,7 @@ impl Signals {
     /// Delivers what this process writes to its own readers, and to `others`. Never returns.
     pub(crate) async fn deliver(&self, others: &WaitingSignals) {
         loop {
-            let signals = self.written.take().await;
+            let signals = self.written.wait().await;
             self.receive(signals);
             others.add(signals);
             sleep(Duration::from_millis(SIGNAL_EVERY_MS)).await;

@@ -1,4 +1,4 @@
-//! Spans of transactions, for traces. Outside of a request or job that is traced, there are none.
+//! Spans of transactions, for traces. Transactions have no span outside of a request or job that is traced.
 
 use lyceum_core::{Problem, ProblemKind, TRACE_TARGET};
 use tracing::Span;
@@ -29,7 +29,7 @@ pub(crate) fn transaction(dialect: SqlDialect, operation: &'static str) -> Span 
     )
 }
 
-/// Records the failure of a transaction. A request that is refused is none.
+/// Records the failure of a transaction. A refused request does not count as one.
 pub(crate) fn fail(span: &Span, problem: &Problem) {
     if matches!(problem.kind, ProblemKind::Internal | ProblemKind::Unavailable) {
         span.record("otel.status_code", "ERROR");

@@ -29,7 +29,7 @@ use crate::tx::{Row, RowCells, Tx, TxConnection};
 use crate::{StoreOptions, Value};
 
 /// Pages of the write-ahead log from which on the writer itself carries over what is left of it and
-/// begins the log anew (64 MiB); until then [`Checkpoints`] does that beside it.
+/// restarts the log (64 MiB); until then [`Checkpoints`] does that beside it.
 const LOG_PAGES: u32 = 16_000;
 
 /// An open SQLite file with its threads. Dropping it ends them once their queues are empty.
@@ -72,7 +72,7 @@ impl SqliteFile {
         Arc::new(Self { path: path.to_owned(), options })
     }
 
-    /// Opens a connection. A `Write` or `Bulk` one makes the file where it is missing.
+    /// Opens a connection. A `Write` or `Bulk` one makes the file if it is missing.
     pub(crate) fn connect(&self, purpose: ConnectionUse) -> Result<Connection> {
         let access = match purpose {
             ConnectionUse::Read | ConnectionUse::Scan => OpenFlags::SQLITE_OPEN_READ_ONLY,
@@ -119,7 +119,7 @@ impl SqliteFile {
                 cache / 1024
             ))
             .map_err(failed)?;
-        // Else SQLite plans a statement anew each time a value is bound to its `LIMIT $n`.
+        // Else SQLite plans a statement again each time a value is bound to its `LIMIT $n`.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(STORE_STATEMENT_CACHE_ENTRIES);
         Ok(connection)
@@ -180,7 +180,7 @@ impl Sqlite {
         let (writes, waiting_writes) = bounded(STORE_QUEUE_MAX_ENTRIES);
         let connection = file.connect(ConnectionUse::Write)?;
         let checkpoints = Checkpoints::start(&file)?;
-        // Whoever has read holds the file, and with it the log, until it closes.
+        // A connection that has read holds the file, and with it the log, until it closes.
         read(&connection, |tx| tx.query("SELECT 1 FROM sqlite_schema", &[], |_| Ok(false)))?;
         let syncs = CommitSyncs::start(&file.path)?;
         let signals = Arc::new(Signals::new(true));

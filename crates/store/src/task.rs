@@ -53,7 +53,7 @@ where
 {
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         if self.reply.is_closed() {
-            return false; // whoever asked has gone; nothing ran yet, so nothing is lost
+            return false; // the caller no longer waits; nothing ran yet, so nothing is lost
         }
         let _span = self.span.enter();
         // A fault in one closure must not end the thread that serves all of them.
@@ -75,7 +75,7 @@ where
         }
         // The last use of a span is its end: that of a write includes the wait until it is durable.
         let _span = self.span.enter();
-        let _ = self.reply.send(result); // an error means that whoever asked has gone
+        let _ = self.reply.send(result); // an error means that the caller no longer waits
     }
 }
 

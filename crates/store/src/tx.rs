@@ -179,7 +179,7 @@ impl Tx<'_> {
         params: &[Value<'_>],
         mut each: impl FnMut(&Row<'_>) -> Result<bool>,
     ) -> Result<()> {
-        let mut refused = false; // by `each`, which is no failure of the statement
+        let mut refused = false; // by `each`, so the statement itself did not fail
         let mut each = |row: &Row<'_>| each(row).inspect_err(|_| refused = true);
         let result = timed(sql, || match &mut self.session {
             TxConnection::Sqlite(connection) => sqlite::query(connection, sql, params, &mut each),
@@ -273,7 +273,7 @@ impl Tx<'_> {
     }
 
     /// Inserts one row and answers the number that the store gave it, which the `ROWID` column of that
-    /// name holds; none where the statement's own `ON CONFLICT DO NOTHING` left the row out.
+    /// name holds; `None` if the statement's own `ON CONFLICT DO NOTHING` left the row out.
     pub fn insert(&mut self, sql: &str, column: &str, params: &[Value<'_>]) -> Result<Option<i64>> {
         if let TxConnection::Sqlite(connection) = self.session {
             self.begin_statement()?;

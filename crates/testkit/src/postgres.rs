@@ -73,8 +73,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Makes and starts a cluster with `fsync` on, as the user `postgres` where this is root.
-    /// Panics with a reason where it cannot.
+    /// Makes and starts a cluster with `fsync` on, as the user `postgres` if this process belongs to root.
+    /// Panics with a reason if it cannot.
     pub fn start() -> Self {
         Self::start_as("primary", &tempfile::env::temp_dir(), DiskSync::On, "")
     }
@@ -85,7 +85,7 @@ impl Cluster {
     }
 
     /// As [`Cluster::start`], for the databases of many tests. In small sizes it syncs nothing and
-    /// is in memory where that has room: dropping a database syncs the whole cluster, and tests
+    /// is in memory if that has room: dropping a database syncs the whole cluster, and tests
     /// kill processes but cut no power.
     pub fn start_shared() -> Self {
         if full_size() {
@@ -180,7 +180,8 @@ impl Drop for Cluster {
     }
 }
 
-/// The folder of the newest PostgreSQL's programs, also if only links to some of them are on the path. Panics if no release from 15 on is installed.
+/// The folder of the newest PostgreSQL's programs, also if only links to some of them are on the path. Panics if no
+/// release from 15 on is installed.
 pub fn programs() -> PathBuf {
     let output = Command::new("pg_config").arg("--bindir").output().ok();
     let output = output.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
@@ -207,7 +208,7 @@ fn release(folder: &Path) -> Option<u32> {
     output.split_whitespace().find_map(|word| word.split('.').next()?.parse().ok())
 }
 
-/// The user and group that PostgreSQL and what belongs to it run as where this is root.
+/// The user and group of PostgreSQL and its tools, if this process belongs to root.
 pub fn owner() -> Option<(u32, u32)> {
     is_root().then(owner_of_postgres)
 }
@@ -242,11 +243,7 @@ pub fn fresh_database(migrations: &[Migration]) -> StoreLocation {
 }
 
 fn make_database(migrations: &[Migration]) -> StoreLocation {
-    let mut hasher = DefaultHasher::new();
-    for Migration { version, name, sql } in migrations {
-        (version, name, sql).hash(&mut hasher);
-    }
-    let template = format!("template_{:016x}", hasher.finish());
+    let template = template_of(migrations);
     let cluster = cluster_url();
     let mut client = Client::connect(&cluster, NoTls).expect("the cluster answers");
     make_template(&mut client, &cluster, &template, migrations);
@@ -256,6 +253,49 @@ fn make_database(migrations: &[Migration]) -> StoreLocation {
         .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"))
         .expect("a template without connections can be copied");
     StoreLocation::Postgres(database_url(&cluster, &name))
+}
+
+/// The name of what tests copy instead of running the migrations.
+fn template_of(migrations: &[Migration]) -> String {
+    let mut hasher = DefaultHasher::new();
+    for Migration { version, name, sql } in migrations {
+        (version, name, sql).hash(&mut hasher);
+    }
+    format!("template_{:016x}", hasher.finish())
+}
+
+/// A new, empty SQLite file in the folder with the schema of the migrations. The cluster has the bytes of the first one,
+/// for all processes of a test run: running all migrations takes longer than most tests. May be called from async code.
+pub fn fresh_file(migrations: &[Migration], folder: &Path) -> StoreLocation {
+    let file = folder.join("test.db");
+    thread::scope(|scope| {
+        scope.spawn(|| write_file(migrations, &file)).join().expect("a file can be made");
+    });
+    StoreLocation::Sqlite(file)
+}
+
+fn write_file(migrations: &[Migration], file: &Path) {
+    let template = template_of(migrations);
+    let mut client = Client::connect(&cluster_url(), NoTls).expect("the cluster answers");
+    let lock = "SELECT pg_advisory_lock(16); \
+                CREATE TABLE IF NOT EXISTS sqlite_files (name TEXT PRIMARY KEY, content BYTEA NOT NULL)";
+    client.batch_execute(lock).expect("locks can be had");
+    let known = client
+        .query_opt("SELECT content FROM sqlite_files WHERE name = $1", &[&template])
+        .expect("the table can be read");
+    if let Some(known) = known {
+        fs::write(file, known.get::<_, &[u8]>(0)).expect("the file can be written");
+    } else {
+        let draft = tempfile::tempdir().expect("a temporary folder can be made");
+        let db = Db::open(&StoreLocation::Sqlite(draft.path().join("draft.db")), migrations);
+        let copied = db.and_then(|db| db.backup_to(file, |_, _| ()));
+        copied.expect("the migrations apply to SQLite");
+        let content = fs::read(file).expect("the file can be read");
+        client
+            .execute("INSERT INTO sqlite_files VALUES ($1, $2)", &[&template, &content])
+            .expect("the bytes can be stored");
+    }
+    client.batch_execute("SELECT pg_advisory_unlock(16)").expect("the lock is held");
 }
 
 fn database_url(cluster: &str, name: &str) -> String {
@@ -285,7 +325,8 @@ fn make_template(client: &mut Client, cluster: &str, template: &str, migrations:
 /// migrations' schema, and names the store on failure. The databases go away afterwards.
 pub fn both_stores(migrations: &[Migration], body: impl Fn(&StoreLocation)) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    report_failing_store("SQLite", || body(&StoreLocation::Sqlite(folder.path().join("test.db"))));
+    let file = fresh_file(migrations, folder.path());
+    report_failing_store("SQLite", || body(&file));
     let target = fresh_database(migrations);
     report_failing_store("PostgreSQL", || body(&target));
     drop_database(&target);

@@ -7,7 +7,7 @@ use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Db;
 use serde_json::{Value, json};
 
-/// Creates a record in a collection such as `users`, in the platform dialect. Panics where it is refused.
+/// Creates a record in a collection such as `users`, in the platform dialect. Panics if it is refused.
 pub fn create(db: &Db, collection: &str, record: &Value) {
     let object = record.as_object().expect("a record is an object");
     let collection = at(collection).expect("the test names a collection");

@@ -38,6 +38,7 @@ pub struct Faults {
     refused: Arc<Mutex<Option<String>>>,
     /// Objects whose key has this text wait before they are stored.
     held: Arc<Mutex<Option<String>>>,
+    reads: Arc<AtomicU64>,
 }
 
 impl Bucket {
@@ -61,6 +62,11 @@ impl Bucket {
     /// Makes the server refuse all requests, or serve them again.
     pub fn set_down(&self, is_down: bool) {
         self.faults.set_down(is_down);
+    }
+
+    /// The number of requests that read or listed objects so far.
+    pub fn reads(&self) -> u64 {
+        self.faults.reads.load(SeqCst)
     }
 }
 
@@ -109,6 +115,7 @@ pub fn serve(folder: &Path, listen: &str) -> (String, Faults) {
                     let (service, faults) = (service.clone(), faults.clone());
                     let is_read = matches!(request.method().as_str(), "GET" | "HEAD");
                     let written = (!is_read).then(|| request.uri().path().to_owned());
+                    faults.reads.fetch_add(u64::from(is_read), SeqCst);
                     async move {
                         while is_write_to(&faults.held, written.as_deref()) {
                             tokio::time::sleep(Duration::from_millis(20)).await;

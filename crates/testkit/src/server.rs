@@ -31,7 +31,7 @@ pub struct Setup {
     pub areas: fn() -> Vec<Area>,
     /// The folder of its files. It is created with the server and deleted with the last server that uses it.
     pub folder: Option<Arc<TempDir>>,
-    /// The demo user of a sandbox, and whether it learns; none: it is a server like any other.
+    /// The demo user of a sandbox, and whether it learns; `None` for a server that is not a sandbox.
     pub sandbox: Option<(Player, bool)>,
 }
 
@@ -112,9 +112,11 @@ impl TestServer {
         Self::start_as(&self.target, setup)
     }
 
-    /// Stops the server and starts it again on the same data and address.
+    /// Stops the server, unless it is stopped, and starts it again on the same data and address.
     pub fn restart(&mut self) {
-        self.stop();
+        if self.running.is_some() {
+            self.stop();
+        }
         self.db = open(&self.target);
         self.run();
     }
@@ -166,12 +168,12 @@ impl TestServer {
         self.client_with(&[], PayloadDialect::Platform)
     }
 
-    /// A client with a token of the scopes; none: all.
+    /// A client with a token of the scopes; of all scopes if the list is empty.
     pub fn client_with(&self, scopes: &[Scope], dialect: PayloadDialect) -> TestClient {
         self.anonymous().with_token(self.token(scopes, dialect))
     }
 
-    /// A token of a new client with the scopes; none: all.
+    /// A token of a new client with the scopes; with all scopes if the list is empty.
     pub fn token(&self, scopes: &[Scope], dialect: PayloadDialect) -> String {
         let scopes = scopes.iter().copied().collect();
         let (id, secret) =

@@ -64,7 +64,7 @@ impl Condition {
             FilterOperator::Lt => ordered(&[Ordering::Less])?,
             FilterOperator::Lte => ordered(&[Ordering::Less, Ordering::Equal])?,
             FilterOperator::In | FilterOperator::NotIn => {
-                let words = words(&filter.filter_value)?;
+                let words = list_values(&filter.filter_value)?;
                 let values = words.iter().map(|word| parse(filter.filter_type, word));
                 Comparison::OneOf(values.collect::<Result<_, _>>()?)
             }
@@ -152,7 +152,7 @@ fn parse(filter_type: FilterType, text: &str) -> Result<FilterValue, String> {
 }
 
 /// The values of a list: the members of a JSON array, or texts that commas separate.
-fn words(text: &str) -> Result<Vec<String>, String> {
+fn list_values(text: &str) -> Result<Vec<String>, String> {
     if !text.trim_start().starts_with('[') {
         return Ok(text.split(',').map(|word| word.trim().to_owned()).collect());
     }
@@ -181,7 +181,7 @@ fn regex(pattern: &str) -> Result<Regex, String> {
     })
 }
 
-/// A value of a change as the type of a filter; none if it has another type. A text that is a number counts as one.
+/// A value of a change as the type of a filter; `None` if it has another type. A text that is a number counts as one.
 fn typed(filter_type: FilterType, value: &Value) -> Option<FilterValue> {
     match filter_type {
         FilterType::String => scalar_text(value).map(|text| FilterValue::Text(text.into_owned())),

@@ -46,7 +46,7 @@ pub enum FilterOperator {
     NotContains,
     /// Is one of the values, which commas separate, or which are a JSON array.
     In,
-    /// Is none of the values.
+    /// Differs from all of the values.
     NotIn,
     /// Starts with the text.
     StartsWith,

@@ -20,7 +20,7 @@ pub const WEBHOOK_BATCH_MAX_RECORDS: i64 = 500;
 pub const WEBHOOK_SENDER_LEASE_S: i64 = 10;
 /// Hours after which a delivery that still waits is dead.
 pub const WEBHOOK_WAIT_MAX_H: i64 = 72;
-/// Hours for which the log has a successful delivery.
+/// Hours that the log has a successful delivery.
 pub const WEBHOOK_DELIVERED_KEPT_H: i64 = 24;
 /// Days for which the log has a dead delivery.
 pub const WEBHOOK_DEAD_KEPT_DAYS: i64 = 30;

@@ -54,9 +54,9 @@ pub struct AttemptOutcome {
     pub seq: i64,
     /// The number of attempts before this one.
     pub attempts: i64,
-    /// The status code of the answer; none if there was no answer.
+    /// The status code of the answer; `None` if there was no answer.
     pub status: Option<u16>,
-    /// Why the attempt failed; none if it succeeded.
+    /// Why the attempt failed; `None` if it succeeded.
     pub error: Option<String>,
     /// Whether nothing was sent, because of [`refusals`]. Then the delivery is dead.
     pub is_refused: bool,
@@ -66,7 +66,7 @@ pub struct AttemptOutcome {
 
 /// The result of a [`step`].
 #[derive(Debug)]
-pub struct Step {
+pub struct QueueStep {
     /// The webhooks that the server must use from now on.
     pub registry: Arc<Registry>,
     /// The webhooks that got deliveries.
@@ -96,8 +96,8 @@ pub fn revision(tx: &mut Tx<'_>) -> Result<i64> {
 }
 
 /// Becomes or stays the sender for some seconds. `false`: another server is the sender.
-pub fn hold(tx: &mut Tx<'_>, now: Timestamp, holder: &str) -> Result<bool> {
-    sender::hold(tx, now, now.plus_seconds(limits::WEBHOOK_SENDER_LEASE_S), holder)
+pub fn become_sender(tx: &mut Tx<'_>, now: Timestamp, holder: &str) -> Result<bool> {
+    sender::claim(tx, now, now.plus_seconds(limits::WEBHOOK_SENDER_LEASE_S), holder)
 }
 
 /// Stops being the sender, so that another server need not wait.
@@ -112,7 +112,7 @@ pub fn step(
     registry: &Arc<Registry>,
     are_within: AreWithin,
     outcomes: &[AttemptOutcome],
-) -> Result<Option<Step>> {
+) -> Result<Option<QueueStep>> {
     let Some(revision) = sender::revision_of_holder(tx, holder)? else { return Ok(None) };
     for outcome in outcomes {
         record(tx, now, outcome)?;
@@ -121,11 +121,11 @@ pub fn step(
         true => Arc::clone(registry),
         false => Arc::new(Registry::load(tx)?),
     };
-    let changes = outbox::take(tx, limits::WEBHOOK_BATCH_MAX_RECORDS)?;
+    let changes = outbox::remove_oldest(tx, limits::WEBHOOK_BATCH_MAX_RECORDS)?;
     let has_more = i64::try_from(changes.len()).map_err(Problem::internal)?
         == limits::WEBHOOK_BATCH_MAX_RECORDS;
     let receivers = deliver(tx, now, &registry, are_within, &changes)?;
-    Ok(Some(Step { registry, receivers, has_more }))
+    Ok(Some(QueueStep { registry, receivers, has_more }))
 }
 
 /// The changes that webhooks receive, each with the ids of these webhooks: they want the change, and their owners have
@@ -220,17 +220,17 @@ fn record(tx: &mut Tx<'_>, now: Timestamp, outcome: &AttemptOutcome) -> Result<(
 }
 
 /// The deliveries of a webhook that are due, at most `limit`: of each object the first one that waits.
-pub fn due(
+pub fn due_deliveries(
     tx: &mut Tx<'_>,
     now: Timestamp,
     webhook: &str,
     limit: usize,
 ) -> Result<Vec<DueDelivery>> {
-    deliveries::due(tx, now, webhook, i64::try_from(limit).map_err(Problem::internal)?)
+    deliveries::due_of(tx, now, webhook, i64::try_from(limit).map_err(Problem::internal)?)
 }
 
-/// The deliveries that must not be sent, with the reason: their webhooks' owners have no access to the objects any more.
-/// Each delivery comes with the id of its webhook.
+/// The deliveries that must not be sent, with the reason: their webhooks' owners have no access to the objects any
+/// more. Each delivery comes with the id of its webhook.
 pub fn refusals(
     tx: &mut Tx<'_>,
     are_within: AreWithin,
@@ -263,7 +263,7 @@ fn object(due: &DueDelivery) -> Result<ChangedObject<'_>> {
     Ok(ChangedObject { topic: &due.topic, id: &due.object, data: message.data.get() })
 }
 
-/// When the next delivery of a webhook is due; none if none waits.
+/// When the next delivery of a webhook is due; `None` if none waits.
 pub fn next_due(tx: &mut Tx<'_>, webhook: &str) -> Result<Option<Timestamp>> {
     deliveries::next_due(tx, webhook)
 }
@@ -273,7 +273,7 @@ pub fn waiting(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     deliveries::waiting(tx)
 }
 
-/// The target of a webhook; none if it is not active.
+/// The target of a webhook; `None` if it is not active.
 ///
 /// Errors: its secret was sealed with another master key.
 pub fn target(tx: &mut Tx<'_>, master: &MasterKey, webhook: &str) -> Result<Option<Target>> {

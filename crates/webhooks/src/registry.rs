@@ -114,5 +114,5 @@ impl Registry {
 pub(crate) fn changed(tx: &mut Tx<'_>) -> Result<()> {
     sender::next_revision(tx)?;
     let registry = Registry::load(tx)?;
-    outbox::want(tx, &registry.topics().into_iter().collect::<Vec<_>>())
+    outbox::set_wanted_topics(tx, &registry.topics().into_iter().collect::<Vec<_>>())
 }

@@ -5,7 +5,7 @@ use lyceum_core::time::Timestamp;
 /// Seconds until a delivery is repeated after each failure. After one failure more, it is dead.
 pub const RETRY_DELAYS_S: [i64; 7] = [5, 30, 120, 600, 3600, 6 * 3600, 6 * 3600];
 
-/// When to repeat a delivery that has failed `attempts` times; none if it is dead. `jitter` is a random number in
+/// When to repeat a delivery that has failed `attempts` times; `None` if it is dead. `jitter` is a random number in
 /// `0.0..1.0`, which spreads repetitions by a tenth in both directions.
 pub fn next_attempt(now: Timestamp, attempts: i64, jitter: f64) -> Option<Timestamp> {
     let number = usize::try_from(attempts - 1).ok()?;

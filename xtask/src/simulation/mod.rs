@@ -1,17 +1,16 @@
 //! `cargo xtask simulate`: how many requests a second 1, 3 and 10 nodes on one PostgreSQL serve, computed from measured
 //! service times. `docs/scale.md` explains the model and shows the result.
 
-mod chart;
 mod measured;
 pub mod queues;
 
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::chart::{Line, LineChart, draw_lines};
 use measured::ROUND_TRIP_US;
 use queues::{Arrivals, Discipline, Network, RequestKind, Station, Visit};
 
-pub use chart::{Curve, draw};
 pub use measured::{Demand, MIX, SYNC_US};
 
 /// Cores of each node.
@@ -91,8 +90,8 @@ struct Knee {
     limited_by: &'static str,
 }
 
-/// Simulates the cluster under each load. Returns its curve, throughput and 99th percentile, and the knee.
-fn simulate(cluster: Cluster) -> (Curve, Knee) {
+/// Simulates the cluster under each load. Returns the curve of throughput and 99th percentile, and the knee.
+fn simulate(cluster: Cluster) -> (Line, Knee) {
     let network = cluster.network(MIX);
     let (limit, limited_by) = network.saturation();
     let mut points = Vec::new();
@@ -109,7 +108,7 @@ fn simulate(cluster: Cluster) -> (Curve, Knee) {
             knee = Knee { requests_per_s: outcome.completed_per_s, p50_ms, p99_ms, limited_by };
         }
     }
-    (Curve { name: cluster.name(), points }, knee)
+    (Line { name: cluster.name(), points }, knee)
 }
 
 /// Prints the knees as a Markdown table, and draws the curves into a file.
@@ -128,6 +127,13 @@ pub fn run(picture: &Path) -> std::io::Result<String> {
         );
         curves.push(curve);
     }
-    std::fs::write(picture, draw("Latency under load", &curves))?;
+    let chart = LineChart {
+        title: "Latency under load",
+        description: "The 99th percentile of the latency of six clusters by the requests per second that they complete.",
+        across: "requests per second",
+        up: "99th percentile, ms",
+        lines: curves,
+    };
+    std::fs::write(picture, draw_lines(&chart))?;
     Ok(table)
 }

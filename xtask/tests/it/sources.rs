@@ -73,6 +73,22 @@ fn one_client_alone_connects_to_others() {
     );
 }
 
+#[test]
+fn one_function_alone_sends_reports_to_the_read_replica() {
+    let breaches: Vec<String> = rust_sources()
+        .filter(|source| source.path.contains("/src/") && source.path.starts_with("crates/"))
+        .filter(|source| !source.path.starts_with("crates/store/"))
+        .filter(|source| source.path != "crates/server/src/context.rs")
+        .flat_map(|source| places(&source, "db.scan_delayed").collect::<Vec<_>>())
+        .collect();
+    refuse(
+        &breaches,
+        "reports come from the read replica through Context::scan_delayed alone",
+        "a limited caller would see what was withdrawn on the primary a moment ago",
+        "call `context.scan_delayed`",
+    );
+}
+
 /// `path:line` of each line that holds the word, and not as a part of a longer one.
 fn places<'a>(source: &'a Source, word: &'a str) -> impl Iterator<Item = String> + 'a {
     let is_inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';

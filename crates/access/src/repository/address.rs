@@ -6,7 +6,7 @@ use lyceum_store::Tx;
 /// There is one row.
 const ROW: i64 = 1;
 
-/// The address that the last server said; none: none ran yet.
+/// The address that the last server reported; `None` if no server has run yet.
 pub fn server_address(tx: &mut Tx<'_>) -> Result<Option<String>> {
     let sql = "SELECT public_url FROM server_address WHERE id = $1";
     tx.query_one(sql, &[ROW.into()], |row| row.string(0))

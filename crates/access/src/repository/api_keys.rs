@@ -50,7 +50,7 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, id: &str) -> Result<Option<ApiKey>> {
 }
 
 /// The keys of these ids.
-pub(crate) fn some(tx: &mut Tx<'_>, ids: &[&str]) -> Result<Vec<ApiKey>> {
+pub(crate) fn with_ids(tx: &mut Tx<'_>, ids: &[&str]) -> Result<Vec<ApiKey>> {
     let (sql, list) = of_ids(tx, "api_keys", COLUMNS, ids)?;
     tx.rows(&sql, &[list.as_str().into()])
 }

@@ -25,14 +25,14 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Client>> {
 }
 
 /// The clients of these ids.
-pub(crate) fn some(tx: &mut Tx<'_>, ids: &[&str]) -> Result<Vec<Client>> {
+pub(crate) fn with_ids(tx: &mut Tx<'_>, ids: &[&str]) -> Result<Vec<Client>> {
     let (sql, list) = of_ids(tx, "clients", COLUMNS, ids)?;
     collect(tx, &sql, &[list.as_str().into()])
 }
 
 /// The clients that changed after a [`Client::changed`], in the order of their changes. No change
 /// is missed: the counter's row is locked until its transaction ends.
-pub fn all_since(tx: &mut Tx<'_>, changed: i64) -> Result<Vec<Client>> {
+pub fn changed_since(tx: &mut Tx<'_>, changed: i64) -> Result<Vec<Client>> {
     let sql = format!("SELECT {COLUMNS} FROM clients WHERE changed > $1 ORDER BY changed");
     collect(tx, &sql, &[Value::from(changed)])
 }
@@ -121,7 +121,7 @@ pub(crate) fn keep_newest_secret(tx: &mut Tx<'_>, client: &str, new: &SecretHash
     Ok(())
 }
 
-/// Lets every secret of the client expire at the instant, or earlier where that was so already.
+/// Lets every secret of the client expire at the instant; one that expires earlier stays as it is.
 pub(crate) fn expire_secrets(tx: &mut Tx<'_>, client: &str, at: Timestamp) -> Result<()> {
     tx.send(
         "UPDATE client_secrets SET expires_ms = $1 \

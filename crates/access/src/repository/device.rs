@@ -58,7 +58,7 @@ pub(crate) fn is_waiting(
     Ok(tx.query_one(sql, &params, |_| Ok(()))?.is_some())
 }
 
-/// Writes the decision; false where none is waited for.
+/// Writes the decision; false if no code waits for it.
 pub(crate) fn decide(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -22,7 +22,7 @@ pub(crate) fn count(
     Ok(counted.unwrap_or((1, now)))
 }
 
-/// How many there are, and since when; `None` if there are none.
+/// How many there are, and since when; `None` without guesses.
 pub(crate) fn find(tx: &mut Tx<'_>, subject: &SecretHash) -> Result<Option<(i64, Timestamp)>> {
     tx.query_one(
         "SELECT count, since_ms FROM guesses WHERE subject = $1",

@@ -30,7 +30,7 @@ pub fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Person>> {
 }
 
 /// The accounts of these ids.
-pub(crate) fn some(tx: &mut Tx<'_>, ids: &[&str]) -> Result<Vec<Person>> {
+pub(crate) fn with_ids(tx: &mut Tx<'_>, ids: &[&str]) -> Result<Vec<Person>> {
     let (sql, list) = of_ids(tx, "people", COLUMNS, ids)?;
     tx.rows(&sql, &[list.as_str().into()])
 }
@@ -71,7 +71,7 @@ const OPENS: &str = "disabled_ms IS NULL AND (password IS NOT NULL OR \
                      EXISTS (SELECT 1 FROM person_identities i WHERE i.person = people.id))";
 
 /// Whether there is an account that a person can sign in to.
-pub fn any(tx: &mut Tx<'_>) -> Result<bool> {
+pub fn has_sign_in(tx: &mut Tx<'_>) -> Result<bool> {
     let sql = format!("SELECT 1 FROM people WHERE {OPENS} LIMIT 1");
     Ok(tx.query_one(&sql, &[], |_| Ok(()))?.is_some())
 }

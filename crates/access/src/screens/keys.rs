@@ -16,7 +16,7 @@ use crate::{ApiKey, api_key};
 pub struct KeyOfPerson {
     /// The key.
     pub key: ApiKey,
-    /// The e-mail address of the person who made it; none: a command did.
+    /// The e-mail address of the person who made it; `None` if a command did.
     pub maker: Option<String>,
 }
 

@@ -37,15 +37,15 @@ fn card(db: &Db, master: &MasterKey, student: &Person, kind: ClassSecretKind) ->
 
 fn right(secret: &ClassSecret) -> ClassAnswer {
     match secret.kind {
-        ClassSecretKind::Pictures => ClassAnswer::pictures(&secret.parts[0], &secret.parts[1]),
-        ClassSecretKind::Words => ClassAnswer::words(&secret.parts.join("  ").to_uppercase()),
+        ClassSecretKind::Pictures => ClassAnswer::from_pictures(&secret.parts[0], &secret.parts[1]),
+        ClassSecretKind::Words => ClassAnswer::from_words(&secret.parts.join("  ").to_uppercase()),
     }
 }
 
 /// Two pictures that are not those of the secret.
 fn wrong(secret: &ClassSecret) -> ClassAnswer {
     let other = PICTURES.into_iter().find(|name| *name != secret.parts[0]).unwrap();
-    ClassAnswer::pictures(other, &secret.parts[1])
+    ClassAnswer::from_pictures(other, &secret.parts[1])
 }
 
 struct Classroom<'a> {
@@ -142,7 +142,7 @@ fn a_student_answers_with_the_pictures_or_words_of_the_newest_card() {
         let (ann, bob) = (student(db, "ann"), student(db, "bob"));
         let class = open(db, &tess, "math", 15);
         let room = Classroom { db, master: &master, open: &class };
-        let any = ClassAnswer::pictures("cat", "cat");
+        let any = ClassAnswer::from_pictures("cat", "cat");
         assert_eq!(room.try_once(&ann, &any).unwrap(), None, "a student without a card");
 
         let pictures = card(db, &master, &ann, ClassSecretKind::Pictures);
@@ -193,7 +193,7 @@ fn wrong_answers_are_limited_by_student_class_and_address() {
         for number in 0..limits::GUESSES_CLASS_COUNT - used {
             let name = format!("s{number}");
             let one = student(db, &name);
-            let any = ClassAnswer::words("no such words");
+            let any = ClassAnswer::from_words("no such words");
             assert_eq!(room.try_once(&one, &any).unwrap(), None, "{name}");
         }
         let refused = room.try_once(&bob, &right(&of_bob)).unwrap_err();
@@ -209,7 +209,11 @@ fn wrong_answers_are_limited_by_student_class_and_address() {
             let open = OpenClass { class: format!("c{}", number / 50), ..class.clone() };
             let room = Classroom { db, master: &master, open: &open };
             let one = Person { id: format!("lp_{number}"), ..ann.clone() };
-            assert_eq!(room.try_once(&one, &ClassAnswer::words("no")).unwrap(), None, "{number}");
+            assert_eq!(
+                room.try_once(&one, &ClassAnswer::from_words("no")).unwrap(),
+                None,
+                "{number}"
+            );
         }
         let refused = art.try_once(&bob, &right(&of_bob)).unwrap_err();
         assert_eq!(refused.kind, ProblemKind::TooManyRequests, "of the address");

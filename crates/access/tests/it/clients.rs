@@ -174,7 +174,7 @@ fn a_server_reads_only_what_changed() {
     on_both_stores(|db| {
         let make =
             |name: &str| write(db, |tx| client::create(tx, morning(), &NewClient::named(name))).0;
-        let since = |changed| db.read_blocking(|tx| client::all_since(tx, changed)).unwrap();
+        let since = |changed| db.read_blocking(|tx| client::changed_since(tx, changed)).unwrap();
         let (one, two) = (make("one"), make("two"));
         assert_eq!(since(0), [one.clone(), two.clone()]);
         assert_eq!(since(two.changed), []);

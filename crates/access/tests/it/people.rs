@@ -11,7 +11,7 @@ use lyceum_access::{
 use lyceum_core::ProblemKind;
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
-use lyceum_store::Db;
+use lyceum_store::{Db, Tx};
 
 use crate::{morning, on_both_stores, write};
 
@@ -51,10 +51,10 @@ fn bearer(db: &Db, environment: Environment, text: &str) -> Result<TokenHolder, 
 #[test]
 fn an_account_is_found_however_its_address_is_spelled_and_made_once() {
     on_both_stores(|db| {
-        assert!(!db.read_blocking(person::any).unwrap());
+        assert!(!db.read_blocking(person::has_sign_in).unwrap());
         let ada = made(db, " Ada@Example.ORG ", Role::Administrator);
         assert_eq!((ada.email.as_str(), ada.has_password), ("ada@example.org", true));
-        assert!(db.read_blocking(person::any).unwrap());
+        assert!(db.read_blocking(person::has_sign_in).unwrap());
         assert_eq!(write(db, |tx| person::by_email(tx, "ADA@example.org")), Some(ada.clone()));
         assert_eq!(db.read_blocking(person::list).unwrap(), std::slice::from_ref(&ada));
         let new = NewPerson {
@@ -85,7 +85,7 @@ fn a_session_ends_by_time_by_idleness_by_signing_out_and_by_the_next_sign_in() {
             assert_eq!(at(0).as_deref(), Ok(ada.id.as_str()));
             assert_eq!(at(sort.idle_s() - 1).as_deref(), Ok(ada.id.as_str()));
             assert_eq!(at(sort.idle_s()), Err(TokenRejection::Ended));
-            // Whoever uses it keeps it, but not for ever.
+            // A session that is used lasts longer, but not for ever.
             let mut used = 0;
             while used + sort.idle_s() < sort.lifetime_s() {
                 used += sort.idle_s() - 1;
@@ -223,6 +223,26 @@ fn roles_and_memberships_decide_who_may_change_a_project() {
         assert!(!guide.scopes().rights().allow(Scope::DemographicsRead));
         assert!(!grace.scopes().rights().allow(Scope::RosterRead));
         assert!(admin.scopes().rights().allow(Scope::RosterWrite));
+    });
+}
+
+#[test]
+fn a_device_code_may_be_polled_at_servers_whose_clocks_differ() {
+    on_both_stores(|db| {
+        let ada = made(db, "ada@example.org", Role::Developer);
+        let codes = write(db, |tx| device::start(tx, morning(), STAGING));
+        let poll = |seconds: i64| {
+            let now = morning().plus_seconds(seconds);
+            write(db, |tx| device::poll(tx, now, STAGING, &codes.device_code))
+        };
+        for seconds in [0, 2, 4] {
+            assert_eq!(poll(seconds + 40).unwrap_err(), TokenRefusal::Pending, "ahead by 40 s");
+            assert_eq!(poll(seconds + 1).unwrap_err(), TokenRefusal::Pending);
+        }
+        let decide =
+            |tx: &mut Tx<'_>| device::decide(tx, morning(), STAGING, &codes.user_code, &ada, true);
+        assert!(write(db, decide));
+        assert_eq!(poll(6 + 40).unwrap().0, ada);
     });
 }
 

@@ -74,7 +74,13 @@ fn a_first_administrator_is_made_once() {
             move |tx: &mut Tx<'_>| -> Result<Person> {
                 let link = first_administrator::link(&master);
                 let email = email(0, which);
-                first_administrator::make(tx, morning(), &master, &link, (&email, which, "a hash"))
+                first_administrator::create_by_link(
+                    tx,
+                    morning(),
+                    &master,
+                    &link,
+                    (&email, which, "a hash"),
+                )
             }
         };
         let (one, other) = at_once(db, make(master(), "one"), make(master(), "other"));

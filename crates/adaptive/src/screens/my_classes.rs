@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_bridge::need::{self, Need, RULES};
+use lyceum_bridge::need::{self, RULES, StudentInNeed};
 use lyceum_bridge::today::{Moment, Presence, StudentDay};
 use lyceum_core::{Reach, Result};
 use lyceum_roster::repository;
@@ -21,7 +21,7 @@ pub struct TeacherHome {
     /// Their XP today, in thousandths.
     pub xp: i64,
     /// Those who need attention and are not absent, as on the page Today.
-    pub needs: Vec<Need>,
+    pub needs: Vec<StudentInNeed>,
 }
 
 /// What the students of a class do today.
@@ -79,6 +79,6 @@ pub fn read(
     let counts = StudentCounts::of(own.iter(), moment);
     let xp = own.iter().map(StudentDay::xp).sum();
     let present = own.into_iter().filter(|day| day.presence(moment.now) != Presence::Absent);
-    let needs = need::needs(present.collect(), RULES, moment.now);
+    let needs = need::students_in_need(present.collect(), RULES, moment.now);
     Ok(Some(TeacherHome { classes, counts, xp, needs }))
 }

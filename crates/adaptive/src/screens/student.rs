@@ -25,19 +25,19 @@ use crate::time_limit::{self, ExtraTime};
 /// The data of a student's page.
 #[derive(Debug)]
 pub struct StudentDetails {
-    /// First and last name; the sourcedId where there is neither.
+    /// First and last name; the sourcedId if there is neither.
     pub name: String,
     /// The grades.
     pub grades: Vec<String>,
-    /// The name of the primary organization; empty where there is none.
+    /// The name of the primary organization; empty if there is none.
     pub school: String,
-    /// The e-mail address; empty where there is none.
+    /// The e-mail address; empty if there is none.
     pub email: String,
     /// Why the student needs attention now, the heaviest reason first.
     pub reasons: Vec<NeedReason>,
     /// Today, subject by subject.
     pub today: Vec<SubjectDay>,
-    /// The daily XP of all subjects together; 0 where there is no goal.
+    /// The daily XP of all subjects together; 0 if there is no goal.
     pub goal_xp: i64,
     /// The sums of each day, earliest first, with a date such as `2026-01-15`.
     pub days: Vec<(String, MeasureSums)>,
@@ -54,7 +54,7 @@ pub struct StudentDetails {
 /// A question that was asked in a lesson, and its answer.
 #[derive(Debug)]
 pub struct LessonAnswer {
-    /// The title of the lesson; its sourcedId where it was purged.
+    /// The title of the lesson; its sourcedId if it was purged.
     pub lesson_title: String,
     /// The question and its answer.
     pub served: ServedQuestion,
@@ -140,17 +140,17 @@ fn lesson_title(lessons: &HashMap<String, Object>, id: &str) -> String {
 pub struct LessonAttempt {
     /// The student's name.
     pub student: String,
-    /// The title of the lesson; its sourcedId where it was purged.
+    /// The title of the lesson; its sourcedId if it was purged.
     pub lesson_title: String,
     /// The questions in the order in which they were asked.
     pub questions: Vec<ServedQuestion>,
     /// Question and answers as text, for each entry. Versions of deleted items stay readable.
-    pub words: Vec<Option<QuestionInWords>>,
+    pub words: Vec<Option<QuestionText>>,
 }
 
 /// A question and its answer as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QuestionInWords {
+pub struct QuestionText {
     /// The question; the title of the item if it has no text.
     pub question: String,
     /// The answer; empty if there is none yet.
@@ -177,17 +177,17 @@ pub fn attempt(
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let lessons = fields::of_all(tx, &COMPONENT_RESOURCE, std::iter::once(lesson))?;
-    let words = questions_in_words(tx, id, &questions)?;
+    let words = question_texts(tx, id, &questions)?;
     Ok(LessonAttempt { student, lesson_title: lesson_title(&lessons, lesson), questions, words })
 }
 
 /// Questions that a student was asked, and their answers, as text; `None` for an item that cannot be read. Runs at most
 /// four statements.
-pub fn questions_in_words(
+pub fn question_texts(
     tx: &mut Tx<'_>,
     student: &str,
     questions: &[ServedQuestion],
-) -> Result<Vec<Option<QuestionInWords>>> {
+) -> Result<Vec<Option<QuestionText>>> {
     let attempts = attempts::of_student(tx, student)?.into_iter();
     let attempts: HashMap<i64, Attempt> = attempts.map(|attempt| (attempt.id, attempt)).collect();
     let mut banks: Vec<&str> = questions
@@ -214,7 +214,7 @@ pub fn questions_in_words(
         let found = question_words(&texts.get(key)?.xml, seed).ok()?;
         let answered = served.entry.answered.as_ref();
         let question = Some(found.words.question.clone()).filter(|text| !text.is_empty());
-        Some(QuestionInWords {
+        Some(QuestionText {
             question: question.unwrap_or_else(|| title.clone()),
             chosen: answered
                 .map(|answered| found.words.responses(&answered.responses))
@@ -249,7 +249,8 @@ pub struct EventsBehind {
     pub events: Vec<ContributingEvent>,
 }
 
-/// Reads the page of the events behind a number, by days in the time zone of the student's school. Errors: `NotFound`; `Invalid` for wrong days.
+/// Reads the page of the events behind a number, by days in the time zone of the student's school. Errors: `NotFound`;
+/// `Invalid` for wrong days.
 pub fn events_behind(
     tx: &mut Tx<'_>,
     moment: &Moment,

@@ -1,11 +1,8 @@
 //! Students: everybody who learns, with what they did today.
 
-use std::ops::Range;
-
 use lyceum_bridge::today::{self, Moment, StudentDay};
 use lyceum_core::text::{distinct, folded};
 use lyceum_core::{Reach, Result};
-use lyceum_roster::screens::at_places;
 use lyceum_roster::screens::classes::ListedClass;
 use lyceum_store::Tx;
 
@@ -30,6 +27,18 @@ impl StudentFilter {
     }
 }
 
+/// Which of the goals and the work of all students decide which students a page shows. What does not decide is read for the
+/// students of the page only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecidingWork {
+    /// The order is one of the usual order, names, grades and schools.
+    Nothing,
+    /// The order is one of XP and other sums of the day.
+    Sums,
+    /// The order is by goals, words are searched, or a file has all students.
+    Everything,
+}
+
 /// The data of the page.
 #[derive(Debug)]
 pub struct StudentList {
@@ -39,17 +48,21 @@ pub struct StudentList {
     pub schools: Vec<String>,
     /// The grades of all students.
     pub grades: Vec<String>,
-    /// The day of each student that the filter admits, by their names.
-    pub days: Vec<StudentDay>,
+    /// The days of the students that the page shows.
+    pub shown: Vec<StudentDay>,
+    /// The number of students on all pages.
+    pub total: usize,
 }
 
-/// Reads the page, with the people within the reach. Only the students at these places of the list have goals and work;
-/// without places, all students do. Errors: `NotFound` for a class outside of the reach.
+/// Reads the page, with the people within the reach. `show` receives all days that the filter admits, by the names of the
+/// students, with what decides. It returns the places of those that the page shows, in its order, and the number of students
+/// on all pages. Errors: `NotFound` for a class outside of the reach.
 pub fn read(
     tx: &mut Tx<'_>,
     moment: &Moment,
     filter: &StudentFilter,
-    places: Option<Range<usize>>,
+    deciding: DecidingWork,
+    show: impl FnOnce(&[StudentDay]) -> (Vec<usize>, usize),
     reach: &Reach,
 ) -> Result<StudentList> {
     let mut days = today::students(tx, moment, reach)?;
@@ -58,6 +71,20 @@ pub fn read(
     let grades = distinct(days.iter().map(|day| &day.learner.grade));
     days.retain(|day| filter.admits(day));
     days.sort_by_cached_key(|day| folded(&day.learner.name()));
-    add_work(tx, moment.now, at_places(&mut days, places))?;
-    Ok(StudentList { classes, schools, grades, days })
+    if deciding != DecidingWork::Nothing {
+        add_work(tx, &mut days)?;
+    }
+    if deciding == DecidingWork::Everything {
+        today::add_goals(tx, moment.now, &mut days)?;
+    }
+    let (places, total) = show(&days);
+    let mut shown: Vec<StudentDay> =
+        places.into_iter().map(|place| std::mem::take(&mut days[place])).collect();
+    if deciding == DecidingWork::Nothing {
+        add_work(tx, &mut shown)?;
+    }
+    if deciding != DecidingWork::Everything {
+        today::add_goals(tx, moment.now, &mut shown)?;
+    }
+    Ok(StudentList { classes, schools, grades, shown, total })
 }

@@ -1,6 +1,6 @@
 //! Today: the students who need attention now and why, and who works, is idle or absent.
 
-use lyceum_bridge::need::{self, Need, RULES};
+use lyceum_bridge::need::{self, RULES, StudentInNeed};
 use lyceum_bridge::today::{self, Moment, Presence, StudentDay};
 use lyceum_core::text::{distinct, folded};
 use lyceum_core::{Reach, Result};
@@ -24,7 +24,7 @@ pub struct TodayFilter {
 }
 
 impl TodayFilter {
-    fn admits(&self, need: &Need) -> bool {
+    fn admits(&self, need: &StudentInNeed) -> bool {
         let has_rule = need.reasons.iter().any(|reason| reason.rule.id == self.rule);
         (self.rule.is_empty() || has_rule)
             && (self.school.is_empty() || need.day.school == self.school)
@@ -86,7 +86,7 @@ pub struct TodayList {
     pub schools: Vec<String>,
     /// Those that the filter admits. Those who need attention: students behind their pace first, then by the weight of the
     /// reasons. Others: by name.
-    pub needs: Vec<Need>,
+    pub needs: Vec<StudentInNeed>,
 }
 
 /// Reads the page, with the people within the reach. Errors: `NotFound` for a class outside of it.
@@ -98,19 +98,20 @@ pub fn read(
 ) -> Result<TodayList> {
     let mut days = today::students(tx, moment, reach)?;
     let classes = filter.class.limit_days(tx, moment.now, reach, &mut days)?;
-    add_work(tx, moment.now, &mut days)?;
+    today::add_goals(tx, moment.now, &mut days)?;
+    add_work(tx, &mut days)?;
     let counts = StudentCounts::of(days.iter(), moment);
     let mut needs = match filter.presence {
         None => {
             let present =
                 days.into_iter().filter(|day| day.presence(moment.now) != Presence::Absent);
-            need::needs(present.collect(), RULES, moment.now)
+            need::students_in_need(present.collect(), RULES, moment.now)
         }
         Some(presence) => {
-            let mut found: Vec<Need> = days
+            let mut found: Vec<StudentInNeed> = days
                 .into_iter()
                 .filter(|day| day.presence(moment.now) == presence)
-                .map(|day| Need { reasons: need::reasons(&day, RULES, moment.now), day })
+                .map(|day| StudentInNeed { reasons: need::reasons(&day, RULES, moment.now), day })
                 .collect();
             found.sort_by_cached_key(|need| folded(&need.day.learner.name()));
             found

@@ -124,7 +124,7 @@ pub fn courses(tx: &mut Tx<'_>, now: Timestamp, student: &str) -> Result<Vec<Stu
 }
 
 /// Whether a lesson of the student's courses is the app with this slug.
-pub fn have_app(tx: &mut Tx<'_>, now: Timestamp, student: &str, slug: &str) -> Result<bool> {
+pub fn include_app(tx: &mut Tx<'_>, now: Timestamp, student: &str, slug: &str) -> Result<bool> {
     let courses = courses(tx, now, student)?;
     let mut lessons = courses.iter().flat_map(StudentCourse::lessons);
     Ok(lessons.any(|lesson| matches!(&lesson.kind, LessonKind::App(own) if own == slug)))

@@ -18,7 +18,7 @@ pub use answers::{
     AnswerReplyDraft, StudentAnswer, StudentAnswerReply, StudentFinish, StudentStart, answer,
     finish, start,
 };
-pub use courses::{CourseUnit, LessonStanding, StudentCourse, StudentLesson, courses, have_app};
+pub use courses::{CourseUnit, LessonStanding, StudentCourse, StudentLesson, courses, include_app};
 pub use done::mark_done;
 pub use files::file;
 pub use find::{FoundLesson, find};

@@ -2,7 +2,7 @@
 
 use lyceum_assessment::files::{self, ContentNames};
 use lyceum_assessment::{
-    Kind, answered_html, candidate_html, repository as content, stimuli, stimulus_html,
+    ContentKind, answered_html, candidate_html, repository as content, stimuli, stimulus_html,
 };
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, Result};
@@ -107,7 +107,7 @@ pub(super) fn load(
     let keys: Vec<_> = shown.iter().map(key).collect();
     let texts = content::texts(tx, &keys)?;
     let identifiers: Vec<&str> = keys.iter().map(|(id, _)| id.as_str()).collect();
-    let files = files::names(tx, Kind::Item, &identifiers)?;
+    let files = files::names(tx, ContentKind::Item, &identifiers)?;
     let file_base = format!("/api/learn/lessons/{}/files", segment(lesson));
     let mut questions = Vec::with_capacity(shown.len());
     for (shown, key) in shown.iter().zip(&keys) {

@@ -3,8 +3,9 @@
 use lyceum_adaptive::MIGRATIONS;
 use lyceum_adaptive::live::LiveActivity;
 use lyceum_adaptive::screens::chosen_class::{ChosenClass, OWN_CLASSES};
-use lyceum_adaptive::screens::{my_classes, student, students, today};
-use lyceum_bridge::today::{Moment, Presence};
+use lyceum_adaptive::screens::students::{self, DecidingWork, StudentFilter, StudentList};
+use lyceum_adaptive::screens::{my_classes, student, today};
+use lyceum_bridge::today::{Moment, Presence, StudentDay};
 use lyceum_bridge::zone::Zone;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, Reach};
@@ -12,6 +13,7 @@ use lyceum_events::facts::{Measure, Metric};
 use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metrics, NamedEntity};
 use lyceum_store::{Db, Migration};
 use lyceum_testkit::{both_stores, records};
+use serde_json::json;
 use uuid::Uuid;
 
 const BASE: &str = "https://lyceum.example.org";
@@ -102,8 +104,24 @@ fn complete(db: &Db, student: &str) {
     db.write_blocking(|tx| learning::append(tx, at, BASE, std::slice::from_ref(&event))).unwrap();
 }
 
-fn ids(days: &[lyceum_bridge::today::StudentDay]) -> Vec<&str> {
+fn ids(days: &[StudentDay]) -> Vec<&str> {
     days.iter().map(|day| day.learner.id.as_str()).collect()
+}
+
+fn read_students(
+    db: &Db,
+    moment: &Moment,
+    filter: &StudentFilter,
+    deciding: DecidingWork,
+    show: impl Fn(&[StudentDay]) -> (Vec<usize>, usize),
+) -> StudentList {
+    let everything = Reach::Everything;
+    db.read_blocking(|tx| students::read(tx, moment, filter, deciding, &show, &everything)).unwrap()
+}
+
+/// Shows all students.
+fn all_days(days: &[StudentDay]) -> (Vec<usize>, usize) {
+    ((0..days.len()).collect(), days.len())
 }
 
 #[test]
@@ -139,23 +157,54 @@ fn today_counts_all_students_and_lists_the_filtered_ones() {
 fn students_are_sorted_by_name_and_filtered_by_school_and_grade() {
     both(|db| {
         let read = |school: &str, grade: &str| {
-            let filter = students::StudentFilter {
+            let filter = StudentFilter {
                 school: school.to_owned(),
                 grade: grade.to_owned(),
-                ..students::StudentFilter::default()
+                ..StudentFilter::default()
             };
-            db.read_blocking(|tx| students::read(tx, &moment(), &filter, None, &Reach::Everything))
-                .unwrap()
+            read_students(db, &moment(), &filter, DecidingWork::Nothing, all_days)
         };
         let all = read("", "");
-        assert_eq!(ids(&all.days), ["ann", "ben", "cem"]);
+        assert_eq!(ids(&all.shown), ["ann", "ben", "cem"]);
         assert_eq!(
             (all.schools, all.grades),
             (vec!["North".to_owned(), "South".to_owned()], vec!["03".to_owned(), "04".to_owned()])
         );
-        assert_eq!(all.days[1].xp(), 5000);
-        assert_eq!(ids(&read("South", "").days), ["ben", "cem"]);
-        assert_eq!(ids(&read("South", "03").days), ["ben"]);
+        assert_eq!(all.shown[1].xp(), 5000);
+        assert_eq!(ids(&read("South", "").shown), ["ben", "cem"]);
+        assert_eq!(ids(&read("South", "03").shown), ["ben"]);
+    });
+}
+
+#[test]
+fn students_of_a_page_have_the_same_work_whatever_decides_about_the_page() {
+    both(|db| {
+        records::course(db, "m", "south", "Math");
+        let goal = json!({ "metadata": { "goals": { "dailyXp": 7 } } });
+        records::patch(db, "courses", "m", &goal).unwrap();
+        records::class(db, "k", "m", "south");
+        records::enroll(db, "ben", "k", "south", "student");
+        let filter = StudentFilter::default();
+        let of_page = |deciding: DecidingWork| {
+            let show = |days: &[StudentDay]| {
+                let xp: i64 = days.iter().map(StudentDay::xp).sum();
+                let goals: i64 = days.iter().map(|day| day.goal_xp).sum();
+                let known = (xp > 0, goals > 0);
+                let expected = match deciding {
+                    DecidingWork::Nothing => (false, false),
+                    DecidingWork::Sums => (true, false),
+                    DecidingWork::Everything => (true, true),
+                };
+                assert_eq!(known, expected, "{deciding:?}");
+                (vec![2, 1], days.len())
+            };
+            let list = read_students(db, &moment(), &filter, deciding, show);
+            assert_eq!((ids(&list.shown), list.total), (vec!["cem", "ben"], 3));
+            format!("{:?}", list.shown)
+        };
+        let all = of_page(DecidingWork::Everything);
+        assert_eq!(of_page(DecidingWork::Sums), all);
+        assert_eq!(of_page(DecidingWork::Nothing), all);
     });
 }
 
@@ -296,11 +345,9 @@ fn today_groups_students_by_what_they_do_and_home_shows_the_classes_of_a_teacher
         let hidden = listed("other", None, &teacher).map(drop).unwrap_err();
         assert_eq!(hidden.kind, ProblemKind::NotFound);
         let class = ChosenClass { viewer: String::new(), class: "own".into() };
-        let filter = students::StudentFilter { class, ..students::StudentFilter::default() };
-        let list = db
-            .read_blocking(|tx| students::read(tx, &tuesday(), &filter, None, &Reach::Everything))
-            .unwrap();
-        assert_eq!(ids(&list.days), ["ann", "ben"]);
+        let filter = StudentFilter { class, ..StudentFilter::default() };
+        let list = read_students(db, &tuesday(), &filter, DecidingWork::Nothing, all_days);
+        assert_eq!(ids(&list.shown), ["ann", "ben"]);
         let north = Reach::organizations(["north"]).unwrap();
         assert!(
             of("tess@example.org", &north).is_none(),
@@ -335,10 +382,14 @@ fn an_answer_is_noticed_once_and_by_those_who_reach_the_student() {
     both(|db| {
         let now = noon();
         let north = Reach::organizations(["north"]).unwrap();
-        let begin = || db.read_blocking(|tx| LiveActivity::begin(tx, now)).unwrap();
+        let begin = || db.read_blocking(|tx| LiveActivity::start(tx, now)).unwrap();
         let look = |seen: &LiveActivity, reach: &Reach| {
             let look = |tx: &mut lyceum_store::Tx<'_>| {
-                seen.clone().look(tx, now, &[reach.clone(), Reach::ClassesOf("nobody".to_owned())])
+                seen.clone().update(
+                    tx,
+                    now,
+                    &[reach.clone(), Reach::ClassesOf("nobody".to_owned())],
+                )
             };
             let (next, is_new) = db.read_blocking(look).unwrap();
             assert!(!is_new[1], "each reach has an answer of its own");

@@ -6,7 +6,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Param, Row, Sql, Tx, dialect};
 
 use super::references;
-use crate::Kind;
+use crate::ContentKind;
 use crate::Page;
 use crate::banks::Bank;
 
@@ -133,12 +133,12 @@ pub(crate) fn delete(tx: &mut Tx<'_>, identifier: &str) -> Result<bool> {
 }
 
 fn refer(tx: &mut Tx<'_>, bank: &str, tests: &[String]) -> Result<()> {
-    let targets: Vec<_> = tests.iter().map(|test| (Kind::Test, test.clone())).collect();
+    let targets: Vec<_> = tests.iter().map(|test| (ContentKind::Test, test.clone())).collect();
     references::refer(tx, "bank", bank, &targets)
 }
 
 /// The test that a user got in that attempt.
-pub(crate) fn turn(
+pub(crate) fn drawn_test(
     tx: &mut Tx<'_>,
     bank: &str,
     user: &str,

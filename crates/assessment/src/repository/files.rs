@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Row, Tx, dialect};
 
-use crate::Kind;
+use crate::ContentKind;
 use crate::files::{DocumentFile, NewFile};
 
 const COLUMNS: &str = "f.path, f.sha256, f.size, f.updated_at";
@@ -18,7 +18,7 @@ fn file(row: &Row<'_>, column: usize) -> Result<DocumentFile> {
 pub(crate) fn put(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    kind: Kind,
+    kind: ContentKind,
     identifier: &str,
     file: &NewFile,
 ) -> Result<()> {
@@ -40,7 +40,7 @@ pub(crate) fn put(
 /// The files of documents, each with the identifier of its document, by path.
 pub(crate) fn of(
     tx: &mut Tx<'_>,
-    kind: Kind,
+    kind: ContentKind,
     identifiers: &[&str],
 ) -> Result<Vec<(String, DocumentFile)>> {
     let names = serde_json::to_string(identifiers).expect("texts are JSON");
@@ -56,12 +56,17 @@ pub(crate) fn of(
     Ok(files)
 }
 
-pub(crate) fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, path: &str) -> Result<()> {
+pub(crate) fn delete(
+    tx: &mut Tx<'_>,
+    kind: ContentKind,
+    identifier: &str,
+    path: &str,
+) -> Result<()> {
     let sql = "DELETE FROM qti_file WHERE kind = $1 AND identifier = $2 AND path = $3";
     tx.send(sql, &[kind.name().into(), identifier.into(), path.into()])
 }
 
-pub(crate) fn delete_all(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<()> {
+pub(crate) fn delete_all(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str) -> Result<()> {
     let sql = "DELETE FROM qti_file WHERE kind = $1 AND identifier = $2";
     tx.send(sql, &[kind.name().into(), identifier.into()])
 }

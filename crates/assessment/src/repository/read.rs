@@ -7,7 +7,7 @@ use lyceum_store::{Row, Tx, dialect};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{Kind, Query, StoredDocument};
+use crate::{ContentKind, Query, StoredDocument};
 
 /// The columns of a [`Stored`] of `qti_document t` or `qti_version t`.
 pub(super) const COLUMNS: &str = "t.kind, t.identifier, t.version, t.title, t.created_at, \
@@ -17,7 +17,7 @@ pub(super) const COLUMNS: &str = "t.kind, t.identifier, t.version, t.title, t.cr
 pub(super) fn stored(row: &Row<'_>) -> Result<StoredDocument> {
     let text = |column| row.text(column).map(str::to_owned);
     Ok(StoredDocument {
-        kind: Kind::from_name(row.text(0)?).expect("the table contains only known kinds"),
+        kind: ContentKind::from_name(row.text(0)?).expect("the table contains only known kinds"),
         identifier: text(1)?,
         version: row.int(2)?,
         title: text(3)?,
@@ -30,14 +30,18 @@ pub(super) fn stored(row: &Row<'_>) -> Result<StoredDocument> {
 }
 
 /// Finds a document.
-pub fn find(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Option<StoredDocument>> {
+pub fn find(
+    tx: &mut Tx<'_>,
+    kind: ContentKind,
+    identifier: &str,
+) -> Result<Option<StoredDocument>> {
     let sql =
         format!("SELECT {COLUMNS} FROM qti_document t WHERE t.kind = $1 AND t.identifier = $2");
     tx.query_one(&sql, &[kind.name().into(), identifier.into()], stored)
 }
 
 /// Finds a document. Errors: `NotFound`, with a different message if it was deleted.
-pub fn found(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<StoredDocument> {
+pub fn found(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str) -> Result<StoredDocument> {
     match find(tx, kind, identifier)? {
         Some(stored) => Ok(stored),
         None => Err(missing(tx, kind, identifier)?),
@@ -45,7 +49,7 @@ pub fn found(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<StoredDocu
 }
 
 /// The problem of an identifier that no document has.
-pub(crate) fn missing(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Problem> {
+pub(crate) fn missing(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str) -> Result<Problem> {
     let sql = "SELECT MAX(version) FROM qti_version WHERE kind = $1 AND identifier = $2";
     let params = [kind.name().into(), identifier.into()];
     let last = tx.query_one(sql, &params, |row| row.opt_int(0))?.flatten();
@@ -65,7 +69,7 @@ pub(crate) fn missing(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<P
 /// Calls `each` with each of the documents that exist, in no particular order.
 pub fn json_of(
     tx: &mut Tx<'_>,
-    kind: Kind,
+    kind: ContentKind,
     identifiers: &[String],
     mut each: impl FnMut(StoredDocument) -> Result<()>,
 ) -> Result<()> {
@@ -84,7 +88,7 @@ pub fn json_of(
 /// creation.
 pub fn metadata(
     tx: &mut Tx<'_>,
-    kind: Kind,
+    kind: ContentKind,
     mut each: impl FnMut(&str, &str, &str) -> Result<()>,
 ) -> Result<()> {
     let sql = "SELECT identifier, title, metadata FROM qti_document \
@@ -109,7 +113,7 @@ pub struct ItemHead {
 }
 
 /// A text that is different after each change of a document, even after it was deleted and created again.
-pub fn state(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<Option<String>> {
+pub fn state(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str) -> Result<Option<String>> {
     let sql = "SELECT version, updated_at FROM qti_document WHERE kind = $1 AND identifier = $2";
     tx.query_one(sql, &[kind.name().into(), identifier.into()], |row| {
         Ok(format!("{}@{}", row.int(0)?, row.text(1)?))
@@ -127,7 +131,7 @@ pub(crate) fn heads(
         dialect::is_one_of(tx.dialect(), "identifier", "$2")
     );
     let mut heads = HashMap::new();
-    tx.query(&sql, &[Kind::Item.name().into(), names.as_str().into()], |row| {
+    tx.query(&sql, &[ContentKind::Item.name().into(), names.as_str().into()], |row| {
         let head = ItemHead {
             identifier: row.text(0)?.to_owned(),
             version: row.int(1)?,
@@ -159,7 +163,7 @@ pub fn texts(tx: &mut Tx<'_>, wanted: &[(String, i64)]) -> Result<HashMap<(Strin
         dialect::is_one_of(tx.dialect(), "identifier", "$2")
     );
     let mut texts = HashMap::new();
-    tx.query(&sql, &[Kind::Item.name().into(), names.as_str().into()], |row| {
+    tx.query(&sql, &[ContentKind::Item.name().into(), names.as_str().into()], |row| {
         let text = Text { kind: row.text(2)?.to_owned(), xml: row.text(3)?.to_owned() };
         texts.insert((row.text(0)?.to_owned(), row.int(1)?), text);
         Ok(true)
@@ -177,7 +181,7 @@ pub fn texts(tx: &mut Tx<'_>, wanted: &[(String, i64)]) -> Result<HashMap<(Strin
         dialect::is_one_of(tx.dialect(), "identifier", "$2"),
         dialect::is_one_of_numbers(tx.dialect(), "version", "$3")
     );
-    let params = [Kind::Item.name().into(), names.as_str().into(), numbers.as_str().into()];
+    let params = [ContentKind::Item.name().into(), names.as_str().into(), numbers.as_str().into()];
     tx.query(&sql, &params, |row| {
         let version = (row.text(0)?.to_owned(), row.int(1)?);
         if earlier.contains(&&version) {
@@ -190,11 +194,11 @@ pub fn texts(tx: &mut Tx<'_>, wanted: &[(String, i64)]) -> Result<HashMap<(Strin
     })?;
     match earlier.into_iter().find(|version| !texts.contains_key(*version)) {
         None => Ok(texts),
-        Some((name, number)) => Err(no_version(Kind::Item, name, *number)),
+        Some((name, number)) => Err(no_version(ContentKind::Item, name, *number)),
     }
 }
 
-fn no_version(kind: Kind, identifier: &str, version: i64) -> Problem {
+fn no_version(kind: ContentKind, identifier: &str, version: i64) -> Problem {
     let message = format!("the {kind} '{identifier}' has no version {version}");
     Problem::new(ProblemKind::NotFound, message)
 }
@@ -202,7 +206,7 @@ fn no_version(kind: Kind, identifier: &str, version: i64) -> Problem {
 /// Calls `each` with the row number, identifier and XML of each document of a kind, in order of creation.
 pub fn each(
     tx: &mut Tx<'_>,
-    kind: Kind,
+    kind: ContentKind,
     mut each: impl FnMut(i64, &str, &str) -> Result<()>,
 ) -> Result<()> {
     let sql = "SELECT seq, identifier, xml FROM qti_document WHERE kind = $1 ORDER BY seq";
@@ -213,9 +217,9 @@ pub fn each(
 }
 
 /// The kinds of documents with that identifier.
-pub fn kinds_of(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<Kind>> {
+pub fn kinds_of(tx: &mut Tx<'_>, identifier: &str) -> Result<Vec<ContentKind>> {
     let mut kinds = Vec::new();
-    for kind in Kind::ALL {
+    for kind in ContentKind::ALL {
         let sql = "SELECT version FROM qti_document WHERE kind = $1 AND identifier = $2";
         let version =
             tx.query_one(sql, &[kind.name().into(), identifier.into()], |row| row.int(0))?;
@@ -232,16 +236,16 @@ pub(crate) fn parsed<T>(
     known: impl FnOnce(i64) -> Option<T>,
     make: impl FnOnce(i64, &str) -> Result<T>,
 ) -> Result<T> {
-    let params = [Kind::Item.name().into(), identifier.into()];
+    let params = [ContentKind::Item.name().into(), identifier.into()];
     let sql = "SELECT version FROM qti_document WHERE kind = $1 AND identifier = $2";
     let version = tx.query_one(sql, &params, |row| row.int(0))?;
-    let Some(version) = version else { return Err(missing(tx, Kind::Item, identifier)?) };
+    let Some(version) = version else { return Err(missing(tx, ContentKind::Item, identifier)?) };
     if let Some(known) = known(version) {
         return Ok(known);
     }
     let sql = "SELECT xml FROM qti_document WHERE kind = $1 AND identifier = $2";
     let xml = tx.query_one(sql, &params, |row| row.text(0).map(str::to_owned))?;
-    make(version, &xml.ok_or_else(|| Kind::Item.missing(identifier))?)
+    make(version, &xml.ok_or_else(|| ContentKind::Item.missing(identifier))?)
 }
 
 /// A version that a document has or had.
@@ -302,7 +306,7 @@ pub fn versions(tx: &mut Tx<'_>, query: &Query, identifier: &str) -> Result<Vers
 /// A version of a document, even if the document was deleted. Errors: `NotFound`.
 pub fn version(
     tx: &mut Tx<'_>,
-    kind: Kind,
+    kind: ContentKind,
     identifier: &str,
     version: i64,
 ) -> Result<StoredDocument> {

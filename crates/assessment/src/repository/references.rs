@@ -6,16 +6,16 @@ use lyceum_core::Result;
 use lyceum_store::{Tx, Value, dialect};
 use serde::Serialize;
 
-use crate::{Kind, Reference};
+use crate::{ContentKind, Reference};
 
 /// The number of referring documents that a refusal to delete lists at most.
 const REFERRERS_SHOWN: i64 = 5;
 
 /// The documents that the references mean. The last segment of the address is tried first, with or without `.xml`,
 /// then the identifier of the reference. If neither exists, it is the document that the address names.
-pub fn resolved(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<(Kind, String)>> {
+pub fn resolved(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<(ContentKind, String)>> {
     let mut existing = HashSet::new();
-    for kind in Kind::ALL {
+    for kind in ContentKind::ALL {
         let of_kind = references.iter().filter(|reference| reference.kind == kind);
         let names: Vec<&str> = of_kind.flat_map(Reference::names).collect();
         if names.is_empty() {
@@ -35,7 +35,7 @@ pub fn resolved(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<(Kind, 
 /// The identifiers that documents have.
 pub(crate) fn known<T: Serialize>(
     tx: &mut Tx<'_>,
-    kind: Kind,
+    kind: ContentKind,
     identifiers: &[T],
 ) -> Result<HashSet<String>> {
     let names = serde_json::to_string(identifiers).expect("texts are JSON");
@@ -62,12 +62,12 @@ impl Reference {
     }
 }
 
-/// Stores what a document refers to, and replaces earlier references. `kind` is the name of a [`Kind`], or `bank`.
+/// Stores what a document refers to, and replaces earlier references. `kind` is the name of a [`ContentKind`], or `bank`.
 pub fn refer(
     tx: &mut Tx<'_>,
     kind: &str,
     identifier: &str,
-    targets: &[(Kind, String)],
+    targets: &[(ContentKind, String)],
 ) -> Result<()> {
     let sql = "DELETE FROM qti_reference WHERE kind = $1 AND identifier = $2";
     tx.send(sql, &[kind.into(), identifier.into()])?;
@@ -87,7 +87,7 @@ pub fn refer(
 /// The documents that refer to a document: kind and identifier of the first few, and their number.
 pub fn referrers(
     tx: &mut Tx<'_>,
-    kind: Kind,
+    kind: ContentKind,
     identifier: &str,
 ) -> Result<(Vec<(String, String)>, i64)> {
     let params = [kind.name().into(), identifier.into()];

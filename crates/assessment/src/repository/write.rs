@@ -6,7 +6,7 @@ use lyceum_store::Tx;
 
 use super::read::{find, found};
 use super::references::{known, refer, referrers, resolved};
-use crate::{CheckedDocument, DocumentChange, Kind, Metadata, StoredDocument};
+use crate::{CheckedDocument, ContentKind, DocumentChange, Metadata, StoredDocument};
 
 /// Stores a new document. If documents with its identifier were deleted, its version numbers continue theirs. If an
 /// equal document already exists, it is returned, so that a request can be repeated. Errors: `Conflict` if another
@@ -71,7 +71,7 @@ pub fn create(
 pub fn replace(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    kind: Kind,
+    kind: ContentKind,
     identifier: &str,
     change: &DocumentChange,
     expected: Option<i64>,
@@ -121,10 +121,10 @@ fn says_same(one: &StoredDocument, other: &StoredDocument) -> bool {
 
 /// The documents that a document refers to. All must exist, because learners would see a gap instead. Errors:
 /// `Invalid`, with those that do not exist.
-fn targets(tx: &mut Tx<'_>, document: &CheckedDocument) -> Result<Vec<(Kind, String)>> {
+fn targets(tx: &mut Tx<'_>, document: &CheckedDocument) -> Result<Vec<(ContentKind, String)>> {
     let targets = resolved(tx, &document.references)?;
     let mut faults = Vec::new();
-    for kind in Kind::ALL {
+    for kind in ContentKind::ALL {
         let of_kind =
             || document.references.iter().zip(&targets).filter(|(_, (own, _))| *own == kind);
         let names: Vec<&str> = of_kind().map(|(_, (_, name))| name.as_str()).collect();
@@ -149,7 +149,12 @@ fn targets(tx: &mut Tx<'_>, document: &CheckedDocument) -> Result<Vec<(Kind, Str
 
 /// Deletes a document with its files. Its versions stay readable by their numbers. Errors: `NotFound`; `Conflict`, with the
 /// documents that refer to it; `PreconditionFailed` if the stored version is not `expected`.
-pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i64>) -> Result<()> {
+pub fn delete(
+    tx: &mut Tx<'_>,
+    kind: ContentKind,
+    identifier: &str,
+    expected: Option<i64>,
+) -> Result<()> {
     expect(tx, kind, identifier, expected)?;
     let (first, total) = referrers(tx, kind, identifier)?;
     if total > 0 {
@@ -169,7 +174,7 @@ pub fn delete(tx: &mut Tx<'_>, kind: Kind, identifier: &str, expected: Option<i6
 /// Finds the document and checks its version.
 fn expect(
     tx: &mut Tx<'_>,
-    kind: Kind,
+    kind: ContentKind,
     identifier: &str,
     expected: Option<i64>,
 ) -> Result<StoredDocument> {
@@ -188,7 +193,7 @@ fn expect(
 
 /// Makes a transaction that is not serializable, such as an import, depend on a document that it read: another
 /// transaction may be deleting it.
-pub(crate) fn depend_on(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<()> {
+pub(crate) fn depend_on(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str) -> Result<()> {
     if tx.is_serializable() {
         return Ok(());
     }
@@ -197,7 +202,7 @@ pub(crate) fn depend_on(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result
 }
 
 /// Copies the current version to the earlier ones.
-fn archive(tx: &mut Tx<'_>, kind: Kind, identifier: &str) -> Result<()> {
+fn archive(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str) -> Result<()> {
     tx.send(
         "INSERT INTO qti_version (kind, identifier, version, created_at, updated_at, title, \
          metadata, json, xml) \
@@ -215,7 +220,7 @@ fn metadata(change: &Metadata, before: Option<&str>) -> Option<String> {
     }
 }
 
-fn identifier_taken(kind: Kind, identifier: &str) -> Problem {
+fn identifier_taken(kind: ContentKind, identifier: &str) -> Problem {
     Problem::new(
         ProblemKind::Conflict,
         format!(
@@ -225,7 +230,7 @@ fn identifier_taken(kind: Kind, identifier: &str) -> Problem {
     )
 }
 
-fn in_use(kind: Kind, identifier: &str, first: &[(String, String)], total: i64) -> Problem {
+fn in_use(kind: ContentKind, identifier: &str, first: &[(String, String)], total: i64) -> Problem {
     let named: Vec<String> = first.iter().map(|(kind, id)| format!("{kind} '{id}'")).collect();
     let shown = i64::try_from(named.len()).unwrap_or(total);
     let more = if total > shown { format!(" and {} more", total - shown) } else { String::new() };

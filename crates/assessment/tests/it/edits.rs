@@ -1,7 +1,7 @@
 //! Parts, sections and references of a stored test are changed where they stand.
 
 use lyceum_assessment::structure::{self, TestEdit};
-use lyceum_assessment::{CheckedDocument, Kind, Object, StoredDocument, parse, repository};
+use lyceum_assessment::{CheckedDocument, ContentKind, Object, StoredDocument, parse, repository};
 use lyceum_core::{ProblemKind, Result};
 use lyceum_store::Db;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn rich(db: &Db) -> StoredDocument {
         repository::create(
             tx,
             now(),
-            &CheckedDocument::of(Kind::Test, RICH.to_owned(), &Object::new())?,
+            &CheckedDocument::of(ContentKind::Test, RICH.to_owned(), &Object::new())?,
         )
     })
     .unwrap()
@@ -45,9 +45,16 @@ fn object(json: &Value) -> Object {
 /// Makes an edit and stores it.
 fn edit(db: &Db, path: &[&str], edit: &TestEdit) -> Result<StoredDocument> {
     db.write_blocking(|tx| {
-        let stored = repository::found(tx, Kind::Test, "rich")?;
+        let stored = repository::found(tx, ContentKind::Test, "rich")?;
         let edited = structure::edited(&stored, path, edit)?;
-        repository::replace(tx, now(), Kind::Test, "rich", &edited.change, Some(stored.version))
+        repository::replace(
+            tx,
+            now(),
+            ContentKind::Test,
+            "rich",
+            &edited.change,
+            Some(stored.version),
+        )
     })
 }
 
@@ -138,7 +145,8 @@ fn an_edit_that_does_not_fit_is_refused_by_name() {
             let told = details.fold(refused.message.clone(), |told, detail| told + &detail);
             assert!(told.contains(text), "{path:?} {wrong:?}: {told}");
         }
-        let after = db.read_blocking(|tx| repository::found(tx, Kind::Test, "rich")).unwrap();
+        let after =
+            db.read_blocking(|tx| repository::found(tx, ContentKind::Test, "rich")).unwrap();
         assert_eq!(after, before);
     });
 }
@@ -155,12 +163,13 @@ fn every_missing_item_of_a_test_is_named_and_a_used_one_stays() {
             .replace("identifier=\"c\"", "identifier=\"y\"")
             .replace("target=\"c\"", "target=\"y\"");
         let lost = lost.replace("identifier=\"rich\"", "identifier=\"lost\"");
-        let draft = CheckedDocument::of(Kind::Test, lost, &Object::new()).unwrap();
+        let draft = CheckedDocument::of(ContentKind::Test, lost, &Object::new()).unwrap();
         let refused = db.write_blocking(|tx| repository::create(tx, now(), &draft)).unwrap_err();
         let paths: Vec<&str> = refused.details.iter().map(|detail| &*detail.path).collect();
         assert_eq!(paths, ["qti-assessment-item-ref 'x'", "qti-assessment-item-ref 'y'"]);
-        let delete =
-            |name: &str| db.write_blocking(|tx| repository::delete(tx, Kind::Item, name, None));
+        let delete = |name: &str| {
+            db.write_blocking(|tx| repository::delete(tx, ContentKind::Item, name, None))
+        };
         let refused = delete("a").unwrap_err();
         assert!(
             refused.kind == ProblemKind::Conflict && refused.message.contains("test 'rich'"),
@@ -177,7 +186,14 @@ fn an_edit_of_an_old_version_is_refused() {
         edit(db, &["p1", "s1"], &TestEdit::Add(object(&reference("d")))).unwrap();
         let edited = structure::edited(&old, &["p1", "inner", "b"], &TestEdit::Remove).unwrap();
         let refused = db.write_blocking(|tx| {
-            repository::replace(tx, now(), Kind::Test, "rich", &edited.change, Some(old.version))
+            repository::replace(
+                tx,
+                now(),
+                ContentKind::Test,
+                "rich",
+                &edited.change,
+                Some(old.version),
+            )
         });
         assert_eq!(refused.unwrap_err().kind, ProblemKind::PreconditionFailed);
     });

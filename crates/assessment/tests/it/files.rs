@@ -1,7 +1,7 @@
 //! Files of items and stimuli.
 
 use lyceum_assessment::files::{self, NewFile};
-use lyceum_assessment::{Kind, repository};
+use lyceum_assessment::{ContentKind, repository};
 use lyceum_store::SqlDialect;
 
 use crate::{both, now, plain_item};
@@ -16,12 +16,12 @@ fn an_import_stores_no_file_of_a_document_that_is_deleted_meanwhile() {
         db.write_blocking(|tx| repository::create(tx, now(), &plain_item("i"))).unwrap();
         let file = NewFile { path: "a.png".into(), sha256: "0".repeat(64), size: 1 };
         let stored = db.write_blocking(|tx| {
-            repository::found(tx, Kind::Item, "i")?;
-            db.write_blocking(|other| repository::delete(other, Kind::Item, "i", None))?;
-            files::put(tx, now(), Kind::Item, "i", &file)
+            repository::found(tx, ContentKind::Item, "i")?;
+            db.write_blocking(|other| repository::delete(other, ContentKind::Item, "i", None))?;
+            files::put(tx, now(), ContentKind::Item, "i", &file)
         });
         stored.unwrap_err();
-        let left = db.read_blocking(|tx| files::list_stored(tx, Kind::Item, "i")).unwrap();
+        let left = db.read_blocking(|tx| files::list_stored(tx, ContentKind::Item, "i")).unwrap();
         assert_eq!(left, []);
     });
 }

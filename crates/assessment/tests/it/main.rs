@@ -13,8 +13,8 @@ mod html;
 use lyceum_assessment::banks::{self, BankInput};
 use lyceum_assessment::limits::QTI_PAGE_MAX_BYTES;
 use lyceum_assessment::{
-    CheckedDocument, DocumentChange, Kind, MIGRATIONS, Metadata, Object, Parameters, Query, parse,
-    repository, structure,
+    CheckedDocument, ContentKind, DocumentChange, MIGRATIONS, Metadata, Object, Parameters, Query,
+    parse, repository, structure,
 };
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
@@ -41,7 +41,7 @@ fn stimulus(identifier: &str, text: &str) -> String {
 }
 
 fn draft(identifier: &str, text: &str) -> CheckedDocument {
-    CheckedDocument::of(Kind::Stimulus, stimulus(identifier, text), &Object::new()).unwrap()
+    CheckedDocument::of(ContentKind::Stimulus, stimulus(identifier, text), &Object::new()).unwrap()
 }
 
 /// An item without a stimulus.
@@ -51,12 +51,12 @@ fn plain_item(identifier: &str) -> CheckedDocument {
          identifier='{identifier}' title='Item {identifier}' time-dependent='false'>\
          <qti-item-body><p>x</p></qti-item-body></qti-assessment-item>"
     );
-    CheckedDocument::of(Kind::Item, xml, &Object::new()).unwrap()
+    CheckedDocument::of(ContentKind::Item, xml, &Object::new()).unwrap()
 }
 
 fn first_page(limit: &str) -> Query {
     let given = Parameters { limit: Some(limit.to_owned()), ..Parameters::default() };
-    Query::read(Kind::Stimulus, &given).unwrap()
+    Query::read(ContentKind::Stimulus, &given).unwrap()
 }
 
 #[test]
@@ -93,10 +93,10 @@ fn a_title_is_changed_where_it_stands_and_nowhere_else() {
             db.write_blocking(|tx| repository::create(tx, now(), &draft("s", "text"))).unwrap();
         assert_eq!(stored.title, "It's \"one\"");
         let body = parse(br#"{"title": "Two <&> \"2\""}"#).unwrap();
-        let change = DocumentChange::read(Kind::Stimulus, "s", body).unwrap();
+        let change = DocumentChange::read(ContentKind::Stimulus, "s", body).unwrap();
         let changed = db
             .write_blocking(|tx| {
-                repository::replace(tx, now(), Kind::Stimulus, "s", &change, Some(1))
+                repository::replace(tx, now(), ContentKind::Stimulus, "s", &change, Some(1))
             })
             .unwrap();
         assert_eq!(changed.title, "Two <&> \"2\"");
@@ -114,7 +114,7 @@ fn item(identifier: &str, stimulus: &str) -> CheckedDocument {
          <qti-assessment-stimulus-ref identifier='story' href='stimuli/{stimulus}.xml'/>\
          <qti-item-body><p>x</p></qti-item-body></qti-assessment-item>"
     );
-    CheckedDocument::of(Kind::Item, xml, &Object::new()).unwrap()
+    CheckedDocument::of(ContentKind::Item, xml, &Object::new()).unwrap()
 }
 
 #[test]
@@ -130,7 +130,9 @@ fn an_item_whose_stimulus_is_missing_is_refused() {
         create(&item("i", "s")).unwrap();
         let change = DocumentChange::Content(Box::new(item("i", "other")));
         let refused = db
-            .write_blocking(|tx| repository::replace(tx, now(), Kind::Item, "i", &change, None))
+            .write_blocking(|tx| {
+                repository::replace(tx, now(), ContentKind::Item, "i", &change, None)
+            })
             .unwrap_err();
         assert_eq!(refused.kind, ProblemKind::Invalid);
     });
@@ -154,11 +156,11 @@ fn the_same_document_may_be_sent_again_and_another_is_a_conflict() {
         let versions = db.read_blocking(|tx| repository::versions(tx, &first_page("9"), "s"));
         assert_eq!(versions.unwrap().total, 1);
 
-        // A deleted one says so, and can be made anew.
-        db.write_blocking(|tx| repository::delete(tx, Kind::Stimulus, "s", None)).unwrap();
+        // A deleted one says so, and can be created again.
+        db.write_blocking(|tx| repository::delete(tx, ContentKind::Stimulus, "s", None)).unwrap();
         for gone in [
-            db.read_blocking(|tx| repository::found(tx, Kind::Stimulus, "s")).map(drop),
-            db.write_blocking(|tx| repository::delete(tx, Kind::Stimulus, "s", None)),
+            db.read_blocking(|tx| repository::found(tx, ContentKind::Stimulus, "s")).map(drop),
+            db.write_blocking(|tx| repository::delete(tx, ContentKind::Stimulus, "s", None)),
         ] {
             let gone = gone.unwrap_err();
             assert_eq!(gone.kind, ProblemKind::NotFound);
@@ -167,7 +169,8 @@ fn the_same_document_may_be_sent_again_and_another_is_a_conflict() {
                 "{gone}"
             );
         }
-        let never = db.read_blocking(|tx| repository::found(tx, Kind::Stimulus, "n")).unwrap_err();
+        let never =
+            db.read_blocking(|tx| repository::found(tx, ContentKind::Stimulus, "n")).unwrap_err();
         assert!(!never.message.contains("deleted"), "{never}");
         assert_eq!(create(&draft("s", "other")).unwrap().version, 2);
     });
@@ -180,7 +183,7 @@ fn a_bank_may_be_sent_again_and_another_is_a_conflict() {
                 submission-mode='individual'><qti-assessment-section identifier='s' title='s' \
                 visible='true'/></qti-test-part></qti-assessment-test>";
     both(|db| {
-        let test = CheckedDocument::of(Kind::Test, test.to_owned(), &Object::new()).unwrap();
+        let test = CheckedDocument::of(ContentKind::Test, test.to_owned(), &Object::new()).unwrap();
         db.write_blocking(|tx| repository::create(tx, now(), &test)).unwrap();
         let create = |body: &[u8]| {
             let wish = BankInput::read(parse(body).unwrap()).unwrap();
@@ -204,8 +207,8 @@ fn a_format_that_nobody_reads_is_refused() {
         );
         let body = parse(body.as_bytes()).unwrap();
         for refused in [
-            CheckedDocument::read(Kind::Stimulus, &body).map(drop),
-            DocumentChange::read(Kind::Stimulus, "s", body.clone()).map(drop),
+            CheckedDocument::read(ContentKind::Stimulus, &body).map(drop),
+            DocumentChange::read(ContentKind::Stimulus, "s", body.clone()).map(drop),
         ] {
             let refused = refused.unwrap_err();
             assert_eq!(refused.details[0].path, "format", "{refused}");
@@ -213,13 +216,13 @@ fn a_format_that_nobody_reads_is_refused() {
         }
     }
     let around = parse(br#"{"format": "pdf", "title": "t"}"#).unwrap();
-    DocumentChange::read(Kind::Item, "i", around).unwrap_err();
+    DocumentChange::read(ContentKind::Item, "i", around).unwrap_err();
     let json = br#"{"format": "json", "identifier": "s", "title": "t", "content": "x"}"#;
-    CheckedDocument::read(Kind::Stimulus, &parse(json).unwrap()).unwrap();
+    CheckedDocument::read(ContentKind::Stimulus, &parse(json).unwrap()).unwrap();
 }
 
 /// Scores an answer to an item with that response declaration, interaction and processing.
-fn scored(parts: &str, answer: &str) -> lyceum_core::Result<lyceum_assessment::Scored> {
+fn scored(parts: &str, answer: &str) -> lyceum_core::Result<lyceum_assessment::AnswerScore> {
     let xml = format!(
         "<qti-assessment-item xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' identifier='i' \
          title='t' time-dependent='false'>{parts}</qti-assessment-item>"
@@ -295,7 +298,7 @@ fn the_items_of_a_test_follow_a_seed() {
          <qti-ordering shuffle='true'/>{refs}</qti-assessment-section></qti-test-part></qti-assessment-test>"
     );
     both(|db| {
-        let test = CheckedDocument::of(Kind::Test, xml.clone(), &Object::new()).unwrap();
+        let test = CheckedDocument::of(ContentKind::Test, xml.clone(), &Object::new()).unwrap();
         let orders = db
             .write_blocking(|tx| {
                 for n in 0..6 {
@@ -304,7 +307,7 @@ fn the_items_of_a_test_follow_a_seed() {
                         "<qti-assessment-stimulus-ref identifier='story' href='stimuli/s.xml'/>",
                         "",
                     );
-                    let item = CheckedDocument::of(Kind::Item, item, &Object::new())?;
+                    let item = CheckedDocument::of(ContentKind::Item, item, &Object::new())?;
                     repository::create(tx, now(), &item)?;
                 }
                 repository::create(tx, now(), &test)?;
@@ -336,7 +339,8 @@ fn totals_are_those_of_the_rows() {
         assert_eq!(taken.unwrap_err().kind, ProblemKind::Conflict);
         for number in [4, 2] {
             let id = format!("s-{number}");
-            db.write_blocking(|tx| repository::delete(tx, Kind::Stimulus, &id, None)).unwrap();
+            db.write_blocking(|tx| repository::delete(tx, ContentKind::Stimulus, &id, None))
+                .unwrap();
         }
         assert_eq!(total(), 3);
         // The store may give a number again; the version is never given again.

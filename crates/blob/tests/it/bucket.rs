@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use lyceum_blob::limits::{S3_LARGE_PART_BYTES, S3_PART_BYTES};
-use lyceum_blob::{Blobs, Digest, FileLocation, SweepReport};
+use lyceum_blob::{Blobs, DeletionRight, Digest, FileLocation, SweepReport};
 use lyceum_core::ProblemKind;
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
@@ -19,7 +19,7 @@ use crate::files;
 fn server(s3: &S3Settings) -> (TempDir, Blobs) {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::in_s3(folder.path(), s3, "hosting").unwrap();
-    (folder, blobs)
+    (folder, blobs.with_right(DeletionRight::given()))
 }
 
 /// The time that many seconds after the folder was last changed.
@@ -125,6 +125,28 @@ fn a_sweep_removes_unneeded_blobs_from_the_bucket_unless_they_were_asked_for() {
     assert_eq!(sweep(after(&folder, 4000)).blobs, 3, "no request in the last hour");
     assert!(is_in(&bucket, &wanted) && !is_in(&bucket, &orphan) && !is_in(&bucket, &asked));
     assert_eq!(other.read(&orphan).unwrap().unwrap(), b"orphan");
+}
+
+#[test]
+fn nothing_in_the_bucket_is_deleted_without_the_right() {
+    let bucket = Bucket::start();
+    let (folder, blobs) = server(&bucket.settings);
+    let right = DeletionRight::default();
+    let blobs = blobs.with_right(right.clone());
+    let digest = Digest::of(b"abc");
+    blobs.put(&digest, &b"abc"[..]).unwrap();
+    let sweep = || blobs.sweep(after(&folder, 4000), Duration::from_hours(1), |_| false).unwrap();
+    assert!(!blobs.may_delete());
+    assert_eq!(sweep().blobs, 0);
+    blobs.remove(&digest).unwrap();
+    assert!(is_in(&bucket, &digest));
+    right.set(true);
+    assert!(blobs.may_delete());
+    assert_eq!(sweep().blobs, 1);
+    right.set(false);
+    blobs.put(&digest, &b"abc"[..]).unwrap();
+    blobs.remove(&digest).unwrap();
+    assert_eq!(blobs.read(&digest).unwrap().unwrap(), b"abc", "it is still in the bucket");
 }
 
 #[test]

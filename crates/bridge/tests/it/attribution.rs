@@ -13,7 +13,7 @@ use lyceum_store::Db;
 use serde_json::Value;
 
 use crate::kit::{
-    SENT, Said, active, both, course, create, enroll, now, school, send, student, total,
+    CustomEvent, SENT, active, both, course, create, enroll, now, school, send, student, total,
 };
 
 const AT: &str = "2026-03-10T12:00:00Z";
@@ -33,11 +33,11 @@ fn xp_of_enrollment(db: &Db, id: &str) -> i64 {
 fn events_of_unknown_people_count_once_they_are_known() {
     both(|db| {
         school(db);
-        let by_email = Said {
+        let by_email = CustomEvent {
             actor: "urn:uuid:7a5f7a51-0000-4000-8000-000000000001".into(),
-            ..Said::activity(2, "", AT).with_email("Ann@Example.org")
+            ..CustomEvent::activity(2, "", AT).with_email("Ann@Example.org")
         };
-        send(db, &[Said::activity(1, "ann", AT).sent(SENT), by_email.sent(SENT)]);
+        send(db, &[CustomEvent::activity(1, "ann", AT).sent(SENT), by_email.sent(SENT)]);
         let unknown = db.read_blocking(|tx| {
             activity(
                 tx,
@@ -80,9 +80,9 @@ fn a_known_id_takes_precedence_over_an_address() {
         student(db, "ann", "shared@example.org");
         student(db, "bob", "shared@example.org");
         let events = [
-            Said::activity(1, "bob", AT).with_email("shared@example.org").sent(SENT),
-            Said::activity(2, "nobody", AT).with_email("shared@example.org").sent(SENT),
-            Said::activity(3, "nobody-else", AT).sent(SENT),
+            CustomEvent::activity(1, "bob", AT).with_email("shared@example.org").sent(SENT),
+            CustomEvent::activity(2, "nobody", AT).with_email("shared@example.org").sent(SENT),
+            CustomEvent::activity(3, "nobody-else", AT).sent(SENT),
         ];
         send(db, &events);
         assert_eq!(xp(db, "bob"), 10, "by id");
@@ -103,15 +103,15 @@ fn facts_belong_to_the_named_course_or_the_course_of_their_subject() {
         enroll(db, "e-old", "ann", "old", Some("2026-01-01"));
         enroll(db, "e-new", "ann", "new", Some("2026-03-01"));
         enroll(db, "e-art", "ann", "art", None);
-        let said = |number, time: &str| Said::activity(number, "ann", time);
+        let said = |number, time: &str| CustomEvent::activity(number, "ann", time);
         let events = [
             said(1, "2026-03-10T12:00:00Z"),
             said(2, "2026-02-10T12:00:00Z"),
             said(3, "2025-02-10T12:00:00Z"),
             said(4, "2026-03-10T12:00:00Z").in_course("old"),
             said(5, "2026-03-10T12:00:00Z").in_course("elsewhere"),
-            Said { subject: "reading".into(), ..said(6, "2026-02-10T12:00:00Z") },
-            Said { subject: "Science".into(), ..said(7, "2026-03-10T12:00:00Z") },
+            CustomEvent { subject: "reading".into(), ..said(6, "2026-02-10T12:00:00Z") },
+            CustomEvent { subject: "Science".into(), ..said(7, "2026-03-10T12:00:00Z") },
         ];
         send(db, &events.map(|one| one.sent(SENT)));
         assert_eq!(xp_of_enrollment(db, "e-old"), 30, "2, 3 by subject and time, 4 by course");
@@ -136,7 +136,7 @@ fn a_report_has_every_number_that_clients_require() {
             {"type": "xpEarned", "value": 12.5}, {"type": "totalQuestions", "value": 4},
             {"type": "correctQuestions", "value": 3},
         ]);
-        send(db, &[Said::activity(1, "ann", AT).with_items(items).sent(SENT)]);
+        send(db, &[CustomEvent::activity(1, "ann", AT).with_items(items).sent(SENT)]);
         let zone = Zone::from_name("Pacific/Kiritimati").unwrap();
         let report = db
             .read_blocking(|tx| {
@@ -189,8 +189,8 @@ fn a_class_has_the_same_numbers_as_its_students_one_by_one() {
             enroll(db, &format!("e-{id}"), id, "c", None);
         }
         student(db, "eve", "eve@example.org");
-        let said = |number, actor: &str| Said::activity(number, actor, AT);
-        let reading = Said { subject: "Reading".into(), ..said(5, "cleo") };
+        let said = |number, actor: &str| CustomEvent::activity(number, actor, AT);
+        let reading = CustomEvent { subject: "Reading".into(), ..said(5, "cleo") };
         let events = [
             said(1, "bob").with_email("shared@example.org"),
             said(2, "nobody").with_email("SHARED@example.org"),

@@ -11,8 +11,8 @@ use lyceum_store::Db;
 use serde_json::{Value, json};
 
 use crate::kit::{
-    LATER, SENT, Said, active, both, empty, iri, migrations, range, rebuild, rows, school, send,
-    student, total,
+    CustomEvent, LATER, SENT, active, both, empty, iri, migrations, range, rebuild, rows, school,
+    send, student, total,
 };
 
 const QUARTER: i64 = 15 * 60 * 1000;
@@ -42,7 +42,7 @@ fn below(random: &mut RandomStream, bound: u64) -> i64 {
     i64::try_from(random.below(bound)).unwrap()
 }
 
-fn some(random: &mut RandomStream, number: u64) -> Said {
+fn some(random: &mut RandomStream, number: u64) -> CustomEvent {
     let at = instant(random);
     let people = ["ann", "bob", "cleo%20d"];
     let person = random.below(people.len() as u64);
@@ -50,7 +50,7 @@ fn some(random: &mut RandomStream, number: u64) -> Said {
     let items = (0..random.below(4))
         .map(|_| if number.is_multiple_of(2) { result(random) } else { time(random, at) })
         .collect();
-    Said {
+    CustomEvent {
         number,
         actor: iri("users", person),
         email: (random.below(2) == 0).then(|| format!("{}@Example.org", &person[..3])),
@@ -94,7 +94,7 @@ fn time(random: &mut RandomStream, at: i64) -> Value {
 }
 
 /// What the user's events add to a measure between the instants, computed event by event.
-fn naive(said: &[Said], user: &str, measure: &str, from: i64, to: i64) -> i64 {
+fn naive(said: &[CustomEvent], user: &str, measure: &str, from: i64, to: i64) -> i64 {
     let mut sum = 0;
     for one in said.iter().filter(|one| one.actor == iri("users", user)) {
         let at = one.time.milliseconds();
@@ -128,7 +128,7 @@ fn total_by_app(report: &Report, measure: Measure) -> i64 {
         .sum()
 }
 
-fn sent(said: &[Said]) -> Vec<Event> {
+fn sent(said: &[CustomEvent]) -> Vec<Event> {
     said.iter().map(|one| one.sent(SENT)).collect()
 }
 
@@ -142,7 +142,7 @@ fn sums_over_days_are_sums_over_apps_are_sums_of_raw_events() {
             student(db, id, email);
         }
         let mut random = RandomStream::seeded(3);
-        let said: Vec<Said> = (0..300).map(|number| some(&mut random, number)).collect();
+        let said: Vec<CustomEvent> = (0..300).map(|number| some(&mut random, number)).collect();
         send(db, &sent(&said));
         for round in 0..rounds(60, 2000) {
             let zone = Zone::from_name(random.pick::<&str>(&ZONES)).unwrap();
@@ -175,7 +175,7 @@ fn order_duplicates_and_batches_leave_the_same_rows() {
     both(|db| {
         for round in 0..rounds(4, 60) {
             let mut random = RandomStream::seeded(100 + round);
-            let said: Vec<Said> = (0..80).map(|number| some(&mut random, number)).collect();
+            let said: Vec<CustomEvent> = (0..80).map(|number| some(&mut random, number)).collect();
             let events = sent(&said);
             send(db, &events);
             let once = rows(db);
@@ -207,8 +207,8 @@ fn a_correction_takes_the_place_of_what_it_corrects() {
     both(|db| {
         for round in 0..rounds(4, 60) {
             let mut random = RandomStream::seeded(500 + round);
-            let first: Vec<Said> = (0..40).map(|number| some(&mut random, number)).collect();
-            let last: Vec<Said> = (0..40).map(|number| some(&mut random, number)).collect();
+            let first: Vec<CustomEvent> = (0..40).map(|number| some(&mut random, number)).collect();
+            let last: Vec<CustomEvent> = (0..40).map(|number| some(&mut random, number)).collect();
             let final_events: Vec<Event> = last.iter().map(|one| one.sent(LATER)).collect();
             send(db, &final_events);
             let wanted = rows(db);
@@ -248,9 +248,9 @@ fn a_correction_through_another_connection_takes_back_what_was_counted() {
         let time = "2026-03-19T12:00:00.000Z";
         let (from, zone) =
             (time.parse::<Timestamp>().unwrap().milliseconds(), Zone::from_name("UTC").unwrap());
-        send(&one, &[Said::activity(1, "ann", time).sent(SENT)]);
-        let nothing =
-            Said::activity(1, "ann", time).with_items(json!([{"type": "xpEarned", "value": 0}]));
+        send(&one, &[CustomEvent::activity(1, "ann", time).sent(SENT)]);
+        let nothing = CustomEvent::activity(1, "ann", time)
+            .with_items(json!([{"type": "xpEarned", "value": 0}]));
         send(&other, &[nothing.sent(LATER)]);
         for db in [&one, &other] {
             let report = active(db, "ann", range(from - QUARTER, from + QUARTER), &zone);
@@ -263,7 +263,7 @@ fn a_correction_through_another_connection_takes_back_what_was_counted() {
 fn a_rebuild_corrects_wrong_facts() {
     both(|db| {
         let mut random = RandomStream::seeded(9);
-        let said: Vec<Said> = (0..100).map(|number| some(&mut random, number)).collect();
+        let said: Vec<CustomEvent> = (0..100).map(|number| some(&mut random, number)).collect();
         let (together, apart) = said.split_at(60);
         send(db, &sent(together));
         sum(db);
@@ -284,9 +284,11 @@ fn a_rebuild_corrects_wrong_facts() {
 fn facts_in_runs_equal_facts_in_rows() {
     both(|db| {
         let mut random = RandomStream::seeded(57);
-        let said: Vec<Said> = (0..4_500).map(|number| some(&mut random, number)).collect();
+        let said: Vec<CustomEvent> = (0..4_500).map(|number| some(&mut random, number)).collect();
         let corrected: Vec<Event> = (0..200)
-            .map(|number| Said { number: number * 20, ..some(&mut random, number) }.sent(LATER))
+            .map(|number| {
+                CustomEvent { number: number * 20, ..some(&mut random, number) }.sent(LATER)
+            })
             .collect();
         let small_size = if lyceum_testkit::full_size() { 5 } else { 20 };
         let ends = [900, small_size].map(|size| {
@@ -326,7 +328,7 @@ fn facts_in_runs_equal_facts_in_rows() {
 /// Sums all facts, as a server does each few seconds.
 fn sum(db: &Db) {
     let end = db.write_blocking(lyceum_events::facts::sum_young).unwrap().unwrap();
-    while db.write_blocking(|tx| lyceum_events::facts::sum_runs(tx, end)).unwrap() {}
+    while db.write_blocking(|tx| lyceum_events::facts::sum_runs(tx, end)).unwrap() == Some(true) {}
     assert!(!db.read_blocking(lyceum_events::facts::is_summing_due).unwrap());
 }
 
@@ -396,7 +398,7 @@ fn time_is_spread_over_its_span_and_absurd_values_are_ignored() {
         let events: Vec<Event> = (0..)
             .zip(ends)
             .map(|(number, (from, to))| {
-                Said::activity(number, "ann", at).with_items(item(from, to)).sent(SENT)
+                CustomEvent::activity(number, "ann", at).with_items(item(from, to)).sent(SENT)
             })
             .collect();
         send(db, &events);

@@ -41,7 +41,7 @@ pub(crate) fn now() -> Timestamp {
 
 /// The values of an event of the custom profile.
 #[derive(Clone, Debug)]
-pub(crate) struct Said {
+pub(crate) struct CustomEvent {
     pub(crate) number: u64,
     /// The path and id after the server's address, or a complete IRI; and the e-mail address, if any.
     pub(crate) actor: String,
@@ -53,7 +53,7 @@ pub(crate) struct Said {
     pub(crate) items: Vec<Value>,
 }
 
-impl Said {
+impl CustomEvent {
     /// An activity of 10 XP.
     pub(crate) fn activity(number: u64, user: &str, time: &str) -> Self {
         Self {

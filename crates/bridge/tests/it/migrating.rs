@@ -3,7 +3,7 @@
 use lyceum_core::random::RandomStream;
 use lyceum_store::{Db, Migration, Param, SqlDialect, StoreLocation, Tx, Value};
 
-use crate::kit::{LATER, SENT, Said, migrations, rebuild, rows, send};
+use crate::kit::{CustomEvent, LATER, SENT, migrations, rebuild, rows, send};
 
 /// The copied rows: a query, the target table and its columns.
 const COPIED: [(&str, &str, &[&str]); 6] = [
@@ -57,9 +57,10 @@ fn migrated_facts_stay_and_can_be_corrected_and_split() {
     let file = StoreLocation::Sqlite(folder.path().join("now.db"));
     let now = Db::open(&file, &all).unwrap();
     let mut random = RandomStream::seeded(31);
-    let mut said: Vec<Said> = (0..60).map(|number| one(&mut random, number)).collect();
-    let events =
-        |said: &[Said], sent: &str| said.iter().map(|one| one.sent(sent)).collect::<Vec<_>>();
+    let mut said: Vec<CustomEvent> = (0..60).map(|number| one(&mut random, number)).collect();
+    let events = |said: &[CustomEvent], sent: &str| {
+        said.iter().map(|one| one.sent(sent)).collect::<Vec<_>>()
+    };
     // A few at a time, with their text in their rows, as it was then.
     for few in said.chunks(8) {
         send(&now, &events(few, SENT));
@@ -94,9 +95,13 @@ fn migrated_facts_stay_and_can_be_corrected_and_split() {
     });
 }
 
-fn one(random: &mut RandomStream, number: u64) -> Said {
+fn one(random: &mut RandomStream, number: u64) -> CustomEvent {
     let minute = random.below(60);
-    Said::activity(number, &format!("u-{}", number % 7), &format!("2026-03-10T12:{minute:02}:00Z"))
+    CustomEvent::activity(
+        number,
+        &format!("u-{}", number % 7),
+        &format!("2026-03-10T12:{minute:02}:00Z"),
+    )
 }
 
 fn read(db: &Db, query: &str, width: usize) -> Vec<Param> {

@@ -1,7 +1,7 @@
 //! Students who need attention: each rule finds a student who meets its condition, and no student who just misses it.
 
 use lyceum_bridge::analytics::{self, StudentName};
-use lyceum_bridge::need::{Need, RULES, needs};
+use lyceum_bridge::need::{RULES, StudentInNeed, students_in_need};
 use lyceum_bridge::repository::unknown_actors;
 use lyceum_bridge::school_hours::SchoolHours;
 use lyceum_bridge::today::{self, Moment, StudentDay};
@@ -12,7 +12,7 @@ use lyceum_events::facts::Measure;
 use lyceum_store::{Db, Tx};
 use serde_json::{Value, json};
 
-use crate::kit::{SENT, Said, both, course, create, enroll, school, send, student};
+use crate::kit::{CustomEvent, SENT, both, course, create, enroll, school, send, student};
 
 /// A Tuesday, after four of the seven hours of a school day in Berlin.
 const NOW: &str = "2026-03-10T11:00:00Z";
@@ -52,7 +52,8 @@ fn moment() -> Moment {
 pub(crate) fn days_at(db: &Db, moment: &Moment) -> Vec<StudentDay> {
     let read = |tx: &mut Tx<'_>| {
         let mut days = today::students(tx, moment, &Reach::Everything)?;
-        today::add_work(tx, moment.now, &mut days)?;
+        today::add_goals(tx, moment.now, &mut days)?;
+        today::add_work(tx, &mut days)?;
         Ok(days)
     };
     db.read_blocking(read).unwrap()
@@ -63,8 +64,8 @@ fn days(db: &Db) -> Vec<StudentDay> {
 }
 
 /// The students who need attention, each with the rules that apply.
-fn told(needs: &[Need]) -> Vec<(String, Vec<&'static str>)> {
-    let rules = |need: &Need| need.reasons.iter().map(|reason| reason.rule.id).collect();
+fn told(needs: &[StudentInNeed]) -> Vec<(String, Vec<&'static str>)> {
+    let rules = |need: &StudentInNeed| need.reasons.iter().map(|reason| reason.rule.id).collect();
     needs.iter().map(|need| (need.day.learner.id.clone(), rules(need))).collect()
 }
 
@@ -107,7 +108,7 @@ fn each_rule_finds_only_the_students_it_is_for() {
                     "metadata": if *taught == "goal" { json!({"goals": {"dailyXp": 70}}) } else { json!({}) },
                 }),
             );
-            let said = Said::activity(number, id, time).with_items(items.clone());
+            let said = CustomEvent::activity(number, id, time).with_items(items.clone());
             events.push(said.sent(SENT));
         }
         send(db, &events);
@@ -118,7 +119,7 @@ fn each_rule_finds_only_the_students_it_is_for() {
             let day = found.iter_mut().find(|day| day.learner.id == id).unwrap();
             day.failed = Some(("lesson".to_owned(), count));
         }
-        let needs = needs(found, RULES, noon());
+        let needs = students_in_need(found, RULES, noon());
         let wanted: Vec<(String, Vec<&str>)> = [
             ("behind", "behind"),
             ("good", "failures"),
@@ -150,7 +151,7 @@ fn students_behind_their_goal_come_first() {
         day
     };
     let days = vec![day(noon(), "failing", 0, 9), day(noon(), "behind", 10, 0)];
-    let found = needs(days, RULES, noon());
+    let found = students_in_need(days, RULES, noon());
     let wanted = [
         ("behind".to_owned(), vec!["behind", "inaccurate"]),
         ("failing".to_owned(), vec!["failures", "inaccurate"]),
@@ -158,7 +159,7 @@ fn students_behind_their_goal_come_first() {
     assert_eq!(told(&found), wanted);
     // Nothing is due on Saturdays.
     let saturday = "2026-03-14T11:00:00Z".parse().unwrap();
-    let found = needs(vec![day(saturday, "behind", 10, 0)], RULES, saturday);
+    let found = students_in_need(vec![day(saturday, "behind", 10, 0)], RULES, saturday);
     assert_eq!(told(&found), [("behind".to_owned(), vec!["inaccurate"])]);
 }
 
@@ -176,14 +177,15 @@ fn a_day_of_all_students_agrees_with_the_reports_of_each() {
             "startDate": "2026-03-09T22:55:00Z", "endDate": "2026-03-09T23:05:00Z",
         }]);
         let events = [
-            Said::activity(1, "ann", "2026-03-10T08:00:00Z"),
-            Said::activity(2, "ann", "2026-03-09T23:05:00Z").with_items(midnight),
-            Said::activity(3, "ann", "2026-03-10T23:00:00Z"),
+            CustomEvent::activity(1, "ann", "2026-03-10T08:00:00Z"),
+            CustomEvent::activity(2, "ann", "2026-03-09T23:05:00Z").with_items(midnight),
+            CustomEvent::activity(3, "ann", "2026-03-10T23:00:00Z"),
             // The actor's id is not in the roster, but the address is, in another letter case.
-            Said::activity(4, "b-42", "2026-03-10T09:00:00Z").with_email("BOB@example.org"),
+            CustomEvent::activity(4, "b-42", "2026-03-10T09:00:00Z").with_email("BOB@example.org"),
             // The id belongs to another user, so the address does not count.
-            Said::activity(5, "ann", "2026-03-10T09:30:00Z").with_email("cy@example.org"),
-            Said::activity(6, "nobody", "2026-03-10T09:00:00Z").with_email("nobody@example.org"),
+            CustomEvent::activity(5, "ann", "2026-03-10T09:30:00Z").with_email("cy@example.org"),
+            CustomEvent::activity(6, "nobody", "2026-03-10T09:00:00Z")
+                .with_email("nobody@example.org"),
         ];
         send(db, &events.map(|one| one.sent(SENT)));
         let range =

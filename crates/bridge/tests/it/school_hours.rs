@@ -11,7 +11,7 @@ use lyceum_core::{ProblemKind, Reach};
 use lyceum_store::Db;
 use serde_json::json;
 
-use crate::kit::{SENT, Said, both, course, create, enroll, school, send, student};
+use crate::kit::{CustomEvent, SENT, both, course, create, enroll, school, send, student};
 use crate::need::days_at;
 
 fn at(text: &str) -> Timestamp {
@@ -159,8 +159,8 @@ fn students_work_are_idle_absent_or_off() {
         send(
             db,
             &[
-                Said::activity(1, "busy", "2026-03-10T10:55:01Z").sent(SENT),
-                Said::activity(2, "idle", "2026-03-10T10:55:00Z").sent(SENT),
+                CustomEvent::activity(1, "busy", "2026-03-10T10:55:01Z").sent(SENT),
+                CustomEvent::activity(2, "idle", "2026-03-10T10:55:00Z").sent(SENT),
             ],
         );
         let presence = |now: &str| -> Vec<Presence> {
@@ -201,7 +201,7 @@ fn each_student_has_the_day_of_the_own_school() {
             // The first is on both days, the second on that of Honolulu, the third on neither.
             let times = ["2026-03-10T12:15:00Z", "2026-03-10T10:15:00Z", "2026-03-10T09:45:00Z"];
             for (at, time) in (0..).zip(times) {
-                events.push(Said::activity(number * 10 + at, &student, time).sent(SENT));
+                events.push(CustomEvent::activity(number * 10 + at, &student, time).sent(SENT));
             }
         }
         send(db, &events);

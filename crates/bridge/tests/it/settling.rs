@@ -26,7 +26,7 @@ fn create(db: &Db, path: &str, record: Value) {
         allocate_missing_ids: false,
         reach: Reach::Everything,
     };
-    let Value::Object(record) = record else { panic!("{record} is no object") };
+    let Value::Object(record) = record else { panic!("{record} is not an object") };
     let collection = at(path).unwrap();
     db.write_blocking(|tx| write::create(tx, collection, record.clone(), &rules)).unwrap();
 }
@@ -51,7 +51,7 @@ fn school(db: &Db, students: i64) {
 fn sweep(db: &Db, now: Timestamp, who: &SettledUsers) -> (usize, usize) {
     let (mut pages, mut due, mut after) = (0, 0, 0);
     loop {
-        let (is_due, next) = db.read_blocking(|tx| settle::look(tx, now, who, after)).unwrap();
+        let (is_due, next) = db.read_blocking(|tx| settle::find_due(tx, now, who, after)).unwrap();
         pages += 1;
         if is_due {
             due += 1;

@@ -5,7 +5,7 @@ use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_events::facts::Measure;
 use serde_json::{Value, json};
 
-use crate::kit::{SENT, Said, active, both, course, enroll, school, send, student, total};
+use crate::kit::{CustomEvent, SENT, active, both, course, enroll, school, send, student, total};
 
 #[test]
 fn a_week_shows_its_events_by_day_and_adds_up() {
@@ -19,10 +19,10 @@ fn a_week_shows_its_events_by_day_and_adds_up() {
             "startDate": "2026-03-11T03:50:00Z", "endDate": "2026-03-11T04:10:00Z",
         }]);
         let events = [
-            Said::activity(1, "ann", "2026-03-10T15:00:00Z"),
-            Said::activity(2, "ann", "2026-03-11T04:10:00Z").with_items(over_midnight),
-            Said::activity(3, "ann", "2026-03-16T03:59:59.999Z"),
-            Said::activity(4, "ann", "2026-03-16T04:00:00Z"),
+            CustomEvent::activity(1, "ann", "2026-03-10T15:00:00Z"),
+            CustomEvent::activity(2, "ann", "2026-03-11T04:10:00Z").with_items(over_midnight),
+            CustomEvent::activity(3, "ann", "2026-03-16T03:59:59.999Z"),
+            CustomEvent::activity(4, "ann", "2026-03-16T04:00:00Z"),
         ];
         send(db, &events.map(|one| one.sent(SENT)));
         let zone = Zone::from_name("America/New_York").unwrap();

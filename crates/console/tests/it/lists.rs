@@ -124,3 +124,44 @@ fn values_never_become_markup() {
     let plain = List::new("Students", COLUMNS, query(""), vec![row("ada@example.org", None)]);
     assert!(plain.to_string().contains("ada<wbr>@example.org"));
 }
+
+#[test]
+fn a_list_of_items_shows_the_same_as_a_list_of_their_rows_and_makes_the_cells_that_it_needs() {
+    const COLUMNS: &[Column] = &[Column::text("name", "Name"), Column::number("xp", "XP")];
+    let items: Vec<(String, Option<i64>)> = (0..130)
+        .map(|number| {
+            (format!("name-{}", number * 37 % 130), (number % 3 > 0).then_some(number % 7))
+        })
+        .collect();
+    let cell = |item: &(String, Option<i64>), column: &str| match column {
+        "name" => Cell::text(&item.0),
+        _ => item.1.map_or_else(Cell::none, Cell::count),
+    };
+    let queries = [
+        ("", 100),
+        ("page=3", 60),
+        ("page=4", 0),
+        ("sort=-xp", 130 + 100),
+        ("sort=name&page=2", 130 + 100),
+        ("filter=name-1", 260 + 82),
+        ("filter=name-1&sort=xp", 260 + 41 + 82),
+        ("export=csv", 260),
+        ("sort=xp&export=csv", 130 + 260),
+    ];
+    for (asked, needed) in queries {
+        let rows = items.iter().map(|item| ["name", "xp"].map(|key| cell(item, key)).into());
+        let of_rows = List::new("Students", COLUMNS, query(asked), rows.collect());
+        let made = std::cell::Cell::new(0);
+        let counted = |item: &_, column: &str| {
+            made.set(made.get() + 1);
+            cell(item, column)
+        };
+        let of_items = List::of_items("Students", COLUMNS, query(asked), &items, counted);
+        assert_eq!(of_items.to_string(), of_rows.to_string(), "{asked}");
+        assert_eq!(of_items.total(), of_rows.total(), "{asked}");
+        assert_eq!(made.get(), needed, "{asked}");
+        if let Some(format) = of_items.export() {
+            assert_eq!(of_items.exported(format).unwrap(), of_rows.exported(format).unwrap());
+        }
+    }
+}

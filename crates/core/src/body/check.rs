@@ -310,7 +310,7 @@ fn list_of(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The values that a schema lists; none if it allows others.
+/// The values that a schema lists; `None` if it allows others.
 fn words(schema: &Value) -> Option<Vec<&Value>> {
     if let Some(one) = schema.get("const") {
         return Some(vec![one]);

@@ -60,7 +60,7 @@ fn order(changes: Value) -> Value {
     let mut order = json!({ "buyer": "Ann", "items": [{ "count": 1, "price": 2 }] });
     order.as_object_mut().unwrap().extend(match changes {
         Value::Object(changes) => changes,
-        other => panic!("{other} is no object"),
+        other => panic!("{other} is not an object"),
     });
     order
 }

@@ -29,7 +29,7 @@ impl Chunk<'_> {
 }
 
 /// The image with the credential, JSON or a compact JWS, in place of the one that it held. Errors:
-/// the image is no PNG, is damaged, or is larger than the limit.
+/// the image is not a PNG, is damaged, or is larger than the limit.
 pub fn bake(image: &[u8], credential: &str) -> Result<Vec<u8>> {
     within_limit(image)?;
     let chunks = chunks(image)?;

@@ -14,7 +14,7 @@ const PREFIX: &str = "openbadges";
 const OPEN_BADGES_2: &str = "http://openbadges.org";
 
 /// The image with the credential, JSON or a compact JWS, in place of the one that it held. Errors:
-/// the image is no SVG, defines entities, or is larger than the limit.
+/// the image is not an SVG, defines entities, or is larger than the limit.
 pub fn bake(image: &str, credential: &str) -> Result<String> {
     within_limit(image.as_bytes())?;
     let document = parse(image)?;

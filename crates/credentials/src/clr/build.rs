@@ -7,7 +7,7 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{CONTEXTS, LearnerRecord, Unsigned, Version};
+use super::{CONTEXTS, LearnerRecord, UnsignedRecord, Version};
 use crate::award::{known_learner, user_address};
 use crate::body::{self, Object};
 use crate::definition;
@@ -39,7 +39,7 @@ pub fn unsigned(
     issuer: &Object,
     LearnerRecord(sent): &LearnerRecord,
     reach: &Reach,
-) -> Result<Unsigned> {
+) -> Result<UnsignedRecord> {
     super::record_type(sent)?;
     let id = match sent.get("id") {
         None => super::address(base_url, &secret_id()),
@@ -72,7 +72,7 @@ pub fn unsigned(
         body: String::new(),
         id,
     };
-    Ok(Unsigned { version, credential })
+    Ok(UnsignedRecord { version, credential })
 }
 
 /// The user whom the subject names. Errors: `Invalid` if it names no user, or one who is unknown or outside of the reach.

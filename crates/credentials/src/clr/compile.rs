@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::build::{self, NAMESPACE};
-use super::{LearnerRecord, Unsigned};
+use super::{LearnerRecord, UnsignedRecord};
 use crate::award;
 use crate::body::Object;
 use crate::issued::{self, CredentialForm};
@@ -58,7 +58,7 @@ pub fn compile(
     issuer: &Object,
     id: &str,
     reach: &Reach,
-) -> Result<Unsigned> {
+) -> Result<UnsignedRecord> {
     let (learner, record) = learner(tx, base_url, id, reach)?;
     let user = fields::in_use(tx, &USER, &learner)?;
     let badges = issued::of_learner(tx, &learner, limits::CLR_CREDENTIALS_MAX_COUNT)?;

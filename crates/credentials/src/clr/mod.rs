@@ -1,6 +1,6 @@
-//! Learner records: Comprehensive Learner Record 2.0. A record is stored as it was sent, and answered as a credential that
-//! is valid by the standard. The server signs the record and each credential in it. Each change is a new version; former
-//! versions stay readable.
+//! Learner records: Comprehensive Learner Record 2.0. A record is stored as it was sent, and answered as a credential
+//! that is valid by the standard. The server signs the record and each credential in it. Each change is a new version;
+//! former versions stay readable.
 
 mod build;
 mod compile;
@@ -54,7 +54,7 @@ pub struct Version {
 
 /// A record before it is signed.
 #[derive(Clone, Debug)]
-pub struct Unsigned {
+pub struct UnsignedRecord {
     version: Version,
     credential: Value,
 }
@@ -97,7 +97,7 @@ pub enum StoreOutcome {
     Unchanged,
 }
 
-impl Unsigned {
+impl UnsignedRecord {
     /// Signs the credentials in it that have no proof yet, then the record.
     /// Errors: `Invalid` for members that JSON-LD does not define, because a signature would not cover them.
     pub fn sign(mut self, signer: &Signer, now: Timestamp) -> Result<Version> {
@@ -174,13 +174,13 @@ pub fn placed(
     tx: &mut Tx<'_>,
     base_url: &str,
     issuer: &Issuer,
-    mut unsigned: Unsigned,
-) -> Result<Unsigned> {
+    mut unsigned: UnsignedRecord,
+) -> Result<UnsignedRecord> {
     let record = unsigned.version.id.as_str();
     let place = match repository::place(tx, record, &issuer.id)? {
         Some(place) => place,
         None => {
-            let place = status::take(tx, &issuer.id)?;
+            let place = status::allocate(tx, &issuer.id)?;
             repository::set_place(tx, record, &issuer.id, place)?;
             repository::place(tx, record, &issuer.id)?.unwrap_or(place)
         }
@@ -212,7 +212,7 @@ pub fn create(
     }
 }
 
-/// Stores a version of a record: the first one, or the next one. The same body again is no new version.
+/// Stores a version of a record: the first one, or the next one. The same body again does not make a new version.
 /// Errors: `Conflict` for a record that is deleted or revoked; `NotFound` for one of a learner outside of the reach.
 pub fn put(
     tx: &mut Tx<'_>,
@@ -312,7 +312,7 @@ pub fn revoke(
     };
     // Old records may have no place, and the revocation list of 1EdTech only contains records with one.
     if !repository::has_place(tx, &known.of.id)? {
-        let place = status::take(tx, &issuer.id)?;
+        let place = status::allocate(tx, &issuer.id)?;
         repository::set_place(tx, &known.of.id, &issuer.id, place)?;
     }
     if known.revoked.is_none() {
@@ -359,7 +359,8 @@ pub fn upsert(
 }
 
 /// The newest version of the record with that id. For a record of this server, the last part of the id is enough.
-/// Errors: `NotFound`, also for a record of a learner outside of the reach; its message says whether the record is deleted.
+/// Errors: `NotFound`, also for a record of a learner outside of the reach; its message says whether the record is
+/// deleted.
 pub fn found(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Result<Record> {
     let record = found_or_deleted(tx, base_url, id, reach)?;
     match record.deleted {

@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 use super::local::Local;
 
 /// A context that is compiled into the program.
-pub(crate) struct Embedded {
+pub(crate) struct EmbeddedContext {
     /// Its address in documents.
     pub(crate) url: &'static str,
     text: &'static str,
     read: OnceLock<Arc<Local>>,
 }
 
-impl Embedded {
+impl EmbeddedContext {
     const fn new(url: &'static str, text: &'static str) -> Self {
         Self { url, text, read: OnceLock::new() }
     }
@@ -29,77 +29,80 @@ impl Embedded {
 }
 
 /// The context with that address.
-pub(crate) fn find(url: &str) -> Option<&'static Embedded> {
+pub(crate) fn find(url: &str) -> Option<&'static EmbeddedContext> {
     ALL.iter().find(|embedded| embedded.url == url)
 }
 
 /// All contexts that documents may use.
-pub(crate) static ALL: [Embedded; 17] = [
-    Embedded::new(
+pub(crate) static ALL: [EmbeddedContext; 17] = [
+    EmbeddedContext::new(
         "https://www.w3.org/ns/credentials/v2",
         include_str!("../../contexts/credentials-v2.jsonld"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json",
         include_str!("../../contexts/ob-v3p0-context-3.0.3.json"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.2.json",
         include_str!("../../contexts/ob-v3p0-context-3.0.2.json"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.1.json",
         include_str!("../../contexts/ob-v3p0-context-3.0.1.json"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://purl.imsglobal.org/spec/ob/v3p0/context.json",
         include_str!("../../contexts/ob-v3p0-context.json"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://purl.imsglobal.org/spec/ob/v3p0/extensions.json",
         include_str!("../../contexts/ob-v3p0-extensions.json"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://purl.imsglobal.org/spec/clr/v2p0/context-2.0.1.json",
         include_str!("../../contexts/clr-v2p0-context-2.0.1.json"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://purl.imsglobal.org/spec/clr/v2p0/context.json",
         include_str!("../../contexts/clr-v2p0-context.json"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://www.w3.org/2018/credentials/v1",
         include_str!("../../contexts/credentials-v1.jsonld"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://w3id.org/security/data-integrity/v1",
         include_str!("../../contexts/data-integrity-v1.jsonld"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://w3id.org/security/data-integrity/v2",
         include_str!("../../contexts/data-integrity-v2.jsonld"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://w3id.org/security/multikey/v1",
         include_str!("../../contexts/multikey-v1.jsonld"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://www.w3.org/ns/credentials/status/v1",
         include_str!("../../contexts/vc-bitstring-status-list-v1.jsonld"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://w3id.org/vc/status-list/2021/v1",
         include_str!("../../contexts/vc-status-list-2021-v1.jsonld"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://w3id.org/security/suites/ed25519-2020/v1",
         include_str!("../../contexts/suites-ed25519-2020-v1.jsonld"),
     ),
-    Embedded::new(
+    EmbeddedContext::new(
         "https://w3id.org/security/suites/jws-2020/v1",
         include_str!("../../contexts/suites-jws-2020-v1.jsonld"),
     ),
-    Embedded::new("https://www.w3.org/ns/did/v1", include_str!("../../contexts/did-v1.jsonld")),
+    EmbeddedContext::new(
+        "https://www.w3.org/ns/did/v1",
+        include_str!("../../contexts/did-v1.jsonld"),
+    ),
 ];
 
 #[cfg(test)]

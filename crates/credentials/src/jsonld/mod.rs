@@ -10,13 +10,13 @@ mod pick;
 
 use context::Context;
 use lyceum_core::problem::{Problem, Result};
-use node::{At, Expander};
+use node::{Expander, NodePosition};
 use serde_json::Value;
 
 use crate::rdf::Dataset;
 
 pub(crate) use literal::canonical_json;
-pub(crate) use pick::{Parts, Pick};
+pub(crate) use pick::{Pick, SelectedParts};
 
 /// The quads of the document. Quads of picked parts are marked. Errors: the document is not an object, or contains
 /// data that the quads would lose.
@@ -25,7 +25,7 @@ pub(crate) fn quads(document: &Value, pick: Pick<'_>) -> Result<Dataset> {
         return Err(Problem::invalid("", "the document must be a JSON object"));
     };
     let mut dataset = Dataset::default();
-    let at = At { context: &Context::empty(), term: None, graph: None, pick };
+    let at = NodePosition { context: &Context::empty(), term: None, graph: None, pick };
     Expander { data: &mut dataset }.node(object, at, &Path::Root)?;
     match dataset.is_empty() {
         true => Err(Problem::invalid("", "the document contains no statements")),

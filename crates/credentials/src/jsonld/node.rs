@@ -29,7 +29,7 @@ pub(super) struct Expander<'a> {
 
 /// The place of a value: its context, its term, its graph, and what is picked of it.
 #[derive(Clone, Copy)]
-pub(super) struct At<'a> {
+pub(super) struct NodePosition<'a> {
     pub(super) context: &'a Arc<Context>,
     pub(super) term: Option<&'a Term>,
     pub(super) graph: Option<GraphTerm>,
@@ -41,13 +41,13 @@ impl Expander<'_> {
     pub(super) fn node(
         &mut self,
         object: &Object,
-        at: At<'_>,
+        at: NodePosition<'_>,
         path: &Path<'_>,
     ) -> Result<GraphTerm> {
         let before = context_of(object, at, path)?;
         let context = typed(object, &before, path)?;
         let subject = self.subject(object, &context, path)?;
-        let (graph, picked) = (at.graph, at.pick.any());
+        let (graph, picked) = (at.graph, at.pick.selects_any());
         for (key, value) in object.iter().filter(|(key, _)| *key != "@context") {
             let path = &Path::Key(path, key);
             match context.expand(key) {
@@ -72,7 +72,7 @@ impl Expander<'_> {
                     })?;
                     let predicate = self.data.iri(&term.iri);
                     let pick = at.pick.member(key);
-                    let at = At { context: &context, term: Some(term), graph, pick };
+                    let at = NodePosition { context: &context, term: Some(term), graph, pick };
                     self.property((subject, predicate), value, at, path)?;
                 }
             }
@@ -130,11 +130,11 @@ impl Expander<'_> {
         &mut self,
         (subject, predicate): (GraphTerm, Text),
         value: &Value,
-        at: At<'_>,
+        at: NodePosition<'_>,
         path: &Path<'_>,
     ) -> Result<()> {
         let quad = |object, pick: Pick<'_>| {
-            let picked = pick.any();
+            let picked = pick.selects_any();
             Quad { subject, predicate, object, graph: at.graph, picked }
         };
         if at.term.is_some_and(|term| term.coercion == Coercion::Json) {
@@ -151,7 +151,7 @@ impl Expander<'_> {
             return Ok(());
         }
         each(value, at.pick, path, &mut |value, pick, path| {
-            let at = At { pick, ..at };
+            let at = NodePosition { pick, ..at };
             let object = match container {
                 Container::Graph => self.named_graph(value, at, path)?,
                 Container::List | Container::Set | Container::None => {
@@ -169,7 +169,7 @@ impl Expander<'_> {
     fn named_graph(
         &mut self,
         value: &Value,
-        at: At<'_>,
+        at: NodePosition<'_>,
         path: &Path<'_>,
     ) -> Result<Option<GraphTerm>> {
         match value {
@@ -180,7 +180,7 @@ impl Expander<'_> {
                     && !object.contains_key("@value") =>
             {
                 let graph = self.data.blank();
-                self.node(object, At { graph: Some(graph), ..at }, path)?;
+                self.node(object, NodePosition { graph: Some(graph), ..at }, path)?;
                 Ok(Some(graph))
             }
             _ => Err(path.fault("must be an object with members")),
@@ -188,7 +188,12 @@ impl Expander<'_> {
     }
 
     /// Writes a single value. `None` for null, which makes no statement.
-    fn value(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<Option<GraphTerm>> {
+    fn value(
+        &mut self,
+        value: &Value,
+        at: NodePosition<'_>,
+        path: &Path<'_>,
+    ) -> Result<Option<GraphTerm>> {
         let coercion = at.term.map_or(&Coercion::None, |term| &term.coercion);
         match (value, coercion) {
             (Value::Null, _) => Ok(None),
@@ -217,7 +222,12 @@ impl Expander<'_> {
     }
 
     /// Writes `{"@value": …}` with `@type` or `@language`.
-    fn value_object(&mut self, object: &Object, at: At<'_>, path: &Path<'_>) -> Result<GraphTerm> {
+    fn value_object(
+        &mut self,
+        object: &Object,
+        at: NodePosition<'_>,
+        path: &Path<'_>,
+    ) -> Result<GraphTerm> {
         let context = scoped(at, path)?;
         let (mut kind, mut language) = (None, None);
         for (key, value) in object.iter().filter(|(key, _)| *key != "@value") {
@@ -260,7 +270,7 @@ impl Expander<'_> {
         }
     }
 
-    fn list(&mut self, value: &Value, at: At<'_>, path: &Path<'_>) -> Result<GraphTerm> {
+    fn list(&mut self, value: &Value, at: NodePosition<'_>, path: &Path<'_>) -> Result<GraphTerm> {
         let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         let mut members = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
@@ -274,7 +284,7 @@ impl Expander<'_> {
         let nil = GraphTerm::Text(self.data.iri(NIL));
         Ok(members.into_iter().rev().fold(nil, |tail, member| {
             let subject = self.data.blank();
-            let (graph, picked) = (at.graph, at.pick.any());
+            let (graph, picked) = (at.graph, at.pick.selects_any());
             self.data.add(Quad { subject, predicate: first, object: member, graph, picked });
             self.data.add(Quad { subject, predicate: rest, object: tail, graph, picked });
             subject
@@ -299,12 +309,12 @@ impl Expander<'_> {
 }
 
 /// The context for the object's keys, without the contexts of its types (5.1.2, 7 to 9).
-fn context_of(object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Arc<Context>> {
+fn context_of(object: &Object, at: NodePosition<'_>, path: &Path<'_>) -> Result<Arc<Context>> {
     let above = match is_reference(object, at.context) {
         true => at.context.clone(),
         false => at.context.reverted(),
     };
-    let mut context = scoped(At { context: &above, ..at }, path)?;
+    let mut context = scoped(NodePosition { context: &above, ..at }, path)?;
     let Some(written) = object.get("@context") else { return Ok(context) };
     // If a part of this node were selected, it would be read without this context.
     if at.term.is_some() {
@@ -327,7 +337,7 @@ fn context_of(object: &Object, at: At<'_>, path: &Path<'_>) -> Result<Arc<Contex
 }
 
 /// The context for the term's values.
-fn scoped(at: At<'_>, path: &Path<'_>) -> Result<Arc<Context>> {
+fn scoped(at: NodePosition<'_>, path: &Path<'_>) -> Result<Arc<Context>> {
     match at.term.and_then(|term| term.scoped.as_ref()) {
         Some(local) => at.context.with(local, Scope::Property).map_err(|fault| path.fault(fault)),
         None => Ok(at.context.clone()),

@@ -11,14 +11,14 @@ use serde_json::Value;
 
 /// The selected parts, as a tree.
 #[derive(Debug)]
-pub(crate) enum Parts {
+pub(crate) enum SelectedParts {
     /// This value and everything below.
     All,
     /// Parts of this value, by the member name or array index.
-    Some(BTreeMap<String, Parts>),
+    Some(BTreeMap<String, SelectedParts>),
 }
 
-impl Parts {
+impl SelectedParts {
     /// The parts of the document that the pointers select; `None` without pointers.
     /// Errors: a pointer that is malformed, or that selects nothing.
     pub(crate) fn read(document: &Value, pointers: &[String]) -> Result<Option<Self>> {
@@ -85,14 +85,14 @@ pub(crate) enum Pick<'a> {
     /// This value and everything below.
     All,
     /// Parts of this value.
-    Some(&'a BTreeMap<String, Parts>),
+    Some(&'a BTreeMap<String, SelectedParts>),
 }
 
 impl Pick<'_> {
     /// What is picked of a member.
     pub(super) fn member(self, name: &str) -> Self {
         match self {
-            Self::Some(members) => Parts::pick(members.get(name)),
+            Self::Some(members) => SelectedParts::pick(members.get(name)),
             whole => whole,
         }
     }
@@ -107,7 +107,7 @@ impl Pick<'_> {
     }
 
     /// Whether anything is picked.
-    pub(super) fn any(self) -> bool {
+    pub(super) fn selects_any(self) -> bool {
         !matches!(self, Self::None)
     }
 
@@ -127,21 +127,31 @@ mod tests {
     fn pointers_pick_their_targets() {
         let document = json!({"a": [{"b": 1}, {"b~/": 2}], "c": 3, "d": [{"e": 1}]});
         let read = |pointers: &[&str]| {
-            Parts::read(
+            SelectedParts::read(
                 &document,
                 &pointers.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>(),
             )
         };
         let parts = read(&["/a/1/b~0~1", "/c"]).unwrap();
-        let pick = Parts::pick(parts.as_ref());
-        assert!(pick.any() && pick.member("c").is_whole() && pick.member("c").any());
+        let pick = SelectedParts::pick(parts.as_ref());
+        assert!(
+            pick.selects_any() && pick.member("c").is_whole() && pick.member("c").selects_any()
+        );
         let item = |index| pick.member("a").item(index, 2);
-        assert!(!item(0).any() && item(1).member("b~/").any());
-        assert!(Parts::pick(read(&[""]).unwrap().as_ref()).member("a").item(0, 2).any());
-        assert!(!Parts::pick(read(&[]).unwrap().as_ref()).any());
+        assert!(!item(0).selects_any() && item(1).member("b~/").selects_any());
+        assert!(
+            SelectedParts::pick(read(&[""]).unwrap().as_ref()).member("a").item(0, 2).selects_any()
+        );
+        assert!(!SelectedParts::pick(read(&[]).unwrap().as_ref()).selects_any());
         for pointer in ["/d/e", "/d/0/e"] {
             let parts = read(&[pointer]).unwrap();
-            assert!(Parts::pick(parts.as_ref()).member("d").item(0, 1).member("e").any());
+            assert!(
+                SelectedParts::pick(parts.as_ref())
+                    .member("d")
+                    .item(0, 1)
+                    .member("e")
+                    .selects_any()
+            );
         }
         for pointer in ["a", "/x", "/a/2", "/a/01", "/c/d"] {
             assert!(read(&[pointer]).is_err(), "{pointer}");

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Fault, below, in_contexts};
 use crate::canonize;
-use crate::jsonld::{self, Parts, Pick};
+use crate::jsonld::{self, Pick, SelectedParts};
 use crate::key::PublicKey;
 use crate::limits::SELECTIVE_PROOF_MAX_BYTES;
 use crate::rdf::Line;
@@ -115,12 +115,12 @@ impl Proof {
     fn statements(&self, document: &Value) -> Result<(Vec<Line>, Vec<Line>), Fault> {
         let parts = match &self.kind {
             Kind::Base { pointers, .. } => {
-                Parts::read(document, pointers).map_err(Fault::Unsafe)?
+                SelectedParts::read(document, pointers).map_err(Fault::Unsafe)?
             }
             Kind::Derived { .. } => None,
         };
         let pick = match &self.kind {
-            Kind::Base { .. } => Parts::pick(parts.as_ref()),
+            Kind::Base { .. } => SelectedParts::pick(parts.as_ref()),
             Kind::Derived { .. } => Pick::None,
         };
         let dataset = jsonld::quads(document, pick).map_err(Fault::Unsafe)?;

@@ -225,7 +225,7 @@ impl<'a, D: Digest> Canonical<'a, D> {
         }
     }
 
-    /// One order's path, unless it is no better than the best so far.
+    /// The path of one order; `None` if it sorts after the best path so far.
     fn path(
         &mut self,
         order: &[u32],
@@ -299,7 +299,7 @@ pub(crate) fn hex(hash: impl Digest) -> Hash {
     Hash { digits, length: 2 * bytes.len() }
 }
 
-/// The next order after this one; false where this was the last.
+/// The next order after this one; false if this was the last.
 fn next_permutation(order: &mut [u32]) -> bool {
     let Some(pivot) = order.windows(2).rposition(|pair| pair[0] < pair[1]) else { return false };
     let next = order.iter().rposition(|one| *one > order[pivot]).expect("the one after it is");

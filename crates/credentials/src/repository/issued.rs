@@ -4,10 +4,10 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns, named_column, parsed};
 
-use crate::issued::{CredentialForm, CredentialText, Issued, NewCredential, Page};
+use crate::issued::{CredentialForm, CredentialText, IssuedCredential, NewCredential, Page};
 use crate::status::StatusEntry;
 
-columns!(Issued {
+columns!(IssuedCredential {
     id: "id",
     issued_by: "issued_by",
     learner: "learner",
@@ -26,12 +26,12 @@ columns!(CredentialText {
 columns!(StatusEntry { list: "status_list", index: "status_index" });
 named_column!(CredentialForm, CredentialForm::from_name);
 
-const COLUMNS: &str = Issued::COLUMNS;
+const COLUMNS: &str = IssuedCredential::COLUMNS;
 
 /// The condition that the content was not erased. Erased credentials are only entries of status lists.
 const HAS_CONTENT: &str = "body <> ''";
 
-fn one(tx: &mut Tx<'_>, condition: &str, value: &str) -> Result<Option<Issued>> {
+fn first_with(tx: &mut Tx<'_>, condition: &str, value: &str) -> Result<Option<IssuedCredential>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM issued_credentials WHERE {condition} = $1 AND {HAS_CONTENT} \
          ORDER BY seq LIMIT 1"
@@ -40,19 +40,23 @@ fn one(tx: &mut Tx<'_>, condition: &str, value: &str) -> Result<Option<Issued>> 
 }
 
 /// The credential with that random id, else the first that calls itself so.
-pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<Issued>> {
-    match one(tx, "id", id)? {
-        None => one(tx, "credential", id),
+pub(crate) fn find(tx: &mut Tx<'_>, id: &str) -> Result<Option<IssuedCredential>> {
+    match first_with(tx, "id", id)? {
+        None => first_with(tx, "credential", id),
         found => Ok(found),
     }
 }
 
-pub(crate) fn of_award(tx: &mut Tx<'_>, award: &str) -> Result<Option<Issued>> {
-    one(tx, "award", award)
+pub(crate) fn of_award(tx: &mut Tx<'_>, award: &str) -> Result<Option<IssuedCredential>> {
+    first_with(tx, "award", award)
 }
 
 /// The credential of that issuer with that id.
-pub(crate) fn same(tx: &mut Tx<'_>, issuer: &str, credential: &str) -> Result<Option<Issued>> {
+pub(crate) fn of_issuer(
+    tx: &mut Tx<'_>,
+    issuer: &str,
+    credential: &str,
+) -> Result<Option<IssuedCredential>> {
     let sql =
         format!("SELECT {COLUMNS} FROM issued_credentials WHERE issuer = $1 AND credential = $2");
     tx.row(&sql, &[issuer.into(), credential.into()])
@@ -103,7 +107,7 @@ pub(crate) fn replace(
     Ok(())
 }
 
-/// Marks it; what it was awarded for can be awarded again.
+/// Marks a credential as revoked. Its award can be issued again.
 pub(crate) fn revoke(
     tx: &mut Tx<'_>,
     id: &str,
@@ -119,11 +123,15 @@ pub(crate) fn revoke(
     Ok(())
 }
 
-pub(crate) fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Issued>, u64)> {
+pub(crate) fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<IssuedCredential>, u64)> {
     super::page(tx, COLUMNS, "issued_credentials r", "", HAS_CONTENT, page)
 }
 
-pub(crate) fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<Vec<Issued>> {
+pub(crate) fn of_learner(
+    tx: &mut Tx<'_>,
+    learner: &str,
+    most: usize,
+) -> Result<Vec<IssuedCredential>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM issued_credentials \
          WHERE learner = $1 AND revoked IS NULL ORDER BY seq LIMIT $2"

@@ -73,7 +73,7 @@ pub(crate) fn insert(tx: &mut Tx<'_>, version: &Version, now: Timestamp) -> Resu
     )?;
     let seq = seq.ok_or_else(|| Problem::internal("a learner record was not added"))?;
     add_version(tx, seq, 1, version, &now)?;
-    again(tx, &version.id)
+    read_written(tx, &version.id)
 }
 
 /// Adds a version to a record; one that was deleted is restored by it.
@@ -101,7 +101,7 @@ pub(crate) fn add(
     )?;
     let seq = seq.ok_or_else(|| Problem::internal("a learner record is gone"))?;
     add_version(tx, seq, number, version, &now)?;
-    again(tx, &version.id)
+    read_written(tx, &version.id)
 }
 
 fn add_version(
@@ -128,7 +128,7 @@ fn add_version(
     Ok(())
 }
 
-fn again(tx: &mut Tx<'_>, id: &str) -> Result<Record> {
+fn read_written(tx: &mut Tx<'_>, id: &str) -> Result<Record> {
     find(tx, id)?.ok_or_else(|| Problem::internal("a learner record that was written is gone"))
 }
 

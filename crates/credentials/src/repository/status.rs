@@ -5,7 +5,7 @@ use lyceum_store::Tx;
 
 /// Takes the next place of an issuer: the list, where its places begin, and how many were taken before.
 /// A list with `size` places is followed by another.
-pub(crate) fn take(
+pub(crate) fn allocate(
     tx: &mut Tx<'_>,
     issuer: &str,
     size: i64,

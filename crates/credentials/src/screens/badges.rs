@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Learner, MOST, UserNames, newest, text, title};
 use crate::definition;
-use crate::issued::{self, Issued};
+use crate::issued::{self, IssuedCredential};
 use crate::limits;
 
 /// Which badges are listed. An empty filter admits all.
@@ -29,7 +29,7 @@ pub struct Badge {
     pub id: String,
     /// What it is called.
     pub title: String,
-    /// The id of its achievement; empty where it has none.
+    /// The id of its achievement; empty if it has none.
     pub achievement: String,
     /// The name of its issuer.
     pub issuer: String,
@@ -63,7 +63,7 @@ pub fn read(tx: &mut Tx<'_>, filter: &Filter, reach: &Reach) -> Result<Badges> {
     Ok(Badges { read_count: found.len(), badges })
 }
 
-fn badge(issued: &Issued, names: &UserNames) -> Result<Badge> {
+fn badge(issued: &IssuedCredential, names: &UserNames) -> Result<Badge> {
     let credential = Value::from(issued.object()?);
     Ok(Badge {
         id: issued.id.clone(),
@@ -124,7 +124,7 @@ pub fn definitions(tx: &mut Tx<'_>, reach: &Reach) -> Result<Definitions> {
 #[derive(Clone, Debug)]
 pub struct OneBadge {
     /// The credential as it is stored.
-    pub issued: Issued,
+    pub issued: IssuedCredential,
     /// What it is called.
     pub title: String,
     /// The learner; none for a badge that was issued elsewhere, or to a purged user.
@@ -149,7 +149,7 @@ pub fn revoke(
     id: &str,
     reason: &str,
     reach: &Reach,
-) -> Result<Issued> {
+) -> Result<IssuedCredential> {
     let most = limits::REVOCATION_REASON_MAX_BYTES;
     if reason.is_empty() || reason.len() > most {
         return Err(Problem::invalid("reason", format!("is required, {most} bytes at most")));

@@ -29,7 +29,7 @@ pub struct Choices {
 pub struct Candidate {
     /// The learner.
     pub learner: ListedStudent,
-    /// The name of the school; empty where there is none.
+    /// The name of the school; empty if there is none.
     pub school: String,
 }
 

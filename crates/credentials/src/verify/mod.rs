@@ -11,6 +11,7 @@ mod status;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
+use lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S;
 use lyceum_core::time::Timestamp;
 use serde_json::Value;
 
@@ -216,7 +217,8 @@ impl<'a> Verifier<'a> {
         let from = at(["validFrom", "issuanceDate"]);
         let until = at(["validUntil", "expirationDate"]);
         match (from, until) {
-            (Some(from), _) if self.now < from => {
+            // Another server of this database may have issued it a moment ago, by a clock that is ahead.
+            (Some(from), _) if self.now.plus_seconds(CLOCK_DIFFERENCE_MAX_S) < from => {
                 Check::failed("validity", format!("the credential is not valid before {from}"))
             }
             (_, Some(until)) if until < self.now => {

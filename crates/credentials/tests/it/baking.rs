@@ -16,7 +16,7 @@ fn credentials() -> [String; 2] {
     [signed(badge).to_string(), token]
 }
 
-fn same(baked: &str, credential: &str) -> bool {
+fn is_same_credential(baked: &str, credential: &str) -> bool {
     let json = |text: &str| serde_json::from_str::<Value>(text).ok();
     baked == credential || json(baked).is_some() && json(baked) == json(credential)
 }
@@ -28,15 +28,15 @@ fn what_is_baked_comes_out_again_and_takes_the_place_of_what_was_there() {
     let [json, token] = credentials();
     for (first, then) in [(&json, &token), (&token, &json)] {
         let once = baking::bake_png(&png, first).unwrap();
-        assert!(same(&baking::unbake(&once).unwrap(), first));
+        assert!(is_same_credential(&baking::unbake(&once).unwrap(), first));
         let twice = baking::bake_png(&once, then).unwrap();
-        assert!(same(&baking::unbake(&twice).unwrap(), then));
+        assert!(is_same_credential(&baking::unbake(&twice).unwrap(), then));
         assert_eq!(twice, baking::bake_png(&png, then).unwrap());
 
         let once = baking::bake_svg(&svg, first).unwrap();
-        assert!(same(&baking::unbake(once.as_bytes()).unwrap(), first), "{once}");
+        assert!(is_same_credential(&baking::unbake(once.as_bytes()).unwrap(), first), "{once}");
         let twice = baking::bake_svg(&once, then).unwrap();
-        assert!(same(&baking::unbake(twice.as_bytes()).unwrap(), then), "{twice}");
+        assert!(is_same_credential(&baking::unbake(twice.as_bytes()).unwrap(), then), "{twice}");
         assert_eq!(twice, baking::bake_svg(&svg, then).unwrap());
     }
 }

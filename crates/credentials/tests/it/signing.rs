@@ -38,7 +38,7 @@ fn every_byte_of_a_signed_badge_counts() {
     let mut accepted = Vec::new();
     for at in 0..text.len() {
         let mut bytes = text.clone().into_bytes();
-        // Another letter case; of what is no letter another character.
+        // Another letter case, or another character if it is not a letter.
         bytes[at] ^= if bytes[at].is_ascii_alphabetic() { 0x20 } else { 1 };
         match json::read(&bytes) {
             Err(_) => unread += 1,

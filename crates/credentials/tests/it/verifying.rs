@@ -66,13 +66,18 @@ fn a_badge_is_confirmed_in_every_form() {
 
 /// The status list of the sample, with those bits set.
 fn lists(revoked: &[usize]) -> Documents {
+    lists_from(revoked, CREATED.parse().unwrap())
+}
+
+/// [`lists`], signed at an instant.
+fn lists_from(revoked: &[usize], signed_at: Timestamp) -> Documents {
     let mut bits = Bits::default();
     for index in revoked {
         bits.set(*index, true).unwrap();
     }
     let url = "https://badges.example/status/1";
     let issuer = did::key_of(&key().verifying_key());
-    let list = status_list::credential(url, &issuer, &bits, CREATED.parse().unwrap(), 300_000);
+    let list = status_list::credential(url, &issuer, &bits, signed_at, 300_000);
     [(url.to_owned(), signed(list))].into()
 }
 
@@ -151,6 +156,25 @@ fn what_is_wrong_is_told_by_its_check() {
         assert!(said.contains(message), "{said}");
         assert_eq!(outcome(&report, "proof"), Some(CheckOutcome::Passed), "{said}");
     }
+}
+
+/// Another server of the same database, whose clock is ahead, may have issued the credential or signed its status list.
+#[test]
+fn a_credential_and_a_status_list_may_be_a_minute_younger_than_the_clock() {
+    let ahead = |seconds: i64| now().plus_seconds(seconds);
+    let badge_from = |from: Timestamp| {
+        let mut badge = badge();
+        badge["validFrom"] = from.to_string().into();
+        signed(badge).to_string()
+    };
+    let report =
+        |badge: &str, list: Timestamp| verify(badge.as_bytes(), &lists_from(&[], list), now());
+    let minute = report(&badge_from(ahead(60)), ahead(60));
+    assert!(minute.is_confirmed(), "{:#?}", minute.checks);
+    let longer = report(&badge_from(ahead(61)), now());
+    assert_eq!(fault(&longer).0, "validity");
+    let longer = report(&badge_from(now()), ahead(61));
+    assert_eq!(fault(&longer).0, "status");
 }
 
 #[test]

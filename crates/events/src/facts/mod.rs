@@ -17,8 +17,8 @@ use crate::repository::facts::{ContextRows, FactRows};
 use crate::tree::Tree;
 
 pub use crate::repository::facts::{
-    ActorFacts, EventPosition, apps_of, is_summing_due, place, read, sum_runs, sum_young,
-    sums_by_actor, unplaced, users_of_app,
+    ActorFacts, EventPosition, apps_of, count_unsummed, is_summing_due, place, read, sum_runs,
+    sum_young, sums_by_actor, unplaced, users_of_app,
 };
 pub use piece::{FactPieces, Metric, REACH_MS};
 
@@ -199,6 +199,6 @@ pub fn rebuild(tx: &mut Tx<'_>, after: i64) -> Result<Option<Rebuilt>> {
     }
     contexts.write(tx)?;
     repository::facts::clear(tx, after, last)?;
-    rows.write(tx, None)?;
+    rows.write(tx)?;
     Ok(Some(Rebuilt { last, actors: actors.len() as u64, events }))
 }

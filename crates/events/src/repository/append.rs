@@ -10,12 +10,13 @@ use lyceum_store::{IN_LIST_MARKS, Signal, Tx, Value, in_lists};
 use sha2::{Digest, Sha256};
 
 use super::blocks::Blocks;
-use super::names::{self, KnownNames, LookedUpNames};
-use super::read::{LoggedEvent, StoredEvent, logged};
-use super::run_lists::{IDS, RunLists};
+use super::names::{self, KnownNames, LookedUpNames, NamePair, Named};
+use super::read::{LOG, LoggedEvent, numbered, select};
+use super::run_lists::IDS;
 use super::spans::Spans;
-use super::{COLLECTION, GATHERED, GATHERED_ROWS, RUN_MIN_RECORDS, facts};
+use super::{COLLECTION, RUN_MIN_RECORDS, facts};
 use crate::event::{Event, hash};
+use crate::words::words;
 
 /// The topic of events in the outbox.
 const TOPIC: &str = "caliper.event";
@@ -107,35 +108,28 @@ pub fn append_all(
     sent: &[ClientEvents<'_>],
     known: &KnownNames,
 ) -> Result<(Vec<Appended>, LookedUpNames)> {
-    let events: Vec<&Event> = sent.iter().flat_map(|one| one.events).collect();
+    let said = sent.iter().flat_map(|one| one.events.iter().map(|event| (event, one.client)));
+    let said: Vec<(&Event, &str)> = said.collect();
     let mut learned = LookedUpNames::default();
-    let actors = names::actors(tx, known, &mut learned, &events)?;
-    let clients = sent.iter().flat_map(|one| one.events.iter().map(|_| one.client));
-    let said = events.iter().copied().zip(clients);
-    let names = said.clone().map(|(event, client)| (event.sensor.as_str(), client));
-    let sources = names::sources(tx, known, &mut learned, names)?;
+    let names: Vec<NamePair<'_>> =
+        said.iter().map(|(event, _)| (&*event.actor, &*event.email)).collect();
+    let actors = names::numbers(tx, known, &mut learned, Named::Actors, &names)?;
+    let names: Vec<NamePair<'_>> =
+        said.iter().map(|(event, client)| (&*event.sensor, *client)).collect();
+    let sources = names::numbers(tx, known, &mut learned, Named::Sources, &names)?;
+    let said = said.into_iter().zip(actors).zip(sources);
     let items: Vec<EventToAppend<'_>> = said
-        .zip(actors)
-        .map(|((event, client), actor)| {
-            let source = sources[&(event.sensor.as_str(), client)];
-            EventToAppend { client, event, source, actor }
-        })
+        .map(|(((event, client), actor), source)| EventToAppend { client, event, source, actor })
         .collect();
     let seqs = tx.take_numbers("event_log", "seq", items.len())?;
-    // The only writer moves young rows into runs itself, in a transaction that draws one of these numbers.
-    let gathers = is_only_writer(tx) && seqs.iter().any(|seq| seq % GATHERED == 0);
     let rows: Vec<(EventToAppend<'_>, i64)> = items.into_iter().zip(seqs).collect();
     // Done before the ids are claimed, because nearly all events are new.
     let blocks = insert(tx, now, &rows)?;
     let mut keys: Vec<(i64, i64)> =
         rows.iter().map(|(item, seq)| (item.event.hash, *seq)).collect();
-    let mut run_lists = match is_only_writer(tx) && (gathers || keys.len() >= RUN_MIN_RECORDS) {
-        true => Some(RunLists::read(tx)?),
-        false => None,
-    };
-    let taken = match &mut run_lists {
-        Some(lists) => IDS.claim_in_run(tx, &mut keys, &mut lists.ids, lists.has_young_ids)?,
-        None => IDS.claim(tx, &mut keys)?,
+    let taken = match is_only_writer(tx) && keys.len() >= RUN_MIN_RECORDS {
+        true => IDS.claim_in_run(tx, &mut keys)?,
+        false => IDS.claim(tx, &mut keys)?,
     };
     let is_new = |(item, seq): &(EventToAppend<'_>, i64)| {
         taken.get(&item.event.hash).is_none_or(|holder| holder == seq)
@@ -152,11 +146,7 @@ pub fn append_all(
         contexts.add(&item.event.facts);
     }
     contexts.write(tx)?;
-    count(tx, &new, run_lists.as_mut())?;
-    if gathers && let Some(lists) = &mut run_lists {
-        IDS.gather(tx, &mut lists.ids, GATHERED_ROWS)?;
-        facts::gather(tx, &mut lists.facts)?;
-    }
+    count(tx, &new)?;
     let open: Vec<i64> = open.into_iter().map(|(item, _)| item.event.hash).collect();
     let known = holders(tx, &open)?;
     let mut answers = Vec::with_capacity(rows.len());
@@ -246,29 +236,15 @@ fn insert(
             (*block).into(),
         ]);
     }
-    let columns = [
-        "seq",
-        "source",
-        "actor",
-        "event_ms",
-        "send_ms",
-        "received_ms",
-        "changed_ms",
-        "body",
-        "block",
-    ];
+    let columns = words![seq source actor event_ms send_ms received_ms changed_ms body block];
     // Rows go first, because they are streamed, which requires that PostgreSQL has answered all earlier statements.
-    tx.send_rows("event_log", &columns, &values, "")?;
+    tx.send_rows("event_log", columns, &values, "")?;
     blocks.write(tx)?;
     Ok(blocks.of)
 }
 
 /// Counts events, and writes their spans and facts.
-fn count(
-    tx: &mut Tx<'_>,
-    rows: &[(EventToAppend<'_>, i64)],
-    run_lists: Option<&mut RunLists>,
-) -> Result<()> {
+fn count(tx: &mut Tx<'_>, rows: &[(EventToAppend<'_>, i64)]) -> Result<()> {
     let (mut spans, mut facts) = (Spans::default(), facts::FactRows::default());
     for (item, seq) in rows {
         tx.tally(COLLECTION, *seq, 1);
@@ -276,26 +252,17 @@ fn count(
         facts.add(item.actor, *seq, &item.event.facts);
     }
     spans.write(tx)?;
-    facts.write(tx, run_lists)
+    facts.write(tx)
 }
 
 /// The events that hold the hashes.
 fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, LoggedEvent>> {
     let held = IDS.numbers(tx, hashes)?;
-    if held.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let sql = format!(
-        "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
-        StoredEvent::COLUMNS,
-        *IN_LIST_MARKS
-    );
     let mut events = BTreeMap::new();
-    for list in in_lists(&held.values().copied().collect::<Vec<_>>()) {
-        let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
-        let rows = tx.all(&sql, &values, StoredEvent::read)?;
-        events.extend(logged(tx, rows)?.into_iter().map(|logged| (logged.seq, logged)));
-    }
+    numbered(tx, &held.values().copied().collect::<Vec<_>>(), |logged| {
+        events.insert(logged.seq, logged);
+        Ok(())
+    })?;
     Ok(held.into_iter().filter_map(|(hash, seq)| Some((hash, events.remove(&seq)?))).collect())
 }
 
@@ -322,7 +289,7 @@ fn version(tx: &mut Tx<'_>, now: Timestamp, item: EventToAppend<'_>) -> Result<A
         let seq = tx.take_numbers("event_log", "seq", 1)?[0];
         if IDS.claim(tx, &mut [(hash, seq)])?.values().all(|holder| *holder == seq) {
             insert(tx, now, &[(item, seq)])?;
-            count(tx, &[(item, seq)], None)?;
+            count(tx, &[(item, seq)])?;
             return Ok(Appended::New { seq });
         }
         // Another transaction may have claimed the hash since it was looked for.
@@ -369,7 +336,7 @@ fn version_of(
     tx.tally(COLLECTION, holder.seq, -1);
     supersede(tx, now, hash, holder.seq, seq)?;
     facts::take_away(tx, holder.actor, holder.seq, &holder.event.facts)?;
-    count(tx, &[(item, seq)], None)?;
+    count(tx, &[(item, seq)])?;
     IDS.hold(tx, hash, seq)?;
     Ok(Appended::Correction { seq, former: Box::new(holder.event) })
 }
@@ -396,13 +363,9 @@ pub(super) fn find(tx: &mut Tx<'_>, id: &str) -> Result<(i64, Option<LoggedEvent
 
 /// The versions that do not count.
 fn versions(tx: &mut Tx<'_>, hash: i64) -> Result<Vec<LoggedEvent>> {
-    let sql = format!(
-        "SELECT {} FROM event_versions v JOIN event_log l ON l.seq = v.seq \
-         JOIN event_sources s ON s.id = l.source WHERE v.hash = $1 ORDER BY l.seq",
-        StoredEvent::COLUMNS
-    );
-    let rows = tx.all(&sql, &[hash.into()], StoredEvent::read)?;
-    logged(tx, rows)
+    let from =
+        format!("{LOG} JOIN event_versions v ON v.seq = l.seq WHERE v.hash = $1 ORDER BY l.seq");
+    select(tx, &from, &[hash.into()])
 }
 
 /// Records that a version was sent again in a later envelope.

@@ -132,23 +132,16 @@ impl BlockTexts {
         for list in in_lists(&by_block.keys().copied().collect::<Vec<i64>>()) {
             let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
             tx.query(&sql, &values, |row| {
-                let plain = unpack.decompress(row.blob(1)?, EVENT_BLOCK_MAX_BYTES);
-                let plain = plain.map_err(Problem::internal)?;
-                texts.take(&plain, &by_block[&row.int(0)?])?;
+                let wanted = &by_block[&row.int(0)?];
+                each_text(&mut unpack, row.blob(1)?, |seq, text| {
+                    if wanted.contains(&seq) {
+                        texts.0.insert(seq, text.to_owned());
+                    }
+                })?;
                 Ok(true)
             })?;
         }
         Ok(texts)
-    }
-
-    /// Takes the texts of the events out of a block.
-    fn take(&mut self, plain: &[u8], seqs: &[i64]) -> Result<()> {
-        each_text(plain, |seq, text| {
-            if seqs.contains(&seq) {
-                self.0.insert(seq, str::from_utf8(text).map_err(Problem::internal)?.to_owned());
-            }
-            Ok(())
-        })
     }
 
     /// The text of an event.
@@ -158,15 +151,21 @@ impl BlockTexts {
     }
 }
 
-/// Calls `each` with the number and the text of each event in a decompressed block.
-fn each_text(mut plain: &[u8], mut each: impl FnMut(i64, &[u8]) -> Result<()>) -> Result<()> {
+/// Calls `each` with the number and the text of each event in a block.
+fn each_text(
+    unpack: &mut Decompressor<'_>,
+    packed: &[u8],
+    mut each: impl FnMut(i64, &str),
+) -> Result<()> {
+    let plain = unpack.decompress(packed, EVENT_BLOCK_MAX_BYTES).map_err(Problem::internal)?;
+    let mut plain = &plain[..];
     let broken = || Problem::internal("a block of events is damaged");
     while let Some((head, rest)) = plain.split_first_chunk::<HEAD>() {
         let (seq, length) = head.split_at(8);
         let seq = i64::from_be_bytes(seq.try_into().expect("it was split there"));
         let length = u32::from_be_bytes(length.try_into().expect("it was split there"));
         let (text, rest) = rest.split_at_checked(length as usize).ok_or_else(broken)?;
-        each(seq, text)?;
+        each(seq, str::from_utf8(text).map_err(Problem::internal)?);
         plain = rest;
     }
     if plain.is_empty() { Ok(()) } else { Err(broken()) }
@@ -175,12 +174,8 @@ fn each_text(mut plain: &[u8], mut each: impl FnMut(i64, &[u8]) -> Result<()>) -
 /// All texts of a block, with the numbers of their events.
 pub(super) fn texts(packed: &[u8]) -> Result<Vec<(i64, String)>> {
     let mut unpack = Decompressor::new().map_err(Problem::internal)?;
-    let plain = unpack.decompress(packed, EVENT_BLOCK_MAX_BYTES).map_err(Problem::internal)?;
     let mut texts = Vec::new();
-    each_text(&plain, |seq, text| {
-        texts.push((seq, str::from_utf8(text).map_err(Problem::internal)?.to_owned()));
-        Ok(())
-    })?;
+    each_text(&mut unpack, packed, |seq, text| texts.push((seq, text.to_owned())))?;
     Ok(texts)
 }
 

@@ -4,7 +4,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, log};
 
-use super::read::{LoggedEvent, StoredEvent, logged};
+use super::read::{LOG, LoggedEvent, StoredEvent, logged};
 use crate::actor_filter::ActorFilter;
 use crate::limits;
 
@@ -46,14 +46,14 @@ impl Follow {
     ) -> Result<(Self, Vec<LoggedEvent>)> {
         let horizon = log::horizon(tx)?;
         let sql = format!(
-            "SELECT {}, l.superseded_by FROM event_log l \
-             JOIN event_sources s ON s.id = l.source WHERE l.seq > $1 ORDER BY l.seq LIMIT $2",
+            "SELECT {}, l.superseded_by FROM {LOG} WHERE l.seq > $1 ORDER BY l.seq LIMIT $2",
             StoredEvent::COLUMNS
         );
         let mut rows = Vec::new();
         let limit = limits::EVENT_STREAM_BATCH_RECORDS;
         tx.query(&sql, &[self.seen.into(), limit.into()], |row| {
-            let seq = row.int(0)?;
+            let (event, superseded_by): (StoredEvent, Option<i64>) = row.read()?;
+            let seq = event.seq;
             if seq > self.seen + 1 {
                 let (since, next) = *self.gap.get_or_insert((now, horizon.next));
                 let waited = now.milliseconds() - since.milliseconds();
@@ -63,8 +63,8 @@ impl Follow {
             }
             self.gap = None;
             self.seen = seq;
-            if row.opt_int(StoredEvent::WIDTH)?.is_none() {
-                rows.push(StoredEvent::read(row)?);
+            if superseded_by.is_none() {
+                rows.push(event);
             }
             Ok(true)
         })?;

@@ -1,13 +1,11 @@
 //! Moves young ids and facts into runs, beside servers that claim ids (decision 130).
-//!
-//! On SQLite, the transaction that appends events does this itself, because it is the only writer.
 
 use lyceum_core::Result;
-use lyceum_runs::forget_all_but;
+use lyceum_runs::{KeyNumber, Runs, forget_all_but, hold_lists};
 use lyceum_store::Tx;
-use lyceum_store::log::is_only_writer;
 
-use super::run_lists::{IDS, RunLists};
+use super::facts::{EventPlace, Fact};
+use super::run_lists::{FACTS, IDS, PLACES};
 use super::{GATHERED, GATHERED_ROWS, facts};
 
 /// The result of [`gather`].
@@ -21,8 +19,9 @@ pub struct GatherOutcome {
     pub is_skipped: bool,
 }
 
-/// The tables from which [`gather`] deletes rows.
-pub const YOUNG_TABLES: [&str; 3] = ["event_ids", "event_facts", "event_young_facts"];
+/// The tables whose rows live for a short time: [`gather`] moves them into runs, and facts in runs are summed.
+pub const SHORT_LIVED_TABLES: [&str; 4] =
+    ["event_ids", "event_facts", "event_young_facts", "event_fact_chunks"];
 
 /// Whether [`gather`] has enough to move: packed facts, or as many rows as make a run.
 pub fn is_gathering_due(tx: &mut Tx<'_>) -> Result<bool> {
@@ -39,14 +38,11 @@ pub fn is_gathering_due(tx: &mut Tx<'_>) -> Result<bool> {
 /// Claims go on meanwhile. An id is either in its row or in a run, and a claim looks into the rows first. Only the claim
 /// of an id whose row is being moved waits.
 pub fn gather(tx: &mut Tx<'_>) -> Result<GatherOutcome> {
-    if is_only_writer(tx) {
-        return Ok(GatherOutcome::default());
-    }
-    let Some(mut lists) = RunLists::hold(tx)? else {
+    if !hold_lists(tx, &[IDS.runs, FACTS])? {
         return Ok(GatherOutcome { is_skipped: true, ..GatherOutcome::default() });
-    };
-    let (moved_ids, has_more_ids) = IDS.gather(tx, &mut lists.ids, GATHERED_ROWS)?;
-    let (moved_facts, has_more_facts) = facts::gather(tx, &mut lists.facts)?;
+    }
+    let (moved_ids, has_more_ids) = IDS.gather(tx, GATHERED_ROWS)?;
+    let (moved_facts, has_more_facts) = facts::gather(tx)?;
     Ok(GatherOutcome {
         moved: moved_ids + moved_facts,
         has_more: has_more_ids || has_more_facts,
@@ -56,9 +52,10 @@ pub fn gather(tx: &mut Tx<'_>) -> Result<GatherOutcome> {
 
 /// Removes the heads of runs from the cache that are in no list any more, because another server merged their runs.
 pub fn forget_unused_heads(tx: &mut Tx<'_>) -> Result<()> {
-    let RunLists { ids, facts, .. } = RunLists::read(tx)?;
-    let places = facts::place_marks(tx)?;
-    let used = ids.marks().chain(facts.marks()).chain(places).collect();
+    let ids = Runs::<KeyNumber>::open(tx, IDS.runs)?;
+    let facts = Runs::<Fact>::open(tx, FACTS)?;
+    let places = Runs::<EventPlace>::open(tx, PLACES)?;
+    let used = ids.marks().chain(facts.marks()).chain(places.marks()).collect();
     forget_all_but(&used);
     Ok(())
 }

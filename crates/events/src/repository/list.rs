@@ -1,6 +1,5 @@
 //! Lists of events, single reads, and the newest events.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -10,7 +9,7 @@ use lyceum_store::dialect::{is_among, is_one_of_numbers};
 use lyceum_store::{SqlDialect, Tx, Value};
 
 use super::append::find;
-use super::read::{LoggedEvent, StoredEvent, logged};
+use super::read::{LOG, LoggedEvent, select};
 use super::{COLLECTION, facts, spans};
 use crate::actor_filter::ActorFilter;
 use crate::facts::BUCKET_MS;
@@ -76,9 +75,6 @@ pub struct EventPage {
     pub total: i64,
 }
 
-/// Events by their numbers.
-const EVENTS: &str = "event_log l JOIN event_sources s ON s.id = l.source WHERE true";
-
 /// How a list finds its events.
 struct ListPlan {
     by: EventOrderKey,
@@ -115,7 +111,7 @@ impl ListPlan {
     /// The tables to read, and their join conditions.
     fn from(&self, dialect: SqlDialect) -> String {
         if !self.by_spans {
-            return EVENTS.to_owned();
+            return format!("{LOG} WHERE true");
         }
         let events = spans::events(dialect, "l");
         match self.by {
@@ -291,14 +287,11 @@ pub fn list(
         skip = rest;
     }
     let (limit_at, skip_at) = (wanted.len() + 1, wanted.len() + 2);
-    let sql = format!(
-        "SELECT {} FROM {from}{conditions} ORDER BY {} LIMIT ${limit_at} OFFSET ${skip_at}",
-        StoredEvent::COLUMNS,
-        way.order(is_reversed)
-    );
+    let order_by = way.order(is_reversed);
+    let from =
+        format!("{from}{conditions} ORDER BY {order_by} LIMIT ${limit_at} OFFSET ${skip_at}");
     wanted.extend([BoundValue::Number(limit), BoundValue::Number(skip)]);
-    let rows = tx.all(&sql, &values(&wanted), StoredEvent::read)?;
-    let mut events = logged(tx, rows)?;
+    let mut events = select(tx, &from, &values(&wanted))?;
     if is_reversed != order.is_reversed {
         events.reverse();
     }
@@ -325,16 +318,6 @@ pub fn numbers(
     tx.all(&sql, &values(&wanted), |row| row.int(0))
 }
 
-/// The events with these numbers, in the order of the numbers.
-pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<LoggedEvent>> {
-    let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "$1");
-    let sql = format!("SELECT {} FROM {EVENTS} AND {is_one}", StoredEvent::COLUMNS);
-    let wanted = serde_json::to_string(seqs).map_err(Problem::internal)?;
-    let rows = tx.all(&sql, &[wanted.as_str().into()], StoredEvent::read)?;
-    let mut rows: BTreeMap<i64, StoredEvent> = rows.into_iter().map(|row| (row.seq, row)).collect();
-    logged(tx, seqs.iter().filter_map(|seq| rows.remove(seq)).collect())
-}
-
 /// The newest event of each sensor that sent something, at most `most`, sorted by sensor.
 pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<LoggedEvent>> {
     let newest = format!(
@@ -343,13 +326,9 @@ pub fn newest_of_sensors(tx: &mut Tx<'_>, most: i64) -> Result<Vec<LoggedEvent>>
          FROM event_sources t ORDER BY t.id DESC LIMIT $1",
         spans::events(tx.dialect(), "n")
     );
-    let sql = format!(
-        "SELECT {} FROM {EVENTS} AND {} ORDER BY s.sensor, l.seq DESC",
-        StoredEvent::COLUMNS,
-        is_among(tx.dialect(), "l.seq", &newest)
-    );
-    let rows = tx.all(&sql, &[most.into()], StoredEvent::read)?;
-    let mut events = logged(tx, rows)?;
+    let is_newest = is_among(tx.dialect(), "l.seq", &newest);
+    let from = format!("{LOG} WHERE {is_newest} ORDER BY s.sensor, l.seq DESC");
+    let mut events = select(tx, &from, &[most.into()])?;
     // A sensor may have sent under several clients.
     events.dedup_by(|one, before| one.event.sensor == before.event.sensor);
     Ok(events)

@@ -1,73 +1,40 @@
 //! The numbers of sources and actors in the log.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{PoisonError, RwLock};
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of;
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Tx, Value, columns};
 
-use crate::event::{Event, local_id};
+use crate::event::local_id;
 use crate::limits::EVENT_NAMES_KNOWN_COUNT;
 
-/// The numbers of sources, by sensor and client.
-pub(super) type SourceNumbers<'a> = BTreeMap<NamePair<'a>, i64>;
-
-/// The numbers of these sensors and clients. New ones get numbers.
-pub(super) fn sources<'a>(
-    tx: &mut Tx<'_>,
-    known: &KnownNames,
-    learned: &mut LookedUpNames,
-    names: impl Iterator<Item = NamePair<'a>>,
-) -> Result<SourceNumbers<'a>> {
-    let mut found: SourceNumbers<'a> = names.map(|name| (name, 0)).collect();
-    let mut text = String::new();
-    for (&(sensor, client), number) in &mut found {
-        if let Some(known) = known.read().sources.number((sensor, client), &mut text) {
-            *number = known;
-            continue;
-        }
-        let names = [sensor.into(), client.into()];
-        *number = match source(tx, &names)? {
-            Some(number) => number,
-            None => {
-                let columns = ["sensor", "client"];
-                tx.send_rows("event_sources", &columns, &names, "ON CONFLICT DO NOTHING")?;
-                source(tx, &names)?.ok_or_else(|| {
-                    Problem::internal(
-                        "a source is missing right after it was \
-                stored",
-                    )
-                })?
-            }
-        };
-        learned.sources.push((sensor.to_owned(), client.to_owned(), *number));
-    }
-    Ok(found)
-}
-
-fn source(tx: &mut Tx<'_>, names: &[Value<'_>]) -> Result<Option<i64>> {
-    let sql = "SELECT id FROM event_sources WHERE sensor = $1 AND client = $2";
-    tx.query_one(sql, names, |row| row.int(0))
-}
-
 /// The names of an actor: IRI and email address, which may be empty. Or the names of a source: sensor and client.
-type NamePair<'a> = (&'a str, &'a str);
+pub(super) type NamePair<'a> = (&'a str, &'a str);
 
-fn names(event: &Event) -> NamePair<'_> {
-    (&event.actor, &event.email)
+/// What has two names and a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    Actors,
+    Sources,
+}
+
+impl Named {
+    /// The table, and its columns with the names.
+    fn table(self) -> (&'static str, [&'static str; 2]) {
+        match self {
+            Self::Actors => ("event_actors", ["iri", "email"]),
+            Self::Sources => ("event_sources", ["sensor", "client"]),
+        }
+    }
 }
 
 /// A cache of the numbers of actors and sources. A number never changes, but the transaction that assigned it may
 /// fail, so only committed numbers are added.
 #[derive(Debug, Default)]
-pub struct KnownNames(RwLock<KnownNumbers>);
-
-#[derive(Debug, Default)]
-struct KnownNumbers {
-    actors: NumbersByName,
-    sources: NumbersByName,
-}
+pub struct KnownNames(RwLock<[NumbersByName; 2]>);
 
 /// Numbers by both names.
 #[derive(Debug, Default)]
@@ -75,24 +42,18 @@ struct NumbersByName(HashMap<Box<str>, i64>);
 
 /// Names that a transaction looked up, with their numbers.
 #[derive(Debug, Default)]
-pub struct LookedUpNames {
-    actors: Vec<(String, String, i64)>,
-    sources: Vec<(String, String, i64)>,
-}
+pub struct LookedUpNames([Vec<(String, String, i64)>; 2]);
 
 impl KnownNames {
     /// Caches what a committed transaction looked up.
     pub fn learn(&self, learned: LookedUpNames) {
-        if learned.actors.is_empty() && learned.sources.is_empty() {
+        if learned.0.iter().all(Vec::is_empty) {
             return;
         }
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        known.actors.learn(learned.actors);
-        known.sources.learn(learned.sources);
-    }
-
-    fn read(&self) -> RwLockReadGuard<'_, KnownNumbers> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        for (known, learned) in known.iter_mut().zip(learned.0) {
+            known.learn(learned);
+        }
     }
 }
 
@@ -105,10 +66,6 @@ impl NumbersByName {
             self.0.insert(both((&first, &second), &mut String::new()).into(), number);
         }
     }
-
-    fn number(&self, names: NamePair<'_>, text: &mut String) -> Option<i64> {
-        self.0.get(both(names, text)).copied()
-    }
 }
 
 /// Two names as one text, whose memory is reused. Names cannot contain U+0000, so no two pairs give the same text.
@@ -120,82 +77,72 @@ fn both<'t>((first, second): NamePair<'_>, text: &'t mut String) -> &'t str {
     text
 }
 
-/// The number of each event's actor. New actors get numbers.
-pub(super) fn actors(
+/// Names that are not in the cache, sorted, with the numbers that were found.
+type NumbersToFind<'a> = BTreeMap<NamePair<'a>, Cell<Option<i64>>>;
+
+/// The number of each pair of names. New ones get numbers.
+pub(super) fn numbers(
     tx: &mut Tx<'_>,
     known: &KnownNames,
     learned: &mut LookedUpNames,
-    events: &[&Event],
+    named: Named,
+    pairs: &[NamePair<'_>],
 ) -> Result<Vec<i64>> {
-    let mut numbers: Vec<Option<i64>> = {
-        let (known, mut text) = (known.read(), String::new());
-        events.iter().map(|event| known.actors.number(names(event), &mut text)).collect()
+    let numbers: Vec<Option<i64>> = {
+        let known = known.0.read().unwrap_or_else(PoisonError::into_inner);
+        let (known, mut text) = (&known[named as usize].0, String::new());
+        pairs.iter().map(|pair| known.get(both(*pair, &mut text)).copied()).collect()
     };
-    let unknown = events.iter().zip(&numbers).filter(|(_, number)| number.is_none());
-    let mut places: HashMap<NamePair<'_>, usize> = HashMap::new();
-    for (event, _) in unknown {
-        let next = places.len();
-        places.entry(names(event)).or_insert(next);
+    let unknown = pairs.iter().zip(&numbers).filter(|(_, number)| number.is_none());
+    let found: NumbersToFind<'_> = unknown.map(|(pair, _)| (*pair, Cell::default())).collect();
+    look_up(tx, named, &found)?;
+    if found.values().any(|number| number.get().is_none()) {
+        store(tx, named, &found)?;
+        look_up(tx, named, &found)?;
     }
-    let mut found = vec![None; places.len()];
-    find_or_make(tx, &places, &mut found)?;
-    let missing = || Problem::internal("an actor is missing right after it was stored");
-    for ((iri, email), place) in &places {
-        let number = found[*place].ok_or_else(missing)?;
-        learned.actors.push(((*iri).to_owned(), (*email).to_owned(), number));
+    let missing = || Problem::internal("a name is missing right after it was stored");
+    for ((first, second), number) in &found {
+        let number = number.get().ok_or_else(missing)?;
+        learned.0[named as usize].push(((*first).to_owned(), (*second).to_owned(), number));
     }
-    for (event, number) in events.iter().zip(&mut numbers) {
-        if number.is_none() {
-            *number = found[places[&names(event)]];
+    let all = pairs.iter().zip(numbers);
+    all.map(|(pair, number)| number.or_else(|| found[pair].get()).ok_or_else(missing)).collect()
+}
+
+/// Stores the names that were not found, in order, so that two transactions never wait for each other in a circle.
+fn store(tx: &mut Tx<'_>, named: Named, found: &NumbersToFind<'_>) -> Result<()> {
+    let new = found.iter().filter(|(_, number)| number.get().is_none());
+    let new: Vec<(NamePair<'_>, String)> =
+        new.map(|(pair, _)| (*pair, local_id(pair.0, "/users/"))).collect();
+    let (table, of_names) = named.table();
+    let mut columns = of_names.to_vec();
+    let mut values: Vec<Value<'_>> = Vec::with_capacity(new.len() * 3);
+    for ((first, second), person) in &new {
+        values.extend([Value::Text(first), Value::Text(second)]);
+        if named == Named::Actors {
+            values.push(Value::Text(person));
         }
     }
-    numbers.into_iter().map(|number| number.ok_or_else(missing)).collect()
+    if named == Named::Actors {
+        columns.push("person");
+    }
+    tx.send_rows(table, &columns, &values, "ON CONFLICT DO NOTHING")
 }
 
-/// Looks up numbers that are not in the cache. New actors get numbers.
-fn find_or_make(
-    tx: &mut Tx<'_>,
-    places: &HashMap<NamePair<'_>, usize>,
-    numbers: &mut [Option<i64>],
-) -> Result<()> {
-    look_up(tx, places, numbers)?;
-    let mut new: Vec<(NamePair<'_>, String)> = places
-        .iter()
-        .filter(|(_, place)| numbers[**place].is_none())
-        .map(|(names, _)| (*names, local_id(names.0, "/users/")))
-        .collect();
-    if new.is_empty() {
+/// Looks up the names that were not found.
+fn look_up(tx: &mut Tx<'_>, named: Named, found: &NumbersToFind<'_>) -> Result<()> {
+    let wanted = found.iter().filter(|(_, number)| number.get().is_none());
+    let wanted: Vec<&str> = wanted.map(|((first, _), _)| *first).collect();
+    if wanted.is_empty() {
         return Ok(());
     }
-    // Sorted, so that two transactions never wait for each other in a circle.
-    new.sort_unstable();
-    let mut values: Vec<Value<'_>> = Vec::with_capacity(new.len() * 3);
-    for ((iri, email), person) in &new {
-        values.extend([(*iri).into(), (*email).into(), Value::Text(person)]);
-    }
-    let columns = ["iri", "email", "person"];
-    tx.send_rows("event_actors", &columns, &values, "ON CONFLICT DO NOTHING")?;
-    look_up(tx, places, numbers)
-}
-
-fn look_up(
-    tx: &mut Tx<'_>,
-    places: &HashMap<NamePair<'_>, usize>,
-    numbers: &mut [Option<i64>],
-) -> Result<()> {
-    let wanted = places.iter().filter(|(_, place)| numbers[**place].is_none());
-    let iris: Vec<&str> = wanted.map(|((iri, _), _)| *iri).collect();
-    if iris.is_empty() {
-        return Ok(());
-    }
-    let sql = format!(
-        "SELECT id, iri, email FROM event_actors WHERE {}",
-        is_one_of(tx.dialect(), "iri", "$1")
-    );
-    let iris = serde_json::to_string(&iris).map_err(Problem::internal)?;
-    tx.query(&sql, &[(&iris).into()], |row| {
-        if let Some(place) = places.get(&(row.text(1)?, row.text(2)?)) {
-            numbers[*place] = Some(row.int(0)?);
+    let (table, [first, second]) = named.table();
+    let is_one = is_one_of(tx.dialect(), first, "$1");
+    let sql = format!("SELECT id, {first}, {second} FROM {table} WHERE {is_one}");
+    let wanted = serde_json::to_string(&wanted).map_err(Problem::internal)?;
+    tx.query(&sql, &[(&wanted).into()], |row| {
+        if let Some(number) = found.get(&(row.text(1)?, row.text(2)?)) {
+            number.set(Some(row.int(0)?));
         }
         Ok(true)
     })
@@ -212,12 +159,14 @@ pub struct Actor {
     pub email: String,
 }
 
+columns!(Actor { number: "id", person: "person", email: "lower(email)" });
+
 /// The actors whose IRI names one of the persons, and those with one of the email addresses, without distinguishing
 /// upper and lower case of A-Z. An empty address matches no actor. Runs one statement for any number of names.
 pub fn actors_called(tx: &mut Tx<'_>, persons: &[&str], emails: &[&str]) -> Result<Vec<Actor>> {
     let sql = format!(
-        "SELECT id, person, lower(email) FROM event_actors WHERE {} UNION \
-         SELECT id, person, lower(email) FROM event_actors WHERE {} ORDER BY id",
+        "SELECT {0} FROM event_actors WHERE {1} UNION SELECT {0} FROM event_actors WHERE {2} ORDER BY id",
+        Actor::COLUMNS,
         is_one_of(tx.dialect(), "person", "$1"),
         is_one_of(tx.dialect(), "lower(email)", "$2")
     );
@@ -226,19 +175,14 @@ pub fn actors_called(tx: &mut Tx<'_>, persons: &[&str], emails: &[&str]) -> Resu
     let list = |texts: &[&str]| serde_json::to_string(texts).map_err(Problem::internal);
     let persons = list(persons)?;
     let emails = list(&emails.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let mut found = Vec::new();
-    tx.query(&sql, &[persons.as_str().into(), emails.as_str().into()], |row| {
-        found.push(Actor { number: row.int(0)?, person: row.string(1)?, email: row.string(2)? });
-        Ok(true)
-    })?;
-    Ok(found)
+    tx.rows(&sql, &[persons.as_str().into(), emails.as_str().into()])
 }
 
 /// Calls `each` with every actor, by number.
 pub(super) fn every_actor(tx: &mut Tx<'_>, mut each: impl FnMut(Actor)) -> Result<()> {
-    let sql = "SELECT id, person, lower(email) FROM event_actors ORDER BY id";
-    tx.query(sql, &[], |row| {
-        each(Actor { number: row.int(0)?, person: row.string(1)?, email: row.string(2)? });
+    let sql = format!("SELECT {} FROM event_actors ORDER BY id", Actor::COLUMNS);
+    tx.query(&sql, &[], |row| {
+        each(row.read()?);
         Ok(true)
     })
 }
@@ -252,10 +196,5 @@ pub fn last_actor(tx: &mut Tx<'_>) -> Result<i64> {
 /// The next `most` numbers of actors after `after`, ascending.
 pub fn actors_behind(tx: &mut Tx<'_>, after: i64, most: i64) -> Result<Vec<i64>> {
     let sql = "SELECT id FROM event_actors WHERE id > $1 ORDER BY id LIMIT $2";
-    let mut found = Vec::new();
-    tx.query(sql, &[after.into(), most.into()], |row| {
-        found.push(row.int(0)?);
-        Ok(true)
-    })?;
-    Ok(found)
+    tx.rows(sql, &[after.into(), most.into()])
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of_numbers;
-use lyceum_store::{IN_LIST_MARKS, Row, Tx, Value, in_lists};
+use lyceum_store::{Tx, Value, columns};
 
 use super::blocks::BlockTexts;
 use super::facts;
@@ -50,29 +50,19 @@ pub(super) struct StoredEvent {
     body: String,
 }
 
+columns!(StoredEvent {
+    seq: "l.seq",
+    actor: "l.actor",
+    client: "s.client",
+    sensor: "s.sensor",
+    sent: "l.send_ms",
+    received: "l.received_ms",
+    changed: "l.changed_ms",
+    block: "l.block",
+    body: "l.body",
+});
+
 impl StoredEvent {
-    /// The columns of a row, from `event_log l` and `event_sources s`.
-    pub(super) const COLUMNS: &str = "l.seq, s.client, s.sensor, l.send_ms, l.received_ms, \
-                                      l.changed_ms, l.body, l.actor, l.block";
-
-    /// The number of these columns, after which a query may select further ones.
-    pub(super) const WIDTH: usize = 9;
-
-    /// Reads [`Self::COLUMNS`].
-    pub(super) fn read(row: &Row<'_>) -> Result<Self> {
-        Ok(Self {
-            seq: row.int(0)?,
-            client: row.string(1)?,
-            sensor: row.string(2)?,
-            sent: row.time(3)?,
-            received: row.time(4)?,
-            changed: row.time(5)?,
-            body: row.string(6)?,
-            actor: row.int(7)?,
-            block: row.opt_int(8)?,
-        })
-    }
-
     fn logged(self, texts: &BlockTexts) -> Result<LoggedEvent> {
         let body = if self.block.is_some() { texts.of(self.seq)? } else { &self.body };
         Ok(LoggedEvent {
@@ -94,28 +84,43 @@ pub(super) fn logged(tx: &mut Tx<'_>, rows: Vec<StoredEvent>) -> Result<Vec<Logg
     rows.into_iter().map(|row| row.logged(&texts)).collect()
 }
 
-/// Calls `each` with the events of the numbers, in the order of the numbers. Only a limited number of events is in
-/// memory at once.
+/// The tables of the log from which [`select`] reads.
+pub(super) const LOG: &str = "event_log l JOIN event_sources s ON s.id = l.source";
+
+/// The events of a query from the tables `l` and `s`.
+pub(super) fn select(
+    tx: &mut Tx<'_>,
+    from: &str,
+    values: &[Value<'_>],
+) -> Result<Vec<LoggedEvent>> {
+    let rows = tx.rows(&format!("SELECT {} FROM {from}", StoredEvent::COLUMNS), values)?;
+    logged(tx, rows)
+}
+
+/// The events with these numbers, in the order of the numbers.
+pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<LoggedEvent>> {
+    let from = format!("{LOG} WHERE {}", is_one_of_numbers(tx.dialect(), "l.seq", "$1"));
+    let wanted = serde_json::to_string(seqs).map_err(Problem::internal)?;
+    let events = select(tx, &from, &[wanted.as_str().into()])?;
+    let mut events: BTreeMap<i64, LoggedEvent> =
+        events.into_iter().map(|event| (event.seq, event)).collect();
+    Ok(seqs.iter().filter_map(|seq| events.remove(seq)).collect())
+}
+
+/// [`of_numbers`] with a limited number of events in memory at once.
 pub(super) fn numbered(
     tx: &mut Tx<'_>,
     seqs: &[i64],
     mut each: impl FnMut(LoggedEvent) -> Result<()>,
 ) -> Result<()> {
-    let sql = format!(
-        "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source WHERE l.seq IN ({})",
-        StoredEvent::COLUMNS,
-        *IN_LIST_MARKS
-    );
-    for list in in_lists(seqs) {
-        let values: Vec<Value<'_>> = list.iter().copied().map(Value::Int).collect();
-        let rows = tx.all(&sql, &values, StoredEvent::read)?;
-        let events = logged(tx, rows)?.into_iter().map(|event| (event.seq, event));
-        let mut events: BTreeMap<i64, LoggedEvent> = events.collect();
-        // The list is padded with its first number.
-        list.iter().filter_map(|seq| events.remove(seq)).try_for_each(&mut each)?;
+    for seqs in seqs.chunks(NUMBERED_CHUNK) {
+        of_numbers(tx, seqs)?.into_iter().try_for_each(&mut each)?;
     }
     Ok(())
 }
+
+/// The number of events that [`numbered`] has in memory at once.
+const NUMBERED_CHUNK: usize = 64;
 
 /// Calls `each` with at most `limit` events after `after`, in the order of their numbers. Of a corrected event, it is
 /// the version that counts. Returns the number to continue from; `None` if there are no more.
@@ -125,19 +130,16 @@ pub fn scan(
     limit: i64,
     mut each: impl FnMut(LoggedEvent) -> Result<()>,
 ) -> Result<Option<i64>> {
-    let sql = format!(
-        "SELECT {} FROM event_log l JOIN event_sources s ON s.id = l.source \
-         WHERE l.seq > $1 AND l.superseded_by IS NULL ORDER BY l.seq LIMIT $2",
-        StoredEvent::COLUMNS
-    );
+    let from =
+        format!("{LOG} WHERE l.seq > $1 AND l.superseded_by IS NULL ORDER BY l.seq LIMIT $2");
     let (mut last, mut left) = (after, limit);
     while left > 0 {
         let most = left.min(SCAN_CHUNK);
-        let rows = tx.all(&sql, &[last.into(), most.into()], StoredEvent::read)?;
-        let Some(end) = rows.last() else { return Ok(None) };
+        let events = select(tx, &from, &[last.into(), most.into()])?;
+        let Some(end) = events.last() else { return Ok(None) };
         last = end.seq;
-        left -= i64::try_from(rows.len()).map_err(Problem::internal)?;
-        logged(tx, rows)?.into_iter().try_for_each(&mut each)?;
+        left -= i64::try_from(events.len()).map_err(Problem::internal)?;
+        events.into_iter().try_for_each(&mut each)?;
     }
     Ok(Some(last))
 }

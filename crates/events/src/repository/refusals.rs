@@ -2,7 +2,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::{Row, Tx};
+use lyceum_store::{Tx, columns};
 
 use super::{Accepted, accept, append, take_jobs};
 use crate::envelope::parse;
@@ -57,23 +57,37 @@ pub fn refuse(
     tx.send("DELETE FROM event_refusals WHERE id <= $1", &[last_of_too_many.into()])
 }
 
-const COLUMNS: &str = "id, client, received_ms, replayed_ms, message, faults";
+columns!(StoredRejection {
+    id: "id",
+    client: "client",
+    received: "received_ms" => text,
+    replayed: "replayed_ms" => optional_text,
+    message: "message",
+    faults: "faults",
+});
+
+#[expect(clippy::unnecessary_wraps, reason = "other conversions of columns can fail")]
+fn text(at: i64) -> Result<String> {
+    Ok(Timestamp::from_milliseconds(at).to_string())
+}
+
+fn optional_text(at: Option<i64>) -> Result<Option<String>> {
+    at.map(text).transpose()
+}
 
 /// The newest rejected envelopes, at most `limit`.
 pub fn refused(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<StoredRejection>> {
-    let sql = format!("SELECT {COLUMNS} FROM event_refusals ORDER BY id DESC LIMIT $1");
-    let mut found = Vec::new();
-    tx.query(&sql, &[limit.into()], |row| {
-        found.push(refusal(row)?);
-        Ok(true)
-    })?;
-    Ok(found)
+    let columns = StoredRejection::COLUMNS;
+    tx.rows(
+        &format!("SELECT {columns} FROM event_refusals ORDER BY id DESC LIMIT $1"),
+        &[limit.into()],
+    )
 }
 
 /// A rejected envelope, with its body up to [`limits::EVENT_REFUSED_MAX_BYTES`].
 pub fn refused_one(tx: &mut Tx<'_>, id: i64) -> Result<Option<(StoredRejection, String)>> {
-    let sql = format!("SELECT {COLUMNS}, body FROM event_refusals WHERE id = $1");
-    tx.query_one(&sql, &[id.into()], |row| Ok((refusal(row)?, row.string(6)?)))
+    let columns = StoredRejection::COLUMNS;
+    tx.row(&format!("SELECT {columns}, body FROM event_refusals WHERE id = $1"), &[id.into()])
 }
 
 /// Processes a rejected envelope as if its client had sent it now. Errors: `NotFound`; `Conflict` if only a part of
@@ -110,16 +124,4 @@ pub fn refused_counts(tx: &mut Tx<'_>) -> Result<(i64, i64)> {
 fn replayed(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     let sql = "UPDATE event_refusals SET replayed_ms = $1 WHERE id = $2";
     tx.send(sql, &[now.milliseconds().into(), id.into()])
-}
-
-fn refusal(row: &Row<'_>) -> Result<StoredRejection> {
-    let time = |milliseconds| Timestamp::from_milliseconds(milliseconds).to_string();
-    Ok(StoredRejection {
-        id: row.int(0)?,
-        client: row.text(1)?.to_owned(),
-        received: time(row.int(2)?),
-        replayed: row.opt_int(3)?.map(time),
-        message: row.text(4)?.to_owned(),
-        faults: row.text(5)?.to_owned(),
-    })
 }

@@ -114,7 +114,7 @@ fn ids_count_once_under_concurrent_writes() {
         assert_eq!(counted, wanted);
         let total = db.read_blocking(|tx| tx.tally_total("events")).unwrap();
         assert_eq!(total, i64::try_from(ids.len()).unwrap(), "what is counted is there");
-        assert_eq!(moved.into_inner() > 0, is_shared, "ids moved while they were claimed");
+        assert!(moved.into_inner() > 0, "ids moved while they were claimed");
     });
 }
 

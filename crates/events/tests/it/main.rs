@@ -18,6 +18,7 @@ mod refusals;
 mod runs;
 mod schemas;
 mod screens;
+mod summing;
 mod validation;
 
 /// The tables of the event log, and the outbox that it writes to.

@@ -120,10 +120,10 @@ pub(crate) fn gather_all(db: &Db) -> GatherOutcome {
 pub(crate) fn sum_all(db: &Db) {
     // Another thread may sum or move facts at this moment.
     let Some(end) = wait(write_latest(db, facts::sum_young)).unwrap() else { return };
-    while wait(write_latest(db, move |tx| facts::sum_runs(tx, end))).unwrap() {}
+    while wait(write_latest(db, move |tx| facts::sum_runs(tx, end))).unwrap() == Some(true) {}
 }
 
-/// Who is told that an event is known takes no number, so that the next one is at the same bound again.
+/// All ids are in a run, and a known event is sent again and again.
 #[test]
 fn known_events_are_recognised_after_all_ids_became_a_run() {
     both(|db| {

@@ -429,7 +429,8 @@ fn check_activity(faults: &mut Faults, activity: &GameActivity) {
     faults.unless(sensor, "activityData.sensorUrl", "must be an address such as https://…");
 }
 
-/// When something was: as it is told, else now. What waited on a device counts on its own day.
+/// The time of an activity as the request states it, else now. An activity that waited on a device counts on its own
+/// day.
 fn instant(now: Timestamp, path: &str, text: Option<&str>) -> Result<Timestamp> {
     let Some(text) = text else { return Ok(now) };
     let kept_s = limits::REQUEST_KEPT_DAYS * 24 * 60 * 60;

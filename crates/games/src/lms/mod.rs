@@ -193,7 +193,7 @@ pub fn set_up(
         resources::put(tx, now, game, &organization, course)?;
     }
     let integration = Integration { organization, ..planned };
-    keep(tx, &integration)?;
+    store_courses(tx, &integration)?;
     Ok(integration)
 }
 
@@ -268,7 +268,7 @@ pub fn forget_purged(tx: &mut Tx<'_>, kind: &RecordKind) -> Result<()> {
 }
 
 /// Stores a game's courses. If the roster is on another server, the caller must write the records.
-pub fn keep(tx: &mut Tx<'_>, integration: &Integration) -> Result<()> {
+pub fn store_courses(tx: &mut Tx<'_>, integration: &Integration) -> Result<()> {
     let Integration { game_id, organization, courses } = integration;
     repository::set_courses(tx, game_id, &organization.id, courses)
 }

@@ -62,7 +62,7 @@ pub struct DayRange {
 
 impl DayRange {
     /// One day: the given one, or today in the zone. Errors: `Invalid` if the text is not a date.
-    pub fn one(now: Timestamp, zone: &Zone, date: Option<&str>) -> Result<Self> {
+    pub fn single_day(now: Timestamp, zone: &Zone, date: Option<&str>) -> Result<Self> {
         let day = date.map_or_else(|| Ok(zone.day_of(now)), |date| day("date", date))?;
         Ok(Self { first: day, last: day })
     }
@@ -125,7 +125,7 @@ pub fn of_day(
     zone: &Zone,
     date: Option<&str>,
 ) -> Result<DayXp> {
-    let mut days = of_days(tx, user, zone, DayRange::one(now, zone, date)?)?;
+    let mut days = of_days(tx, user, zone, DayRange::single_day(now, zone, date)?)?;
     days.pop().ok_or_else(|| Problem::internal("a day has no XP"))
 }
 
@@ -186,7 +186,7 @@ fn learned<'i>(tx: &mut Tx<'_>, scene: &EventContext<'i>) -> Result<&'i TaughtCo
 fn own_today(tx: &mut Tx<'_>, scene: &EventContext<'_>, zone: &Zone) -> Result<Xp> {
     let courses: Vec<&str> =
         scene.integration.courses.iter().map(|course| course.course_id.as_str()).collect();
-    let range = DayRange::one(scene.now, zone, None)?.range(zone)?;
+    let range = DayRange::single_day(scene.now, zone, None)?.range(zone)?;
     let student = StudentName::Id(scene.user);
     let report = analytics::activity_in(tx, student, range, zone, &courses, &Reach::Everything)?;
     Ok(sum_of(&report))

@@ -92,7 +92,7 @@ pub(crate) fn add(
 }
 
 /// Returns the new quantity; `None` if the player has fewer than `count`.
-pub(crate) fn take(
+pub(crate) fn subtract(
     tx: &mut Tx<'_>,
     now: Timestamp,
     user: &str,

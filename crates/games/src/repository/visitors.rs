@@ -54,7 +54,7 @@ pub(crate) fn renew(tx: &mut Tx<'_>, id: &str, ends: Timestamp) -> Result<()> {
 }
 
 /// The ids of expired visitors, oldest first.
-pub(crate) fn over(tx: &mut Tx<'_>, now: Timestamp, most: i64) -> Result<Vec<String>> {
+pub(crate) fn expired(tx: &mut Tx<'_>, now: Timestamp, most: i64) -> Result<Vec<String>> {
     let sql = "SELECT id FROM game_visitors WHERE ends_ms < $1 ORDER BY ends_ms LIMIT $2";
     tx.rows(sql, &[ms(now), most.into()])
 }

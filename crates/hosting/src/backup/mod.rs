@@ -30,7 +30,7 @@ pub use encryption::BackupKey;
 pub use file::{BackupFile, OpenBackup};
 pub use names::{NamedFiles, blobs_of, named_files};
 pub use read::{BackupReport, check, remove_unfinished_checks};
-pub use restore::{RestoreReport, UnpackedBackup, take};
+pub use restore::{RestoreReport, UnpackedBackup, unpack};
 pub use write::{Backup, WrittenBackup};
 
 /// The contents of a backup.

@@ -150,7 +150,7 @@ pub(super) fn walk(
         };
         let mut reader = HashingReader::new(entry, |_| ());
         let seen = match what {
-            BackupEntry::Cover | BackupEntry::Manifest => found.take(&what, &mut reader),
+            BackupEntry::Cover | BackupEntry::Manifest => found.add_entry(&what, &mut reader),
             _ => visit(&what, &mut reader),
         };
         // The reader knows what could not be read, so no second error is added.
@@ -194,7 +194,7 @@ struct FoundEntries {
 }
 
 impl FoundEntries {
-    fn take(&mut self, what: &BackupEntry, reader: &mut dyn Read) -> Result<()> {
+    fn add_entry(&mut self, what: &BackupEntry, reader: &mut dyn Read) -> Result<()> {
         let mut text = Vec::new();
         let most = limits::BACKUP_MANIFEST_MAX_BYTES;
         let read = reader.take(most).read_to_end(&mut text);

@@ -36,10 +36,10 @@ pub struct RestoreReport {
 }
 
 /// Unpacks a backup next to the data. Errors: `Invalid` with everything that is wrong with it.
-pub fn take(backup: OpenBackup, data: &Path, on_read: impl FnMut(u64)) -> Result<UnpackedBackup> {
+pub fn unpack(backup: OpenBackup, data: &Path, on_read: impl FnMut(u64)) -> Result<UnpackedBackup> {
     let folder = data.join("restore.partial");
     let mut kept = Vec::new();
-    let unpack = |folder: &Path| -> Result<ArchiveContent> {
+    let unpack_into = |folder: &Path| -> Result<ArchiveContent> {
         let hosting = folder.join(crate::FOLDER);
         let made = |path: &Path| {
             fs::create_dir_all(path).map_err(|fault| failed("write what a backup holds", &fault))
@@ -61,17 +61,17 @@ pub fn take(backup: OpenBackup, data: &Path, on_read: impl FnMut(u64)) -> Result
                 }
                 let (_, objects) = bucket.as_ref().expect("it was opened above");
                 kept.push((Some(slug.clone()), *digest));
-                keep(objects.put(digest, reader))
+                allow_damage(objects.put(digest, reader))
             }
             BackupEntry::Blob(digest) => {
                 kept.push((None, *digest));
-                keep(blobs.put(digest, reader))
+                allow_damage(blobs.put(digest, reader))
             }
             BackupEntry::Cover | BackupEntry::Manifest => Ok(()),
         })
     };
     remove_folder(&folder)?;
-    let walked = unpack(&folder);
+    let walked = unpack_into(&folder);
     let refuse = |faults: &[String]| {
         let more = match faults.len() {
             0 | 1 => String::new(),
@@ -91,7 +91,7 @@ pub fn take(backup: OpenBackup, data: &Path, on_read: impl FnMut(u64)) -> Result
 }
 
 /// Unpacks a blob. A damaged one is reported later by its checksum, with all other faults.
-fn keep(put: Result<u64>) -> Result<()> {
+fn allow_damage(put: Result<u64>) -> Result<()> {
     match put {
         Err(problem) if problem.kind == ProblemKind::Invalid => Ok(()),
         put => put.map(drop),

@@ -226,7 +226,7 @@ pub fn newest(tx: &mut Tx<'_>, now: Timestamp, most: i64) -> Result<Vec<BackupRu
 }
 
 /// The newest complete backup of the database.
-pub fn last(tx: &mut Tx<'_>) -> Result<Option<BackupRun>> {
+pub fn last_complete(tx: &mut Tx<'_>) -> Result<Option<BackupRun>> {
     repository::newest_complete(tx)
 }
 

@@ -116,7 +116,8 @@ async fn change(bucket: Arc<R2Bucket>, request: Request<Incoming>) -> R2Result {
             let is_number = (1..=R2_PARTS_MAX_COUNT).contains(&part_number);
             let numbered = if is_number { Ok(()) } else { Err(R2Fault::NoSuchPart) };
             let body = unless(check_key(&object).and(numbered), body).await?;
-            let (writer, digests) = keep(&bucket, first, body, value_size, Digests::md5()).await?;
+            let (writer, digests) =
+                write_value(&bucket, first, body, value_size, Digests::md5()).await?;
             let md5 = digests.md5_bytes();
             let part = (upload_id, part_number);
             let etag = work(move || bucket.put_part(&object, part, writer, md5)).await?;
@@ -163,7 +164,8 @@ async fn put_object(
     let custom = put.custom_fields.clone().unwrap_or_default();
     let checked = check_key(&put.object).and_then(|()| check_metadata(&custom));
     let body = unless(checked, body).await?;
-    let (writer, digests) = keep(&bucket, first, body, size, Digests::asked(&put)?).await?;
+    let (writer, digests) =
+        write_value(&bucket, first, body, size, Digests::requested_by(&put)?).await?;
     let checksums = digests.checked()?;
     let stored = work(move || {
         bucket.put(&put.object, writer, checksums, put.http_fields, custom, put.only_if)
@@ -183,7 +185,7 @@ async fn unless(checked: Result<(), R2Fault>, body: Incoming) -> Result<Incoming
 }
 
 /// Writes a value durably to disk. It is not an object yet.
-async fn keep(
+async fn write_value(
     bucket: &Arc<R2Bucket>,
     first: Bytes,
     body: Incoming,
@@ -195,12 +197,12 @@ async fn keep(
     }
     let writer = bucket.writer()?;
     let digests = Arc::new(std::sync::Mutex::new(digests));
-    let seeing = Arc::clone(&digests);
-    let see = move |chunk: &[u8]| {
-        seeing.lock().unwrap_or_else(std::sync::PoisonError::into_inner).see(chunk);
+    let updated = Arc::clone(&digests);
+    let update = move |chunk: &[u8]| {
+        updated.lock().unwrap_or_else(std::sync::PoisonError::into_inner).update(chunk);
     };
     let written =
-        stream::write(first, body, size, writer, see).await.map_err(|fault| broke(&fault))?;
+        stream::write(first, body, size, writer, update).await.map_err(|fault| broke(&fault))?;
     let writer = stream::sync(written).await?;
     let digests = Arc::into_inner(digests).expect("the writer is done");
     Ok((writer, digests.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)))

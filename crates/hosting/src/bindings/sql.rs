@@ -47,8 +47,10 @@ pub(crate) fn begin_log(path: &Path) -> Result<()> {
     }
     let began = Connection::open(path).and_then(|connection| {
         connection.pragma_update(None, "journal_mode", "WAL")?;
-        // SQLite writes the first page with the first change.
-        connection.execute_batch("CREATE TABLE first (id INTEGER); DROP TABLE first")
+        // SQLite writes the first page with the first change. Callers at the same time wait for each other.
+        connection.execute_batch(
+            "BEGIN IMMEDIATE; CREATE TABLE first (id INTEGER); DROP TABLE first; COMMIT",
+        )
     });
     began.map_err(|fault| failed(&format!("begin {}", path.display()), &fault))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use lyceum_blob::DeletionRight;
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::{Clock, Timestamp};
 use lyceum_core::{Problem, Result};
@@ -20,6 +21,7 @@ use crate::replicas::Replicas;
 pub(crate) struct Stores {
     clock: Arc<dyn Clock>,
     s3: S3Settings,
+    right: DeletionRight,
     replicas: Option<Arc<Replicas>>,
     /// How long a bucket keeps the blobs that it does not need any more.
     spared: Duration,
@@ -39,6 +41,7 @@ impl Stores {
         Self {
             clock,
             s3: settings.s3.clone(),
+            right: settings.right.clone(),
             replicas: settings.replicas.clone(),
             spared: match settings.lease.is_needed() {
                 true => Duration::from_secs(BUCKET_SPARED_S.unsigned_abs()),
@@ -77,14 +80,15 @@ impl Stores {
         self.buckets.get(path, |path| {
             let (clock, quota) = (Arc::clone(&self.clock), self.quotas.1);
             let is_replicated = self.replicas.is_some();
-            let bucket = R2Bucket::open(path, &self.s3, clock, quota, self.spared, is_replicated)?;
+            let place = (&self.s3, self.right.clone());
+            let bucket = R2Bucket::open(path, place, clock, quota, self.spared, is_replicated)?;
             let now = self.clock.now();
             self.replicate(&path.join(homes::INDEX));
             let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
             let is_due = |swept: &Timestamp| now >= swept.plus_seconds(BUCKET_SPARED_S);
-            if swept.get(path).is_none_or(is_due) {
-                swept.insert(path.to_owned(), now);
+            if bucket.may_sweep() && swept.get(path).is_none_or(is_due) {
                 bucket.sweep()?;
+                swept.insert(path.to_owned(), now);
             }
             Ok(bucket)
         })

@@ -12,8 +12,8 @@ use tokio::time::timeout;
 
 use super::connections::{Body, BoxError, boxed};
 use super::logs::{LogStream, Logs};
-use super::process::{HandledRequest, Process, ProcessEnd};
-use super::progress::watched;
+use super::process::{OpenRequest, Process, ProcessEnd};
+use super::progress::track_progress;
 use super::start::{start, unavailable};
 use super::{EngineShared, Worker, upgrade};
 use crate::limits::{
@@ -35,14 +35,14 @@ pub(super) struct App {
 struct Crashes {
     count: u32,
     /// The earliest time of the next start.
-    again: Option<Instant>,
+    next_start: Option<Instant>,
 }
 
 impl App {
     pub(super) fn new(worker: Worker, shared: Arc<EngineShared>) -> Result<Self> {
         worker.check()?;
         let (clock, last) = (Arc::clone(&shared.clock), Arc::clone(&shared.last_line));
-        let logs = Arc::new(Logs::new(clock, shared.settings.echo.clone(), last));
+        let logs = Arc::new(Logs::new(clock, shared.settings.log_subscriber.clone(), last));
         let (running, starting) = (Mutex::default(), tokio::sync::Mutex::default());
         Ok(Self { worker: Arc::new(worker), logs, shared, running, starting })
     }
@@ -63,8 +63,8 @@ impl App {
     pub(super) async fn probe(&self) -> Result<()> {
         let process = start(&self.shared, &self.worker, &self.logs).await?;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&process));
-        let answered = match process.begin() {
-            Some(flight) => self.send(flight, health(), false).await.map(drop),
+        let answered = match process.open_request() {
+            Some(open_request) => self.send(open_request, health_request(), false).await.map(drop),
             None => Err(unavailable(&self.worker.slug)),
         };
         answered.map_err(|problem| {
@@ -77,11 +77,11 @@ impl App {
         })
     }
 
-    /// Sends a request. `pass` is dropped when the process has received it.
+    /// Sends a request. `call_permit` is dropped when the process has received it.
     pub(super) async fn call<P>(
         &self,
         mut request: Request<Body>,
-        pass: P,
+        call_permit: P,
     ) -> Result<Response<Body>> {
         let upgrades = upgrade::is_upgrade(&request);
         if !upgrades {
@@ -91,11 +91,12 @@ impl App {
             }
         }
         let text = format!("{} {}", request.method(), request.uri().path());
-        let begun = Instant::now();
-        let flight = self.flight().await?;
-        drop(pass);
-        let mut response = self.send(flight, request, upgrades).await?;
-        let line = format!("{text} {} ({} ms)", response.status(), begun.elapsed().as_millis());
+        let started_at = Instant::now();
+        let open_request = self.open_request().await?;
+        drop(call_permit);
+        let mut response = self.send(open_request, request, upgrades).await?;
+        let line =
+            format!("{text} {} ({} ms)", response.status(), started_at.elapsed().as_millis());
         self.logs.add(LogStream::Request, line);
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
             for name in [CONNECTION, TRAILER, TRANSFER_ENCODING, UPGRADE, KEEP_ALIVE] {
@@ -106,28 +107,28 @@ impl App {
     }
 
     /// Reserves the process for a request, and starts it if it is not running.
-    async fn flight(&self) -> Result<HandledRequest> {
-        if let Some(flight) = self.running().and_then(|process| process.begin()) {
-            return Ok(flight);
+    async fn open_request(&self) -> Result<OpenRequest> {
+        if let Some(open_request) = self.running().and_then(|process| process.open_request()) {
+            return Ok(open_request);
         }
         let mut crashes = self.starting.lock().await;
         let before = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(process) = before {
-            if let Some(flight) = process.begin() {
+            if let Some(open_request) = process.open_request() {
                 *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(process);
-                return Ok(flight);
+                return Ok(open_request);
             }
-            crashes.count(process.ended().await, process.begun.elapsed());
+            crashes.record_crash(process.wait_for_end().await, process.started_at.elapsed());
         }
-        crashes.wait(&self.worker.slug)?;
+        crashes.check_pause(&self.worker.slug)?;
         match start(&self.shared, &self.worker, &self.logs).await {
             Ok(process) => {
-                let flight = process.begin();
+                let open_request = process.open_request();
                 *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(process);
-                flight.ok_or_else(|| unavailable(&self.worker.slug))
+                open_request.ok_or_else(|| unavailable(&self.worker.slug))
             }
             Err(problem) => {
-                crashes.count_start();
+                crashes.record_failed_start();
                 self.logs.add(LogStream::Engine, problem.message.clone());
                 tracing::warn!(slug = self.worker.slug, "{problem}");
                 Err(unavailable(&self.worker.slug).because(problem))
@@ -137,17 +138,17 @@ impl App {
 
     async fn send(
         &self,
-        flight: HandledRequest,
+        open_request: OpenRequest,
         request: Request<Body>,
         upgrades: bool,
     ) -> Result<Response<Body>> {
-        let process = Arc::clone(&flight.0);
-        let patience = self.shared.settings.patience;
-        let (request, progress) = watched(request);
+        let process = Arc::clone(&open_request.0);
+        let answer_timeout = self.shared.settings.answer_timeout;
+        let (request, progress) = track_progress(request);
         let sent = async {
             match upgrades {
-                true => upgrade::send(process.front.socket(), request, flight).await,
-                false => process.front.send(request, flight).await,
+                true => upgrade::send(process.front.socket(), request, open_request).await,
+                false => process.front.send(request, open_request).await,
             }
         };
         tokio::select! {
@@ -158,24 +159,24 @@ impl App {
                     ProblemKind::TooLarge,
                     format!("the body is larger than {BACKEND_BODY_MAX_BYTES} bytes; send it in parts"),
                 )),
-                Err(fault) => Err(self.broken(&process, fault).await),
+                Err(fault) => Err(self.connection_problem(&process, fault).await),
             },
-            () = progress.silence(patience) => {
-                tokio::spawn(question(process, self.shared.settings.spin));
+            () = progress.wait_for_silence(answer_timeout) => {
+                tokio::spawn(check_health(process, self.shared.settings.busy_timeout));
                 Err(Problem::new(
                     ProblemKind::Unavailable,
-                    format!("the backend of '{}' did not answer within {} ms", self.worker.slug, patience.as_millis()),
+                    format!("the backend of '{}' did not answer within {} ms", self.worker.slug, answer_timeout.as_millis()),
                 ))
             }
-            end = process.ended() => Err(self.ended(end)),
+            end = process.wait_for_end() => Err(self.end_problem(end)),
         }
     }
 
     /// The problem of a broken connection. It mostly breaks because the process ended, which the engine notices a
     /// moment later.
-    async fn broken(&self, process: &Process, fault: BoxError) -> Problem {
-        match timeout(Duration::from_secs(2), process.ended()).await {
-            Ok(end) => self.ended(end).because(fault),
+    async fn connection_problem(&self, process: &Process, fault: BoxError) -> Problem {
+        match timeout(Duration::from_secs(2), process.wait_for_end()).await {
+            Ok(end) => self.end_problem(end).because(fault),
             Err(_) => Problem::new(
                 ProblemKind::Unavailable,
                 format!(
@@ -187,13 +188,13 @@ impl App {
         }
     }
 
-    fn ended(&self, end: ProcessEnd) -> Problem {
+    fn end_problem(&self, end: ProcessEnd) -> Problem {
         let settings = &self.shared.settings;
-        let what = match end {
+        let cause = match end {
             ProcessEnd::Unneeded => "was stopped before it answered".to_owned(),
-            ProcessEnd::Spun => format!(
+            ProcessEnd::Busy => format!(
                 "ran for {} ms without a pause, probably in an endless loop, and was stopped",
-                settings.spin.as_millis()
+                settings.busy_timeout.as_millis()
             ),
             ProcessEnd::Memory => {
                 format!("used more than {} bytes of memory and was stopped", settings.memory_bytes)
@@ -205,7 +206,7 @@ impl App {
             ProcessEnd::Crashed => "crashed before it answered".to_owned(),
         };
         let message = format!(
-            "the backend of '{}' {what}; a later request starts it again",
+            "the backend of '{}' {cause}; a later request starts it again",
             self.worker.slug
         );
         self.logs.add(LogStream::Engine, message.clone());
@@ -216,16 +217,16 @@ impl App {
 }
 
 /// A request that every backend answers at once, even if its routes are waiting.
-fn health() -> Request<Body> {
+fn health_request() -> Request<Body> {
     let request = Request::builder().uri("/health").header("host", "localhost");
     boxed(request.body(Empty::<Bytes>::new()).expect("the request is valid"))
 }
 
-/// Checks a process that did not answer a request in time, and ends it if it does not answer this either. A runtime
-/// may hang although its thread is idle.
-async fn question(process: Arc<Process>, patience: Duration) {
-    if let Some(_asking) = process.begin_question()
-        && timeout(patience, process.front.send(health(), ())).await.is_err()
+/// Requests `/health` of a process that did not answer in time, and ends the process if it does not answer this
+/// either. A runtime may hang although its thread is idle.
+async fn check_health(process: Arc<Process>, answer_timeout: Duration) {
+    if let Some(_check) = process.begin_health_check()
+        && timeout(answer_timeout, process.front.send(health_request(), ())).await.is_err()
     {
         process.kill(ProcessEnd::Silent);
     }
@@ -242,33 +243,34 @@ impl Drop for App {
 }
 
 impl Crashes {
-    /// The first crash has no consequence. Each further one doubles the wait.
-    fn count(&mut self, end: ProcessEnd, lived: Duration) {
+    /// Starts are not delayed after the first crash. Each further crash doubles the delay.
+    fn record_crash(&mut self, end: ProcessEnd, lived: Duration) {
         if end == ProcessEnd::Unneeded {
             *self = Self::default();
             return;
         }
         let is_stable = lived >= Duration::from_secs(BACKEND_STABLE_S);
         self.count = if is_stable { 1 } else { self.count + 1 };
-        self.again = None;
+        self.next_start = None;
         if self.count > 1 {
-            self.pause(self.count - 2);
+            self.delay_next_start(self.count - 2);
         }
     }
 
     /// A failed start counts at once, because the next start will probably fail too.
-    fn count_start(&mut self) {
+    fn record_failed_start(&mut self) {
         self.count += 1;
-        self.pause(self.count - 1);
+        self.delay_next_start(self.count - 1);
     }
 
-    fn pause(&mut self, doublings: u32) {
+    fn delay_next_start(&mut self, doublings: u32) {
         let wait = (BACKEND_BACKOFF_MS << doublings.min(16)).min(BACKEND_BACKOFF_MAX_MS);
-        self.again = Some(Instant::now() + Duration::from_millis(wait));
+        self.next_start = Some(Instant::now() + Duration::from_millis(wait));
     }
 
-    fn wait(&self, slug: &str) -> Result<()> {
-        let left = self.again.map(|again| again.saturating_duration_since(Instant::now()));
+    fn check_pause(&self, slug: &str) -> Result<()> {
+        let left =
+            self.next_start.map(|next_start| next_start.saturating_duration_since(Instant::now()));
         let Some(left) = left.filter(|left| !left.is_zero()) else { return Ok(()) };
         let seconds = left.as_secs() + 1;
         let failed = match self.count {

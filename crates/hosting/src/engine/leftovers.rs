@@ -22,11 +22,11 @@ impl EngineFolder {
     }
 }
 
-/// Begins a run below the root, and cleans up after the previous run.
+/// Claims the root for an engine, and cleans up after the previous one.
 ///
 /// Errors: `Unavailable` while another engine uses this root.
-pub(super) fn begin(root: &Path) -> Result<EngineFolder> {
-    let begun = || -> std::io::Result<Option<EngineFolder>> {
+pub(super) fn claim(root: &Path) -> Result<EngineFolder> {
+    let lock_and_clean = || -> std::io::Result<Option<EngineFolder>> {
         fs::create_dir_all(root)?;
         let mut lock = File::options()
             .read(true)
@@ -41,14 +41,14 @@ pub(super) fn begin(root: &Path) -> Result<EngineFolder> {
         }
         let mut before = String::new();
         lock.read_to_string(&mut before)?;
-        clear(before.trim());
+        remove_leftovers(before.trim());
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
         lock.set_len(0)?;
         lock.seek(SeekFrom::Start(0))?;
         lock.write_all(folder.path().as_os_str().as_bytes())?;
         Ok(Some(EngineFolder { folder, _lock: lock }))
     };
-    match begun() {
+    match lock_and_clean() {
         Ok(Some(run)) => Ok(run),
         Ok(None) => Err(Problem::new(
             ProblemKind::Unavailable,
@@ -64,13 +64,13 @@ pub(super) fn begin(root: &Path) -> Result<EngineFolder> {
 const PREFIX: &str = "lyceum-engine-";
 
 /// Ends the processes of an earlier run and removes their folder.
-fn clear(folder: &str) {
+fn remove_leftovers(folder: &str) {
     let is_ours = Path::new(folder).file_name().and_then(|name| name.to_str());
     if !is_ours.is_some_and(|name| name.starts_with(PREFIX)) {
         return;
     }
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
-    for process in processes.filter(|process| names(process, folder)) {
+    for process in processes.filter(|process| is_run_from(process, folder)) {
         let id = process.file_name().and_then(|name| name.to_str()?.parse().ok());
         if let Some(id) = id.and_then(Pid::from_raw) {
             tracing::warn!(id = id.as_raw_nonzero(), "ended a backend that an earlier run left");
@@ -81,7 +81,7 @@ fn clear(folder: &str) {
 }
 
 /// Whether the command line of a process names the folder.
-fn names(process: &Path, folder: &str) -> bool {
+fn is_run_from(process: &Path, folder: &str) -> bool {
     let line = fs::read(process.join("cmdline")).unwrap_or_default();
     line.split(|byte| *byte == 0).any(|word| word.starts_with(folder.as_bytes()))
 }

@@ -40,28 +40,28 @@ pub struct BackendLogLine {
 }
 
 /// The id of the latest line of all logs.
-pub(super) type LastId = Arc<AtomicI64>;
+pub(super) type LastLineId = Arc<AtomicI64>;
 
 /// The latest lines of a version of a backend.
 pub(super) struct Logs {
     lines: Mutex<VecDeque<BackendLogLine>>,
     clock: Arc<dyn Clock>,
     /// Receives each line as it arrives.
-    echo: Option<UnboundedSender<BackendLogLine>>,
-    last: LastId,
+    subscriber: Option<UnboundedSender<BackendLogLine>>,
+    last: LastLineId,
 }
 
 impl Logs {
     pub(super) fn new(
         clock: Arc<dyn Clock>,
-        echo: Option<UnboundedSender<BackendLogLine>>,
-        last: LastId,
+        subscriber: Option<UnboundedSender<BackendLogLine>>,
+        last: LastLineId,
     ) -> Self {
-        Self { lines: Mutex::default(), clock, echo, last }
+        Self { lines: Mutex::default(), clock, subscriber, last }
     }
 
     /// Inserts the lines of the previous version before its own.
-    pub(super) fn go_on_from(&self, before: &Self) {
+    pub(super) fn continue_from(&self, before: &Self) {
         let mut all = before.lines();
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         all.extend(lines.drain(..));
@@ -82,9 +82,9 @@ impl Logs {
         let last = self.last.fetch_update(Relaxed, Relaxed, next).unwrap_or_default();
         let id = next(last).unwrap_or_default();
         let line = BackendLogLine { id, at, stream, text: text.into() };
-        if let Some(echo) = &self.echo {
+        if let Some(subscriber) = &self.subscriber {
             // The receiver may be gone.
-            let _ = echo.send(line.clone());
+            let _ = subscriber.send(line.clone());
         }
         if lines.len() == BACKEND_LOG_MAX_ENTRIES {
             lines.pop_front();
@@ -110,7 +110,7 @@ impl Logs {
     }
 
     /// Reads records until the process closes its end of the pipe.
-    pub(super) async fn follow(self: Arc<Self>, stream: LogStream, pipe: pipe::Receiver) {
+    pub(super) async fn read_from(self: Arc<Self>, stream: LogStream, pipe: pipe::Receiver) {
         let mut line = Vec::new();
         let mut bytes = [0; 8192];
         while pipe.readable().await.is_ok() {
@@ -122,17 +122,17 @@ impl Logs {
             };
             for &byte in &bytes[..count] {
                 if byte == b'\n' {
-                    self.keep(stream, &mut line);
+                    self.add_record(stream, &mut line);
                 } else if line.len() < record::LINE_MAX_BYTES {
                     line.push(byte);
                 }
             }
         }
-        self.keep(stream, &mut line);
+        self.add_record(stream, &mut line);
     }
 
-    fn keep(&self, stream: LogStream, line: &mut Vec<u8>) {
-        let (stream, mut text) = record::read(&String::from_utf8_lossy(line), stream);
+    fn add_record(&self, stream: LogStream, line: &mut Vec<u8>) {
+        let (stream, mut text) = record::parse(&String::from_utf8_lossy(line), stream);
         text.truncate(text.floor_char_boundary(BACKEND_LOG_LINE_MAX_BYTES));
         if !text.trim().is_empty() {
             self.add(stream, text);

@@ -19,18 +19,18 @@ pub(super) struct Process {
     child: Mutex<Child>,
     folder: PathBuf,
     pub(super) front: Arc<Connections>,
-    pub(super) drain: Duration,
-    pub(super) begun: Instant,
+    pub(super) drain_timeout: Duration,
+    pub(super) started_at: Instant,
     usage: Mutex<Usage>,
-    /// Locked while a request checks that the process still answers.
-    question: tokio::sync::Mutex<()>,
+    /// Locked while a task checks that the process still answers.
+    health_check: tokio::sync::Mutex<()>,
     end: watch::Sender<Option<ProcessEnd>>,
 }
 
 struct Usage {
     /// Number of requests whose responses are not fully read yet.
-    open: usize,
-    last: Instant,
+    open_requests: usize,
+    last_request_at: Instant,
     /// Whether new requests are refused.
     is_closing: bool,
 }
@@ -38,10 +38,9 @@ struct Usage {
 /// A process that was just started. Dropping it ends the process.
 pub(super) struct StartedProcess<T> {
     pub(super) process: UnclaimedProcess,
-    /// Further results of the start.
-    pub(super) more: T,
-    /// Receives the exit status.
-    pub(super) ended: oneshot::Receiver<Option<ExitStatus>>,
+    /// The server's ends of its pipes and sockets.
+    pub(super) streams: T,
+    pub(super) exit_status: oneshot::Receiver<Option<ExitStatus>>,
 }
 
 /// Ends a process that no caller waits for any more.
@@ -68,10 +67,10 @@ impl Drop for UnclaimedProcess {
 /// Why a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProcessEnd {
-    /// It is no longer needed.
+    /// The engine no longer needed it.
     Unneeded,
     /// JavaScript ran too long without a pause.
-    Spun,
+    Busy,
     /// It used too much memory.
     Memory,
     /// JavaScript's heap was full.
@@ -82,14 +81,14 @@ pub(super) enum ProcessEnd {
     Crashed,
 }
 
-/// A request that the process handles. It ends when this is dropped.
-pub(super) struct HandledRequest(pub(super) Arc<Process>);
+/// Counts a request among the open ones of its process until it is dropped.
+pub(super) struct OpenRequest(pub(super) Arc<Process>);
 
-impl Drop for HandledRequest {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         let mut usage = self.0.usage();
-        usage.open -= 1;
-        usage.last = Instant::now();
+        usage.open_requests -= 1;
+        usage.last_request_at = Instant::now();
     }
 }
 
@@ -100,37 +99,46 @@ impl Process {
     pub(super) async fn launch<T: Send + 'static>(
         folder: PathBuf,
         front: Arc<Connections>,
-        drain: Duration,
+        drain_timeout: Duration,
         start: impl FnOnce() -> io::Result<(Child, T)> + Send + 'static,
     ) -> io::Result<StartedProcess<T>> {
-        let (tell, launched) = oneshot::channel();
+        let (launched_sender, launched) = oneshot::channel();
         thread::spawn(move || {
-            let (child, more) = match start() {
+            let (child, streams) = match start() {
                 Ok(started) => started,
-                Err(fault) => return drop(tell.send(Err(fault))),
+                Err(fault) => return drop(launched_sender.send(Err(fault))),
             };
-            let process = Arc::new(Self::new(child, folder, front, drain));
-            let (end, ended) = oneshot::channel();
+            let process = Arc::new(Self::new(child, folder, front, drain_timeout));
+            let (exit_sender, exit_status) = oneshot::channel();
             let unclaimed = UnclaimedProcess(Some(Arc::clone(&process)));
-            drop(tell.send(Ok(StartedProcess { process: unclaimed, more, ended })));
-            if end.send(process.wait()).is_err() {
-                process.over(ProcessEnd::Unneeded);
+            drop(launched_sender.send(Ok(StartedProcess {
+                process: unclaimed,
+                streams,
+                exit_status,
+            })));
+            if exit_sender.send(process.wait_for_exit()).is_err() {
+                process.record_end(ProcessEnd::Unneeded);
             }
         });
         launched.await.map_err(io::Error::other)?
     }
 
-    fn new(child: Child, folder: PathBuf, front: Arc<Connections>, drain: Duration) -> Self {
+    fn new(
+        child: Child,
+        folder: PathBuf,
+        front: Arc<Connections>,
+        drain_timeout: Duration,
+    ) -> Self {
         let now = Instant::now();
         Self {
             id: child.id(),
             child: Mutex::new(child),
             folder,
             front,
-            drain,
-            begun: now,
-            usage: Mutex::new(Usage { open: 0, last: now, is_closing: false }),
-            question: tokio::sync::Mutex::default(),
+            drain_timeout,
+            started_at: now,
+            usage: Mutex::new(Usage { open_requests: 0, last_request_at: now, is_closing: false }),
+            health_check: tokio::sync::Mutex::default(),
             end: watch::Sender::new(None),
         }
     }
@@ -141,7 +149,7 @@ impl Process {
 
     /// Waits without reaping the child, so that its id cannot be reused and another process is never killed by that
     /// id.
-    fn wait(&self) -> Option<ExitStatus> {
+    fn wait_for_exit(&self) -> Option<ExitStatus> {
         let id = i32::try_from(self.id).ok().and_then(Pid::from_raw)?;
         while let Err(rustix::io::Errno::INTR) =
             waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
@@ -149,9 +157,9 @@ impl Process {
         self.child.lock().unwrap_or_else(PoisonError::into_inner).wait().ok()
     }
 
-    /// Ends the process. If it is called several times, the first reason counts.
-    pub(super) fn kill(&self, why: ProcessEnd) {
-        self.end.send_if_modified(|end| end.is_none() && end.replace(why).is_none());
+    /// Ends the process. If it is called several times, the first reason is recorded.
+    pub(super) fn kill(&self, reason: ProcessEnd) {
+        self.end.send_if_modified(|end| end.is_none() && end.replace(reason).is_none());
         self.usage().is_closing = true;
         let killed = self.child.lock().unwrap_or_else(PoisonError::into_inner).kill();
         if let Err(fault) = killed {
@@ -160,74 +168,74 @@ impl Process {
     }
 
     /// Records that the child has ended, with this reason unless another one was recorded before.
-    pub(super) fn over(&self, why: ProcessEnd) {
+    pub(super) fn record_end(&self, reason: ProcessEnd) {
         self.usage().is_closing = true;
-        self.end.send_if_modified(|end| end.is_none() && end.replace(why).is_none());
+        self.end.send_if_modified(|end| end.is_none() && end.replace(reason).is_none());
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 
-    /// Why it ended; `None` while it runs.
+    /// Why the process ended; `None` while it runs.
     pub(super) fn end(&self) -> Option<ProcessEnd> {
         *self.end.borrow()
     }
 
-    /// Waits until it has ended.
-    pub(super) async fn ended(&self) -> ProcessEnd {
+    /// Waits until the process has ended.
+    pub(super) async fn wait_for_end(&self) -> ProcessEnd {
         let mut end = self.end.subscribe();
         let ended = end.wait_for(Option::is_some).await.map(|end| *end);
         ended.ok().flatten().unwrap_or(ProcessEnd::Unneeded)
     }
 
     /// Begins a request; `None` if the process is ending or has ended.
-    pub(super) fn begin(self: &Arc<Self>) -> Option<HandledRequest> {
+    pub(super) fn open_request(self: &Arc<Self>) -> Option<OpenRequest> {
         let mut usage = self.usage();
         if usage.is_closing {
             return None;
         }
-        usage.open += 1;
-        Some(HandledRequest(Arc::clone(self)))
+        usage.open_requests += 1;
+        Some(OpenRequest(Arc::clone(self)))
     }
 
-    /// Begins a check of the process; `None` if another request is checking it.
-    pub(super) fn begin_question(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
-        self.question.try_lock().ok()
+    /// Begins a check of the process; `None` if another task is checking it.
+    pub(super) fn begin_health_check(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        self.health_check.try_lock().ok()
     }
 
-    /// Refuses further requests if there was none for that long.
+    /// Refuses further requests if there was none for the given time.
     pub(super) fn close_if_idle(&self, idle: Duration) -> bool {
         let mut usage = self.usage();
-        let is_idle = usage.open == 0 && usage.last.elapsed() >= idle;
+        let is_idle = usage.open_requests == 0 && usage.last_request_at.elapsed() >= idle;
         usage.is_closing |= is_idle;
         is_idle
     }
 
     /// Ends the process when its open requests are finished, or have taken too long.
     pub(super) async fn drain(self: Arc<Self>) {
-        self.drain_within(self.drain).await;
+        self.drain_within(self.drain_timeout).await;
     }
 
-    pub(super) async fn drain_within(&self, patience: Duration) {
+    pub(super) async fn drain_within(&self, timeout: Duration) {
         self.usage().is_closing = true;
         let finished = async {
-            while self.usage().open > 0 {
+            while self.usage().open_requests > 0 {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        let _ = tokio::time::timeout(patience, finished).await;
+        let _ = tokio::time::timeout(timeout, finished).await;
         self.kill(ProcessEnd::Unneeded);
     }
 
     /// Records how the process ended, after its last output was read.
-    pub(super) async fn follow(
+    pub(super) async fn record_exit(
         self: Arc<Self>,
-        ended: oneshot::Receiver<Option<ExitStatus>>,
-        mut words: JoinSet<()>,
-        why: impl FnOnce(Option<ExitStatus>) -> ProcessEnd,
+        exit_status: oneshot::Receiver<Option<ExitStatus>>,
+        mut output_readers: JoinSet<()>,
+        reason: impl FnOnce(Option<ExitStatus>) -> ProcessEnd,
     ) {
-        let status = ended.await.ok().flatten();
-        let read = async { while words.join_next().await.is_some() {} };
+        let status = exit_status.await.ok().flatten();
+        let read = async { while output_readers.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(Duration::from_secs(1), read).await;
-        self.over(why(status));
+        self.record_end(reason(status));
     }
 
     fn usage(&self) -> MutexGuard<'_, Usage> {

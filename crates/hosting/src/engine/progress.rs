@@ -16,26 +16,26 @@ use super::connections::{Body, BoxError};
 
 /// Updated by the request's body.
 pub(super) struct BodyProgress {
-    moved: Mutex<Instant>,
+    moved_at: Mutex<Instant>,
     is_too_long: AtomicBool,
 }
 
 /// The request with a body that reports its progress.
-pub(super) fn watched(request: Request<Body>) -> (Request<Body>, Arc<BodyProgress>) {
+pub(super) fn track_progress(request: Request<Body>) -> (Request<Body>, Arc<BodyProgress>) {
     let progress = Arc::new(BodyProgress {
-        moved: Mutex::new(Instant::now()),
+        moved_at: Mutex::new(Instant::now()),
         is_too_long: AtomicBool::new(false),
     });
-    let told = Arc::clone(&progress);
-    (request.map(|body| WatchedBody { body, told }.boxed_unsync()), progress)
+    let shared = Arc::clone(&progress);
+    (request.map(|body| TrackedBody { body, progress: shared }.boxed_unsync()), progress)
 }
 
 impl BodyProgress {
-    /// Ends when no part of the body was sent for that long, because it is slow or complete.
-    pub(super) async fn silence(&self, patience: Duration) {
+    /// Returns when no part of the body was sent for the given time, because the sender is slow or the body is complete.
+    pub(super) async fn wait_for_silence(&self, timeout: Duration) {
         loop {
-            let moved = *self.moved.lock().unwrap_or_else(PoisonError::into_inner);
-            let left = patience.saturating_sub(moved.elapsed());
+            let moved = *self.moved_at.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = timeout.saturating_sub(moved.elapsed());
             if left.is_zero() {
                 return;
             }
@@ -49,12 +49,12 @@ impl BodyProgress {
     }
 }
 
-struct WatchedBody {
+struct TrackedBody {
     body: Body,
-    told: Arc<BodyProgress>,
+    progress: Arc<BodyProgress>,
 }
 
-impl HttpBody for WatchedBody {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -64,9 +64,9 @@ impl HttpBody for WatchedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
         if let Poll::Ready(frame) = &polled {
-            *self.told.moved.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            *self.progress.moved_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
             if let Some(Err(fault)) = frame {
-                self.told.is_too_long.store(fault.is::<LengthLimitError>(), Relaxed);
+                self.progress.is_too_long.store(fault.is::<LengthLimitError>(), Relaxed);
             }
         }
         polled

@@ -18,18 +18,19 @@ struct RuntimeRecord {
 
 /// The stream and the text of a printed line. `stream` is used for lines that are not records, such as the last
 /// output of a process that crashes.
-pub(super) fn read(line: &str, stream: LogStream) -> (LogStream, String) {
-    let Some(RuntimeRecord { level, message, source }) = record(line) else {
+pub(super) fn parse(line: &str, stream: LogStream) -> (LogStream, String) {
+    let Some(RuntimeRecord { level, message, source }) = parse_record(line) else {
         return (stream, line.to_owned());
     };
     let is_plain = source.is_none() && matches!(level.as_str(), "log" | "info" | "debug");
     let stream = if is_plain { LogStream::Out } else { LogStream::Error };
-    // The rest are addresses in the runtime's program.
-    let own = source.and_then(|_| message.split("\nstack: ").next().map(str::to_owned));
-    (stream, own.unwrap_or(message))
+    // Addresses in the runtime's program follow.
+    let without_addresses =
+        source.and_then(|_| message.split("\nstack: ").next().map(str::to_owned));
+    (stream, without_addresses.unwrap_or(message))
 }
 
-fn record(line: &str) -> Option<RuntimeRecord> {
+fn parse_record(line: &str) -> Option<RuntimeRecord> {
     if let Ok(record) = serde_json::from_str(line) {
         return Some(record);
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lyceum_blob::DeletionRight;
 use lyceum_core::config::S3Settings;
 use lyceum_store::SqlDialect;
 use tokio::sync::mpsc::UnboundedSender;
@@ -27,21 +28,23 @@ pub struct EngineSettings {
     /// Bytes of all objects of a project's bucket.
     pub bucket_bytes: u64,
     /// The maximum time that JavaScript may run without a pause.
-    pub spin: Duration,
+    pub busy_timeout: Duration,
     /// The maximum time until an answer begins.
-    pub patience: Duration,
-    /// The time that a process runs without a request.
-    pub idle: Duration,
+    pub answer_timeout: Duration,
+    /// The time without a request after which a process is ended.
+    pub idle_timeout: Duration,
     /// The time that a replaced process gets to finish its requests.
-    pub drain: Duration,
+    pub drain_timeout: Duration,
     /// Where the files of buckets are stored; on disk if it has no bucket name.
     pub s3: S3Settings,
+    /// Whether objects of that bucket may be deleted.
+    pub right: DeletionRight,
     /// The lease by which the node holds its projects.
     pub lease: Arc<NodeLease>,
     /// Replicates the files of projects; without it, they are on this machine only.
     pub replicas: Option<Arc<Replicas>>,
     /// Receives the output of backends, line by line.
-    pub echo: Option<UnboundedSender<BackendLogLine>>,
+    pub log_subscriber: Option<UnboundedSender<BackendLogLine>>,
 }
 
 impl Default for EngineSettings {
@@ -52,14 +55,15 @@ impl Default for EngineSettings {
             memory_bytes: limits::BACKEND_MEMORY_MAX_BYTES,
             database_bytes: limits::D1_DATABASE_MAX_BYTES,
             bucket_bytes: limits::BUCKET_MAX_BYTES,
-            spin: Duration::from_millis(limits::BACKEND_SPIN_MAX_MS),
-            patience: Duration::from_millis(limits::BACKEND_ANSWER_MAX_MS),
-            idle: Duration::from_secs(limits::BACKEND_IDLE_S),
-            drain: Duration::from_millis(limits::BACKEND_DRAIN_MAX_MS),
+            busy_timeout: Duration::from_millis(limits::BACKEND_SPIN_MAX_MS),
+            answer_timeout: Duration::from_millis(limits::BACKEND_ANSWER_MAX_MS),
+            idle_timeout: Duration::from_secs(limits::BACKEND_IDLE_S),
+            drain_timeout: Duration::from_millis(limits::BACKEND_DRAIN_MAX_MS),
             s3: S3Settings::default(),
-            lease: Arc::new(NodeLease::on(SqlDialect::Sqlite)),
+            right: DeletionRight::default(),
+            lease: Arc::new(NodeLease::new(SqlDialect::Sqlite)),
             replicas: None,
-            echo: None,
+            log_subscriber: None,
         }
     }
 }

@@ -14,18 +14,18 @@ const ANSWERING: Duration = Duration::from_micros(100);
 const BACKEND: Duration = Duration::from_micros(300);
 
 /// Gives the calling thread, which answers requests, precedence over all backends.
-pub fn go_first() {
+pub fn use_answering_slice() {
     set(0, ANSWERING);
 }
 
 /// Gives the calling thread the default slice. Threads and processes that it starts inherit it.
-pub(super) fn go_as_others() {
+pub(super) fn use_default_slice() {
     // Zero selects Linux's default.
     set(0, Duration::ZERO);
 }
 
 /// Makes the first thread of a backend's process, which runs its code, yield sooner than other programs would.
-pub(super) fn go_as_backend(process: u32) {
+pub(super) fn use_backend_slice(process: u32) {
     set(process, BACKEND);
 }
 

@@ -44,33 +44,34 @@ pub(super) async fn start(
     worker: &Arc<Worker>,
     logs: &Arc<Logs>,
 ) -> Result<Arc<Process>> {
-    let Some(program) = shared.settings.workerd.clone() else { return Err(no_runtime()) };
+    let Some(program) = shared.settings.workerd.clone() else { return Err(missing_runtime()) };
     let folder = shared.folder();
     let token = secret_id();
     // Opened in this task, so that nothing opens a file after the caller has given up.
     let lease = Arc::clone(&shared.settings.lease);
     let bindings = Bindings::open(&shared.stores, worker, token.clone(), lease)
-        .map_err(|fault| failed(&folder, &io::Error::other(fault)))?;
-    let begin = {
+        .map_err(|fault| start_failed(&folder, &io::Error::other(fault)))?;
+    let spawn_child = {
         let (worker, folder, runtime) = (Arc::clone(worker), folder.clone(), Handle::current());
         let heap_bytes = shared.settings.heap_bytes;
         move || {
             let _entered = runtime.enter();
-            let listener = prepare(&worker, &folder, heap_bytes, &token)?;
-            begin(&program, &folder, listener)
+            let listener = prepare_folder(&worker, &folder, heap_bytes, &token)?;
+            spawn(&program, &folder, listener)
         }
     };
     let front = Connections::to(folder.join(config::FRONT));
-    let launched = Process::launch(folder.clone(), front, shared.settings.drain, begin).await;
-    let launched = launched.map_err(|fault| failed(&folder, &fault))?;
-    let StartedProcess { process: unclaimed, more: ends, ended } = launched;
+    let launched =
+        Process::launch(folder.clone(), front, shared.settings.drain_timeout, spawn_child).await;
+    let launched = launched.map_err(|fault| start_failed(&folder, &fault))?;
+    let StartedProcess { process: unclaimed, streams, exit_status } = launched;
     let process = Arc::clone(unclaimed.process());
 
-    let mut words = JoinSet::new();
-    words.spawn(Arc::clone(logs).follow(LogStream::Out, ends.out));
-    words.spawn(Arc::clone(logs).follow(LogStream::Error, ends.errors));
-    let serving = tokio::spawn(bindings.serve(ends.listener));
-    let why = {
+    let mut output_readers = JoinSet::new();
+    output_readers.spawn(Arc::clone(logs).read_from(LogStream::Out, streams.out));
+    output_readers.spawn(Arc::clone(logs).read_from(LogStream::Error, streams.errors));
+    let serving = tokio::spawn(bindings.serve(streams.listener));
+    let end_reason = {
         let (logs, process) = (Arc::clone(logs), Arc::clone(&process));
         move |status: Option<std::process::ExitStatus>| {
             let text = match (process.end(), status) {
@@ -83,35 +84,35 @@ pub(super) async fn start(
             if logs.ran_out_of_heap() { ProcessEnd::Heap } else { ProcessEnd::Crashed }
         }
     };
-    let following = Arc::clone(&process).follow(ended, words, why);
+    let recording_exit = Arc::clone(&process).record_exit(exit_status, output_readers, end_reason);
     let pulse = Connections::to(folder.join(config::PULSE));
     let watching = watch::watch(Arc::clone(&process), shared.settings.clone(), pulse);
     tokio::spawn(async move {
         tokio::select! {
-            () = following => {}
+            () = recording_exit => {}
             () = watching => unreachable!("watching never ends"),
         }
         serving.abort();
     });
 
-    let patience = Duration::from_millis(BACKEND_START_MAX_MS);
-    let listens = timeout(patience, listens(&ends.control)).await;
+    let start_timeout = Duration::from_millis(BACKEND_START_MAX_MS);
+    let is_listening = timeout(start_timeout, wait_for_sockets(&streams.control)).await;
     let _ = fs::remove_file(folder.join(config::CONFIG));
     for index in 0..worker.modules.len() {
         let _ = fs::remove_file(folder.join(config::module_file(index)));
     }
-    match listens {
+    match is_listening {
         Ok(true) => {
-            slices::go_as_backend(process.id());
+            slices::use_backend_slice(process.id());
             Ok(unclaimed.claim())
         }
         Ok(false) => {
-            process.ended().await;
-            Err(refused(&logs.last_errors()))
+            process.wait_for_end().await;
+            Err(start_refused(&logs.last_errors()))
         }
         Err(_) => {
-            let seconds = patience.as_secs();
-            Err(refused(&format!(
+            let seconds = start_timeout.as_secs();
+            Err(start_refused(&format!(
                 "it did not start to listen within {seconds} s\n{}",
                 logs.last_errors()
             )))
@@ -119,17 +120,17 @@ pub(super) async fn start(
     }
 }
 
-fn refused(errors: &str) -> Problem {
+fn start_refused(errors: &str) -> Problem {
     Problem::invalid("backend", format!("the backend does not start: {}", errors.trim()))
 }
 
-fn failed(folder: &Path, fault: &io::Error) -> Problem {
+fn start_failed(folder: &Path, fault: &io::Error) -> Problem {
     let _ = fs::remove_dir_all(folder);
     Problem::internal(format!("a backend cannot be started: {fault}"))
 }
 
 /// Creates the folder of the process with all that it reads, and the socket of its bindings.
-fn prepare(
+fn prepare_folder(
     worker: &Worker,
     folder: &Path,
     heap_bytes: u64,
@@ -148,21 +149,21 @@ fn prepare(
     UnixListener::bind(folder.join(config::BINDINGS))
 }
 
-/// Runs on a thread that is not used for anything else.
-fn begin(
+/// Starts the program. Runs on a thread that is not used for anything else.
+fn spawn(
     program: &Path,
     folder: &Path,
     listener: UnixListener,
 ) -> io::Result<(Child, ChildStreams)> {
-    let (control, tell) = pipe()?;
-    let (out, to_out) = pipe()?;
-    let (errors, to_errors) = pipe()?;
-    let mut command = guarded(program, own_user(program, folder)?);
+    let (control, control_writer) = pipe()?;
+    let (out, out_writer) = pipe()?;
+    let (errors, errors_writer) = pipe()?;
+    let mut command = command_as(program, assign_user(program, folder)?);
     // The server's environment may contain secrets.
     command.env_clear().current_dir(folder);
     command.args(["serve", "--control-fd=0"]).arg(folder.join(config::CONFIG));
-    command.stdin(tell).stdout(to_out).stderr(to_errors);
-    slices::go_as_others();
+    command.stdin(control_writer).stdout(out_writer).stderr(errors_writer);
+    slices::use_default_slice();
     let child = command.spawn()?;
     let [control, out, errors] =
         [control, out, errors].map(|pipe| pipe::Receiver::from_owned_fd(pipe.into()));
@@ -171,26 +172,26 @@ fn begin(
 }
 
 /// Creates a user id for this process and gives it the folder; `None` if the server may not change users.
-fn own_user(program: &Path, folder: &Path) -> io::Result<Option<u32>> {
-    if !rustix::process::geteuid().is_root() || !is_for_all(program) {
+fn assign_user(program: &Path, folder: &Path) -> io::Result<Option<u32>> {
+    if !rustix::process::geteuid().is_root() || !is_executable_by_all(program) {
         return Ok(None);
     }
-    let turn = folder.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
-    let turn = std::process::id().wrapping_add(turn.unwrap_or_default());
-    let user = FIRST_USER + turn % USERS;
-    give(folder, user)?;
+    let number = folder.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
+    let number = std::process::id().wrapping_add(number.unwrap_or_default());
+    let user = FIRST_USER + number % USERS;
+    change_owner(folder, user)?;
     Ok(Some(user))
 }
 
-fn no_runtime() -> Problem {
+fn missing_runtime() -> Problem {
     let message = "workerd, which runs backends, was not found; install the npm package 'workerd' or name \
                    the program in LYCEUM_WORKERD";
     Problem::new(ProblemKind::Unavailable, message)
 }
 
-/// The program, run as this user. The system ends it when the server is killed, and it cannot regain privileges.
+/// A command that runs the program as this user. The system ends it when the server is killed, and it cannot regain privileges.
 /// Without `setpriv`, the next start of a server ends processes that are left.
-fn guarded(program: &Path, user: Option<u32>) -> Command {
+fn command_as(program: &Path, user: Option<u32>) -> Command {
     let Some(setpriv) =
         ["/usr/bin/setpriv", "/bin/setpriv"].iter().find(|at| Path::new(at).exists())
     else {
@@ -210,7 +211,7 @@ fn guarded(program: &Path, user: Option<u32>) -> Command {
 }
 
 /// Whether users other than its owner can start the program.
-fn is_for_all(program: &Path) -> bool {
+fn is_executable_by_all(program: &Path) -> bool {
     program.ancestors().all(|path| {
         let mode = fs::metadata(path).map(|data| data.permissions().mode());
         path.as_os_str().is_empty() || mode.is_ok_and(|mode| mode & 0o001 != 0)
@@ -218,7 +219,7 @@ fn is_for_all(program: &Path) -> bool {
 }
 
 /// Changes the owner of the folder and of everything in it.
-fn give(folder: &Path, user: u32) -> io::Result<()> {
+fn change_owner(folder: &Path, user: u32) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         chown(entry?.path(), Some(user), Some(user))?;
     }
@@ -229,19 +230,19 @@ fn give(folder: &Path, user: u32) -> io::Result<()> {
     chown(folder, Some(user), Some(user))
 }
 
-/// Whether the child reports that both sockets listen before it closes the pipe.
-async fn listens(control: &pipe::Receiver) -> bool {
-    let mut said = Vec::new();
+/// Waits until the child reports that both sockets listen; `false` if it closes the pipe before.
+async fn wait_for_sockets(control: &pipe::Receiver) -> bool {
+    let mut received = Vec::new();
     let mut bytes = [0; 1024];
     while control.readable().await.is_ok() {
         match control.try_read(&mut bytes) {
             Ok(0) => return false,
-            Ok(count) => said.extend_from_slice(&bytes[..count]),
+            Ok(count) => received.extend_from_slice(&bytes[..count]),
             Err(fault) if fault.kind() == io::ErrorKind::WouldBlock => continue,
             Err(_) => return false,
         }
-        let told = said.split(|byte| *byte == b'\n');
-        let sockets = told.filter(|line| line.windows(8).any(|part| part == b"\"listen\""));
+        let lines = received.split(|byte| *byte == b'\n');
+        let sockets = lines.filter(|line| line.windows(8).any(|part| part == b"\"listen\""));
         if sockets.count() >= 2 {
             return true;
         }

@@ -13,15 +13,15 @@ use tokio::io::copy_bidirectional;
 use tokio::net::UnixStream;
 
 use super::connections::{Body, BoxError};
-use super::process::HandledRequest;
+use super::process::OpenRequest;
 
 /// Whether the caller wants to leave HTTP (RFC 9110, 7.8).
 pub(super) fn is_upgrade<B>(request: &Request<B>) -> bool {
     let named =
         request.headers().get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
-    let mut words = named.flat_map(|words| words.split(','));
+    let mut options = named.flat_map(|options| options.split(','));
     request.headers().contains_key(UPGRADE)
-        && words.any(|word| word.trim().eq_ignore_ascii_case("upgrade"))
+        && options.any(|option| option.trim().eq_ignore_ascii_case("upgrade"))
 }
 
 /// Sends the request. If the backend agrees, bytes are copied both ways until one side closes. The process counts as
@@ -29,7 +29,7 @@ pub(super) fn is_upgrade<B>(request: &Request<B>) -> bool {
 pub(super) async fn send(
     socket: &Path,
     mut request: Request<Body>,
-    flight: HandledRequest,
+    open_request: OpenRequest,
 ) -> Result<Response<Body>, BoxError> {
     let caller = hyper::upgrade::on(&mut request);
     let stream = UnixStream::connect(socket).await?;
@@ -39,7 +39,7 @@ pub(super) async fn send(
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
         return Ok(response.map(|body| {
             // The connection must live as long as its response is read.
-            let kept = (sender, flight);
+            let kept = (sender, open_request);
             body.map_frame(move |frame| {
                 let _kept = &kept;
                 frame
@@ -50,12 +50,12 @@ pub(super) async fn send(
     }
     let backend = hyper::upgrade::on(&mut response);
     tokio::spawn(async move {
-        let flight = flight;
+        let open_request = open_request;
         if let (Ok(caller), Ok(backend)) = tokio::join!(caller, backend) {
             let (mut caller, mut backend) = (TokioIo::new(caller), TokioIo::new(backend));
             tokio::select! {
                 _ = copy_bidirectional(&mut caller, &mut backend) => {}
-                _ = flight.0.ended() => {}
+                _ = open_request.0.wait_for_end() => {}
             }
         }
     });

@@ -25,17 +25,17 @@ pub(super) async fn watch(
 ) -> ! {
     loop {
         sleep(Duration::from_millis(BACKEND_PULSE_MS)).await;
-        if timeout(settings.spin, beat(&pulse)).await.is_err() {
-            process.kill(ProcessEnd::Spun);
+        if timeout(settings.busy_timeout, send_pulse(&pulse)).await.is_err() {
+            process.kill(ProcessEnd::Busy);
         } else if memory_bytes(process.id()) > settings.memory_bytes {
             process.kill(ProcessEnd::Memory);
-        } else if process.close_if_idle(settings.idle) {
+        } else if process.close_if_idle(settings.idle_timeout) {
             process.kill(ProcessEnd::Unneeded);
         }
     }
 }
 
-async fn beat(pulse: &Arc<Connections>) -> Result<(), BoxError> {
+async fn send_pulse(pulse: &Arc<Connections>) -> Result<(), BoxError> {
     let request = Request::builder().uri("/").header("host", "pulse");
     let request = boxed(request.body(Empty::<Bytes>::new()).expect("the request is valid"));
     pulse.send(request, ()).await?.into_body().collect().await?;

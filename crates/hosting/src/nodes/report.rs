@@ -1,9 +1,10 @@
 //! What nodes report about themselves: that they live, their release and their public address.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, phrase};
+use lyceum_core::{Problem, Result, phrase};
 use lyceum_store::{Tx, named_column};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -84,9 +85,9 @@ pub struct NodeStatus {
     pub public_url: String,
     /// Its state.
     pub state: NodeState,
-    /// When it was started.
+    /// When it was started, by the clock of the database.
     pub started: Timestamp,
-    /// When it last reported.
+    /// When it last reported, by the clock of the database.
     pub seen: Timestamp,
     /// The number of projects whose files it has.
     pub projects: i64,
@@ -96,24 +97,25 @@ pub struct NodeStatus {
     pub master_key: String,
 }
 
-/// Stores what a node reports.
-pub fn report(tx: &mut Tx<'_>, now: Timestamp, node: &Node, report: &NodeReport) -> Result<()> {
-    repository::report(tx, now, node.id(), report)
+/// Stores what a node reported at an instant of this process.
+pub fn report(tx: &mut Tx<'_>, sent: Instant, node: &Node, report: &NodeReport) -> Result<()> {
+    let age_ms = i64::try_from(sent.elapsed().as_millis()).map_err(Problem::internal)?;
+    repository::report(tx, age_ms, node.id(), report)
 }
 
 /// The nodes that reported in the last hour, and those that hold projects. A live node without a report for
-/// [`limits::NODE_LEASE_S`] is silent.
-pub fn list(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<NodeStatus>> {
-    let mut nodes = repository::list(tx, now.plus_seconds(-limits::NODE_LISTED_S))?;
-    let lease_ended = now.plus_seconds(-limits::NODE_LEASE_S);
-    for node in &mut nodes {
+/// [`limits::NODE_LEASE_S`] is silent. The clock of the database decides, not the one of this machine.
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<NodeStatus>> {
+    let nodes = repository::list(tx, limits::NODE_LISTED_S)?;
+    let checked = nodes.into_iter().map(|(mut node, is_present)| {
         // A server of a release without reports never named its release.
         let has_no_reports = node.version.is_empty();
-        if has_no_reports || (node.state.is_live() && node.seen < lease_ended) {
+        if has_no_reports || (node.state.is_live() && !is_present) {
             node.state = NodeState::Silent;
         }
-    }
-    Ok(nodes)
+        node
+    });
+    Ok(checked.collect())
 }
 
 /// The first live node that may encrypt under another master key than the one with this fingerprint.
@@ -121,9 +123,9 @@ pub fn with_other_key<'a>(nodes: &'a [NodeStatus], fingerprint: &str) -> Option<
     nodes.iter().find(|node| node.state.is_live() && node.master_key != fingerprint)
 }
 
-/// Whether the programs of all live nodes know the migration.
-pub fn all_know(tx: &mut Tx<'_>, now: Timestamp, schema_version: i32) -> Result<bool> {
-    repository::all_know(tx, now.plus_seconds(-limits::NODE_LEASE_S), schema_version)
+/// The live nodes whose programs do not know the migration, by name.
+pub fn older_than(tx: &mut Tx<'_>, schema_version: i32) -> Result<Vec<NodeStatus>> {
+    repository::older_than(tx, schema_version)
 }
 
 /// What is wrong with the public addresses of the live nodes, if several live. Links and tokens contain the public

@@ -12,7 +12,8 @@ use crate::nodes::KnownNode;
 pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<FilesLocation>> {
     let sql = format!(
         "SELECT p.active, p.database, h.node, h.mark, h.kept, n.name, n.address, n.generation, h.token, \
-         CASE WHEN n.lease_until_ms > {} THEN 1 ELSE 0 END, n.lease_until_ms \
+         CASE WHEN n.lease_until_ms > {} THEN 1 ELSE 0 END, n.lease_until_ms, \
+         CASE WHEN h.replicated_of = h.token THEN h.replicated_token ELSE h.token END \
          FROM projects p LEFT JOIN project_homes h ON h.slug = p.slug \
          LEFT JOIN nodes n ON n.id = h.node WHERE p.slug = $1",
         dialect::now_ms(tx.dialect())
@@ -32,6 +33,7 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<FilesLocation>>
                 token: row.int(8)?,
                 has_lease: row.int(9)? == 1,
                 lease_until_ms: row.opt_int(10)?.unwrap_or_default(),
+                replicated_token: row.int(11)?,
             }),
         };
         let database = row.opt_text(1)?.map(str::to_owned);
@@ -70,13 +72,32 @@ pub(crate) fn keep(tx: &mut Tx<'_>, slug: &str, kept: Uses) -> Result<()> {
 }
 
 /// Records that another node holds the files now. The token follows the clock as in [`insert`], so that it is larger than
-/// all earlier ones also in a database that was restored from a backup: replicas in a bucket may be newer than that.
+/// all earlier ones also in a database that was restored from a backup: replicas in a bucket may be newer than that. The
+/// next holder must find a replica of the node.
 pub(crate) fn move_to(tx: &mut Tx<'_>, slug: &str, node: &str, mark: &str) -> Result<()> {
     leases::count_move(tx, slug, Some(node))?;
     let now = dialect::now_ms(tx.dialect());
     let sql = format!(
-        "UPDATE project_homes SET node = $1, mark = $2, \
+        "UPDATE project_homes SET node = $1, mark = $2, replicated_token = NULL, replicated_of = NULL, \
          token = CASE WHEN token >= {now} THEN token + 1 ELSE {now} END WHERE slug = $3"
     );
     tx.send(&sql, &[node.into(), mark.into(), slug.into()])
+}
+
+/// Lets the next holder use the replicas of an epoch, as long as the present holder has not stored its own.
+pub(crate) fn await_replica(tx: &mut Tx<'_>, slug: &str, replicated_token: i64) -> Result<()> {
+    let sql =
+        "UPDATE project_homes SET replicated_token = $1, replicated_of = token WHERE slug = $2";
+    tx.send(sql, &[replicated_token.into(), slug.into()])
+}
+
+/// Records that the replicas have a state of the holder; returns whether the node holds the project with that token.
+pub(crate) fn set_replicated(
+    tx: &mut Tx<'_>,
+    slug: &str,
+    (node, token): (&str, i64),
+) -> Result<bool> {
+    let sql = "UPDATE project_homes SET replicated_token = token, replicated_of = token \
+               WHERE slug = $1 AND node = $2 AND token = $3";
+    Ok(tx.execute(sql, &[slug.into(), node.into(), token.into()])? == 1)
 }

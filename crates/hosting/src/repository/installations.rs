@@ -22,12 +22,13 @@ pub(crate) fn present(tx: &mut Tx<'_>) -> Result<Option<PresentInstallation>> {
 
 /// The installations that have ended, the last one first.
 pub(crate) fn former(tx: &mut Tx<'_>) -> Result<Vec<FormerInstallation>> {
-    let sql = "SELECT id, ended_ms FROM installations WHERE ended_ms IS NOT NULL \
+    let sql = "SELECT id, ended_ms, replaced_ms FROM installations WHERE ended_ms IS NOT NULL \
                ORDER BY ended_ms DESC, began_ms DESC";
     tx.all(sql, &[], |row| {
         Ok(FormerInstallation {
             id: row.string(0)?,
             ended: Timestamp::from_milliseconds(row.int(1)?),
+            is_replaced: row.opt_int(2)?.is_some(),
         })
     })
 }
@@ -71,4 +72,20 @@ pub(crate) fn set_next_mark(
 pub(crate) fn set_mark(tx: &mut Tx<'_>, id: &str, mark: &str) -> Result<()> {
     let sql = "UPDATE installations SET mark = next_mark WHERE id = $1 AND next_mark = $2";
     tx.send(sql, &[id.into(), mark.into()])
+}
+
+/// Records that the servers of all former installations never run again. Returns the number of former installations.
+pub(crate) fn set_replaced(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64> {
+    let sql = "UPDATE installations SET replaced_ms = $1 WHERE ended_ms IS NOT NULL";
+    tx.execute(sql, &[ms(now)])
+}
+
+/// Adds an installation that ended when the first other one began, unless it is there.
+pub(crate) fn add_earlier(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
+    tx.send(
+        "INSERT INTO installations (id, began_ms, ended_ms, mark, next_mark, marked_ms) \
+         SELECT $1, 0, coalesce(min(began_ms), $2), '', '', 0 FROM installations WHERE TRUE \
+         ON CONFLICT DO NOTHING",
+        &[id.into(), ms(now)],
+    )
 }

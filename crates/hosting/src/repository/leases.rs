@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use lyceum_core::Result;
 use lyceum_store::{Tx, dialect};
 
+use crate::leases::HeldToken;
+
 /// Sets the end of the node's lease, so many milliseconds after the database's time. Returns how often projects came to
 /// the node or left it.
 pub(crate) fn renew(tx: &mut Tx<'_>, node: &str, lasts_ms: i64) -> Result<i64> {
@@ -28,9 +30,14 @@ pub(crate) fn of_others(tx: &mut Tx<'_>, node: &str) -> Result<Vec<(String, i64)
 }
 
 /// The tokens of the projects that the node holds, by slug.
-pub(crate) fn tokens(tx: &mut Tx<'_>, node: &str) -> Result<HashMap<String, i64>> {
-    let sql = "SELECT slug, token FROM project_homes WHERE node = $1";
-    let tokens = tx.all(sql, &[node.into()], |row| Ok((row.string(0)?, row.int(1)?)))?;
+pub(crate) fn tokens(tx: &mut Tx<'_>, node: &str) -> Result<HashMap<String, HeldToken>> {
+    let sql = "SELECT slug, token, \
+               CASE WHEN replicated_of = token AND replicated_token < token THEN 0 ELSE 1 END \
+               FROM project_homes WHERE node = $1";
+    let tokens = tx.all(sql, &[node.into()], |row| {
+        let held = HeldToken { token: row.int(1)?, is_replicated: row.int(2)? == 1 };
+        Ok((row.string(0)?, held))
+    })?;
     Ok(tokens.into_iter().collect())
 }
 

@@ -1,24 +1,28 @@
-//! The nodes of the database.
+//! The nodes of the database. The times of their reports are of the clock of the database, so that nodes with different
+//! clocks agree which of them are alive.
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{SqlDialect, Tx, columns, dialect};
 
 use super::ms;
+use crate::limits;
 use crate::nodes::KnownNode;
 use crate::nodes::report::{NodeReport, NodeStatus};
 
-/// Records the generation if it is later than the stored one; returns whether it was.
-pub(crate) fn enter(tx: &mut Tx<'_>, now: Timestamp, node: &KnownNode) -> Result<bool> {
+/// Records the generation if it is later than the stored one; returns whether it was. The last report of the former
+/// generation, perhaps by another clock, does not keep out those of this one.
+pub(crate) fn enter(tx: &mut Tx<'_>, node: &KnownNode) -> Result<bool> {
     let KnownNode { id, name, address, generation } = node;
-    let changed = tx.execute(
-        "INSERT INTO nodes (id, name, address, generation, started_ms) VALUES ($1, $2, $3, $4, $5) \
+    let now = dialect::now_ms(tx.dialect());
+    let sql = format!(
+        "INSERT INTO nodes (id, name, address, generation, started_ms) VALUES ($1, $2, $3, $4, {now}) \
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, address = excluded.address, \
-         generation = excluded.generation, started_ms = excluded.started_ms \
-         WHERE nodes.generation < excluded.generation",
-        &[id.into(), name.into(), address.into(), (*generation).into(), ms(now)],
-    )?;
-    Ok(changed == 1)
+         generation = excluded.generation, started_ms = excluded.started_ms, seen_ms = 0 \
+         WHERE nodes.generation < excluded.generation"
+    );
+    let values = [id.into(), name.into(), address.into(), (*generation).into()];
+    Ok(tx.execute(&sql, &values)? == 1)
 }
 
 pub(crate) fn note(tx: &mut Tx<'_>, now: Timestamp, node: &KnownNode) -> Result<()> {
@@ -68,17 +72,22 @@ pub(crate) fn stop_all(tx: &mut Tx<'_>) -> Result<()> {
     tx.send("UPDATE nodes SET state = 'stopped'", &[])
 }
 
-/// Stores a report. One that was sent before the node stopped, but arrives after that, changes nothing.
-pub(crate) fn report(tx: &mut Tx<'_>, now: Timestamp, id: &str, report: &NodeReport) -> Result<()> {
+/// Stores a report that was sent some milliseconds ago. One that was sent before the node stopped, but arrives after that,
+/// changes nothing.
+pub(crate) fn report(tx: &mut Tx<'_>, age_ms: i64, id: &str, report: &NodeReport) -> Result<()> {
     let NodeReport { version, schema_version, public_url, state, master_key } = report;
+    let sent = format!("{} - CAST($1 AS BIGINT)", dialect::now_ms(tx.dialect()));
+    let sql = format!(
+        "UPDATE nodes SET seen_ms = {sent}, version = $2, public_url = $3, state = $4, schema_version = $5, \
+         master_key = $6 WHERE id = $7 AND NOT (state = 'stopped' AND seen_ms > {sent})"
+    );
     tx.send(
-        "UPDATE nodes SET version = $1, public_url = $2, state = $3, seen_ms = $4, schema_version = $5, \
-         master_key = $6 WHERE id = $7 AND NOT (state = 'stopped' AND seen_ms > $4)",
+        &sql,
         &[
+            age_ms.into(),
             (*version).into(),
             public_url.as_deref().unwrap_or_default().into(),
             state.name().into(),
-            ms(now),
             i64::from(*schema_version).into(),
             master_key.into(),
             id.into(),
@@ -86,13 +95,15 @@ pub(crate) fn report(tx: &mut Tx<'_>, now: Timestamp, id: &str, report: &NodeRep
     )
 }
 
-/// Whether all live nodes that reported since then know the migration.
-pub(crate) fn all_know(tx: &mut Tx<'_>, since: Timestamp, schema_version: i32) -> Result<bool> {
-    let sql = "SELECT COUNT(*) FROM nodes WHERE state IN ('serving', 'stopping') AND seen_ms >= $1 \
-               AND schema_version < $2";
-    let older =
-        tx.query_one(sql, &[ms(since), i64::from(schema_version).into()], |row| row.int(0))?;
-    Ok(older == Some(0))
+/// Whether a node was alive a moment ago, by the clock of the database: it reported within the lease, or holds a lease of
+/// projects. Servers of earlier releases report by their own clocks, which may be wrong in both directions.
+fn is_present(dialect: SqlDialect) -> String {
+    let (now, lease_ms) = (dialect::now_ms(dialect), limits::NODE_LEASE_S * 1000);
+    let has_reported = format!("seen_ms >= {now} - {lease_ms} AND seen_ms <= {now} + {lease_ms}");
+    match dialect {
+        SqlDialect::Sqlite => format!("({has_reported})"),
+        SqlDialect::Postgres => format!("({has_reported} OR lease_until_ms > {now})"),
+    }
 }
 
 columns!(NodeStatus {
@@ -108,19 +119,37 @@ columns!(NodeStatus {
     master_key: "master_key",
 });
 
-/// The nodes that reported since then, and those that hold projects, by name.
-pub(crate) fn list(tx: &mut Tx<'_>, since: Timestamp) -> Result<Vec<NodeStatus>> {
+/// The nodes that reported in the last seconds, so many, and those that hold projects, by name; with whether each is
+/// present.
+pub(crate) fn list(tx: &mut Tx<'_>, seconds: i64) -> Result<Vec<(NodeStatus, bool)>> {
     let sql = format!(
-        "SELECT {} FROM nodes WHERE seen_ms >= $1 OR id IN (SELECT node FROM project_homes) \
-         ORDER BY name, id",
-        NodeStatus::COLUMNS
+        "SELECT {}, CASE WHEN {} THEN 1 ELSE 0 END FROM nodes \
+         WHERE seen_ms >= {} - $1 OR id IN (SELECT node FROM project_homes) ORDER BY name, id",
+        NodeStatus::COLUMNS,
+        is_present(tx.dialect()),
+        dialect::now_ms(tx.dialect()),
     );
-    tx.rows(&sql, &[ms(since)])
+    tx.rows(&sql, &[(seconds * 1000).into()])
 }
 
-/// Deletes nodes that hold no project and did not report for a long time, such as containers that get a new data
+/// The live nodes whose programs do not know the migration, by name.
+pub(crate) fn older_than(tx: &mut Tx<'_>, schema_version: i32) -> Result<Vec<NodeStatus>> {
+    let sql = format!(
+        "SELECT {} FROM nodes WHERE state IN ('serving', 'stopping') AND schema_version < $1 AND {} \
+         ORDER BY name, id",
+        NodeStatus::COLUMNS,
+        is_present(tx.dialect()),
+    );
+    tx.rows(&sql, &[i64::from(schema_version).into()])
+}
+
+/// Deletes nodes that hold no project and did not report for so many seconds, such as containers that get a new data
 /// folder at each start.
-pub(crate) fn forget(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
-    let sql = "DELETE FROM nodes WHERE started_ms < $1 AND seen_ms < $1 AND id NOT IN (SELECT node FROM project_homes)";
-    tx.send(sql, &[ms(before)])
+pub(crate) fn forget(tx: &mut Tx<'_>, seconds: i64) -> Result<()> {
+    let before = format!("{} - $1", dialect::now_ms(tx.dialect()));
+    let sql = format!(
+        "DELETE FROM nodes WHERE started_ms < {before} AND seen_ms < {before} \
+         AND id NOT IN (SELECT node FROM project_homes)"
+    );
+    tx.send(&sql, &[(seconds * 1000).into()])
 }

@@ -136,7 +136,7 @@ pub fn read(tx: &mut Tx<'_>, now: Timestamp, player: Option<&Player>) -> Result<
         unknown_actors: unknown_actors::count(tx)?,
         intake: intake(tx, now)?,
         last_backup: backup(tx, now)?,
-        nodes: report::list(tx, now)?,
+        nodes: report::list(tx)?,
         failed_jobs: system.failed_jobs,
         steps,
         sandbox: player.map(|player| sandbox(tx, player)).transpose()?,
@@ -144,7 +144,7 @@ pub fn read(tx: &mut Tx<'_>, now: Timestamp, player: Option<&Player>) -> Result<
 }
 
 fn backup(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<ListedBackup>> {
-    let Some(last) = runs::last(tx)? else { return Ok(None) };
+    let Some(last) = runs::last_complete(tx)? else { return Ok(None) };
     let age_s = (now.milliseconds() - last.began.milliseconds()) / 1000;
     let is_broken = runs::last_checked(tx)?.is_some_and(|checked| checked.check_error.is_some());
     Ok(Some(ListedBackup { age_s, is_old: age_s > BACKUP_OLD_S, is_broken }))
@@ -180,7 +180,7 @@ fn intake(tx: &mut Tx<'_>, now: Timestamp) -> Result<EventIntake> {
     })
 }
 
-/// The events that arrived in some minutes; none where no event did.
+/// The events that arrived in some minutes; `None` if no event did.
 fn arrived(flow: &Flow, from: i64, minutes: i64) -> Option<ArrivalRange> {
     let within = || flow.minutes.range(from..from + minutes).map(|(_, minute)| minute);
     let first = within().map(|minute| minute.first).min()?;

@@ -26,7 +26,7 @@ pub struct ProjectVersions {
     pub project: Project,
     /// Its state.
     pub state: State,
-    /// Whether the app is told names and e-mail addresses of its players.
+    /// Whether the app receives names and e-mail addresses of its players.
     pub shares_identity: bool,
     /// The versions that are stored, the newest first.
     pub versions: Vec<Deployment>,

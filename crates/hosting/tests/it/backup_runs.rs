@@ -52,14 +52,18 @@ fn one_node_backs_up_the_database_and_each_its_files_once() {
         let second = claim(db, 2, elm).unwrap();
         assert!(!second.has_database);
         finish(db, 3, second);
-        assert_eq!(write(db, runs::last), None, "a backup without the database is not enough");
+        assert_eq!(
+            write(db, runs::last_complete),
+            None,
+            "a backup without the database is not enough"
+        );
         finish(db, 4, first);
         for node in [oak, elm] {
             assert_eq!(claim(db, 5, node), None);
             let part = write(db, |tx| runs::due_part(tx, at(6), node, at(6)));
             assert_eq!(part, Some(BackupPart::Database), "the next day");
         }
-        let last = write(db, runs::last).unwrap();
+        let last = write(db, runs::last_complete).unwrap();
         assert_eq!((last.node_name.as_str(), last.began, last.bytes), ("oak", at(1), 5));
         assert_eq!(last.due, Some(due()));
     });

@@ -102,7 +102,7 @@ fn a_restore_brings_back_what_was_backed_up() {
 
     let elsewhere = folder.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
-    let draft = backup::take(open(&file), &elsewhere, |_| ()).unwrap();
+    let draft = backup::unpack(open(&file), &elsewhere, |_| ()).unwrap();
     assert_eq!(fs::read_to_string(draft.database()).unwrap(), "the database");
     draft.install(&elsewhere, Timestamp::from_milliseconds(0)).unwrap();
     drop(draft);
@@ -137,7 +137,7 @@ fn damage_is_found_and_its_entry_is_named() {
         pack(&changed, &damaged);
         let faults = check(&damaged).unwrap().faults;
         assert!(faults.iter().any(|fault| fault.starts_with(&place)), "{place}: {faults:?}");
-        let refused = backup::take(open(&damaged), folder.path(), |_| ()).unwrap_err();
+        let refused = backup::unpack(open(&damaged), folder.path(), |_| ()).unwrap_err();
         assert!(refused.message.contains("nothing was restored"), "{refused}");
         assert!(!folder.path().join("restore.partial").exists());
     }
@@ -231,7 +231,7 @@ fn files_in_s3_are_not_part_of_a_backup() {
     let checked = check(&file).unwrap();
     assert_eq!(checked.faults, Vec::<String>::new());
     assert_eq!(checked.cover.unwrap().s3_bucket.as_deref(), Some("files"));
-    let draft = backup::take(open(&file), &data, |_| ()).unwrap();
+    let draft = backup::unpack(open(&file), &data, |_| ()).unwrap();
     let other = S3Settings { bucket: "other".into(), ..S3Settings::default() };
     for (s3, told) in
         [(S3Settings::default(), "names no bucket"), (other, "names the bucket 'other'")]

@@ -4,9 +4,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use lyceum_core::ProblemKind;
 use lyceum_core::time::{ManualClock, Timestamp};
-use lyceum_hosting::installations::{self, MarkComparison, PresentInstallation};
+use lyceum_hosting::installations::{
+    self, FormerInstallation, MarkComparison, PresentInstallation,
+};
 use lyceum_hosting::nodes::{Node, NodeSettings};
+use lyceum_hosting::owners;
 use lyceum_hosting::replicas::{self, InstallationStores, ReplicaStore, Replicas};
 use lyceum_replica::{Replicator, StoreMark, restorable_times};
 use lyceum_store::{Db, SqlDialect};
@@ -88,7 +92,7 @@ fn a_mark_that_another_database_stored_is_foreign() {
 
 /// A node with a file of a project, and its replicas in a folder.
 struct Setup {
-    _folder: TempDir,
+    folder: TempDir,
     root: ReplicaStore,
     node: Node,
     clock: Arc<ManualClock>,
@@ -103,11 +107,11 @@ impl Setup {
         let node = Node::of_folder(&folder.path().join("hosting"), &about).unwrap().0;
         // Later than each time of the file system, so that a file is unchanged after its replica.
         let clock = Arc::new(ManualClock::at(now()));
-        Self { _folder: folder, root, node, clock }
+        Self { folder, root, node, clock }
     }
 
     fn replicas(&self, db: &Db) -> (Arc<Replicator>, Replicas) {
-        let replicator = Arc::new(Replicator::start(self.clock.clone(), 7).unwrap());
+        let replicator = Arc::new(Replicator::start(self.clock.clone(), 7, 256).unwrap());
         let replicas = Replicas::new(Arc::clone(&replicator), &self.node, |_| None);
         let former = db.read_blocking(installations::former).unwrap();
         replicas.replicate_into(InstallationStores::new(&self.root, &present(db).id, &former));
@@ -176,21 +180,104 @@ fn replicas_that_nobody_uses_are_deleted_in_time() {
             replicas.remove_expired(now, 7, &used).unwrap();
             assert_eq!(exists(), days < 7 || db.dialect() == SqlDialect::Sqlite, "{days} days");
         }
+    });
+}
 
-        let id = present(db).id;
+/// The former installations.
+fn former(db: &Db) -> Vec<FormerInstallation> {
+    db.read_blocking(installations::former).unwrap()
+}
+
+#[test]
+fn replicas_of_other_installations_are_deleted_only_if_an_operator_said_that_they_were_replaced() {
+    both(|db| {
+        let setup = Setup::new();
+        let (first, unknown) = (present(db).id, "unknown".to_owned());
         mark(db, &setup.root, now());
+        setup.root.below(&unknown).set_mark(&installations::new_mark(now())).unwrap();
+        // A copy of the database that was restored, while its original is stopped for a long time.
         db.write_blocking(|tx| installations::end(tx, now())).unwrap();
-        let unknown = setup.root.below("unknown");
-        unknown.set_mark(&installations::new_mark(now())).unwrap();
-        let former = db.read_blocking(installations::former).unwrap();
-        let new = present(db).id;
-        setup.root.below(&new).set_mark(&installations::new_mark(now())).unwrap();
-        for (days, left) in [(6, 3), (8, 2), (89, 2), (91, 1)] {
+        let second = present(db).id;
+        mark(db, &setup.root, now());
+        let left = |days: i64| {
             let now = now().plus_seconds(days * DAY_MS / 1000);
-            let known = (new.as_str(), former.as_slice());
-            replicas::remove_unused_installations(&setup.root, now, 7, known).unwrap();
-            let marked = [&id, "unknown", &new].map(|id| setup.root.below(id).mark().unwrap());
-            assert_eq!(marked.iter().flatten().count(), left, "{days} days");
+            replicas::remove_replaced_installations(&setup.root, now, 7, &former(db)).unwrap();
+            let all = [&first, &unknown, &second];
+            all.map(|id| setup.root.below(id).mark().unwrap().is_some())
+        };
+        assert_eq!(left(400), [true, true, true], "the original may come back");
+        db.write_blocking(|tx| owners::take_over(tx, now())).unwrap();
+        assert_eq!(left(6), [true, true, true]);
+        assert_eq!(left(8), [false, true, true]);
+        assert_eq!(left(400), [false, true, true], "another database may use it");
+    });
+}
+
+#[test]
+fn replicas_from_before_installations_count_until_they_began() {
+    both(|db| {
+        let setup = Setup::new();
+        let (file, connection) = setup.file("maths");
+        let before = Arc::new(Replicator::start(setup.clock.clone(), 7, 256).unwrap());
+        before.replicate_into(setup.root.clone());
+        before.add(&file, "projects/maths/d1.sqlite", Some(1));
+        connection.execute_batch("INSERT INTO number VALUES (1)").unwrap();
+        before.flush(&file).unwrap();
+        before.stop().unwrap();
+        assert!(replicas::has_earlier(&setup.root).unwrap());
+        assert!(!replicas::has_earlier(&setup.root.below("projects")).unwrap());
+
+        let replicas = setup.replicas(db).1;
+        let (at, restored) = (now().plus_seconds(60), setup.folder.path().join("restored.sqlite"));
+        let restore = |replicas: &Replicas| {
+            replicas.restore_database("maths", "d1.sqlite", at, &restored).map(drop)
+        };
+        assert_eq!(restore(&replicas).unwrap_err().kind, ProblemKind::NotFound);
+        for _ in 0..2 {
+            db.write_blocking(|tx| installations::note_earlier(tx, now())).unwrap();
         }
+        assert_eq!(former(db).len(), 1);
+        let replicas = setup.replicas(db).1;
+        restore(&replicas).unwrap();
+        let count = "SELECT count(*) FROM number";
+        let restored = Connection::open(&restored).unwrap();
+        assert_eq!(restored.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+
+        let exists =
+            || restorable_times(&setup.root, "projects/maths/d1.sqlite").unwrap().is_some();
+        let remove = |days: i64| {
+            let now = now().plus_seconds(days * DAY_MS / 1000);
+            replicas::remove_replaced_installations(&setup.root, now, 7, &former(db)).unwrap();
+        };
+        remove(400);
+        assert!(exists(), "nobody asked for it");
+        db.write_blocking(|tx| owners::take_over(tx, now())).unwrap();
+        remove(6);
+        assert!(exists());
+        let own = setup.root.below(&present(db).id);
+        own.set_mark(&installations::new_mark(now())).unwrap();
+        remove(8);
+        assert!(!exists() && own.mark().unwrap().is_some());
+    });
+}
+
+#[test]
+fn a_server_database_from_before_installations_can_be_restored() {
+    both(|db| {
+        let setup = Setup::new();
+        let (file, connection) = setup.file("maths");
+        let before = Arc::new(Replicator::start(setup.clock.clone(), 7, 256).unwrap());
+        before.replicate_into(setup.root.clone());
+        before.add(&file, replicas::SERVER_DATABASE, None);
+        connection.execute_batch("INSERT INTO number VALUES (1)").unwrap();
+        before.flush(&file).unwrap();
+        mark(db, &setup.root, now());
+        let found = replicas::restorable_installations(&setup.root).unwrap();
+        let ids: Vec<_> = found.iter().map(|(id, _)| id.as_str()).collect();
+        assert_eq!(ids, [installations::EARLIER]);
+        let restored = setup.folder.path().join("restored.sqlite");
+        let (root, at) = (&setup.root, now().plus_seconds(60));
+        replicas::restore_server(root, ids[0], at, &restored, &mut |_, _| {}).unwrap();
+        assert!(restored.exists());
     });
 }

@@ -60,7 +60,7 @@ async fn calls_wait_while_a_database_is_replaced() {
     host.get("held", "/fill").await.unwrap();
     let (slow, held) = tokio::join!(host.get("held", "/wait"), async {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        host.engine.hold("held", &database).await.unwrap()
+        host.engine.pause_calls("held", &database).await.unwrap()
     });
     assert_eq!(slow.unwrap().1, "fine", "what began is finished");
     assert_eq!(host.engine.process_id("held"), None);

@@ -231,7 +231,7 @@ fn home_counts_and_says_what_a_new_server_needs() {
         }
         let week_ago = now().plus_seconds(-8 * 86_400);
         let about = NodeSettings { name: "oak", address: "", shares_blobs: false };
-        let node = Node::look(Path::new("none"), &about).unwrap();
+        let node = Node::read(Path::new("none"), &about).unwrap();
         let made = db.write_blocking(|tx| {
             let run = runs::begin(tx, week_ago, &node)?;
             runs::finish(tx, week_ago, run.id, "backups/1", 1)

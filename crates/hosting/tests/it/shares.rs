@@ -24,7 +24,7 @@ fn blob(blobs: &Blobs, size: usize) -> Blob {
     let bytes: Vec<u8> = b"0123456789".iter().copied().cycle().take(size).collect();
     let mut writer = blobs.writer().unwrap();
     writer.write_all(&bytes).unwrap();
-    let digest = writer.keep().unwrap();
+    let digest = writer.store().unwrap();
     blobs.open(&digest).unwrap().unwrap()
 }
 

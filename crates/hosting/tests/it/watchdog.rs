@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Limited};
 use hyper::Request;
 use hyper::body::{Body, Frame};
 use lyceum_core::ProblemKind;
-use lyceum_hosting::engine::{EngineSettings, go_first};
+use lyceum_hosting::engine::{EngineSettings, use_answering_slice};
 use tokio::runtime::Builder;
 use tokio::time::{Sleep, sleep};
 
@@ -35,7 +35,7 @@ export default {
 "#;
 
 fn quick() -> EngineSettings {
-    EngineSettings { spin: Duration::from_secs(3), ..settings() }
+    EngineSettings { busy_timeout: Duration::from_secs(3), ..settings() }
 }
 
 /// Calls the neighbour until the work is done. Every call must be answered soon.
@@ -67,7 +67,8 @@ async fn neighbours(settings: EngineSettings) -> Host {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endless_loop_ends_one_process() {
-    let host = neighbours(EngineSettings { spin: Duration::from_millis(700), ..settings() }).await;
+    let host =
+        neighbours(EngineSettings { busy_timeout: Duration::from_millis(700), ..settings() }).await;
     one_process_ends(&host, "/spin", "ran for 700 ms without a pause").await;
     one_process_ends(&host, "/spin", "ran for 700 ms without a pause").await;
 }
@@ -113,7 +114,8 @@ async fn memory_outside_the_heap_is_limited_too() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_answer_times_out_and_the_backend_goes_on() {
-    let host = neighbours(EngineSettings { patience: Duration::from_millis(300), ..quick() }).await;
+    let host =
+        neighbours(EngineSettings { answer_timeout: Duration::from_millis(300), ..quick() }).await;
     let process = host.engine.process_id("trouble");
     let problem = beside(&host, host.get("trouble", "/slow")).await.unwrap_err();
     assert!(problem.message.contains("did not answer within 300 ms"), "{problem}");
@@ -125,8 +127,9 @@ async fn a_slow_answer_times_out_and_the_backend_goes_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backend_that_no_longer_answers_is_restarted() {
-    let spin = Duration::from_secs(1);
-    let limits = EngineSettings { patience: Duration::from_millis(300), spin, ..settings() };
+    let busy_timeout = Duration::from_secs(1);
+    let limits =
+        EngineSettings { answer_timeout: Duration::from_millis(300), busy_timeout, ..settings() };
     let host = Host::new(limits);
     let code = r#"let hangs = false; export default { async fetch(request) {
         hangs ||= new URL(request.url).pathname === "/hang";
@@ -214,7 +217,8 @@ async fn a_new_version_takes_over_and_the_old_one_finishes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stored_data_survives_the_process() {
-    let host = neighbours(EngineSettings { idle: Duration::from_millis(900), ..quick() }).await;
+    let host =
+        neighbours(EngineSettings { idle_timeout: Duration::from_millis(900), ..quick() }).await;
     host.get("trouble", "/put").await.unwrap();
     let process = host.engine.process_id("trouble").unwrap();
     let id = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
@@ -242,7 +246,8 @@ fn neighbours_stay_fast_while_a_project_misbehaves() {
         return;
     }
     // Like the server's threads, these take precedence over backends.
-    let threads = Builder::new_multi_thread().enable_all().on_thread_start(go_first).build();
+    let threads =
+        Builder::new_multi_thread().enable_all().on_thread_start(use_answering_slice).build();
     let threads = threads.unwrap();
     let felt = threads.block_on(async { tokio::spawn(slowing_requests()).await.unwrap() });
     assert!(felt.is_empty(), "{felt:?} slow the neighbour down");
@@ -250,8 +255,11 @@ fn neighbours_stay_fast_while_a_project_misbehaves() {
 
 /// The requests that slow a neighbour down.
 async fn slowing_requests() -> Vec<&'static str> {
-    let limits =
-        EngineSettings { heap_bytes: 64 * 1024 * 1024, spin: Duration::from_secs(2), ..settings() };
+    let limits = EngineSettings {
+        heap_bytes: 64 * 1024 * 1024,
+        busy_timeout: Duration::from_secs(2),
+        ..settings()
+    };
     let host = neighbours(limits).await;
     let mut felt = Vec::new();
     for path in ["/spin", "/heap", "/slow", "/broken"] {
@@ -362,7 +370,7 @@ impl Body for Slowly {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_request_is_waited_for_and_one_that_is_too_long_is_refused() {
-    let host = Host::new(EngineSettings { patience: Duration::from_secs(2), ..settings() });
+    let host = Host::new(EngineSettings { answer_timeout: Duration::from_secs(2), ..settings() });
     let code = "export default { fetch: async (r) => new Response((await r.text()).length) };";
     host.engine.install(host.worker("reader", code)).unwrap();
     let slowly = || Slowly { pieces: 5, next: Box::pin(sleep(Duration::ZERO)) };

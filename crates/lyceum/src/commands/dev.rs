@@ -9,7 +9,7 @@ use clap::Args;
 use lyceum_core::Problem;
 use lyceum_core::origins::{self, Origins};
 use lyceum_core::time::SystemClock;
-use lyceum_dev::{DevFailure, DevMessage, Settings, Tell};
+use lyceum_dev::{DevFailure, DevMessage, MessageHandler, Settings};
 use lyceum_hosting::engine::LogStream;
 use lyceum_sandbox::{ports, registry};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ impl Dev {
         printer.answer(String::new, || summary);
         printer.done(&format!("Backend of '{slug}' on {url}/api"));
         printer.note(&format!("  Sandbox   {}", platform.as_deref().unwrap_or("none")));
-        let teller: Tell = teller(printer, !self.no_logger);
+        let teller: MessageHandler = teller(printer, !self.no_logger);
         runtime(0)?.block_on(async {
             let stop = lyceum_server::stop_signal()?;
             let ended = self.until_stdin_ends.then(stdin_ends);
@@ -117,7 +117,7 @@ fn running_sandbox(slug: &str) -> Option<String> {
 }
 
 /// Prints what happens.
-fn teller(printer: &Printer, logs: bool) -> Tell {
+fn teller(printer: &Printer, logs: bool) -> MessageHandler {
     let printer = printer.clone();
     let shown = Mutex::new(Vec::new());
     Arc::new(move |message| match message {

@@ -1,6 +1,7 @@
 //! `lyceum doctor`
 
 mod backup;
+mod owner;
 mod read_replica;
 mod replica;
 
@@ -100,7 +101,7 @@ impl Doctor {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let flags: Vec<_> = flag("--listen", "server.listen", self.listen).into_iter().collect();
         let findings = findings(&self.data.load(&flags)?.config);
-        tell(printer, &findings);
+        print_findings(printer, &findings);
         let failed = findings.iter().filter(|finding| finding.state == CheckState::Failed).count();
         if failed > 0 {
             let checks = if failed == 1 { "check" } else { "checks" };
@@ -144,12 +145,13 @@ fn findings(config: &Config) -> Vec<Finding> {
     }
     if config.has_replicas() && has_store {
         findings.push(replica::check(config, &target, is_current));
+        findings.extend(is_current.then(|| owner::check(config)).flatten());
     }
     findings.extend(stale_files(config));
     findings
 }
 
-fn tell(printer: &Printer, findings: &[Finding]) {
+fn print_findings(printer: &Printer, findings: &[Finding]) {
     printer.answer(|| table_of(findings), || findings.iter().map(Finding::json).collect());
 }
 
@@ -354,7 +356,7 @@ fn nodes(config: &Config, now: Timestamp) -> Finding {
 fn read_nodes(config: &Config, now: Timestamp) -> Result<(NodeStatus, Vec<NodeStatus>)> {
     let (server, node) = (&config.server, own_node(config)?);
     let db = settings::open(config, Missing::Refuse)?;
-    let mut nodes = db.read_blocking(|tx| report::list(tx, now))?;
+    let mut nodes = db.read_blocking(report::list)?;
     let known = nodes.iter().find(|known| known.id == node.id());
     let projects = known.map_or(0, |known| known.projects);
     nodes.retain(|other| other.id != node.id());
@@ -380,7 +382,7 @@ fn own_node(config: &Config) -> Result<Node> {
         address: config.server.node_address(),
         shares_blobs: !config.s3.bucket.is_empty(),
     };
-    Ok(Node::look(&config.store.data.join("hosting"), &settings)?)
+    Ok(Node::read(&config.store.data.join("hosting"), &settings)?)
 }
 
 /// Files of projects that other servers have taken from this one.

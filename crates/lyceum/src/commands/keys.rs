@@ -5,7 +5,7 @@ use lyceum_core::Problem;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_credentials::issuer::{Issuer, SERVER};
 use lyceum_credentials::key::PublicKey;
-use lyceum_credentials::keys::{self, Published};
+use lyceum_credentials::keys::{self, PublishedKey};
 use lyceum_credentials::{did, key};
 use serde_json::{Value, json};
 
@@ -107,7 +107,7 @@ impl ExportPublic {
     }
 }
 
-fn row(key: &Published) -> Vec<String> {
+fn row(key: &PublishedKey) -> Vec<String> {
     let state = match key.retired {
         Some(at) => format!("retired {at}"),
         None => "signs".to_owned(),
@@ -116,7 +116,7 @@ fn row(key: &Published) -> Vec<String> {
     vec![key.issuer.clone(), key.algorithm.clone(), key.kid.clone(), created, state]
 }
 
-fn record(published: &Published) -> Value {
+fn record(published: &PublishedKey) -> Value {
     let mut record = json!({
         "issuer": published.issuer,
         "algorithm": published.algorithm,

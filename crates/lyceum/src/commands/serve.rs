@@ -9,7 +9,7 @@ use lyceum_access::{Keyring, first_administrator, password};
 use lyceum_core::config::{Config, LoadedConfig, LogFormat};
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
-use lyceum_hosting::engine::go_first;
+use lyceum_hosting::engine::use_answering_slice;
 use lyceum_server::Server;
 use lyceum_server::telemetry::Telemetry;
 use lyceum_store::Db;
@@ -94,7 +94,7 @@ pub(super) fn runtime(workers: usize) -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(if workers == 0 { cores } else { workers })
         .thread_name("lyceum-worker")
-        .on_thread_start(go_first)
+        .on_thread_start(use_answering_slice)
         .enable_all()
         .build()
         .map_err(|error| Failure::failed(format!("cannot start threads: {error}")))

@@ -126,7 +126,7 @@ fn a_forced_restore_of_an_earlier_schema_leaves_no_later_table() {
              webhook_filters, webhook_sender, webhook_messages, webhook_deliveries, client_signing_secrets, \
              signed_request_nonces, erasures, erased_ids, class_sign_ins, class_secrets, lesson_answer_request, \
              class_apps, school_hours, qti_file, extra_time, event_young_facts, derivation_key, backups, \
-             event_sums, event_place_chunks, installations; \
+             event_sums, event_place_chunks, installations, bucket_marks; \
          DELETE FROM event_runs WHERE name = 'places'; \
          ALTER TABLE game_players DROP COLUMN highest_xp; \
          ALTER TABLE clients DROP COLUMN reach; \
@@ -168,7 +168,7 @@ fn files_are_not_overwritten_and_must_be_there() {
         );
         let (code, told) = place.fails("admin restore missing");
         assert_eq!((code, told.as_str()), (4, "error: the file 'missing' does not exist\n"));
-        place.write("text", "this is no backup");
+        place.write("text", "this is not a backup");
         let (code, told) = place.fails("admin restore text --force");
         assert_eq!(code, 1, "{told}");
         assert_eq!(place.json("client list --json").as_array().unwrap().len(), 1);
@@ -206,7 +206,7 @@ fn keys_are_rotated_and_replaced() {
     for place in places() {
         place.ok("client create x");
         let (_, _, told) = place.run("admin rotate-keys");
-        let rotated = "the new key signs tokens in 60 s; the former key still verifies tokens for 2 more hours\n";
+        let rotated = "the new key signs tokens in 120 s; the former key still verifies tokens for 2 more hours\n";
         assert_eq!(told, rotated);
         fs::remove_file(place.path().join("lyceum-data/master.key")).unwrap();
         let (code, told) = place.fails("admin rotate-keys");

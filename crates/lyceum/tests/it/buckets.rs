@@ -215,7 +215,7 @@ fn a_backends_log_tells_what_it_said_and_what_was_asked() {
     assert_eq!(place.json("deployments logs --limit 1 --json").as_array().unwrap().len(), 1);
     assert_eq!(place.fails("deployments logs --limit 0").0, 1);
 
-    // Whoever follows hears what comes, over a new version too.
+    // A reader that follows the log gets new lines, also of a new version.
     let mut following = place.command("deployments logs --follow --json");
     let mut following =
         following.stdout(fs::File::create(place.path().join("followed")).unwrap()).spawn().unwrap();

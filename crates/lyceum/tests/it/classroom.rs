@@ -41,7 +41,7 @@ struct Done {
 }
 
 impl Class {
-    /// Calls until the server answers: whoever gets no answer sends the same again.
+    /// Calls until the server answers: a client without an answer sends the same again.
     fn call(&self, call: impl Fn(&TestClient) -> Option<Reply>) -> Value {
         let since = Instant::now();
         loop {

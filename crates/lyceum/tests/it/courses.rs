@@ -150,7 +150,7 @@ fn a_deploy_takes_over_no_course_of_the_roster_without_the_right_to_write_roster
         teach(&narrow, &[(4, json!(xp))]);
         narrow.ok("deploy --yes");
     }
-    // Whoever may write rosters lets the project teach that course.
+    // A caller who may write rosters lets the project teach that course.
     place.ok("deploy --yes");
     let after = client(&served).get(COURSE).expect(200).json::<Value>();
     assert_eq!(after["course"]["title"], "Word Rivers: Math 3");

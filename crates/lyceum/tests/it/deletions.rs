@@ -88,10 +88,10 @@ fn a_project_is_deleted_with_everything_but_its_game(store: Store) {
 
     // A new project with the slug begins empty, and its versions continue the numbers.
     place.write(".env", "");
-    place.write("dist/index.html", "<h1>Anew</h1>");
+    place.write("dist/index.html", "<h1>Changed</h1>");
     assert_eq!(place.json("deploy --yes --json")["version"], 2);
     assert_eq!(data(&served), json!({ "rows": 0, "key": null, "object": null }));
-    assert_eq!(client.get("/_projects/word-rivers/").expect(200).text(), "<h1>Anew</h1>");
+    assert_eq!(client.get("/_projects/word-rivers/").expect(200).text(), "<h1>Changed</h1>");
     let audit: Value = client.get("/api/projects/word-rivers/audit").expect(200).json();
     let what: Vec<_> = audit.as_array().unwrap().iter().map(|entry| &entry["what"]).collect();
     assert_eq!(what, ["deploy", "delete", "deploy"]);

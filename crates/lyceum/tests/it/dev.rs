@@ -1,4 +1,4 @@
-//! `lyceum dev`, as whoever writes a backend sees it.
+//! `lyceum dev`, as a developer of a backend sees it.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

@@ -1,11 +1,13 @@
 //! `lyceum doctor`: each finding with its remedy.
 
 use std::net::TcpListener;
+use std::time::{Duration, Instant};
 
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_hosting::nodes::report::{self, NodeReport, NodeState};
 use lyceum_hosting::nodes::{self, Node, NodeSettings};
 use lyceum_store::{Db, StoreLocation};
+use lyceum_testkit::postgres::Cluster;
 use lyceum_testkit::{both_stores, fresh_database};
 use serde_json::Value;
 
@@ -172,13 +174,14 @@ fn servers_that_share_the_database_are_checked_together() {
     let settings = NodeSettings { name: "oak", address: "oak:4321", shares_blobs: false };
     let (oak, _alone) = Node::of_folder(folder.path(), &settings).unwrap();
     let address = "https://school.example.org";
-    let report = |version, seconds_ago: i64| {
-        let at = SystemClock.now().plus_seconds(-seconds_ago);
+    let report = |version, seconds_ago: u64| {
+        let now = SystemClock.now();
+        let at = Instant::now().checked_sub(Duration::from_secs(seconds_ago)).unwrap();
         let public_url = Some(address.to_owned());
         let (state, master_key) = (NodeState::Serving, String::new());
         let report = NodeReport { version, schema_version: 0, public_url, state, master_key };
         let stored = db.write_blocking(|tx| {
-            nodes::note(tx, at, &oak)?;
+            nodes::note(tx, now, &oak)?;
             report::report(tx, at, &oak, &report)
         });
         stored.unwrap();
@@ -223,4 +226,32 @@ fn a_read_replica_that_is_the_primary_itself_or_does_not_answer_is_named() {
     let (code, found) = with_replica("postgres://nobody:secret-word@127.0.0.1:1/none");
     assert_eq!(code, 0);
     assert!(found.contains("it cannot be used") && !found.contains("secret-word"), "{found}");
+}
+
+#[test]
+fn a_read_replica_is_named_with_the_server_that_it_follows() {
+    let primary = Cluster::start();
+    let standby = Cluster::replica_of(&primary);
+    let replica = Cluster::replica_of(&standby);
+    let place = Place::new();
+    let found = |replica: &Cluster| {
+        let file = place.path().join("lyceum.toml");
+        let (database, replica) = (primary.url(), replica.url());
+        let settings = format!("[store]\ndatabase = '{database}'\nread_replica = '{replica}'\n");
+        std::fs::write(&file, settings).unwrap();
+        let (_, findings) = findings(&place, &format!("{ANYWHERE} --config {}", file.display()));
+        let found = findings.into_iter().find(|finding| finding["check"] == "read replica");
+        let found = found.unwrap();
+        (found["state"].as_str().unwrap().to_owned(), found["found"].as_str().unwrap().to_owned())
+    };
+    let (state, text) = found(&standby);
+    assert!(state == "ok" && text.ends_with("ms behind; it follows the primary"), "{text}");
+    let (state, text) = found(&replica);
+    let port = standby.url().rsplit(':').next().unwrap().replace("/postgres", "");
+    let follows =
+        format!("it follows 127.0.0.1:{port}, which is not the address in 'store.database'");
+    assert!(state == "ok" && text.contains(&follows), "{text}");
+    drop(standby);
+    let (state, text) = found(&replica);
+    assert!(state == "warning" && text.contains("it is not connected to a server"), "{text}");
 }

@@ -145,7 +145,7 @@ fn every_layout_of_drizzle_is_found() {
         let place = place(&files);
         let ddl = place.ok("db diff");
         assert!(has_all(&ddl), "{what}: {ddl}");
-        // From memory, and anew where a file of it changed.
+        // From memory, and from the file if it changed.
         assert!(has_all(&place.ok("db diff")), "{what}");
         let users = files.iter().find(|(name, _)| name.ends_with("users.ts")).unwrap().0;
         place.write(users, &USERS.replace("name: text()", "name: text(), born: integer()"));

@@ -115,7 +115,7 @@ exec unshare --pid --fork --kill-child --cgroup --uts --ipc --net sh -c "$BOOT" 
 "#;
 
 /// A machine that runs. It is switched off with this value.
-pub(crate) struct Machine {
+pub(crate) struct TestMachine {
     pub(crate) name: &'static str,
     pub(crate) address: &'static str,
     root: TempDir,
@@ -125,7 +125,7 @@ pub(crate) struct Machine {
     systemd: String,
 }
 
-impl Machine {
+impl TestMachine {
     /// Installs Debian and switches the machine on.
     pub(crate) fn start(network: &Network, name: &'static str, address: &'static str) -> Self {
         let root = tempfile::tempdir_in(target()).unwrap();
@@ -218,7 +218,7 @@ impl Machine {
     }
 }
 
-impl Drop for Machine {
+impl Drop for TestMachine {
     fn drop(&mut self) {
         self.switch_off();
         // Groups are removed from the innermost one outwards, when their last process has ended.

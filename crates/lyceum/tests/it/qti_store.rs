@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use lyceum_assessment::files::{self as stored, NewFile};
-use lyceum_assessment::{CheckedDocument, Kind, Object, repository};
+use lyceum_assessment::{CheckedDocument, ContentKind, Object, repository};
 use lyceum_blob::Digest;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Db, StoreLocation};
@@ -169,7 +169,8 @@ fn no_identifier_leads_out_of_the_folder() {
         ["../../evil", "/tmp/evil", "..", ".", ".hidden", "a/b\\c", "\u{1}\u{e9}", "a b", &long];
     db.write_blocking(|tx| {
         for identifier in identifiers {
-            let draft = CheckedDocument::of(Kind::Item, item("water", MAPPED), &Object::new())?;
+            let draft =
+                CheckedDocument::of(ContentKind::Item, item("water", MAPPED), &Object::new())?;
             let draft = CheckedDocument { identifier: identifier.to_owned(), ..draft };
             repository::create(tx, Timestamp::from_milliseconds(0), &draft)?;
         }
@@ -364,10 +365,10 @@ fn one_document_does_not_stop_an_export() {
     let file = place.path().join("lyceum-data/lyceum.db");
     let db = Db::open(&StoreLocation::Sqlite(file), &lyceum_server::migrations()).unwrap();
     db.write_blocking(|tx| {
-        let file = stored::find(tx, Kind::Item, "seen", "own.png")?;
+        let file = stored::find(tx, ContentKind::Item, "seen", "own.png")?;
         let far = NewFile { path: "far.png".into(), sha256: file.sha256, size: file.size };
-        stored::put(tx, Timestamp::from_milliseconds(0), Kind::Item, "far", &far)?;
-        let lost = stored::find(tx, Kind::Item, "lost", "lost.png")?;
+        stored::put(tx, Timestamp::from_milliseconds(0), ContentKind::Item, "far", &far)?;
+        let lost = stored::find(tx, ContentKind::Item, "lost", "lost.png")?;
         let blobs = place.path().join("lyceum-data/hosting/blobs");
         let lost = files(&blobs).into_keys().find(|blob| blob.ends_with(&lost.sha256)).unwrap();
         fs::remove_file(blobs.join(lost)).unwrap();

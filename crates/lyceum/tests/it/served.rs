@@ -59,7 +59,9 @@ impl Store {
     pub(crate) fn postgres() -> Self {
         match lyceum_testkit::fresh_database(&[]) {
             StoreLocation::Postgres(address) => Self::Postgres(address),
-            StoreLocation::Sqlite(path) => panic!("{} is no PostgreSQL database", path.display()),
+            StoreLocation::Sqlite(path) => {
+                panic!("{} is not a PostgreSQL database", path.display())
+            }
         }
     }
 }
@@ -155,7 +157,12 @@ impl Served {
     /// The same, on data that is made ready first.
     pub(crate) fn beside_prepared(&self, prepare: impl FnOnce(&Data)) -> Self {
         let Store::Postgres(address) = &self.data.store else { panic!("SQLite has one node") };
-        let store = Store::Postgres(address.clone());
+        self.beside_at(address.clone(), prepare)
+    }
+
+    /// The same, with another form of the address of the database.
+    pub(crate) fn beside_at(&self, address: String, prepare: impl FnOnce(&Data)) -> Self {
+        let store = Store::Postgres(address);
         Self::prepared_with(store, self.data.flags, self.data.settings(), |data| {
             std::fs::create_dir_all(data.file("data")).unwrap();
             prepare(data);
@@ -273,7 +280,20 @@ impl Served {
 
     /// Runs a command that must fail; what it told.
     pub(crate) fn fails(&self, arguments: &[&str]) -> String {
-        let output = self.data.command(arguments).output().unwrap();
+        Self::told_by_failing(self.data.command(arguments), arguments)
+    }
+
+    /// The same, on a machine whose clock is ahead, such as by `+10m`.
+    pub(crate) fn fails_ahead(&self, by: &str, arguments: &[&str]) -> String {
+        let command = self.data.command(arguments);
+        let mut ahead = Command::new("faketime");
+        ahead.args(["-f", by]).arg(command.get_program()).args(command.get_args());
+        ahead.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Self::told_by_failing(ahead, arguments)
+    }
+
+    fn told_by_failing(mut command: Command, arguments: &[&str]) -> String {
+        let output = command.output().unwrap();
         let told = [output.stdout, output.stderr].concat();
         let told = String::from_utf8_lossy(&told).into_owned();
         assert!(!output.status.success(), "lyceum {arguments:?} succeeded: {told}");

@@ -42,7 +42,7 @@ fn the_comparison_sees_what_is_missing() {
         Comparison { official, ours: &ours, found: &mut found, sent: false }.paths("");
         found.len()
     };
-    assert_eq!(count(&|_| ()), 0, "a document is no different from itself");
+    assert_eq!(count(&|_| ()), 0, "a document equals itself");
     let pointers = [
         "/paths/~1lineItems~1{sourcedId}/put",
         "/paths/~1lineItems/get/responses/200",
@@ -77,7 +77,7 @@ fn response_for<'o>(responses: &'o Value, status: &str) -> Option<&'o Value> {
     responses.get(status).or_else(of_class)
 }
 
-/// Fields that the official documents have in answers and no answer of ours shows, on purpose.
+/// Fields that the official documents have in answers and no answer of this server shows, on purpose.
 const NEVER_SHOWN: &[&str] = &["password"];
 
 struct Comparison<'a> {

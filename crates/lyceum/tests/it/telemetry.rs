@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::free_port;
+use lyceum_testkit::s3::Bucket;
 use serde_json::{Value, json};
 
 use crate::deploy::{client, place_at};
@@ -268,4 +269,103 @@ fn a_trace_goes_through_two_nodes_to_a_backend() {
     let backend = span(&spans, "backend", &second["id"]);
     assert_eq!(backend["attributes"]["lyceum.project"], "word-rivers");
     assert_eq!(told, format!("00-{TRACE}-{}-01", backend["id"].as_str().unwrap()));
+}
+
+#[test]
+fn requests_to_a_bucket_are_spans_below_the_request_that_needs_it() {
+    let (collector, bucket) = (Collector::start(), Bucket::start());
+    let s3 = &bucket.settings;
+    let more = [
+        ("LYCEUM_S3__BUCKET", s3.bucket.clone()),
+        ("LYCEUM_S3__ENDPOINT", s3.endpoint.clone()),
+        ("LYCEUM_S3__REGION", s3.region.clone()),
+        ("LYCEUM_S3__ACCESS_KEY", "key".to_owned()),
+        ("LYCEUM_S3__SECRET_KEY", "secret".to_owned()),
+    ];
+    let settings = settings(&collector.endpoint, &more);
+    let served = Served::prepared_with(Store::Sqlite, &[], settings, |_| ());
+    let api = client(&served);
+    let stimulus = r#"<qti-assessment-stimulus xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="text"
+        title="Text"><qti-stimulus-body><p>Text</p></qti-stimulus-body></qti-assessment-stimulus>"#;
+    api.post("/stimuli").json(&json!({ "format": "xml", "xml": stimulus })).expect(201);
+    let put = |trace: &str, bytes: &[u8], status: u16| {
+        let call = api.put("/stimuli/text/files/s-secret.png");
+        let call = call.header("traceparent", &traceparent(trace, "01"));
+        call.body("application/octet-stream", bytes).expect(status);
+    };
+    put(TRACE, b"stored", 200);
+    bucket.set_down(true);
+    put(UNSAMPLED_TRACE, b"not stored", 503);
+    bucket.set_down(false);
+    drop(served.restart());
+
+    let spans = collector.spans();
+    let below = |trace: &str| -> Vec<&Value> {
+        let of_trace = || spans.iter().filter(|span| span["trace"] == trace);
+        let request = of_trace().find(|span| span["parent"] == PARENT).expect("the request");
+        of_trace()
+            .filter(|span| span["name"] == "PUT bucket" && span["parent"] == request["id"])
+            .collect()
+    };
+    let [stored] = below(TRACE).try_into().expect("one request to the bucket");
+    assert_eq!(
+        (&stored["kind"], &stored["status"]),
+        (&json!("SPAN_KIND_CLIENT"), &json!("STATUS_CODE_UNSET"))
+    );
+    // The key of the object is not among them.
+    let expected = json!({
+        "http.request.method": "PUT", "http.response.status_code": 200, "server.address": "127.0.0.1",
+    });
+    assert_eq!(stored["attributes"], expected);
+    let refused = below(UNSAMPLED_TRACE);
+    assert!(refused.len() > 1, "it is tried again");
+    for refused in refused {
+        assert_eq!(refused["status"], "STATUS_CODE_ERROR");
+        let expected = json!({
+            "http.request.method": "PUT", "http.response.status_code": 503, "server.address": "127.0.0.1",
+            "error.type": "503",
+        });
+        assert_eq!(refused["attributes"], expected);
+    }
+    assert!(!format!("{spans:?}").contains("s-secret"), "no names of files");
+}
+
+#[test]
+fn one_in_so_many_traces_is_sent_unless_the_sender_decides() {
+    let collector = Collector::start();
+    let one_in = |count: &str| {
+        settings(&collector.endpoint, &[("LYCEUM_TELEMETRY__TRACE_ONE_IN", count.to_owned())])
+    };
+    let served = Served::prepared_with(Store::Sqlite, &[], one_in("4"), |_| ());
+    let api = client(&served);
+    for _ in 0..400 {
+        api.get(ORGS).expect(200);
+    }
+    let decided = |trace: &str, flags: &str| {
+        api.get(ORGS).header("traceparent", &traceparent(trace, flags)).expect(200);
+    };
+    (0..20).for_each(|_| decided(TRACE, "01"));
+    (0..20).for_each(|_| decided(UNSAMPLED_TRACE, "00"));
+    let served = served.restart_with(one_in("0"));
+    let name = format!("GET {ORGS}");
+    let sent = || {
+        let spans = collector.spans();
+        let count = |parent: &str| {
+            let is_counted = |span: &&Value| span["name"] == *name && span["parent"] == parent;
+            spans.iter().filter(is_counted).count()
+        };
+        (count(""), count(PARENT), spans.iter().any(|span| span["trace"] == UNSAMPLED_TRACE))
+    };
+    let (of_server, of_sender, has_unsampled) = sent();
+    // A hundred are expected; six times the standard deviation is 52.
+    assert!((48..=152).contains(&of_server), "{of_server} of 400");
+    assert_eq!((of_sender, has_unsampled), (20, false));
+
+    let api = client(&served);
+    for _ in 0..50 {
+        api.get(ORGS).expect(200);
+    }
+    api.get(ORGS).header("traceparent", &traceparent(TRACE, "01")).expect(200);
+    drop(served.restart());
+    assert_eq!(sent(), (of_server, 21, false));
 }

@@ -73,7 +73,7 @@ impl<'s> Keys<'s> {
 
     /// The words for the kinds of values that a schema allows, except null.
     fn kinds(&self, schema: &'s Value) -> Vec<String> {
-        if let Some(words) = Self::words(schema) {
+        if let Some(words) = Self::listed_values(schema) {
             return words;
         }
         if let Some(definition) = self.definition(schema) {
@@ -96,7 +96,7 @@ impl<'s> Keys<'s> {
     }
 
     /// The texts that a schema lists.
-    fn words(schema: &'s Value) -> Option<Vec<String>> {
+    fn listed_values(schema: &'s Value) -> Option<Vec<String>> {
         let constants = schema["oneOf"].as_array()?.iter().filter_map(|one| one["const"].as_str());
         Some(constants.map(|word| format!("`{word}`")).collect())
     }

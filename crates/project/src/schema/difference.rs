@@ -12,7 +12,7 @@ use super::{Column, Rename, Schema, Table};
 /// The steps from one schema to another, and the data that they lose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// The statements, in order; none: the schemas are equal.
+    /// The statements, in order; empty if the schemas are equal.
     pub statements: Vec<String>,
     /// The data that would be lost, one sentence each.
     pub losses: Vec<String>,
@@ -43,8 +43,8 @@ pub fn diff(current: &Schema, desired: &Schema, renames: &[Rename]) -> Result<Di
             Some(old) if old == table => {}
             Some(old) if old.is_virtual || table.is_virtual => {
                 let message = format!(
-                    "the virtual table '{}' changes, which cannot be done without making it anew; \
-                     drop it in one step and make it in the next",
+                    "the virtual table '{}' changes, which cannot be done without recreating it; \
+                     drop it in one step and create it in the next",
                     table.name
                 );
                 return Err(Problem::new(ProblemKind::Invalid, message));

@@ -1,8 +1,9 @@
 //! The schema of a project's database, and the safe way from one schema to another.
 //!
 //! SQLite itself reads DDL: [`Schema::of`] loads it into a database in memory and describes the result. [`diff`] lists
-//! the steps, and names the data that they would lose. [`push`] and [`migrate`] change a database file, first on a copy that stays as the restore point, then in one
-//! transaction of the file itself, with foreign keys off before it begins and checked before it ends.
+//! the steps, and names the data that they would lose. [`push`] and [`migrate`] change a database file, first on a copy
+//! that stays as the restore point, then in one transaction of the file itself, with foreign keys off before it begins
+//! and checked before it ends.
 
 mod difference;
 mod sqlite;
@@ -12,7 +13,9 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 pub use difference::{Difference, diff};
-pub use sqlite::apply::{Consent, SchemaChange, backup, check, fill, make, push, read, restore};
+pub use sqlite::apply::{
+    Consent, SchemaChange, apply_to_copy, backup, check, fill, push, read, restore,
+};
 pub use sqlite::migrate::{
     Applied, MigrationFile, adopts, after_migrations, applied, migrate, migrations_in, pending,
     unapplied,
@@ -71,7 +74,7 @@ pub(crate) struct Column {
     pub(crate) is_generated: bool,
 }
 
-/// An index that somebody made; those of constraints belong to their tables.
+/// An index of its own. Indexes of constraints belong to their tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
     pub(crate) name: String,
@@ -105,7 +108,7 @@ impl PartialEq for Program {
 
 impl Eq for Program {}
 
-/// A rename that somebody told; none is ever guessed.
+/// A rename that a person named; renames are never guessed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rename {
     /// `old=new`: a table.

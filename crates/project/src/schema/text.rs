@@ -2,7 +2,7 @@
 
 /// A word, a literal or a sign.
 pub(crate) struct Token {
-    /// As it is compared: in lower case and without quotes where it is a name.
+    /// As it is compared: in lower case and without quotes if it is a name.
     pub(crate) normal: String,
     pub(crate) is_quoted: bool,
     pub(crate) start: usize,
@@ -90,7 +90,7 @@ pub(crate) fn normal(sql: &str) -> String {
 
 /// One part of a table's definition.
 pub(crate) struct DefinitionPart<'a> {
-    /// The column's name, in lower case; none: a constraint of the table.
+    /// The column's name, in lower case; `None` for a constraint of the table.
     pub(crate) column: Option<String>,
     pub(crate) text: &'a str,
     pub(crate) normal: String,

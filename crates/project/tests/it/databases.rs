@@ -38,7 +38,7 @@ impl Place {
 
     fn make(&self, wish: &DatabaseWish) -> lyceum_core::Result<()> {
         let now = Timestamp::from_milliseconds(0);
-        schema::make(&self.live(), &self.copy(), (&self.state(), wish), now)
+        schema::apply_to_copy(&self.live(), &self.copy(), (&self.state(), wish), now)
     }
 
     fn count(&self, sql: &str) -> i64 {

@@ -197,7 +197,7 @@ pub fn order(xml: &str, path: &[&str], json: &Map<String, Json>) -> Result<Edite
     finish(arrange::ordered(&source, path, &object)?)
 }
 
-/// The text as QTI 3: itself where it is that.
+/// The text as QTI 3; unchanged if it is QTI 3 already.
 fn current(xml: &str) -> Result<Cow<'_, str>> {
     let document = Document::parse(xml).map_err(Faults::from)?;
     Ok(match document.root().space() {

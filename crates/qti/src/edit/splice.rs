@@ -52,7 +52,7 @@ impl<'s> Splices<'s> {
         self.replace(inside..inside, text);
     }
 
-    /// Gives an attribute a value; nothing where it says that already.
+    /// Gives an attribute a value; nothing if it says that already.
     pub(super) fn set(&mut self, element: Element<'_>, name: &str, value: &str) {
         if element.attribute(name).is_some_and(|old| has_same_content(old, value)) {
             return;

@@ -195,7 +195,7 @@ fn offer(writer: &mut XmlWriter, faults: &mut Vec<Detail>, choice: &JsonObject<'
     writer.close(name);
 }
 
-/// Writes response processing: a template where it is enough, else rules that also set what feedback
+/// Writes response processing: a template if it is enough, else rules that also set what feedback
 /// is chosen by.
 pub(super) fn processing_xml(writer: &mut XmlWriter, item: &JsonObject<'_>, response: &str) {
     let processing = item.object("responseProcessing");

@@ -19,7 +19,7 @@ pub fn item_xml(json: &Map<String, Json>) -> Result<String, Problem> {
     let item = JsonObject::new(json);
     let mut output = JsonItem { writer: XmlWriter::default(), faults: Vec::new() };
     output.item(&item);
-    output.writer.done(output.faults)
+    output.writer.finish(output.faults)
 }
 
 struct JsonItem {

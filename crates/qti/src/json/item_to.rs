@@ -120,7 +120,7 @@ fn processing(item: &Item, processing: &ResponseProcessing) -> ProcessingForm {
         )
     );
     let response = item.responses.first().map_or("RESPONSE", |r| &*r.declaration.identifier);
-    let found = words(&processing.rules);
+    let found = two_identifiers(&processing.rules);
     let (outcome, right, wrong) = match &found {
         Some((outcome, right, wrong)) => (&**outcome, &**right, &**wrong),
         None => ("FEEDBACK", "CORRECT", "INCORRECT"),
@@ -155,7 +155,7 @@ fn maps_in(rules: &[Rule]) -> bool {
 }
 
 /// The outcome that a condition sets to one identifier or, otherwise, to another.
-fn words(rules: &[Rule]) -> Option<(Box<str>, Box<str>, Box<str>)> {
+fn two_identifiers(rules: &[Rule]) -> Option<(Box<str>, Box<str>, Box<str>)> {
     rules.iter().find_map(|rule| {
         let RuleKind::Condition { branches, otherwise } = &rule.kind else { return None };
         let (outcome, right) = identifier_set(&branches.first()?.1)?;

@@ -27,8 +27,8 @@ pub fn member_json(test: &Test, at: &[&str]) -> Result<Json> {
     })
 }
 
-/// The parts of a test (`[]`), the sections of a part (`[part]`), or the references of a section (`[part, section]`), as
-/// clients read them. Errors: `NotFound`.
+/// The parts of a test (`[]`), the sections of a part (`[part]`), or the references of a section (`[part, section]`),
+/// as clients read them. Errors: `NotFound`.
 pub fn members_json(test: &Test, at: &[&str]) -> Result<Vec<Json>> {
     let list = match at {
         [] => json!(test.parts.iter().map(part_form).collect::<Vec<_>>()),
@@ -110,7 +110,7 @@ fn references(section: &Section) -> Vec<ItemReference> {
     all.into_iter().enumerate().map(reference).collect()
 }
 
-/// The objects in the order of their `sequence`, where they have one.
+/// The objects in the order of their `sequence`, if they have one.
 pub(crate) fn in_sequence(mut members: Vec<JsonObject<'_>>) -> Vec<JsonObject<'_>> {
     members.sort_by_key(|member| member.object.get("sequence").and_then(Json::as_i64));
     members
@@ -198,7 +198,7 @@ pub(crate) fn outcome_into(
     writer.close("qti-outcome-declaration");
 }
 
-/// The default value of an outcome; nothing where it has none.
+/// The default value of an outcome; nothing if it has none.
 pub(crate) fn default_into(writer: &mut XmlWriter, outcome: &JsonObject<'_>) {
     let default = outcome.object("defaultValue").map(|d| d.texts("value")).unwrap_or_default();
     if default.is_empty() {

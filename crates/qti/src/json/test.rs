@@ -13,7 +13,8 @@ use super::write::{JsonObject, NAMESPACE, XmlWriter};
 use crate::value::to_json;
 use crate::{DocumentContent, Faults, another, parsed, read_document};
 
-/// A test as clients read it: a [`TestForm`] with the XML. The items of inner sections are listed with the outer section.
+/// A test as clients read it: a [`TestForm`] with the XML. The items of inner sections are listed with the outer
+/// section.
 /// Errors: the document is not a test.
 pub fn test_json(xml: &str) -> Result<Map<String, Json>, Faults> {
     let (document, version) = parsed(xml)?;
@@ -52,7 +53,7 @@ fn seconds(limit: f64) -> i64 {
 }
 
 /// A test as XML from the form that [`test_json`] answers. Sections and items come in the order of
-/// their `sequence`, where they have one. Errors: members that are missing, each by its path.
+/// their `sequence`, if they have one. Errors: members that are missing, each by its path.
 pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
     let test = JsonObject::new(json);
     let (mut writer, mut faults) = (XmlWriter::default(), Vec::new());
@@ -81,7 +82,7 @@ pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
         part_into(&mut writer, &mut faults, &part, test.text("maxAttempts"));
     }
     writer.close("qti-assessment-test");
-    writer.done(faults)
+    writer.finish(faults)
 }
 
 /// A stimulus as clients read it: a [`StimulusForm`] with the XML. Errors: the document is not a stimulus.
@@ -164,5 +165,5 @@ pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
         writer.close("qti-catalog-info");
     }
     writer.close("qti-assessment-stimulus");
-    writer.done(faults)
+    writer.finish(faults)
 }

@@ -29,7 +29,7 @@ pub(crate) struct Markup {
 
 impl XmlWriter {
     /// Returns the XML. Errors: `Invalid` with `faults`, otherwise with the errors in the markup, with line and column.
-    pub(crate) fn done(self, faults: Vec<Detail>) -> Result<String, Problem> {
+    pub(crate) fn finish(self, faults: Vec<Detail>) -> Result<String, Problem> {
         match (faults.is_empty(), self.faults.is_empty()) {
             (false, _) => Err(Problem::invalid_all(faults)),
             (true, false) => Err(Faults(self.faults).into()),

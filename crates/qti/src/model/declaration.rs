@@ -44,7 +44,7 @@ pub struct OutcomeDeclaration {
     pub normal_minimum: Option<f64>,
     /// From where on the candidate has mastered it.
     pub mastery_value: Option<f64>,
-    /// `human` or `externalMachine`, where this processing does not set it.
+    /// `human` or `externalMachine`, if this processing does not set it.
     pub external_scored: Option<Box<str>>,
     /// The table that `qti-lookup-outcome-value` looks into.
     pub lookup: Option<LookupTable>,

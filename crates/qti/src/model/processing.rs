@@ -8,7 +8,7 @@ use crate::value::{BaseType, Value};
 pub struct ResponseProcessing {
     /// The address of a template, as it stands.
     pub template: Option<Box<str>>,
-    /// The rules; where there are some, the template is not used.
+    /// The rules; if there are some, the template is not used.
     pub rules: Vec<Rule>,
 }
 
@@ -90,7 +90,7 @@ pub enum RuleKind {
     Fragment(Vec<Rule>),
     /// Ends the processing.
     Exit,
-    /// Starts template processing over where it is not true.
+    /// Starts template processing over if it is not true.
     Constraint(Expression),
 }
 

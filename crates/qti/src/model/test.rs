@@ -246,7 +246,7 @@ pub struct BranchRule {
     pub expression: Expression,
 }
 
-/// The session control of items; `None` where the enclosing part or section decides.
+/// The session control of items; `None` if the enclosing part or section decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ItemSessionControl {
     /// Attempts at most; 0 for any number.

@@ -22,7 +22,7 @@ impl DocumentReader<'_> {
         }
     }
 
-    /// An expression; NULL where it cannot be read, which the schema told.
+    /// An expression; NULL if it cannot be read, which the schema has reported.
     pub(super) fn expression(&mut self, element: Element<'_>) -> Expression {
         let kind = self.alone(element).or_else(|| {
             let operator = self.operator(element)?;

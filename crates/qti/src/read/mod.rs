@@ -33,7 +33,7 @@ fn text(element: Element<'_>, name: &str) -> Option<Box<str>> {
     element.attribute(name).map(Into::into)
 }
 
-/// An identifier; empty where it is missing, which the schema told.
+/// An identifier; empty if it is missing, which the schema has reported.
 fn identifier(element: Element<'_>, name: &str) -> Box<str> {
     element.attribute(name).unwrap_or_default().trim().into()
 }

@@ -7,8 +7,8 @@ use crate::model::{Choice, Interaction, InteractionDetails, InteractionKind as K
 use crate::printed::in_base;
 use crate::value::{Scalar, Value};
 
-/// The errors for which a delivery engine refuses responses that it validates (`validate-responses`). There are none for
-/// an answer that follows all rules. A missing answer follows them if no answer is required. Without validation, an
+/// The errors for which a delivery engine refuses responses that it validates (`validate-responses`). An answer that
+/// follows all rules has no errors. A missing answer follows them if no answer is required. Without validation, an
 /// answer all of whose faults are [`ResponseFault::is_scored`] is invalid and scored.
 pub fn check(item: &Item, responses: &Responses) -> Vec<ResponseFault> {
     let mut faults = Vec::new();
@@ -239,7 +239,7 @@ fn by_name(choices: &[Choice]) -> HashMap<&str, &Choice> {
     choices.iter().map(|choice| (&*choice.identifier, choice)).collect()
 }
 
-/// A match group names what a choice may be paired with; where one of them has such, it decides.
+/// A match group names what a choice may be paired with; if one of them has such, it decides.
 fn may_meet(from: &Choice, to: &Choice) -> bool {
     let names = |group: &[Box<str>], other: &Choice| {
         group.is_empty()

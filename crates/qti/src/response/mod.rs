@@ -27,8 +27,7 @@ pub struct ResponseFault {
     /// of it, or a text in another form than the interaction asks for.
     #[serde(skip)]
     pub is_scored: bool,
-    /// Whether it names more than the interaction allows. A mapping would reward whoever chooses
-    /// everything.
+    /// Whether it names more than the interaction allows. A mapping would reward an answer that chooses everything.
     #[serde(skip)]
     pub is_excess: bool,
 }
@@ -149,8 +148,8 @@ fn base_of(item: &Item, name: &str) -> u32 {
     texts.filter(|base| (2..=36).contains(base)).unwrap_or(10)
 }
 
-/// Converts numbers that were typed in another base to decimal numbers. JSON numbers stay unchanged. Errors: a text that
-/// is not a number of that base.
+/// Converts numbers that were typed in another base to decimal numbers. JSON numbers stay unchanged. Errors: a text
+/// that is not a number of that base.
 fn decimal(
     json: &Json,
     base: u32,

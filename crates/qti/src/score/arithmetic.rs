@@ -1,4 +1,4 @@
-//! Operators over numbers. The result is NULL if an operand is NULL or if the result is no number: after a division
+//! Operators over numbers. The result is NULL if an operand is NULL or if the result is not a number: after a division
 //! by zero, out of range, or outside the domain of a function.
 
 use super::machine::RuleMachine;

@@ -57,10 +57,10 @@ pub(super) fn matches(a: &Value, b: &Value) -> Value {
     if a.is_null() || b.is_null() {
         return Value::Null;
     }
-    Value::boolean(same(a, b))
+    Value::boolean(is_equal(a, b))
 }
 
-fn same(a: &Value, b: &Value) -> bool {
+fn is_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Single(a), Value::Single(b)) => a == b,
         (Value::Ordered(a), Value::Ordered(b)) => a == b,

@@ -59,14 +59,14 @@ impl<'i, 'r> RuleMachine<'i, 'r> {
             RuleKind::Condition { branches, otherwise } => {
                 for (index, (expression, rules)) in branches.iter().enumerate() {
                     if truth(&self.evaluate(expression)) {
-                        self.tell(step, || match index {
+                        self.set_result(step, || match index {
                             0 => "if".to_owned(),
                             n => format!("else-if {n}"),
                         });
                         return self.run(rules);
                     }
                 }
-                self.tell(step, || "else".to_owned());
+                self.set_result(step, || "else".to_owned());
                 self.run(otherwise)
             }
             RuleKind::Set { target, identifier, expression } => {
@@ -102,7 +102,7 @@ impl<'i, 'r> RuleMachine<'i, 'r> {
         };
         let variable = self.variables.get_mut(identifier);
         let Some(variable) = variable.filter(|v| wanted.contains(&v.sort)) else {
-            return self.tell(step, || format!("{identifier} is not declared for this"));
+            return self.set_result(step, || format!("{identifier} is not declared for this"));
         };
         let shown = step.map(|_| value.to_string());
         let (text, value) = match variable.fitting(value) {
@@ -118,10 +118,10 @@ impl<'i, 'r> RuleMachine<'i, 'r> {
             VariableTarget::Default => &mut variable.default,
         };
         *place = Cow::Owned(value);
-        self.tell(step, || text.unwrap_or_default());
+        self.set_result(step, || text.unwrap_or_default());
     }
 
-    /// Counts work; false when there has been too much, and what is asked for is NULL then.
+    /// Counts work. Returns false after too much work; the result is NULL then.
     pub(super) fn charge(&mut self, work: usize) -> bool {
         self.steps = self.steps.saturating_add(work);
         self.steps <= QTI_STEPS_MAX_COUNT
@@ -134,7 +134,7 @@ impl<'i, 'r> RuleMachine<'i, 'r> {
         }
         let step = self.enter(expression.name, expression.line, expression.kind.about());
         let value = self.value(&expression.kind);
-        self.tell(step, || value.to_string());
+        self.set_result(step, || value.to_string());
         self.leave();
         value
     }
@@ -168,9 +168,9 @@ impl<'i, 'r> RuleMachine<'i, 'r> {
         }
     }
 
-    fn tell(&mut self, step: Option<usize>, result: impl FnOnce() -> String) {
+    fn set_result(&mut self, step: Option<usize>, result: impl FnOnce() -> String) {
         if let (Some(trace), Some(step)) = (&mut self.trace, step) {
-            trace.tell(step, result());
+            trace.set_result(step, result());
         }
     }
 }

@@ -51,8 +51,8 @@ fn rule_judges(rule: &Rule, name: &str) -> bool {
     }
 }
 
-/// Whether an expression looks at what was answered. Whether something was answered, and whether it
-/// is a key that the item does not have, is no look at it.
+/// Whether the value of an expression depends on the content of an answer. Tests for an empty answer and for the key,
+/// which the item does not have, do not count.
 fn judges(expression: &Expression, name: &str) -> bool {
     let is_key = |inner: &Expression| matches!(inner.kind, ExpressionKind::Correct(_));
     match &expression.kind {

@@ -6,7 +6,7 @@ use crate::value::{Scalar, Value};
 
 impl RuleMachine<'_, '_> {
     /// `qti-map-response`: the points of the value, or the sum over a container, in which each
-    /// distinct value counts once. No response is 0. NULL where there is no mapping.
+    /// distinct value counts once. No response is 0. NULL if there is no mapping.
     pub(super) fn map_response(&mut self, name: &str) -> Value {
         let Some(variable) = self.variables.get(name) else { return Value::Null };
         let Some(mapping) = variable.response.and_then(|r| r.mapping.as_ref()) else {

@@ -40,7 +40,7 @@ impl Outcomes {
     }
 
     /// Whether a feedback is shown: its outcome has, or among its values holds, the identifier; the
-    /// other way round where it says `hide` (QTI 3.0, feedback visibility).
+    /// other way round if it says `hide` (QTI 3.0, feedback visibility).
     pub fn shows(&self, feedback: &Feedback) -> bool {
         let value = self.get(&feedback.outcome).unwrap_or(&Value::Null);
         let has = value.scalars().iter().any(|scalar| scalar.to_string() == *feedback.identifier);

@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::value::Value;
 
-/// The rules of the template that an item names; `None` where it names none of the standard's.
+/// The rules of the template that an item names; `None` if it names none of the standard's.
 pub(super) fn of(processing: &ResponseProcessing) -> Option<&'static [Rule]> {
     static RULES: LazyLock<[Vec<Rule>; 6]> =
         LazyLock::new(|| ResponseTemplate::ALL.map(|(_, template)| rules(template)));

@@ -49,7 +49,7 @@ impl Trace {
         self.depth -= 1;
     }
 
-    pub(super) fn tell(&mut self, step: usize, result: String) {
+    pub(super) fn set_result(&mut self, step: usize, result: String) {
         self.steps[step].result = result;
     }
 }

@@ -76,7 +76,7 @@ impl<'i> Variable<'i> {
     }
 
     /// The value as this variable holds it: integers become floats and whole floats integers, a
-    /// single becomes a container of one. `None` where it cannot hold it.
+    /// single becomes a container of one. `None` if it cannot hold it.
     pub(crate) fn fitting(&self, value: Value) -> Option<Value> {
         if value.is_null() {
             return Some(Value::Null);
@@ -228,8 +228,8 @@ impl<'i> Variables<'i> {
         self.list
     }
 
-    /// The current values of the outcomes in the order of their declarations. In an adaptive item, `completionStatus` is
-    /// last.
+    /// The current values of the outcomes in the order of their declarations. In an adaptive item, `completionStatus`
+    /// is last.
     pub(crate) fn outcomes(self, item: &Item) -> Outcomes {
         let shown = |variable: &Variable<'_>| {
             variable.sort == VariableKind::Outcome && (item.adaptive || variable.name != COMPLETION)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{BaseType, Scalar, UploadedFile, Value};
 
-/// Reads one value of a base type. `None` where the text is not one.
+/// Reads one value of a base type. `None` if the text is not one.
 ///
 /// - float: XML's `double`, with `INF`, `-INF`; no hexadecimal
 /// - pair, directedPair: two identifiers with blanks between; point: two integers

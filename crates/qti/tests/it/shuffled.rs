@@ -117,7 +117,7 @@ fn every_interaction_that_shuffles_follows_the_seed() {
         assert_eq!(shown(&xml, element, 3), shown(&xml, element, 3), "{interaction}");
         let still = with(shape, &[], &interaction.replace("shuffle=\"true\"", "shuffle=\"false\""));
         assert_eq!(shown(&still, element, 3), authored, "{interaction}");
-        // What is shown is a valid item that says the same, but for the order.
+        // What is shown is a valid item with the same content in another order.
         let view =
             candidate_view(&xml, CandidateSession { seed: 3, ..CandidateSession::default() })
                 .unwrap();

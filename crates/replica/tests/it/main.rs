@@ -88,7 +88,7 @@ impl Setup {
 }
 
 pub(crate) fn replicator_in(store: ReplicaStore, clock: Arc<dyn Clock>) -> Replicator {
-    let replicator = Replicator::start(clock, 7).unwrap();
+    let replicator = Replicator::start(clock, 7, 256).unwrap();
     replicator.replicate_into(store);
     replicator
 }

@@ -1,10 +1,15 @@
 //! Servers that start again, and files to which nobody writes for some time.
 
 use std::fs;
+use std::path::Path;
+use std::sync::Arc;
 
+use lyceum_core::time::ManualClock;
+use lyceum_replica::{ReplicaStore, Replicator};
+use lyceum_testkit::s3::Bucket;
 use rusqlite::Connection;
 
-use crate::{PREFIX, Setup, insert, rows, wait_until, writer};
+use crate::{PREFIX, Setup, insert, replicator_in, restored, rows, wait_until, writer};
 
 /// What others do to a file between two runs of the server, and how many snapshots its replica has afterwards.
 fn between_runs(work: impl FnOnce(&Connection), snapshots: usize) {
@@ -78,7 +83,11 @@ fn a_start_makes_a_snapshot_if_the_log_does_not_prove_what_was_written_meanwhile
 
 /// The open descriptors of the test's database in this process.
 fn descriptors(setup: &Setup) -> usize {
-    let folder = fs::canonicalize(setup.folder.path()).unwrap();
+    descriptors_in(setup.folder.path())
+}
+
+fn descriptors_in(folder: &Path) -> usize {
+    let folder = fs::canonicalize(folder).unwrap();
     let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
     let targets = links.filter_map(|link| fs::read_link(link.path()).ok());
     targets.filter(|target| target.starts_with(&folder)).count()
@@ -124,4 +133,73 @@ fn a_file_to_which_nobody_writes_is_closed_until_the_next_write() {
     setup.clock.advance_milliseconds(3 * 24 * 60 * 60 * 1000);
     std::thread::sleep(std::time::Duration::from_millis(1200));
     assert_eq!(setup.count("snapshot"), 2, "it did not change since");
+}
+
+#[test]
+fn a_file_that_rests_goes_on_without_reading_from_the_store() {
+    let bucket = Bucket::start();
+    let store = ReplicaStore::in_s3(&bucket.settings, "replicas").unwrap();
+    let clock = Arc::new(ManualClock::at("2026-01-15T08:00:00Z".parse().unwrap()));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("d1.sqlite");
+    let connection = writer(&file);
+    insert(&connection, 0);
+    let own = descriptors_in(folder.path());
+    let replicator = replicator_in(store.clone(), clock.clone());
+    replicator.add(&file, PREFIX, Some(1));
+    insert(&connection, 1);
+    replicator.flush(&file).unwrap();
+    for id in 2..5 {
+        insert(&connection, id);
+        replicator.flush(&file).unwrap();
+        clock.advance_milliseconds(61_000);
+        wait_until("the end of idle connections", || descriptors_in(folder.path()) <= own + 3);
+        let reads = bucket.reads();
+        if id == 4 {
+            begin_log_anew(&connection);
+        }
+        insert(&connection, 10 * id);
+        replicator.flush(&file).unwrap();
+        assert_eq!(bucket.reads(), reads, "the end of the chain is known");
+    }
+    assert_eq!(restored(&store, None), rows(&connection));
+    // A file that others changed while it rested, so that its log proves nothing, gets a snapshot.
+    clock.advance_milliseconds(61_000);
+    wait_until("the end of idle connections", || descriptors_in(folder.path()) <= own + 3);
+    insert(&connection, 100);
+    begin_log_anew(&connection);
+    (101..200).for_each(|id| insert(&connection, id));
+    replicator.flush(&file).unwrap();
+    assert_eq!(restored(&store, None), rows(&connection));
+}
+
+#[test]
+fn of_many_files_those_are_closed_that_changed_least_recently() {
+    let setup = Setup::new();
+    let replicator = Replicator::start(setup.clock.clone(), 7, 2).unwrap();
+    replicator.replicate_into(setup.store.clone());
+    let files: Vec<_> = (0..4)
+        .map(|number| {
+            let folder = setup.folder.path().join(number.to_string());
+            fs::create_dir(&folder).unwrap();
+            let file = folder.join("d1.sqlite");
+            (folder, writer(&file), file)
+        })
+        .collect();
+    let own: Vec<_> = files.iter().map(|(folder, ..)| descriptors_in(folder)).collect();
+    for (number, (_, connection, file)) in files.iter().enumerate() {
+        replicator.add(file, &format!("projects/{number}/d1.sqlite"), Some(1));
+        insert(connection, 1);
+        replicator.flush(file).unwrap();
+        setup.clock.advance_milliseconds(2_000);
+    }
+    let are_open = || -> Vec<bool> {
+        let now = files.iter().map(|(folder, ..)| descriptors_in(folder));
+        now.zip(&own).map(|(now, own)| now > own + 3).collect()
+    };
+    wait_until("the end of two connections", || are_open() == [false, false, true, true]);
+    insert(&files[0].1, 2);
+    replicator.flush(&files[0].2).unwrap();
+    setup.clock.advance_milliseconds(2_000);
+    wait_until("the end of another one", || are_open() == [true, false, false, true]);
 }

@@ -216,3 +216,33 @@ fn a_writer_that_is_busy_for_long_is_no_failure_of_the_store() {
     connection.execute_batch("COMMIT").unwrap();
     assert_eq!(setup.restored(None), rows(&connection));
 }
+
+#[test]
+fn a_snapshot_that_failed_is_tried_again_soon() {
+    let bucket = Bucket::start();
+    let store = ReplicaStore::in_s3(&bucket.settings, "replicas").unwrap();
+    let clock = Arc::new(ManualClock::at("2026-01-15T08:00:00Z".parse().unwrap()));
+    let replicator = replicator_in(store.clone(), clock.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("d1.sqlite");
+    let connection = writer(&file);
+    replicator.add(&file, PREFIX, Some(1));
+    insert(&connection, 1);
+    replicator.flush(&file).unwrap();
+    insert(&connection, 2);
+    replicator.flush(&file).unwrap();
+    let snapshot = || restorable_times(&store, PREFIX).unwrap().unwrap().snapshot;
+    let first = snapshot();
+    // A writer that goes on for long; then a store that fails.
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    clock.advance_milliseconds(24 * 60 * 60 * 1000);
+    thread::sleep(Duration::from_secs(7));
+    bucket.refuse_writes_to(Some("/snapshot-"));
+    connection.execute_batch("COMMIT").unwrap();
+    thread::sleep(Duration::from_secs(4));
+    assert_eq!(snapshot(), first);
+    bucket.refuse_writes_to(None);
+    let begun = Instant::now();
+    wait_until("the snapshot", || snapshot() > first);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}

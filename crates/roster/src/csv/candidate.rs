@@ -106,7 +106,7 @@ impl CandidateRow {
     }
 
     /// A row that was already assembled once.
-    pub(super) fn again(id: String, row: CsvRow) -> Self {
+    pub(super) fn reread(id: String, row: CsvRow) -> Self {
         Self { row, id, ..Self::default() }
     }
 

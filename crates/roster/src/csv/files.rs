@@ -115,14 +115,14 @@ pub fn of_kind(kind: &RecordKind) -> &'static CsvFile {
 
 /// Whether any kind of record refers to this one.
 pub fn is_referred_to(kind: &RecordKind) -> bool {
-    fn any(fields: &[Field], one: &str) -> bool {
+    fn refers_to(fields: &[Field], one: &str) -> bool {
         fields.iter().any(|field| match field.ty {
-            FieldType::Objects(inner) => any(inner, one),
+            FieldType::Objects(inner) => refers_to(inner, one),
             FieldType::Reference(of) | FieldType::References(of) => of == one,
             _ => false,
         })
     }
-    kinds::ALL.iter().any(|other| any(other.fields, kind.one))
+    kinds::ALL.iter().any(|other| refers_to(other.fields, kind.one))
 }
 
 impl CsvFile {

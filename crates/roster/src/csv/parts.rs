@@ -286,7 +286,7 @@ pub(super) fn rows_of(
         .collect::<Option<_>>()?;
     let nothing = Value::Array(Vec::new());
     let back = assemble(file, part, Some(&nothing), &rows).ok()?;
-    same(back.value.as_ref()?, value).then_some(rows)
+    is_equal_but_types(back.value.as_ref()?, value).then_some(rows)
 }
 
 fn row_of(
@@ -344,7 +344,7 @@ fn row_of(
 }
 
 /// Whether two values are equal, ignoring the types of references, which reading adds.
-fn same(a: &Value, b: &Value) -> bool {
+fn is_equal_but_types(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
             let is_reference = |o: &Object| o.contains_key("sourcedId");
@@ -352,10 +352,12 @@ fn same(a: &Value, b: &Value) -> bool {
                 return id_of(&Value::Object(a.clone())) == id_of(&Value::Object(b.clone()));
             }
             a.len() == b.len()
-                && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| same(value, other)))
+                && a.iter().all(|(key, value)| {
+                    b.get(key).is_some_and(|other| is_equal_but_types(value, other))
+                })
         }
         (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal_but_types(a, b))
         }
         (a, b) => a == b,
     }

@@ -187,7 +187,7 @@ impl<R: Read> CsvRows<R> {
         }
     }
 
-    /// Reads more bytes, after making room. Sets `at_end` if there are none.
+    /// Reads more bytes, after making room. Sets `at_end` at the end of the input.
     fn fill(&mut self) -> io::Result<()> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);

@@ -77,7 +77,7 @@ impl StandardExport {
                 let of = |field| reference(object, field).unwrap_or_default();
                 let terms = object.get("terms").and_then(Value::as_array);
                 let mut terms = terms.into_iter().flatten().filter_map(id_of);
-                let term = terms.find(|id| self.is_there("academicSession", id));
+                let term = terms.find(|id| self.is_usable("academicSession", id));
                 let (school, course) = (of("school"), of("course"));
                 let term = term.unwrap_or_default().to_owned();
                 self.classes.insert(id.to_owned(), ClassPlace { school, course, term });
@@ -90,7 +90,7 @@ impl StandardExport {
         self.keys.hash_one((kind, id))
     }
 
-    fn is_there(&self, kind: &str, id: &str) -> bool {
+    fn is_usable(&self, kind: &str, id: &str) -> bool {
         let kind = kinds::by_name(kind).map_or(kind, |kind| kind.one);
         let hash = self.hash(kind, id);
         !self.absent.contains(&hash) && (!self.reach.is_limited() || self.within.contains(&hash))
@@ -175,12 +175,12 @@ impl StandardExport {
         };
         match (field.ty, value) {
             (FieldType::Reference(kind), one) => {
-                let id = id_of(one).filter(|id| self.is_there(kind, id));
+                let id = id_of(one).filter(|id| self.is_usable(kind, id));
                 id.unwrap_or_default().to_owned()
             }
             (FieldType::References(kind), Value::Array(all)) => {
                 let present = all.iter().filter(|one| {
-                    id_of(one).is_some_and(|id| is_guid(id) && self.is_there(kind, id))
+                    id_of(one).is_some_and(|id| is_guid(id) && self.is_usable(kind, id))
                 });
                 encode(field, &present.cloned().collect()).unwrap_or_default()
             }
@@ -208,7 +208,7 @@ impl StandardExport {
             ("scoreScales", "courseSourcedId") => of_class(|class| &class.course),
             ("lineItems", "academicSessionSourcedId") => {
                 let period = reference(object, "gradingPeriod");
-                let period = period.filter(|id| self.is_there("academicSession", id));
+                let period = period.filter(|id| self.is_usable("academicSession", id));
                 period.unwrap_or_else(|| of_class(|class| &class.term))
             }
             _ => String::new(),
@@ -237,7 +237,8 @@ impl StandardExport {
             if *header == "userProfileSourcedId" {
                 cell = self.profile(object, &cell);
             }
-            let is_absent = !target.is_empty() && !cell.is_empty() && !self.is_there(target, &cell);
+            let is_absent =
+                !target.is_empty() && !cell.is_empty() && !self.is_usable(target, &cell);
             match unfit(file, header, &cell) {
                 Some(unfit) if requires(file, header) => return Err((*header, unfit.problem)),
                 None if is_absent => {
@@ -285,7 +286,7 @@ impl StandardExport {
 
     /// Whether the record is exported. [`StandardExport::takes`] must have been called for all records.
     pub(super) fn has(&self, file: &CsvFile, object: &Object) -> bool {
-        self.is_there(file.kind.one, text(object, "sourcedId"))
+        self.is_usable(file.kind.one, text(object, "sourcedId"))
     }
 }
 

@@ -218,7 +218,7 @@ impl SettledRows {
             }
             let on_disk: RowOnDisk = serde_json::from_str(text).map_err(Problem::internal)?;
             let record = Record::stored(self.kind, &on_disk.body, on_disk.extra.as_deref())?;
-            let candidate = CandidateRow::again(record.sourced_id.clone(), on_disk.row);
+            let candidate = CandidateRow::reread(record.sourced_id.clone(), on_disk.row);
             each(ReadyRow { candidate, record }, self.dangles[at - 1])
         })
     }

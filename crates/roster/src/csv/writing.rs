@@ -103,7 +103,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
             let is_first = at.seen.add(at.seen.hash(kind.one, &candidate.id));
             // If nothing was stored before the import, a stored record must come from this file.
             if !candidate.id.is_empty() && (!is_first || at.is_new && before.is_some()) {
-                candidate.refuse(vec![again(&at.layout, &candidate)]);
+                candidate.refuse(vec![repeated_row_error(&at.layout, &candidate)]);
             }
             complete(&at.layout, &mut candidate, &mut at.row_members, before)?;
             match candidate.record.take() {
@@ -488,7 +488,7 @@ fn complete(
     Ok(())
 }
 
-fn again(layout: &FileLayout, candidate: &CandidateRow) -> CsvError {
+fn repeated_row_error(layout: &FileLayout, candidate: &CandidateRow) -> CsvError {
     layout
         .fault(
             candidate.row.line,

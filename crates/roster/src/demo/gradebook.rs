@@ -184,7 +184,7 @@ fn line_item_scales(network: Network, out: RowSink<'_>) -> Result<()> {
 /// A student's result.
 struct GradebookScore {
     status: &'static str,
-    /// Points of 100; `None` where there is nothing to score.
+    /// Points of 100; `None` if there is nothing to score.
     points: Option<u64>,
     late: bool,
     missing: bool,

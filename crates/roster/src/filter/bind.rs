@@ -52,7 +52,7 @@ pub enum ValueLocation {
     },
     /// A list: of scalars, or of objects of which one member counts.
     List {
-        /// The `roster_link.field` that holds its members, where they are linked.
+        /// The `roster_link.field` that holds its members, if they are linked.
         link: Option<String>,
         /// Whether it stands among the platform's members.
         extra: bool,
@@ -169,7 +169,7 @@ fn declared(
     match (field.ty, rest) {
         (FieldType::Secret, _) => Err(unknown(kind, full)),
         (FieldType::Reference(target), "sourcedId") => {
-            // Whole districts may share an organization or a session: that is no quick look-up.
+            // Whole districts may share an organization or a session, so such a filter may find many rows.
             let is_quick = !matches!(target, "org" | "academicSession");
             let name = field.column_name().expect("references have columns");
             let location = column(&name, false, is_quick);

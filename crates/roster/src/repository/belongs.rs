@@ -61,7 +61,7 @@ fn points_to(
     if points { Ok(()) } else { Err(Problem::not_found(kind.one, id)) }
 }
 
-/// The link that drives the list, where one does: rows come from it in the order of the list.
+/// The link that drives the list, if one does: rows come from it in the order of the list.
 pub(super) fn driver(scope: &PathScope) -> Option<(String, String)> {
     match scope.scoped.belongs {
         ScopePath::ByLink(field) => Some((field.to_owned(), scope.last().to_owned())),

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
-use lyceum_store::{Sql, Tx, dialect};
+use lyceum_store::{Sql, Tx, columns, dialect};
 
 use super::reach::{self, RecordUse};
+use super::walk::OrganizationWalk;
 use crate::kinds::{CLASS, USER};
 use crate::membership;
 
@@ -28,6 +29,45 @@ pub(super) fn is_member(sql: &mut Sql, alias: &str, now: Timestamp) {
         "({alias}.status = 'active' AND COALESCE({alias}.begin_date <= {today}, TRUE) \
          AND COALESCE({alias}.end_date >= {today}, TRUE))"
     ));
+}
+
+/// The columns of a class that lists show; texts that a class does not have are empty.
+#[derive(Debug)]
+pub struct ActiveClass {
+    /// The sourcedId.
+    pub id: String,
+    /// Its name.
+    pub title: String,
+    /// Its short code.
+    pub code: String,
+    /// The sourcedId of its course.
+    pub course: String,
+    /// The sourcedId of its school.
+    pub school: String,
+}
+
+columns!(ActiveClass {
+    id: "t.sourced_id",
+    title: "COALESCE(t.title, '')",
+    code: "COALESCE(t.class_code, '')",
+    course: "COALESCE(t.course_id, '')",
+    school: "COALESCE(t.school_id, '')",
+});
+
+/// The active classes within the reach, in the order of their sourcedIds.
+pub fn active_classes(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<ActiveClass>> {
+    let mut sql = Sql::new(tx.dialect());
+    // Reading the JSON of thousands of classes would take most of the time of a list.
+    sql.push(&format!(
+        "SELECT {} FROM classes t WHERE t.status = 'active' AND ",
+        ActiveClass::COLUMNS
+    ));
+    match OrganizationWalk::of(&CLASS, reach)? {
+        Some(walk) => walk.within(&mut sql, None),
+        None => reach::condition(&mut sql, (&CLASS, "t"), reach, RecordUse::See)?,
+    }
+    sql.push(" ORDER BY t.sourced_id");
+    tx.rows(&sql.text, &sql.values())
 }
 
 /// The numbers of active users within the reach who are members of each of the classes that has any, by its sourcedId.

@@ -53,8 +53,8 @@ pub(crate) fn all(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Import>> {
     tx.rows(&sql, &[most.into()])
 }
 
-/// Goes on to another state; `false` where it is in another one by now.
-pub(crate) fn turn(
+/// Goes on to another state; `false` if it is in another one by now.
+pub(crate) fn set_state(
     tx: &mut Tx<'_>,
     id: i64,
     (from, to): (ImportState, ImportState),
@@ -94,7 +94,7 @@ pub(crate) fn record_progress(tx: &mut Tx<'_>, id: i64, progress: &ImportProgres
 }
 
 /// Notes what came of it.
-pub(crate) fn end(
+pub(crate) fn store_outcome(
     tx: &mut Tx<'_>,
     now: Timestamp,
     id: i64,

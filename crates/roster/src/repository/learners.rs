@@ -29,7 +29,7 @@ pub struct ListedStudent {
 }
 
 impl ListedStudent {
-    /// First and last name; the sourcedId where there is neither.
+    /// First and last name; the sourcedId if there is neither.
     pub fn name(&self) -> String {
         let name = format!("{} {}", self.given_name, self.family_name);
         if name.trim().is_empty() { self.id.clone() } else { name.trim().to_owned() }
@@ -38,7 +38,7 @@ impl ListedStudent {
 
 /// Every active user within the reach with the role of a student, in the order of their creation.
 pub fn learners(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<ListedStudent>> {
-    let grades = first_links(tx, "user.grades")?;
+    let mut grades = first_links(tx, "user.grades")?;
     let mut sql = Sql::new(tx.dialect());
     sql.push(&format!(
         "SELECT t.seq, t.sourced_id, t.given_name, t.family_name, t.email, t.primary_org_id \
@@ -61,7 +61,7 @@ pub fn learners(tx: &mut Tx<'_>, reach: &Reach) -> Result<Vec<ListedStudent>> {
             family_name: text(3)?,
             email: text(4)?,
             org: text(5)?,
-            grade: grades.get(&seq).cloned().unwrap_or_default(),
+            grade: grades.remove(&seq).unwrap_or_default(),
         };
         if learner.org.is_empty() {
             without_primary_org.push((learners.len(), seq));
@@ -115,37 +115,80 @@ pub fn has_student_with_email(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
 
 /// The first member of that list, by the number of its owner.
 fn first_links(tx: &mut Tx<'_>, field: &str) -> Result<HashMap<i64, String>> {
-    let sql = "SELECT owner, MIN(value) FROM roster_link WHERE field = $1 GROUP BY owner";
-    let mut found = HashMap::new();
+    let sql = "SELECT owner, value FROM roster_link WHERE field = $1";
+    let mut found: HashMap<i64, String> = HashMap::new();
+    // Nearly every list has one member, so the store would sort for nothing.
     tx.query(sql, &[field.into()], |row| {
-        found.insert(row.int(0)?, row.text(1)?.to_owned());
+        let (owner, value) = (row.int(0)?, row.text(1)?);
+        match found.get_mut(&owner) {
+            Some(first) if first.as_str() <= value => {}
+            Some(first) => value.clone_into(first),
+            None => drop(found.insert(owner, value.to_owned())),
+        }
         Ok(true)
     })?;
     Ok(found)
 }
 
 /// Hands every enrollment with which one of the students, or any student, is a member of a class now, and whose course is
-/// in use, to `each`: user and course.
+/// in use, to `each`: the user, and the place of the course among the returned sourcedIds.
 pub fn each_learning(
     tx: &mut Tx<'_>,
     now: Timestamp,
     students: Option<&[&str]>,
-    mut each: impl FnMut(&str, &str),
-) -> Result<()> {
-    // Looking up the class of each enrollment would cost more than reading all classes once.
-    let sql = "SELECT c.sourced_id, c.course_id FROM classes c \
-               JOIN courses k ON k.sourced_id = c.course_id AND k.status = 'active'";
-    let courses: HashMap<String, String> = tx.rows(sql, &[])?.into_iter().collect();
+    mut each: impl FnMut(&str, usize),
+) -> Result<Vec<String>> {
+    let mut courses = CoursePlaces::default();
     let mut sql = Sql::new(tx.dialect());
+    if students.is_some() {
+        sql.push(
+            "SELECT e.user_id, c.course_id FROM enrollments e \
+             JOIN classes c ON c.sourced_id = e.class_id \
+             JOIN courses k ON k.sourced_id = c.course_id AND k.status = 'active' WHERE ",
+        );
+        is_learning(&mut sql, now, students)?;
+        tx.query(&sql.text, &sql.values(), |row| {
+            each(row.text(0)?, courses.of(row.text(1)?));
+            Ok(true)
+        })?;
+        return Ok(courses.ids);
+    }
+    // Looking up the class of every enrollment would cost more than reading all classes once.
+    let of_classes = "SELECT c.sourced_id, c.course_id FROM classes c \
+                      JOIN courses k ON k.sourced_id = c.course_id AND k.status = 'active'";
+    let mut places_by_class: HashMap<String, usize> = HashMap::new();
+    tx.query(of_classes, &[], |row| {
+        places_by_class.insert(row.text(0)?.to_owned(), courses.of(row.text(1)?));
+        Ok(true)
+    })?;
     sql.push("SELECT e.user_id, e.class_id FROM enrollments e WHERE ");
-    is_learning(&mut sql, now, students)?;
+    is_learning(&mut sql, now, None)?;
     tx.query(&sql.text, &sql.values(), |row| {
-        let course = row.opt_text(1)?.and_then(|class| courses.get(class));
-        if let (Some(user), Some(course)) = (row.opt_text(0)?, course) {
-            each(user, course);
+        let place = row.opt_text(1)?.and_then(|class| places_by_class.get(class));
+        if let (Some(user), Some(place)) = (row.opt_text(0)?, place) {
+            each(user, *place);
         }
         Ok(true)
-    })
+    })?;
+    Ok(courses.ids)
+}
+
+/// The sourcedIds of courses, each once, and the place of each.
+#[derive(Default)]
+struct CoursePlaces {
+    ids: Vec<String>,
+    places: HashMap<String, usize>,
+}
+
+impl CoursePlaces {
+    fn of(&mut self, course: &str) -> usize {
+        if let Some(place) = self.places.get(course) {
+            return *place;
+        }
+        self.ids.push(course.to_owned());
+        self.places.insert(course.to_owned(), self.ids.len() - 1);
+        self.ids.len() - 1
+    }
 }
 
 /// An enrollment that sets a daily goal of its own.

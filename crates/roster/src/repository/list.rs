@@ -135,8 +135,8 @@ fn read_in_ranges(
     Ok(())
 }
 
-/// The number behind which the page lies, and how many records are still to be skipped from there. `None` if the page lies
-/// behind the last record.
+/// The number behind which the page lies, and how many records are still to be skipped from there. `None` if the page
+/// lies behind the last record.
 fn seek_range(
     tx: &mut Tx<'_>,
     query: &ListQuery,
@@ -157,7 +157,7 @@ struct PageInProgress<'q> {
     query: &'q ListQuery,
     view: &'q RecordView<'q>,
     listed: RecordPage,
-    /// Records before the page that are still to come.
+    /// Records before the page that were not read yet.
     skip: u64,
     /// Key and number of the last record.
     last: (String, i64),

@@ -30,8 +30,8 @@ mod walk;
 pub use belongs::PathScope;
 pub use check::{CheckReport, check};
 pub use classes::{
-    ClassMember, MemberCounts, class_counts, class_sizes, classes_of_member, in_class,
-    students_by_class,
+    ActiveClass, ClassMember, MemberCounts, active_classes, class_counts, class_sizes,
+    classes_of_member, in_class, students_by_class,
 };
 pub use cost::{IndexProbe, ListCost, cost};
 pub use course::{

@@ -22,9 +22,9 @@ pub struct NameSearch<'s> {
     pub most: i64,
 }
 
-/// The active records of the kind that the search finds; none if it has no words. `order` names the columns of table `t`
-/// by which they are sorted. Users must have the role of a student or must not have it; `is_student` is `None` for other
-/// kinds.
+/// The active records of the kind that the search finds; none if it has no words. `order` names the columns of table
+/// `t` by which they are sorted. Users must have the role of a student or must not have it; `is_student` is `None` for
+/// other kinds.
 pub fn named(
     tx: &mut Tx<'_>,
     kind: &'static RecordKind,

@@ -90,7 +90,7 @@ impl Purge {
                     }
                 })?;
             if !is_free {
-                self.keep(&found, at);
+                self.keep_with_path(&found, at);
                 return Ok(false);
             }
             at += 1;
@@ -132,7 +132,7 @@ impl Purge {
 
     /// Marks the record at the place as one that stays, with all on the way to where the search began:
     /// it refers to them.
-    fn keep(&mut self, found: &[(PurgedId, Option<usize>)], at: usize) {
+    fn keep_with_path(&mut self, found: &[(PurgedId, Option<usize>)], at: usize) {
         let mut next = Some(at);
         while let Some((id, refers_to)) = next.map(|at| &found[at]) {
             self.kept.insert(id.clone());

@@ -106,8 +106,8 @@ pub fn each_user_within(
     })
 }
 
-/// Hands every record of the kind within the reach to `each`, in the order of their sourcedIds. Under a limited reach it
-/// reads only these records, if an index leads to them.
+/// Hands every record of the kind within the reach to `each`, in the order of their sourcedIds. Under a limited reach
+/// it reads only these records, if an index leads to them.
 pub fn each_within(
     tx: &mut Tx<'_>,
     kind: &'static RecordKind,
@@ -246,7 +246,7 @@ impl ReachCondition<'_> {
         Ok(())
     }
 
-    /// A user is seen where one of the roles is, and changed where all are.
+    /// A user is seen if one of the roles is, and changed if all are.
     fn user(self, sql: &mut Sql, t: &str) -> Result<()> {
         if let Reach::ClassesOf(teacher) = self.reach {
             sql.push(&format!("({t}.sourced_id = ")).bind(teacher.as_str()).push(&format!(

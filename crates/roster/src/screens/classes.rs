@@ -1,8 +1,5 @@
 //! Classes: all of them, those of a course, one.
 
-use std::collections::HashMap;
-use std::ops::Range;
-
 use lyceum_core::text::{distinct, folded};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
@@ -10,9 +7,8 @@ use lyceum_store::Tx;
 
 use crate::fields;
 use crate::kinds::{CLASS, COURSE, ORG};
-use crate::record::{Object, members};
+use crate::record::Object;
 use crate::repository::{self, MemberCounts, RecordUse};
-use crate::screens::at_places;
 
 /// The classes to list. An empty field admits all.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +33,10 @@ pub struct ClassList {
     pub schools: Vec<String>,
     /// The subjects of all classes.
     pub subjects: Vec<String>,
-    /// The active classes that the filter admits, by school and title.
-    pub classes: Vec<ListedClass>,
+    /// The active classes that the page shows.
+    pub shown: Vec<ListedClass>,
+    /// The number of classes on all pages.
+    pub total: usize,
 }
 
 /// A class.
@@ -64,34 +62,57 @@ pub struct ListedClass {
     pub members: MemberCounts,
 }
 
-/// Reads the list of the classes within the reach. Only the classes at these places of the list have the numbers of their
-/// members; without places, all classes do.
+/// Reads the list of the classes within the reach. `show` receives all classes that the filter admits, by school and title.
+/// It returns the places of those that the page shows, in its order, and the number of classes on all pages. The classes
+/// have the numbers of their members before that only if these decide.
 pub fn read(
     tx: &mut Tx<'_>,
     now: Timestamp,
     filter: &ClassFilter,
-    places: Option<Range<usize>>,
+    sizes_decide: bool,
+    show: impl FnOnce(&[ListedClass]) -> (Vec<usize>, usize),
     reach: &Reach,
 ) -> Result<ClassList> {
-    let mut records = Vec::new();
-    repository::each_within(tx, &CLASS, reach, |body, extra| {
-        let record = members(body, extra)?;
-        if fields::text(&record, "status") == "active" {
-            records.push(record);
-        }
-        Ok(())
-    })?;
-    let mut classes = names_by_id(tx, &records, &HashMap::new(), reach)?;
+    let mut classes: Vec<ListedClass> = repository::active_classes(tx, reach)?
+        .into_iter()
+        .map(|class| ListedClass {
+            id: class.id,
+            title: class.title,
+            code: class.code,
+            course: class.course,
+            school_id: class.school,
+            ..ListedClass::default()
+        })
+        .collect();
+    add_names(tx, &mut classes, reach)?;
     let schools = distinct(classes.iter().map(|class| &class.school));
     let subjects = distinct(classes.iter().flat_map(|class| &class.subjects));
     classes.retain(|class| filter.admits(class));
-    let counted = at_places(&mut classes, places);
-    let ids: Vec<&str> = counted.iter().map(|class| class.id.as_str()).collect();
+    if sizes_decide {
+        add_sizes(tx, now, &mut classes, reach)?;
+    }
+    let (places, total) = show(&classes);
+    let mut shown: Vec<ListedClass> =
+        places.into_iter().map(|place| std::mem::take(&mut classes[place])).collect();
+    if !sizes_decide {
+        add_sizes(tx, now, &mut shown, reach)?;
+    }
+    Ok(ClassList { schools, subjects, shown, total })
+}
+
+/// Adds the numbers of members.
+fn add_sizes(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    classes: &mut [ListedClass],
+    reach: &Reach,
+) -> Result<()> {
+    let ids: Vec<&str> = classes.iter().map(|class| class.id.as_str()).collect();
     let sizes = repository::class_sizes(tx, now, &ids, reach)?;
-    for class in counted {
+    for class in classes {
         class.members = sizes.get(&class.id).copied().unwrap_or_default();
     }
-    Ok(ClassList { schools, subjects, classes })
+    Ok(())
 }
 
 /// The active classes of a course within the reach, by school and title.
@@ -143,43 +164,39 @@ fn some(
     records: &[Object],
     reach: &Reach,
 ) -> Result<Vec<ListedClass>> {
-    let ids: Vec<&str> = records.iter().map(|record| fields::text(record, "sourcedId")).collect();
-    let sizes = repository::class_sizes(tx, now, &ids, reach)?;
-    names_by_id(tx, records, &sizes, reach)
-}
-
-/// The classes of these records, with the names of what they refer to, by school and title.
-fn names_by_id(
-    tx: &mut Tx<'_>,
-    records: &[Object],
-    sizes: &HashMap<String, MemberCounts>,
-    reach: &Reach,
-) -> Result<Vec<ListedClass>> {
-    let courses = records.iter().map(|record| fields::reference(record, "course"));
-    let courses = fields::of_all_within(tx, &COURSE, courses, reach)?;
-    let schools = records.iter().map(|record| fields::reference(record, "school"));
-    let schools = fields::of_all_within(tx, &ORG, schools, reach)?;
     let class = |record: &Object| {
-        let (id, course) = (fields::text(record, "sourcedId"), fields::reference(record, "course"));
-        let school = schools.get(fields::reference(record, "school"));
-        let of_course = courses.get(course);
+        let text = |field| fields::text(record, field).to_owned();
+        let reference = |field| fields::reference(record, field).to_owned();
         ListedClass {
-            id: id.to_owned(),
-            title: fields::text(record, "title").to_owned(),
-            code: fields::text(record, "classCode").to_owned(),
-            course: course.to_owned(),
-            course_title: of_course
-                .map(|course| fields::text(course, "title").to_owned())
-                .unwrap_or_default(),
-            subjects: of_course.map(|course| fields::texts(course, "subjects")).unwrap_or_default(),
-            school_id: fields::reference(record, "school").to_owned(),
-            school: school
-                .map(|school| fields::text(school, "name").to_owned())
-                .unwrap_or_default(),
-            members: sizes.get(id).copied().unwrap_or_default(),
+            id: text("sourcedId"),
+            title: text("title"),
+            code: text("classCode"),
+            course: reference("course"),
+            school_id: reference("school"),
+            ..ListedClass::default()
         }
     };
     let mut classes: Vec<ListedClass> = records.iter().map(class).collect();
-    classes.sort_by_cached_key(|class| (folded(&class.school), folded(&class.title)));
+    add_names(tx, &mut classes, reach)?;
+    add_sizes(tx, now, &mut classes, reach)?;
     Ok(classes)
+}
+
+/// Adds the names of courses and schools within the reach, and sorts the classes by school and title.
+fn add_names(tx: &mut Tx<'_>, classes: &mut [ListedClass], reach: &Reach) -> Result<()> {
+    let courses = classes.iter().map(|class| class.course.as_str());
+    let courses = fields::of_all_within(tx, &COURSE, courses, reach)?;
+    let schools = classes.iter().map(|class| class.school_id.as_str());
+    let schools = fields::of_all_within(tx, &ORG, schools, reach)?;
+    for class in &mut *classes {
+        if let Some(course) = courses.get(&class.course) {
+            fields::text(course, "title").clone_into(&mut class.course_title);
+            class.subjects = fields::texts(course, "subjects");
+        }
+        if let Some(school) = schools.get(&class.school_id) {
+            fields::text(school, "name").clone_into(&mut class.school);
+        }
+    }
+    classes.sort_by_cached_key(|class| (folded(&class.school), folded(&class.title)));
+    Ok(())
 }

@@ -151,7 +151,7 @@ fn of_words(name: &str, words: &WordMap, op: FilterOperator, text: &str) -> Filt
         .map(|(_, word)| compare(FilterOperator::Equal, word))
         .collect();
     if words.other.is_some_and(holds) {
-        // Words that only extensions have are those that are none of the others.
+        // Words of extensions are all words that the vocabulary lacks.
         let others = stored().map(|(_, word)| compare(FilterOperator::NotEqual, word));
         parts.push(FilterExpression::And(others.collect()));
     }

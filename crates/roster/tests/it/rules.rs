@@ -199,7 +199,7 @@ fn a_structure_cannot_replace_deleted_records() {
         assert_eq!(
             make(body("c", "a")).unwrap(),
             WriteOutcome::Unchanged,
-            "a retry is no new reference"
+            "a retry adds a reference"
         );
         delete(db, "courses", "c");
         let refused = make(body("c", "a")).unwrap_err();

@@ -7,7 +7,7 @@ use lyceum_roster::imports::{self, NewImport};
 use lyceum_roster::kinds;
 use lyceum_roster::membership::EnrollmentDays;
 use lyceum_roster::repository::{self, MemberCounts};
-use lyceum_roster::screens::classes::{self, ClassFilter, ClassList};
+use lyceum_roster::screens::classes::{self, ClassFilter, ClassList, ListedClass};
 use lyceum_roster::screens::courses;
 use lyceum_roster::screens::imports::{report, rows};
 use lyceum_testkit::records;
@@ -17,7 +17,12 @@ use crate::csv_files::now;
 use crate::kit::both;
 
 fn titles(classes: &ClassList) -> Vec<&str> {
-    classes.classes.iter().map(|class| class.title.as_str()).collect()
+    classes.shown.iter().map(|class| class.title.as_str()).collect()
+}
+
+/// Shows all classes.
+fn all(classes: &[ListedClass]) -> (Vec<usize>, usize) {
+    ((0..classes.len()).collect(), classes.len())
 }
 
 #[test]
@@ -33,19 +38,30 @@ fn classes_stand_by_school_with_their_members_and_can_be_chosen() {
         records::enroll(db, "ann", "k-north", "north", "student");
         let read = |school: &str, subject: &str| {
             let filter = ClassFilter { school: school.to_owned(), subject: subject.to_owned() };
-            db.read_blocking(|tx| classes::read(tx, now(), &filter, None, &Reach::Everything))
+            let everything = Reach::Everything;
+            db.read_blocking(|tx| classes::read(tx, now(), &filter, false, all, &everything))
                 .unwrap()
         };
-        let all = read("", "");
-        assert_eq!(titles(&all), ["Class k-east", "Class a-north", "Class k-north"]);
-        assert_eq!(all.schools, ["School east", "School north"]);
-        assert_eq!(all.subjects, ["Math", "Reading"]);
-        assert_eq!(all.classes[2].members, MemberCounts { students: 1, teachers: 0 });
-        assert_eq!(all.classes[2].course_title, "Course c-north");
-        let third = db.read_blocking(|tx| {
-            classes::read(tx, now(), &ClassFilter::default(), Some(2..50), &Reach::Everything)
-        });
-        assert_eq!(third.unwrap().classes[2].members.students, 1);
+        let found = read("", "");
+        assert_eq!(titles(&found), ["Class k-east", "Class a-north", "Class k-north"]);
+        assert_eq!(found.schools, ["School east", "School north"]);
+        assert_eq!(found.subjects, ["Math", "Reading"]);
+        assert_eq!(found.shown[2].members, MemberCounts { students: 1, teachers: 0 });
+        assert_eq!(found.shown[2].course_title, "Course c-north");
+        for sizes_decide in [false, true] {
+            let largest = |classes: &[ListedClass]| {
+                let sizes = classes.iter().map(|class| class.members.students);
+                assert_eq!(sizes.sum::<i64>(), i64::from(sizes_decide));
+                (vec![2, 0], classes.len())
+            };
+            let filter = ClassFilter::default();
+            let read = db.read_blocking(|tx| {
+                classes::read(tx, now(), &filter, sizes_decide, largest, &Reach::Everything)
+            });
+            let found = read.unwrap();
+            assert_eq!((titles(&found), found.total), (vec!["Class k-north", "Class k-east"], 3));
+            assert_eq!(found.shown[0].members.students, 1);
+        }
         let math = read("", "Math");
         assert_eq!((titles(&math), math.subjects.len()), (vec!["Class k-east"], 2));
         assert_eq!(titles(&read("School north", "Math")), [""; 0]);

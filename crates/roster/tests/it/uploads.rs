@@ -35,7 +35,7 @@ fn report(is_committed: bool) -> Value {
 fn end(db: &Db, (job, import): &(ClaimedJob, Import), is_committed: bool) -> Vec<String> {
     let report = report(is_committed);
     let outcome = ImportOutcome { report: Some(&report), rejects: Some("rejects"), error: None };
-    db.write_blocking(|tx| imports::end(tx, NOW, job, import, &outcome)).unwrap()
+    db.write_blocking(|tx| imports::store_outcome(tx, NOW, job, import, &outcome)).unwrap()
 }
 
 fn find(db: &Db, id: i64) -> Import {
@@ -57,7 +57,7 @@ fn files_of_ended_and_waiting_imports_are_forgotten_at_once() {
     both(|db| {
         let ended = upload(db, "file-1");
         assert_eq!(end(db, &claim(db), false), Vec::<String>::new());
-        db.write_blocking(|tx| imports::begin(tx, NOW, ended)).unwrap();
+        db.write_blocking(|tx| imports::start(tx, NOW, ended)).unwrap();
         assert_eq!(end(db, &claim(db), true), Vec::<String>::new());
         let waiting = upload(db, "file-2");
         end(db, &claim(db), false);
@@ -79,7 +79,7 @@ fn files_of_an_import_that_is_being_read_are_forgotten_at_its_end() {
     both(|db| {
         let id = upload(db, "file-1");
         end(db, &claim(db), false);
-        db.write_blocking(|tx| imports::begin(tx, NOW, id)).unwrap();
+        db.write_blocking(|tx| imports::start(tx, NOW, id)).unwrap();
         let importing = claim(db);
         let checking = upload(db, "file-2");
         let checked = claim(db);

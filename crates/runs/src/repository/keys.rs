@@ -95,18 +95,18 @@ impl UniqueKeys {
     }
 
     /// Like [`claim`](Self::claim), but the only writer adds the keys to the runs at once. If a key occurs twice among the
-    /// pairs, the first number holds it. `has_rows` says whether there are keys in rows.
+    /// pairs, the first number holds it.
     pub fn claim_in_run(
         &self,
         tx: &mut Tx<'_>,
         pairs: &mut [(i64, i64)],
-        runs: &mut Runs<KeyNumber>,
-        has_rows: bool,
     ) -> Result<BTreeMap<i64, i64>> {
         pairs.sort_unstable();
         let keys = keys(pairs);
-        let mut taken = in_runs(tx, runs, &keys)?.ok_or_else(missing_run)?;
-        if has_rows {
+        let mut runs = Runs::open(tx, self.runs)?;
+        let mut taken = in_runs(tx, &runs, &keys)?.ok_or_else(missing_run)?;
+        let any_row = format!("SELECT hash FROM {} LIMIT 1", self.rows);
+        if tx.row::<i64>(&any_row, &[])?.is_some() {
             taken.extend(self.in_rows(tx, &keys)?);
         }
         let mut free: Vec<KeyNumber> = Vec::with_capacity(pairs.len());
@@ -147,12 +147,7 @@ impl UniqueKeys {
 
     /// Moves at most `limit` keys from rows into a run, in a transaction that holds the list of runs ([`hold_lists`]) or is
     /// the only writer. Returns how many, and whether so many were there that some may be left.
-    pub fn gather(
-        &self,
-        tx: &mut Tx<'_>,
-        runs: &mut Runs<KeyNumber>,
-        limit: i64,
-    ) -> Result<(usize, bool)> {
+    pub fn gather(&self, tx: &mut Tx<'_>, limit: i64) -> Result<(usize, bool)> {
         let rows = self.rows;
         let sql = format!("SELECT hash FROM {rows} ORDER BY hash LIMIT 1 OFFSET $1");
         let last = tx.query_one(&sql, &[(limit - 1).into()], |row| row.int(0))?;
@@ -162,7 +157,7 @@ impl UniqueKeys {
             Ok(KeyNumber { key: row.int(0)?, number: row.int(1)? })
         })?;
         let count = keys.len();
-        runs.add(tx, keys)?;
+        Runs::open(tx, self.runs)?.add(tx, keys)?;
         Ok((count, last.is_some()))
     }
 

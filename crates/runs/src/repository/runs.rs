@@ -95,7 +95,7 @@ impl<R: RunRecord> Runs<R> {
     }
 
     /// The runs in a stored list.
-    pub fn of(tables: RunTables, list: Option<&[u8]>) -> Self {
+    fn of(tables: RunTables, list: Option<&[u8]>) -> Self {
         let (numbers, _) = list.unwrap_or_default().as_chunks();
         let numbers: Vec<i64> = numbers.iter().map(|one| i64::from_le_bytes(*one)).collect();
         let (runs, _) = numbers.as_chunks::<RUN>();
@@ -118,6 +118,11 @@ impl<R: RunRecord> Runs<R> {
     /// Whether there are runs.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// The number of records in all runs.
+    pub fn count(&self) -> i64 {
+        self.list.iter().map(|run| run.records).sum()
     }
 
     /// The marks of the heads of all runs.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::{self, Scope};
 
 use lyceum_core::{Problem, Result};
-use lyceum_runs::{Runs, hold_lists};
+use lyceum_runs::hold_lists;
 use lyceum_store::log::write_latest;
 use lyceum_store::{Db, SqlDialect, Tx};
 use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
@@ -76,8 +76,7 @@ fn claim(tx: &mut Tx<'_>, keys: &[i64]) -> Result<ClaimOutcome> {
     let mut pairs: Vec<(i64, i64)> =
         keys.iter().map(|key| (*key, NEXT_NUMBER.fetch_add(1, Ordering::SeqCst))).collect();
     let taken = if tx.dialect() == SqlDialect::Sqlite && keys.len() >= RUN_MIN_KEYS {
-        let mut runs = Runs::open(tx, KEYS.runs)?;
-        KEYS.claim_in_run(tx, &mut pairs, &mut runs, true)?
+        KEYS.claim_in_run(tx, &mut pairs)?
     } else {
         KEYS.claim(tx, &mut pairs)?
     };
@@ -89,8 +88,7 @@ fn move_rows(tx: &mut Tx<'_>) -> Result<usize> {
     if !hold_lists(tx, &[KEYS.runs])? {
         return Err(Problem::internal("the list of runs is held"));
     }
-    let mut runs = Runs::open(tx, KEYS.runs)?;
-    Ok(KEYS.gather(tx, &mut runs, MOVED_MAX)?.0)
+    Ok(KEYS.gather(tx, MOVED_MAX)?.0)
 }
 
 /// A claim that is not committed.

@@ -15,7 +15,7 @@ fn a_file_belongs_to_one_sandbox_at_a_time() {
     let refusal = || DatabaseFile::on_disk(&file, false).unwrap_err();
     assert_eq!(refusal().kind, ProblemKind::Conflict);
     assert!(refusal().message.contains("used by a sandbox that is starting"), "{}", refusal());
-    first.tell("http://localhost:4321");
+    first.publish_address("http://localhost:4321");
     let owner = format!("the sandbox of process {} at http://localhost:4321", std::process::id());
     assert!(refusal().message.contains(&owner), "{}", refusal());
     drop(first);
@@ -43,7 +43,7 @@ fn a_new_start_deletes_database_and_deployed_projects() {
     let anew = DatabaseFile::on_disk(&file, true).unwrap();
     assert!(!names.iter().any(|name| there(name)));
     assert!(there("other.db") && !there(".gitignore"));
-    // Whoever does not get the file deletes nothing.
+    // A sandbox that does not get the file deletes nothing.
     write_files();
     DatabaseFile::on_disk(&file, true).unwrap_err();
     assert!(names.iter().all(|name| there(name)));

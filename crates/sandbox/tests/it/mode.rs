@@ -22,7 +22,7 @@ fn config(text: &str) -> Config {
     std::fs::write(&file, text).unwrap();
     match Config::read(&file).unwrap() {
         ConfigReading::Whole(config) => *config,
-        ConfigReading::Module(_) => unreachable!("a JSON file is no module"),
+        ConfigReading::Module(_) => unreachable!("a JSON file is not a module"),
     }
 }
 

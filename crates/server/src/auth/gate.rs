@@ -57,7 +57,7 @@ impl Gate {
     }
 
     /// Adds a client that is not in the store.
-    pub(crate) fn know(&self, client: access::Client, limits: &LimitSettings) {
+    pub(crate) fn add_client(&self, client: access::Client, limits: &LimitSettings) {
         self.clients.store(Arc::new(self.clients.load().with(vec![client], limits)));
     }
 
@@ -122,7 +122,7 @@ impl Gate {
 
     fn verify(&self, token: &str, now: Timestamp) -> Result<Arc<access::Grant>, TokenError> {
         if let Some(known) = self.verified.get(token) {
-            return if now < known.expires { Ok(known) } else { Err(TokenError::Expired) };
+            return if known.has_ended(now) { Err(TokenError::Expired) } else { Ok(known) };
         }
         let grant = Arc::new(self.keyring.load().verify(token, now)?);
         self.verified.insert(token.into(), Arc::clone(&grant));
@@ -154,7 +154,9 @@ impl Gate {
         let now = app.clock.now();
         let (changes, keys) = app
             .db
-            .read(move |tx| Ok((access::client::all_since(tx, since)?, reading.reload(tx, now)?)))
+            .read(move |tx| {
+                Ok((access::client::changed_since(tx, since)?, reading.reload(tx, now)?))
+            })
             .await?;
         if !changes.is_empty() {
             self.clients.store(Arc::new(known.with(changes, &app.config.limits)));

@@ -16,7 +16,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::limits;
 use crate::state::App;
 
@@ -100,7 +100,7 @@ impl ProviderCache {
             }
         }
         let (agent, url) = (self.agent.clone(), known.provider.token.clone());
-        let answer = apart(move || {
+        let answer = run_blocking(move || {
             let mut request = agent.post(&url);
             if let Some(basic) = basic {
                 request = request.header("Authorization", basic);
@@ -126,7 +126,7 @@ impl ProviderCache {
             let (agent, url, bearer) =
                 (self.agent.clone(), people.clone(), format!("Bearer {access}"));
             let get = move || read(&url, agent.get(&url).header("Authorization", bearer).call());
-            if let (200, Value::Object(user_info)) = apart(get).await? {
+            if let (200, Value::Object(user_info)) = run_blocking(get).await? {
                 claims.complete(&user_info)?;
             }
         }
@@ -192,7 +192,7 @@ impl ProviderCache {
 
     async fn get(&self, url: &str) -> Result<Value> {
         let (agent, target) = (self.agent.clone(), url.to_owned());
-        match apart(move || read(&target, agent.get(&target).call())).await? {
+        match run_blocking(move || read(&target, agent.get(&target).call())).await? {
             (200, document) => Ok(document),
             (status, _) => Err(unreachable(format!("'{url}' answered {status}"))),
         }

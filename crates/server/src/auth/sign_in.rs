@@ -24,7 +24,7 @@ pub(crate) async fn sign_in(
     password: String,
 ) -> Result<(Person, String)> {
     let person = owner(context, email, password).await?;
-    let session = begin(context, &person).await?;
+    let session = begin_session(context, &person).await?;
     Ok((person, session))
 }
 
@@ -124,7 +124,7 @@ pub(crate) async fn change_password(
 }
 
 /// Creates a session that replaces the browser's previous one, and returns its secret.
-pub(crate) async fn begin(context: &Context, person: &Person) -> Result<String> {
+pub(crate) async fn begin_session(context: &Context, person: &Person) -> Result<String> {
     let (app, person) = (&context.app, person.clone());
     let (now, environment) = (app.clock.now(), app.config.server.env);
     let former = people::session(app, &context.headers).map(str::to_owned);

@@ -49,7 +49,7 @@ pub(crate) fn check_settings(config: &Config) -> Result<()> {
 /// Blocks.
 ///
 /// Errors: `Conflict` if the file exists or another backup is running; `Unavailable` if the disk has too little space.
-pub fn make(
+pub fn create(
     source: BackupSource<'_>,
     now: Timestamp,
     to: &BackupFile,

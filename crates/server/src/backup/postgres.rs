@@ -39,8 +39,8 @@ pub fn restore(url: &str, file: &Path, force: bool, folder: &Path) -> Result<()>
     })
 }
 
-/// Restores a dump into a temporary database, does work with its address and drops it. `None` if the role may not create
-/// databases.
+/// Restores a dump into a temporary database, does work with its address and drops it. `None` if the role may not
+/// create databases.
 pub(super) fn restore_as_trial<T>(
     place: TrialPlace<'_>,
     dump: &Path,
@@ -62,7 +62,7 @@ pub(super) fn restore_as_trial<T>(
     Ok(Some(worked))
 }
 
-/// Reads the list of contents of a dump. Errors: it is no dump, or a damaged one.
+/// Reads the list of contents of a dump. Errors: the file is not a dump, or is damaged.
 pub(super) fn list(dump: &Path) -> Result<()> {
     let mut command = Command::new("pg_restore");
     command.arg("--list").arg(dump);

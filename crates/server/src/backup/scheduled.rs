@@ -16,7 +16,7 @@ use tokio::time::sleep;
 
 use super::check::{TrialPlace, check_backup};
 use super::schedule::{self, Schedule};
-use super::{BackupSource, make};
+use super::{BackupSource, create};
 use crate::limits;
 use crate::state::App;
 use crate::trace;
@@ -60,16 +60,18 @@ async fn next(app: &App, schedule: &Schedule) -> Result<()> {
     let Some(claimed) = claimed else { return Ok(()) };
     let path = trace::job("backup", run(app, claimed)).await?;
     // A backup that cannot be restored must not replace older ones.
-    if !path.is_empty() && !trace::job("backup trial", try_out(app, claimed.id, path)).await? {
+    if !path.is_empty()
+        && !trace::job("backup trial", check_restorable(app, claimed.id, path)).await?
+    {
         return Ok(());
     }
     let (app, schedule) = (Arc::clone(app), schedule.clone());
     detached(move || delete_outdated(&app, &schedule)).await
 }
 
-/// Reads the backup from its place, restores its database in a temporary one and records the result. Returns whether it can
-/// be restored.
-async fn try_out(app: &App, id: i64, path: String) -> Result<bool> {
+/// Reads the backup from its place, restores its database in a temporary one and records the result. Returns whether it
+/// can be restored.
+async fn check_restorable(app: &App, id: i64, path: String) -> Result<bool> {
     let own = Arc::clone(app);
     let trying = detached(move || {
         let config = &own.config;
@@ -127,7 +129,7 @@ async fn run(app: &App, claimed: ClaimedBackup) -> Result<String> {
         let file = new_file(&own, now)?;
         let source =
             BackupSource { db: &own.db, config: &own.config, node: &own.node, has_database };
-        let written = make(source, now, &file, |_| ())?;
+        let written = create(source, now, &file, |_| ())?;
         if let Some(first) = written.missing.first() {
             tracing::warn!(count = written.missing.len(), first, "files are missing in the backup");
         }

@@ -31,10 +31,14 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Reserves memory for a body or an answer of this size, unless it is small. Errors: those of [`Running::hold`].
-    pub(crate) async fn hold(&self, bytes: usize) -> Result<()> {
+    /// Reserves memory for a body or an answer of this size, unless it is small.
+    ///
+    /// Errors: those of [`Running::reserve_memory`].
+    pub(crate) async fn reserve_memory(&self, bytes: usize) -> Result<()> {
         match &self.running {
-            Some(running) if bytes > limits::ANSWER_FREE_BYTES => running.hold(bytes).await,
+            Some(running) if bytes > limits::ANSWER_FREE_BYTES => {
+                running.reserve_memory(bytes).await
+            }
             _ => Ok(()),
         }
     }
@@ -80,7 +84,7 @@ impl RunningRequest {
 
     /// Notes that another node forwarded the request. That node has counted the memory of its callers.
     pub(crate) fn sent_by_node(&self) {
-        self.activity.know();
+        self.activity.set_known();
     }
 
     /// Whether the request has shown no token so far.
@@ -107,14 +111,14 @@ impl RunningRequest {
             return Err(later(ProblemKind::Unavailable, message.to_owned()));
         }
         self.is_long.store(has_body && !headers.contains_key(header::AUTHORIZATION), Relaxed);
-        self.take(limits::ANONYMOUS_REQUEST_BYTES).await
+        self.reserve_pooled(limits::ANONYMOUS_REQUEST_BYTES).await
     }
 
     /// Takes memory for a body or an answer of this size.
     ///
     /// Errors: `Unavailable`, or `TooManyRequests` for a client.
-    pub(crate) async fn hold(&self, bytes: usize) -> Result<()> {
-        let Some(client) = self.client.get() else { return self.take(bytes).await };
+    pub(crate) async fn reserve_memory(&self, bytes: usize) -> Result<()> {
+        let Some(client) = self.client.get() else { return self.reserve_pooled(bytes).await };
         if client.takes_bytes(bytes) {
             self.held.fetch_add(bytes, Relaxed);
             return Ok(());
@@ -142,7 +146,7 @@ impl RunningRequest {
         }
         self.give_back();
         let _ = self.client.set(client);
-        self.activity.know();
+        self.activity.set_known();
         Ok(())
     }
 
@@ -153,7 +157,7 @@ impl RunningRequest {
         ReadingBody(&self.activity)
     }
 
-    async fn take(&self, bytes: usize) -> Result<()> {
+    async fn reserve_pooled(&self, bytes: usize) -> Result<()> {
         if self.activity.is_known.load(Relaxed) {
             return Ok(());
         }
@@ -166,7 +170,7 @@ impl RunningRequest {
         let held = bytes.min(LARGEST_BYTES);
         let takes = || {
             self.is_small_or_alone(bytes)
-                && admission.take_up_to(RequestMemory::Requests, self.origin(), held, part())
+                && admission.reserve_up_to(RequestMemory::Requests, self.origin(), held, part())
         };
         while !takes() {
             if Instant::now() > until {
@@ -192,7 +196,7 @@ impl RunningRequest {
         let held = self.held.swap(0, Relaxed);
         match self.client.get() {
             Some(client) => client.gives_bytes(held),
-            None => self.activity.admission.give(RequestMemory::Requests, self.origin(), held),
+            None => self.activity.admission.release(RequestMemory::Requests, self.origin(), held),
         }
     }
 
@@ -216,7 +220,7 @@ impl Drop for RunningRequest {
         if let Some(client) = self.client.get() {
             client.ends_request();
         }
-        self.activity.end();
+        self.activity.end_request();
     }
 }
 

@@ -51,7 +51,7 @@ impl Dispatch {
             Ok(response) => bytes_of(response.body()).min(ANSWER_PIECE_BYTES),
             Err(_) => 0,
         };
-        let answered = match info.peer.hold(held).await {
+        let answered = match info.peer.reserve_memory(held).await {
             Ok(()) => answered,
             Err(problem) => Err(problem),
         };

@@ -24,7 +24,7 @@ use lyceum_project::{Backend, Plan, Step, Uses};
 use tracing::Instrument;
 
 use super::{ProjectAddress, X_FORWARDED_FOR, by_path, platform};
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::state::App;
 use crate::trace;
@@ -135,7 +135,9 @@ pub(crate) fn engine(app: &App) -> Result<Arc<Engine>> {
     let workerd = find_workerd(named.as_deref(), &folders, variable("PATH").as_deref());
     let (s3, lease) = (app.config.s3.clone(), Arc::clone(&app.lease));
     let replicas = app.replication.as_ref().map(|replication| Arc::clone(&replication.projects));
-    let settings = EngineSettings { workerd, s3, lease, replicas, ..EngineSettings::default() };
+    let right = app.blobs.right().clone();
+    let settings =
+        EngineSettings { workerd, s3, right, lease, replicas, ..EngineSettings::default() };
     let root = app.config.store.data.join("hosting");
     let engine = Arc::new(Engine::new(root, settings, Arc::clone(&app.clock))?);
     *made = Some(Arc::clone(&engine));
@@ -184,7 +186,8 @@ async fn worker(
 ) -> Result<Worker> {
     let blobs = app.blobs.clone();
     let backend = backend.clone();
-    let (modules, backend) = apart(move || Ok((modules(&blobs, &backend)?, backend))).await?;
+    let (modules, backend) =
+        run_blocking(move || Ok((modules(&blobs, &backend)?, backend))).await?;
     let folder = folder(app, slug);
     let sought = slug.to_owned();
     let project = app.db.read(move |tx| projects::lookup(tx, &sought)).await?;

@@ -13,7 +13,7 @@ use lyceum_project::{DatabaseWish, Plan, State, schema};
 use lyceum_store::Tx;
 
 use super::backend::{self, engine, reinstall};
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::leases;
 use crate::state::App;
 
@@ -99,11 +99,11 @@ async fn deploy_schema(
     let mut draft = DatabaseDraft::in_folder(&place.folder);
     let live = live(app, slug, place).await?;
     let make = making(app, &live, &draft, (state, &database));
-    apart(make.clone()).await?;
+    run_blocking(make.clone()).await?;
     let rehearsed = backend::rehearse(app, plan, pushed, Some(&draft.file)).await?;
     let engine = engine(app)?;
-    let held = engine.hold(slug, &live).await?;
-    apart(make).await?;
+    let paused = engine.pause_calls(slug, &live).await?;
+    run_blocking(make).await?;
     let name = draft.name.clone();
     // From here on, the database says whether the file is needed. The sweep removes unneeded files.
     draft.is_kept = true;
@@ -112,7 +112,7 @@ async fn deploy_schema(
         rehearsed.serve(slug, version);
     }
     sweep(app, slug, place).await;
-    drop(held);
+    drop(paused);
     Ok(applied)
 }
 
@@ -126,7 +126,7 @@ fn making(
     let (live, copy, database) = (live.to_owned(), draft.file.clone(), database.clone());
     let (before, now) = (state.database.clone(), app.clock.now());
     move || {
-        schema::make(&live, &copy, (&before, &database), now)?;
+        schema::apply_to_copy(&live, &copy, (&before, &database), now)?;
         settle(&copy)
     }
 }
@@ -155,7 +155,7 @@ async fn rehearse_all(
     let database = match (&plan.database, &plan.desired.database) {
         (Some(_), Some(database)) => {
             let live = live(app, &plan.slug, place).await?;
-            apart(making(app, &live, &draft, (state, database))).await?;
+            run_blocking(making(app, &live, &draft, (state, database))).await?;
             Some(draft.file.as_path())
         }
         _ => None,
@@ -190,9 +190,9 @@ pub(crate) async fn replace_database<T: Send + 'static>(
         let mut draft = DatabaseDraft::in_folder(&place.folder);
         let live = live(&app, &slug, &place).await?;
         let engine = engine(&app)?;
-        let held = engine.hold(&slug, &live).await?;
+        let paused = engine.pause_calls(&slug, &live).await?;
         let copy = draft.file.clone();
-        apart(move || {
+        run_blocking(move || {
             make(&live, &copy)?;
             settle(&copy)
         })
@@ -202,7 +202,7 @@ pub(crate) async fn replace_database<T: Send + 'static>(
         let done = app.db.write(move |tx| commit(tx, &name)).await?;
         reinstall(&app, &engine, &slug).await?;
         sweep(&app, &slug, &place).await;
-        drop(held);
+        drop(paused);
         leases::follow(&app, vec![slug]).await;
         Ok(done)
     });

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use lyceum_blob::DeletionRight;
 use lyceum_core::config::S3Settings;
-use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_hosting::deletion;
 use lyceum_hosting::nodes::Node;
@@ -11,7 +11,7 @@ use lyceum_hosting::projects;
 use lyceum_store::{Db, Tx};
 
 use super::backend::{engine, folder};
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::state::App;
 
 /// Deletes the project, or changes nothing. It completes even if its caller disconnects. `delete` deletes the rows.
@@ -22,21 +22,20 @@ pub(crate) async fn delete<T: Send + 'static>(
 ) -> Result<T> {
     let app = App::clone(app);
     let deleted = tokio::spawn(async move {
-        let now = app.clock.now();
         let _held = engine(&app)?.retire(&slug, &folder(&app, &slug)).await?;
         let (node, of) = (Arc::clone(&app.node), slug.clone());
-        let aside = apart(move || deletion::move_aside(&node, &of)).await?;
+        let aside = run_blocking(move || deletion::move_aside(&node, &of)).await?;
         match app.db.write(delete).await {
             Ok(done) => {
-                let s3 = app.config.s3.clone();
-                // If the folder cannot be deleted now, the next start deletes it.
-                if let Err(problem) = apart(move || aside.discard(&s3, now)).await {
+                let (s3, right) = (app.config.s3.clone(), app.blobs.right().clone());
+                // If the folder cannot be deleted now, the next start deletes it, or a later sweep.
+                if let Err(problem) = run_blocking(move || aside.discard((&s3, &right))).await {
                     tracing::warn!(slug, "cannot delete the files of a deleted project: {problem}");
                 }
                 Ok(done)
             }
             Err(problem) => {
-                apart(move || aside.put_back()).await?;
+                run_blocking(move || aside.put_back()).await?;
                 Err(problem)
             }
         }
@@ -48,15 +47,30 @@ pub(crate) async fn delete<T: Send + 'static>(
 pub(super) async fn recover(
     db: &Db,
     node: &Arc<Node>,
-    s3: &S3Settings,
-    now: Timestamp,
+    (s3, right): (&S3Settings, &DeletionRight),
 ) -> Result<()> {
     let of = Arc::clone(node);
-    for folder in apart(move || deletion::left_aside(&of)).await? {
+    let left = move || {
+        deletion::remove_empty(&of)?;
+        deletion::left_aside(&of)
+    };
+    for folder in run_blocking(left).await? {
         let slug = folder.slug().to_owned();
-        let exists = db.read(move |tx| projects::is_there(tx, &slug)).await?;
-        let s3 = s3.clone();
-        apart(move || folder.recover(exists, &s3, now)).await?;
+        let exists = db.read(move |tx| projects::exists(tx, &slug)).await?;
+        let (s3, right) = (s3.clone(), right.clone());
+        run_blocking(move || folder.recover(exists, (&s3, &right))).await?;
+    }
+    Ok(())
+}
+
+/// Finishes the deletions that waited until this server may delete objects in S3.
+pub(super) async fn resume(app: &App) -> Result<()> {
+    let node = Arc::clone(&app.node);
+    for folder in run_blocking(move || deletion::left_aside(&node)).await? {
+        let slug = folder.slug().to_owned();
+        let exists = app.db.read(move |tx| projects::exists(tx, &slug)).await?;
+        let (s3, right) = (app.config.s3.clone(), app.blobs.right().clone());
+        run_blocking(move || folder.resume(exists, (&s3, &right))).await?;
     }
     Ok(())
 }

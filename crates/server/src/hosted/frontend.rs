@@ -13,7 +13,7 @@ use percent_encoding::percent_decode_str;
 use super::caching;
 use super::range::{self, FileRange};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::compression;
 use crate::etag;
 use crate::state::App;
@@ -144,7 +144,7 @@ async fn send(app: &App, found: FoundFile<'_>, parts: &Parts) -> Result<Answer> 
     let media = HeaderValue::from_str(found.media);
     let media = media.unwrap_or(HeaderValue::from_static("application/octet-stream"));
     let (blobs, digest) = (app.blobs.clone(), found.file.sha256);
-    let blob = apart(move || blobs.open(&digest)).await?;
+    let blob = run_blocking(move || blobs.open(&digest)).await?;
     let blob =
         blob.ok_or_else(|| Problem::internal(format!("the blob {digest} does not exist")))?;
     let body = Body::new(BlobStream::of(blob, offset, length));

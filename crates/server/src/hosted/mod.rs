@@ -31,7 +31,7 @@ use quick_cache::sync::Cache;
 use serde_json::json;
 
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::cors;
 use crate::dispatch::Dispatch;
 use crate::limits;
@@ -45,7 +45,7 @@ pub(crate) use backend::{engine, folder};
 pub(crate) use change::{DeployChange, deploy, rehearse, replace_database};
 pub(crate) use deletion::delete;
 use frontend::is_navigation;
-pub(crate) use node::begin;
+pub(crate) use node::start_generation;
 use preview::PreviewRequest;
 
 /// Caches and processes for serving projects.
@@ -230,6 +230,15 @@ const REPLICA_SWEEP_EVERY_ROUNDS: u64 = 12;
 pub(crate) async fn sweep_periodically(app: App) {
     for round in 0_u64.. {
         tokio::time::sleep(Duration::from_secs(limits::BLOB_SWEEP_EVERY_S)).await;
+        if let Some(replication) = &app.replication {
+            // A moment ago is not recent enough: another server may have claimed the bucket since.
+            replication.check_owner(&app.db, &*app.clock).await;
+        }
+        if app.blobs.may_delete()
+            && let Err(problem) = deletion::resume(&app).await
+        {
+            tracing::warn!("cannot delete the files of deleted projects: {problem}");
+        }
         match swept(&app, Duration::from_secs(limits::BLOB_SPARED_S)).await {
             Ok(swept) if swept == SweepReport::default() => {}
             Ok(swept) => tracing::info!(?swept, "removed unused files"),
@@ -247,7 +256,7 @@ pub(crate) async fn sweep_periodically(app: App) {
 /// Removes files that neither a stored version nor an item nor an import needs.
 async fn swept(app: &App, spared: Duration) -> Result<SweepReport> {
     let (db, blobs, now) = (app.db.clone(), app.blobs.clone(), app.clock.now());
-    apart(move || lyceum_hosting::sweep(&db, &blobs, now, spared, files_of_no_project)).await
+    run_blocking(move || lyceum_hosting::sweep(&db, &blobs, now, spared, files_of_no_project)).await
 }
 
 /// Removes what is older than `replica.keep_days` from the replicas.
@@ -268,7 +277,7 @@ pub(crate) async fn remove_files(db: &Db, blobs: &Blobs, unneeded: Vec<String>) 
         let mut removed = unneeded.iter().filter(|digest| !of_items.contains(digest));
         removed.try_for_each(|digest| blobs.remove(&digest.parse()?))
     };
-    apart(removing).await
+    run_blocking(removing).await
 }
 
 /// The served version.

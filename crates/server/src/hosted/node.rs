@@ -5,22 +5,20 @@ use std::sync::Arc;
 use lyceum_blob::Blobs;
 use lyceum_core::Result;
 use lyceum_core::config::Config;
-use lyceum_core::time::Timestamp;
 use lyceum_hosting::homes;
 use lyceum_hosting::nodes::{self, Node, NodeSettings};
 use lyceum_store::Db;
 
 use super::deletion;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 
 /// Starts a new generation of the node of the data folder, and claims projects whose node is unknown if their files are
 /// in this folder. `bound` is the address of the listener.
-pub(crate) async fn begin(
+pub(crate) async fn start_generation(
     db: &Db,
     config: &Config,
     bound: &str,
     blobs: &Blobs,
-    now: Timestamp,
 ) -> Result<Arc<Node>> {
     let (folder, server) = (config.store.data.join("hosting"), config.server.clone());
     let shares_blobs = !config.s3.bucket.is_empty();
@@ -35,20 +33,20 @@ pub(crate) async fn begin(
         Ok((node, alone))
     };
     // Another process that starts with this folder waits until this one has begun.
-    let (node, alone) = apart(open).await?;
+    let (node, alone) = run_blocking(open).await?;
     let mut node = Arc::new(node);
     let entering = Arc::clone(&node);
-    if !db.write(move |tx| nodes::enter(tx, now, &entering)).await? {
+    if !db.write(move |tx| nodes::enter(tx, &entering)).await? {
         tracing::warn!(
             node = node.name(),
             "the data folder is a copy or an old state of another node's folder, so this is a new node without projects; \
              `lyceum admin project adopt` assigns a project to it"
         );
-        node = apart(move || node.renewed(&alone).map(Arc::new)).await?;
+        node = run_blocking(move || node.renewed(&alone).map(Arc::new)).await?;
         let entering = Arc::clone(&node);
-        db.write(move |tx| nodes::enter(tx, now, &entering)).await?;
+        db.write(move |tx| nodes::enter(tx, &entering)).await?;
     }
-    deletion::recover(db, &node, &config.s3, now).await?;
+    deletion::recover(db, &node, (&config.s3, blobs.right())).await?;
     claim(db, &node, blobs).await?;
     Ok(node)
 }
@@ -57,7 +55,7 @@ async fn claim(db: &Db, node: &Arc<Node>, blobs: &Blobs) -> Result<()> {
     for unclaimed in db.read(homes::unclaimed).await? {
         let (own, blobs, dialect) = (Arc::clone(node), blobs.clone(), db.dialect());
         let slug = unclaimed.slug.clone();
-        let found = apart(move || unclaimed.found(&own, &blobs, dialect)).await?;
+        let found = run_blocking(move || unclaimed.found(&own, &blobs, dialect)).await?;
         let Some(kept) = found else {
             tracing::warn!(
                 slug,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_events::facts;
 use lyceum_events::repository::refused_counts;
 use lyceum_hosting::backup::runs::{self, BackupRun};
 use lyceum_hosting::nodes::report::{self, NodeState, NodeStatus};
@@ -32,6 +33,8 @@ struct StoredState {
     oldest_change: Option<Timestamp>,
     deliveries: DeliveryBacklog,
     rejected: i64,
+    /// `None` if all facts are summed.
+    unsummed: Option<i64>,
     last_backup: Option<BackupRun>,
     last_check: Option<BackupRun>,
     nodes: Vec<NodeStatus>,
@@ -44,7 +47,7 @@ pub(super) async fn read(app: &App, tls: Option<&Tls>) -> Registry {
     gauges.process(app, tls);
     gauges.store(&app.db.gauges());
     let most = Duration::from_millis(limits::METRICS_READ_MAX_MS);
-    let reading = app.db.scan(most, move |tx| stored(tx, now));
+    let reading = app.db.scan(most, stored);
     // A connection that hangs is given up only later than Prometheus waits for an answer.
     let stored = tokio::time::timeout(most, reading).await.unwrap_or_else(|_| {
         Err(Problem::new(ProblemKind::Unavailable, "the database does not answer in time"))
@@ -52,22 +55,26 @@ pub(super) async fn read(app: &App, tls: Option<&Tls>) -> Registry {
     let help = "1 if the database answered the questions of this scrape in time, else 0";
     gauges.one("lyceum_store_up", help, stored.is_ok());
     match stored {
-        Ok(stored) => gauges.stored(&stored, now),
+        Ok(stored) => {
+            gauges.stored(&stored, now);
+            gauges.unsummed(stored.unsummed, app.summed_until.age());
+        }
         Err(problem) => tracing::warn!(%problem, "metrics of the database are missing"),
     }
     gauges.0
 }
 
-fn stored(tx: &mut Tx<'_>, now: Timestamp) -> Result<StoredState> {
+fn stored(tx: &mut Tx<'_>) -> Result<StoredState> {
     Ok(StoredState {
         bytes: database_bytes(tx)?,
         jobs: jobs::backlog(tx)?,
         oldest_change: outbox::oldest(tx)?,
         deliveries: log::backlog(tx)?,
         rejected: refused_counts(tx)?.0,
-        last_backup: runs::last(tx)?,
+        unsummed: facts::count_unsummed(tx)?,
+        last_backup: runs::last_complete(tx)?,
         last_check: runs::last_checked(tx)?,
-        nodes: report::list(tx, now)?,
+        nodes: report::list(tx)?,
     })
 }
 
@@ -189,6 +196,14 @@ impl Gauges {
             let help = "1 if the last backup that was tried out could be restored, else 0; missing if none was";
             self.one("lyceum_last_backup_restorable", help, backup.check_error.is_none());
         }
+    }
+
+    /// `age` is the time since the server last saw that all facts were summed.
+    fn unsummed(&mut self, count: Option<i64>, age: Duration) {
+        let help = "Facts of events that are not added to 'event_sums' yet, about";
+        self.one("lyceum_facts_unsummed", help, count.unwrap_or_default());
+        let help = "Age of the oldest fact that is not added to 'event_sums' yet, at most; not before the start of the server";
+        self.one("lyceum_facts_unsummed_age_seconds", help, count.map_or(0, |_| age.as_secs()));
     }
 
     fn one(&mut self, name: &str, help: &str, value: impl TryInto<i64>) {

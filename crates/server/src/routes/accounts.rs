@@ -23,7 +23,7 @@ use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route, delete, get, patch, post, put};
-use crate::routes::adaptive::shape::words;
+use crate::routes::adaptive::shape::one_of;
 use crate::{language, own_account};
 
 /// An account.
@@ -181,7 +181,7 @@ pub(super) fn routes() -> Vec<Route> {
         get("", scope, list)
             .named("getAccounts")
             .description("Lists the accounts of people, disabled ones too, in the order of their making.")
-            .param(ParamPlace::Query, "role", words(&Role::ALL.map(Role::name)), "The role.")
+            .param(ParamPlace::Query, "role", one_of(&Role::ALL.map(Role::name)), "The role.")
             .param(ParamPlace::Query, "filter", text(), "A part of the name, the e-mail address or the sourcedId of the user in the roster.")
             .param(ParamPlace::Query, "limit", number(1), "The number of accounts at most.")
             .param(ParamPlace::Query, "offset", number(0), "The number of accounts to skip.")
@@ -250,7 +250,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn who(context: &Context) -> String {
+fn caller_name(context: &Context) -> String {
     context.grant.as_ref().map(Grant::name).unwrap_or_default().to_owned()
 }
 
@@ -259,7 +259,8 @@ async fn with_account<T: Send + 'static>(
     context: &Context,
     work: impl Fn(&mut Tx<'_>, Timestamp, &str, &str) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let (now, who, id) = (context.app.clock.now(), who(context), context.param("id").to_owned());
+    let (now, who, id) =
+        (context.app.clock.now(), caller_name(context), context.param("id").to_owned());
     context.app.db.write(move |tx| work(tx, now, &who, &id)).await
 }
 
@@ -279,7 +280,7 @@ async fn list(context: Context) -> Result<Answer> {
 async fn create(context: Context) -> Result<Answer> {
     let AccountInput { email, name, role, roster_user } = context.body_as()?;
     let new = NewAccount { email, name, role, roster_user, password: None };
-    let (account, link) = create_with_link(&context, &who(&context), new).await?;
+    let (account, link) = create_with_link(&context, &caller_name(&context), new).await?;
     let created = CreatedAccount { account: AccountView::of(account), link };
     Ok(Answer::of(&created).status(StatusCode::CREATED))
 }

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::openapi;
 use crate::render::Rendering;
@@ -200,7 +200,7 @@ async fn search(context: Context) -> Result<Answer> {
     let app = Arc::clone(&context.app);
     // Many concurrent searches must not occupy the threads that answer other requests.
     let _turn = context.app.admission.anonymous_read().await?;
-    let text = apart(move || {
+    let text = run_blocking(move || {
         let library = app.docs.library();
         let found = library.search(&query);
         match is_part {

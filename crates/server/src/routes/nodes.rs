@@ -40,8 +40,7 @@ pub(super) fn area() -> Area {
 }
 
 async fn list(context: Context) -> Result<Answer> {
-    let now = context.app.clock.now();
-    let nodes = context.app.db.read(move |tx| report::list(tx, now)).await?;
+    let nodes = context.app.db.read(report::list).await?;
     let address_conflict = report::address_conflict(&nodes);
     Ok(Answer::of(&NodeList { nodes, address_conflict }))
 }

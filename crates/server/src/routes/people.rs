@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::erasure::{self, PersonalData, history_ends};
 use crate::render::Rendering;
@@ -76,7 +76,7 @@ async fn exported(context: Context) -> Result<Answer> {
 /// The zip with everything about a person, and an entry in the audit log.
 pub(crate) async fn export(app: &App, who: &str, id: &str) -> Result<Answer> {
     let (data, of) = (PersonalData::of(app), id.to_owned());
-    let blob = apart(move || {
+    let blob = run_blocking(move || {
         let mut file = tempfile::tempfile().map_err(Problem::internal)?;
         data.export(&of, file.try_clone().map_err(Problem::internal)?)?;
         let size = file.seek(SeekFrom::End(0)).map_err(Problem::internal)?;

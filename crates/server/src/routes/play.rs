@@ -25,7 +25,7 @@ use crate::context::Context;
 use crate::limits;
 use crate::render::Rendering;
 use crate::route::{Access, Area, ParamPlace, Route, get, post};
-use crate::routes::adaptive::shape::words;
+use crate::routes::adaptive::shape::one_of;
 
 pub(super) fn area() -> Area {
     let page = |route: Route| {
@@ -40,12 +40,12 @@ pub(super) fn area() -> Area {
             page(get("/{slug}", Access::Public, show))
                 .named("getPlayPage")
                 .description("Signs a visitor in and shows the app from its own host; `mode=demo` shows it to everybody.")
-                .param(ParamPlace::Query, "mode", words(&["demo"]), "The demo, without an account.")
+                .param(ParamPlace::Query, "mode", one_of(&["demo"]), "The demo, without an account.")
                 .answers_empty(303, "The visitor signs in first."),
             post("/{slug}/token", Access::SignedIn, token_of)
                 .of_no_organization()
                 .named("createPlayToken")
-                .description("A token of whoever is signed in for this game alone, for ten minutes: the page asks for it again and again.")
+                .description("A token of the signed-in person for this game alone. It is valid for ten minutes, and the page gets the next one before.")
                 .answers::<GameToken>(200, "The token."),
         ],
     }
@@ -104,7 +104,7 @@ async fn check_student(context: &Context, student: &str, slug: &str) -> Result<(
     let read = move |tx: &mut Tx<'_>| {
         let is_approved =
             class_apps::of_student(tx, now, &student)?.iter().any(|app| app.slug == slug);
-        Ok(is_approved || student_lessons::have_app(tx, now, &student, &slug)?)
+        Ok(is_approved || student_lessons::include_app(tx, now, &student, &slug)?)
     };
     if context.app.db.read(read).await? {
         return Ok(());

@@ -17,7 +17,7 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 use tokio::time::sleep;
 
 use super::{SERVICE, Telemetry};
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::metrics::text;
 use crate::state::App;
 use crate::tls::Tls;
@@ -33,7 +33,7 @@ pub(crate) async fn send_periodically(app: App, telemetry: Arc<Telemetry>, tls: 
         let text = text(&app, tls.as_deref()).await;
         let times = PointTimes { started, now: nanoseconds(&app) };
         let collector = Arc::clone(&telemetry.collector);
-        let sending = apart(move || {
+        let sending = run_blocking(move || {
             let metrics = metrics(&text, times);
             let scope = InstrumentationScope {
                 name: SERVICE.to_owned(),

@@ -203,7 +203,7 @@ fn a_learner_sees_no_key_and_needs_no_right_to_it() {
         learner.get("/stimuli").expect(403);
         learner.get("/assessment-items/none/candidate").expect(404);
         learner.get("/assessment-items/q-1/candidate?seed=x").expect(422);
-        // Whoever is shown a question is not told what is right.
+        // A reader of a question does not see the right answer.
         let answer = json!({"response": "right"});
         learner.post("/assessment-items/q-1/process-response").json(&answer).expect(403);
     });

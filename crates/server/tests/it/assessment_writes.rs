@@ -221,7 +221,7 @@ fn versions_are_kept_when_a_document_changes_and_when_it_is_deleted() {
         let client = server.client();
         let first = stored(&client, "q-1", "One");
         let put = |body: &Value| client.put("/assessment-items/q-1").json(body);
-        // The same again is no version.
+        // The same content again does not make a version.
         assert_eq!(put(&json!({"xml": choice("q-1", "One")})).expect(200).json::<Value>(), first);
         let second: Value = put(&json!({"rawXml": choice("q-1", "Two"), "metadata": {"grade": 3}}))
             .expect(200)

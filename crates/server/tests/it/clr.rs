@@ -72,7 +72,7 @@ fn a_record_is_kept_as_sent_and_served_signed() {
         assert_eq!(nested["credentialSubject"]["achievement"]["name"], "Algebra");
         assert!(nested["proof"][0]["proofValue"].is_string());
         verifies(&client, &made);
-        // The same again is no new version.
+        // The same content again does not make a version.
         assert_eq!(post(&client, "/clr", &document(), 200), made);
         assert_eq!(post(&client, "/credentials/", &document(), 200), made);
         for round in 0..2 {
@@ -174,7 +174,7 @@ fn nested_credentials_keep_their_proofs_or_get_one() {
             record["credentialSubject"]["association"]
         );
         verifies(&client, &made);
-        // A signed record is kept as it is; a changed one of ours is not.
+        // A signed record is stored as it is. A changed record of this server is refused.
         let again = client.post(&format!("{CLR}/credentials")).json(&made).send();
         assert_eq!(again.status, 304);
         let mut forged = made.clone();
@@ -309,10 +309,10 @@ fn a_revoked_record_is_revoked_with_all_of_its_versions() {
                 (&entry["id"], &entry["revocationReason"]),
                 (&first["id"], &json!("Another person's"))
             );
-            client.put(&path(&first)).json(&json!({"name": "Anew"})).expect(409);
-            let mut anew = document();
-            anew["name"] = "Anew".into();
-            client.post(&format!("{CLR}/credentials")).json(&anew).expect(409);
+            client.put(&path(&first)).json(&json!({"name": "Renamed"})).expect(409);
+            let mut renamed = document();
+            renamed["name"] = "Renamed".into();
+            client.post(&format!("{CLR}/credentials")).json(&renamed).expect(409);
         });
         client.post(&format!("{CLR}/clr/none/revoke")).json(&json!({})).expect(404);
     });
@@ -444,8 +444,8 @@ fn a_record_is_revoked_by_whoever_its_signature_says_signed_it() {
             let made = post(&client, "/clr", &sent, 201);
             verifies(&client, &made);
             let named: Value =
-                client.put(&path(&made)).json(&json!({"name": "Anew"})).expect(200).json();
-            assert_eq!(named["name"], "Anew");
+                client.put(&path(&made)).json(&json!({"name": "Renamed"})).expect(200).json();
+            assert_eq!(named["name"], "Renamed");
             let revoke = format!("{}/revoke", path(&made));
             let revoked: Value = client.post(&revoke).json(&json!({})).expect(200).json();
             assert_eq!(revoked["verification"]["verified"], false, "{revoked:#}");

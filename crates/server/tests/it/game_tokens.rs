@@ -96,7 +96,7 @@ fn a_game_token_ends_with_its_time_its_client_and_its_user() {
         let client = playground(server);
         let ann = player(server, &client, "ann", "rivers");
         get(&ann, "/api/users/me");
-        clock.advance_milliseconds(3_631_000);
+        clock.advance_milliseconds(3_661_000);
         let late = ann.get("/api/users/me").expect(401);
         assert_eq!(code(&late), "UNAUTHORIZED");
         assert!(late.header("www-authenticate").contains("invalid_token"));

@@ -167,7 +167,7 @@ fn a_key_belongs_to_one_caller_player_game_and_route() {
         for (caller, path) in senders {
             assert_eq!(send(caller, path, 6).status, 409, "{path}");
         }
-        // However the game is named, and whoever made the player's token.
+        // For each name of the game, and each maker of the player's token.
         assert_eq!(
             kept(&player(server, &other, "ann", "rivers"), "/api/scores?gameId=rivers"),
             ids[0]

@@ -59,7 +59,7 @@ pub(crate) fn other(server: &TestServer, name: &str, folder: Option<&Path>) -> T
     TestServer::start_as(server.target(), setup)
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap().flatten() {
         let to = to.join(entry.file_name());
         if entry.path().is_dir() {
@@ -229,7 +229,7 @@ fn files_that_are_lost_are_refused_and_not_made_anew() {
                 assert_names(&oak.anonymous().get("/_projects/rivers/").send(), lost, lost);
                 let state = oak.client().get("/api/projects/rivers/state").send();
                 assert_names(&state, "'oak'", lost);
-                assert!(!file.exists(), "{lost} is not made anew");
+                assert!(!file.exists(), "{lost} is created again");
             }
             fs::rename(&away, &file).unwrap();
             oak.anonymous().get("/_projects/rivers/").expect(200);
@@ -315,14 +315,14 @@ fn a_restore_notes_what_a_project_keeps_and_its_former_mark() {
         deploy(oak, "one", "notes");
         oak.db().write_blocking(|tx| tx.execute("DELETE FROM project_homes", &[])).unwrap();
         let about = NodeSettings { name: "", address: "", shares_blobs: false };
-        let node = Node::look(&hosting(oak), &about).unwrap();
+        let node = Node::read(&hosting(oak), &about).unwrap();
         let (folder, now) = (tempfile::tempdir().unwrap(), Timestamp::from_milliseconds(0));
         let file = folder.path().join("oak.backup");
         let config = &oak.setup().config;
         let file = BackupFile::parse(file.to_str().unwrap(), config).unwrap();
         let source = BackupSource { db: oak.db(), config, node: &node, has_database: true };
-        lyceum_server::backup::make(source, now, &file, |_| ()).unwrap();
-        let draft = backup::take(file.open().unwrap().unwrap(), folder.path(), |_| ()).unwrap();
+        lyceum_server::backup::create(source, now, &file, |_| ()).unwrap();
+        let draft = backup::unpack(file.open().unwrap().unwrap(), folder.path(), |_| ()).unwrap();
         oak.db().write_blocking(|tx| draft.adopt(tx, now, &node)).unwrap();
         let kept = oak.db().read_blocking(|tx| {
             tx.query_one("SELECT kept FROM project_homes", &[], |row| row.string(0))

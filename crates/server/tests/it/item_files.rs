@@ -176,7 +176,7 @@ fn a_node_may_lack_files_of_items_that_another_one_received() {
         let digest = stored["sha256"].as_str().unwrap().parse().unwrap();
         let settings = NodeSettings { name: "other", address: "", shares_blobs: false };
         let own = server.setup().config.store.data.join("hosting");
-        let own = Node::look(&own, &settings).unwrap();
+        let own = Node::read(&own, &settings).unwrap();
         let is_needed = || {
             let named = server.db().read_blocking(|tx| named_files(tx, &own)).unwrap();
             assert_ne!(named.blobs.contains(&digest), named.others.contains(&digest));

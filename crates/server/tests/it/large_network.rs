@@ -20,7 +20,7 @@ use crate::game_tokens::both_at;
 use crate::people::{person, signed_in};
 
 /// A Thursday.
-const NOON: &str = "2026-01-15T12:00:00Z";
+pub(crate) const NOON: &str = "2026-01-15T12:00:00Z";
 const BASE: &str = "https://lyceum.example.org";
 const STUDENTS_OF_SCHOOL: u32 = 200;
 const STUDENTS_OF_CLASS: u32 = 25;
@@ -41,7 +41,7 @@ fn put_all(server: &TestServer, kind: &'static RecordKind, records: &[Value]) {
 
 /// Adds schools whose students have four classes each. Every other student worked today, half of them in an app that knows
 /// only their e-mail addresses.
-fn add_schools(server: &TestServer, from: u32, to: u32) {
+pub(crate) fn add_schools(server: &TestServer, from: u32, to: u32) {
     let db = server.db();
     let refer = |id: String| json!({ "sourcedId": id });
     let (mut classes, mut users, mut enrollments, mut events) = (vec![], vec![], vec![], vec![]);
@@ -79,7 +79,12 @@ fn add_schools(server: &TestServer, from: u32, to: u32) {
     put_all(server, &CLASS, &classes);
     put_all(server, &USER, &users);
     put_all(server, &ENROLLMENT, &enrollments);
-    let now = server.setup().clock.now();
+    append_all(server, &events);
+}
+
+/// Stores events.
+pub(crate) fn append_all(server: &TestServer, events: &[LearningEvent]) {
+    let (db, now) = (server.db(), server.setup().clock.now());
     for events in events.chunks(200) {
         // On PostgreSQL, the server moves facts meanwhile, and a write that meets this too often is refused.
         while let Err(problem) = db.write_blocking(|tx| learning::append(tx, now, BASE, events)) {
@@ -89,7 +94,7 @@ fn add_schools(server: &TestServer, from: u32, to: u32) {
 }
 
 /// The event of an activity of today.
-fn work(student: &str, number: u32) -> LearningEvent {
+pub(crate) fn work(student: &str, number: u32) -> LearningEvent {
     let named = |id: &str| NamedEntity { id: format!("{BASE}/{id}"), name: id.to_owned() };
     let activity = Activity {
         id: format!("{BASE}/activities/1"),
@@ -120,7 +125,7 @@ fn work(student: &str, number: u32) -> LearningEvent {
 }
 
 /// A network with courses that have a daily goal. Its guide's cookie.
-fn begin_network(server: &TestServer) -> String {
+pub(crate) fn begin_network(server: &TestServer) -> String {
     let db = server.db();
     records::school(db, "s", "School");
     let term = json!({
@@ -138,13 +143,13 @@ fn begin_network(server: &TestServer) -> String {
     signed_in(server, "guide@example.org")
 }
 
-fn page(server: &TestServer, cookie: &str, path: &str) -> String {
+pub(crate) fn page(server: &TestServer, cookie: &str, path: &str) -> String {
     let address = format!("/console/{path}");
     server.anonymous().get(&address).header("cookie", cookie).expect(200).text()
 }
 
 /// The rows of the list of a page.
-fn rows(page: &str) -> Vec<String> {
+pub(crate) fn rows(page: &str) -> Vec<String> {
     let (_, body) = page.split_once("<tbody>").unwrap();
     let (body, _) = body.split_once("</tbody>").unwrap();
     body.split("</tr>").map(|row| row.trim().to_owned()).filter(|row| !row.is_empty()).collect()

@@ -367,7 +367,7 @@ fn a_quiz_tells_what_was_right_when_it_is_finished() {
             get(&client, "/adaptive/getAssessmentProgress?student=amy&lesson=quiz&attempt=1");
         assert_eq!((&first["attempt"], &first["score"]), (&json!(1), &json!(66.66)));
         client.get("/adaptive/getAssessmentProgress?student=amy&lesson=quiz&attempt=3").expect(404);
-        // Begun anew, what it earned is taken back; earned again, it counts once.
+        // A new attempt takes back the XP; earned again, they count once.
         assert_eq!(at(&client, "resetAttempt", "quiz", 200), json!({"success": true, "score": 0}));
         agree(&client, 0.0);
         assert_eq!(attempts(&client, "quiz")[1]["scoreStatus"], "not submitted");

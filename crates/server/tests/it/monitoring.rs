@@ -44,7 +44,7 @@ pub(crate) fn series(text: &str) -> BTreeMap<&str, f64> {
 /// Records a backup that was made and could be restored.
 fn backed_up(tx: &mut Tx<'_>, at: Timestamp) -> lyceum_core::Result<()> {
     let about = NodeSettings { name: "oak", address: "", shares_blobs: false };
-    let run = runs::begin(tx, at, &Node::look(Path::new("none"), &about)?)?;
+    let run = runs::begin(tx, at, &Node::read(Path::new("none"), &about)?)?;
     runs::finish(tx, at, run.id, "backups/1", 1)?;
     let check = BackupCheck { method: Some(CheckMethod::Restored), error: None };
     runs::check(tx, at, run.id, &check)

@@ -1,13 +1,14 @@
 //! Servers of one database: what they report about themselves, and what others see of it.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
-use lyceum_core::time::{Clock as _, SystemClock};
+use lyceum_core::time::{Clock as _, ManualClock, SystemClock};
 use lyceum_hosting::limits::NODE_LEASE_S;
-use lyceum_hosting::nodes::report;
-use lyceum_store::Tx;
+use lyceum_hosting::nodes::report::{self, NodeState};
+use lyceum_store::{SqlDialect, Tx};
 use lyceum_testkit::free_port;
 use lyceum_testkit::server::{Setup, TestServer, both_as};
 use serde_json::Value;
@@ -50,10 +51,10 @@ fn wait_for(server: &TestServer, expected: &[(&str, &str)]) -> Value {
     }
 }
 
-/// Lets the last reports of a node be as old as its lease.
+/// Lets the last reports of a node that crashed be as old as its lease.
 fn age(server: &TestServer, name: &str) {
     let aged = server.db().write_blocking(|tx| {
-        let sql = "UPDATE nodes SET seen_ms = seen_ms - $1 WHERE name = $2";
+        let sql = "UPDATE nodes SET seen_ms = seen_ms - $1, lease_until_ms = 0 WHERE name = $2";
         tx.execute(sql, &[((NODE_LEASE_S + 1) * 1000).into(), name.into()])
     });
     assert_eq!(aged.unwrap(), 1);
@@ -65,10 +66,9 @@ fn a_migration_is_known_to_all_when_no_live_server_is_older() {
     let newest = lyceum_server::migrations().iter().map(|one| one.version).max().unwrap();
     both_as(&named("oak"), |oak| {
         let all_know = |version| {
-            let read = |tx: &mut Tx<'_>| report::all_know(tx, SystemClock.now(), version);
-            oak.db().read_blocking(read).unwrap()
+            oak.db().read_blocking(|tx| report::older_than(tx, version)).unwrap().is_empty()
         };
-        let _elm = other(oak, "elm", oak.setup().config.server.public_url.clone());
+        let elm = other(oak, "elm", oak.setup().config.server.public_url.clone());
         wait_for(oak, &[("elm", "serving"), ("oak", "serving")]);
         assert!(all_know(newest));
         assert!(!all_know(newest + 1));
@@ -78,6 +78,7 @@ fn a_migration_is_known_to_all_when_no_live_server_is_older() {
         };
         assert_eq!(oak.db().write_blocking(former).unwrap(), 1);
         assert!(!all_know(newest));
+        drop(elm);
         age(oak, "elm");
         assert!(all_know(newest), "a silent server is not live");
     });
@@ -198,6 +199,56 @@ fn metrics_count_servers_by_state() {
         for (state, count) in [("serving", 1), ("stopping", 0), ("stopped", 0), ("silent", 1)] {
             let line = format!("lyceum_nodes{{state=\"{state}\"}} {count}\n");
             assert!(text.contains(&line), "{line}: {text}");
+        }
+    });
+}
+
+/// The clock of the database decides, so neither a server's clock nor the clock of the machine that asks changes who lives.
+#[test]
+fn a_server_whose_clock_is_wrong_is_live_for_all_others() {
+    let now = SystemClock.now();
+    both_as(&named("oak"), |server| {
+        let long_s = 10 * NODE_LEASE_S;
+        for by_s in [long_s, -long_s] {
+            let mut setup = Setup { master: server.setup().master.clone(), ..named("elm") };
+            setup.clock = Arc::new(ManualClock::at(now.plus_seconds(by_s)));
+            let mut other = TestServer::start_as(server.target(), setup);
+            let states = || {
+                let nodes = server.db().read_blocking(report::list).unwrap();
+                let mut states: Vec<NodeState> = nodes.iter().map(|node| node.state).collect();
+                states.dedup();
+                states
+            };
+            let since = Instant::now();
+            while server.db().read_blocking(report::list).unwrap().len() < 2 {
+                assert!(since.elapsed().as_secs() < 10, "it does not report");
+            }
+            assert_eq!(states(), [NodeState::Serving]);
+            other.stop();
+            let forget = "DELETE FROM nodes WHERE state = 'stopped'";
+            assert_eq!(server.db().write_blocking(|tx| tx.execute(forget, &[])).unwrap(), 1);
+        }
+    });
+}
+
+/// A server of an earlier release reports by its own clock. While it lives, its lease tells that; after a crash, a report of
+/// the future does not keep it alive.
+#[test]
+fn a_report_of_the_future_does_not_keep_a_server_alive() {
+    both_as(&named("oak"), |server| {
+        let older = |lease: &str| {
+            let sql = format!(
+                "INSERT INTO nodes (id, name, address, generation, started_ms, version, state, seen_ms, lease_until_ms) \
+                 VALUES ('n-1', 'elm', '', 1, 0, '0.1', 'serving', $1, {lease}) \
+                 ON CONFLICT (id) DO UPDATE SET lease_until_ms = excluded.lease_until_ms"
+            );
+            let day_ahead = SystemClock.now().plus_seconds(86_400).milliseconds();
+            server.db().write_blocking(|tx| tx.execute(&sql, &[day_ahead.into()])).unwrap();
+            server.db().read_blocking(|tx| report::older_than(tx, 1)).unwrap().len()
+        };
+        assert_eq!(older("0"), 0);
+        if server.db().dialect() == SqlDialect::Postgres {
+            assert_eq!(older("9000000000000"), 1);
         }
     });
 }

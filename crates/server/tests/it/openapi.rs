@@ -23,7 +23,7 @@ fn the_committed_document_is_the_servers() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../openapi.json");
     let made = lines(&document(), 0) + "\n";
     assert!(made.len() < DOCUMENT_MAX_BYTES, "the document has {} bytes", made.len());
-    #[expect(clippy::disallowed_methods, reason = "blessing is no setting")]
+    #[expect(clippy::disallowed_methods, reason = "blessing is not a setting")]
     if std::env::var("LYCEUM_BLESS").is_ok() {
         std::fs::write(&file, &made).unwrap();
     }
@@ -35,7 +35,8 @@ fn the_committed_document_is_the_servers() {
     );
 }
 
-/// The value as JSON: on one line if that is short, else a line for each member. One space a level keeps the file small.
+/// The value as JSON: on one line if that is short, else a line for each member. One space a level keeps the file
+/// small.
 fn lines(value: &Value, level: usize) -> String {
     let line = value.to_string();
     let members: Vec<String> = match value {

@@ -168,7 +168,7 @@ fn demo_visitors_see_and_write_demo_scores_alone() {
         assert_eq!(of_players.as_array().unwrap().len(), 1);
         assert_eq!(of_players[0]["userId"], "ann");
 
-        // Nothing else is open, to the visitor or to whoever acts for the visitor.
+        // Nothing else is open to the visitor, or to a caller that acts for the visitor.
         let id = token["userId"].as_str().unwrap();
         for path in [
             "/api/inventory",

@@ -159,7 +159,7 @@ fn an_upload_goes_on_where_it_broke_off_and_is_made_once() {
         let range = format!("bytes 60000-{}/{size}", size - 1);
         let done: Value = piece(&client, &id, &range, &bytes[60_000..]).json();
         assert_eq!(done["complete"], true);
-        assert_eq!(upload(&other, &bytes), 0, "whoever has the same file sends nothing");
+        assert_eq!(upload(&other, &bytes), 0, "a file that the server has is sent again");
     });
 }
 

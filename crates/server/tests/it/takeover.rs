@@ -4,6 +4,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use lyceum_hosting::homes;
 use lyceum_testkit::fresh_database;
 use lyceum_testkit::s3::Bucket;
 use lyceum_testkit::server::TestServer;
@@ -109,20 +110,31 @@ fn a_node_that_is_back_within_its_lease_goes_on_with_its_own_files() {
     assert!(!hosting(&elm).join("projects").join(SLUG).exists());
 }
 
-#[test]
-fn a_taken_project_is_served_once_its_replica_has_a_state_of_the_new_node() {
-    let bucket = Bucket::start();
-    let (oak, elm) = nodes(&bucket);
+/// Ends the node, and lets another one take its project, whose replicas cannot be stored meanwhile.
+fn taken_without_replica(bucket: &Bucket, oak: TestServer, elm: &TestServer) {
     note(&oak, "one").unwrap();
     sleep(Duration::from_secs(3)); // Until the replica has it.
     drop(oak);
     bucket.refuse_writes_to(Some(".sqlite/"));
     let begun = Instant::now();
-    while !hosting(&elm).join("projects").join(SLUG).exists() {
-        assert_eq!(note(&elm, "lost"), None);
+    while holder(elm) != "elm" {
+        assert_eq!(note(elm, "lost"), None);
         assert!(begun.elapsed() < TAKEN_MAX, "the node does not take the project");
         sleep(Duration::from_millis(100));
     }
+}
+
+/// The name of the node that holds the project.
+fn holder(node: &TestServer) -> String {
+    let home = node.db().read_blocking(|tx| homes::find(tx, SLUG)).unwrap();
+    home.unwrap().node.name
+}
+
+#[test]
+fn a_taken_project_is_served_once_its_replica_has_a_state_of_the_new_node() {
+    let bucket = Bucket::start();
+    let (oak, elm) = nodes(&bucket);
+    taken_without_replica(&bucket, oak, &elm);
     for _ in 0..20 {
         assert_eq!(note(&elm, "lost"), None, "its writes would not survive the node");
         sleep(Duration::from_millis(100));
@@ -155,4 +167,73 @@ fn a_project_that_was_deployed_anew_never_gets_the_files_of_a_deleted_one() {
         assert!(begun.elapsed() < TAKEN_MAX, "{}", reply.text());
         sleep(Duration::from_millis(200));
     }
+}
+
+#[test]
+fn a_project_whose_new_node_ends_before_its_first_replica_goes_to_the_next_one() {
+    let bucket = Bucket::start();
+    let (oak, elm) = nodes(&bucket);
+    let ash = other(&elm, "ash", None);
+    taken_without_replica(&bucket, oak, &elm);
+    drop(elm);
+    bucket.refuse_writes_to(None);
+    assert_eq!(answered(&ash, TAKEN_MAX), notes(&["one"]));
+    assert_eq!(note(&ash, "two"), Some(notes(&["one", "two"])));
+    sleep(Duration::from_secs(3)); // Until the replica has it.
+    let elm = other(&ash, "elm", None);
+    drop(ash);
+    assert_eq!(answered(&elm, TAKEN_MAX), notes(&["one", "two"]), "and not a state from before");
+}
+
+#[test]
+fn a_node_that_starts_again_before_its_first_replica_still_acknowledges_nothing() {
+    let bucket = Bucket::start();
+    let (oak, mut elm) = nodes(&bucket);
+    taken_without_replica(&bucket, oak, &elm);
+    elm.restart();
+    for _ in 0..20 {
+        assert_eq!(note(&elm, "lost"), None, "its writes would not survive the node");
+        sleep(Duration::from_millis(100));
+    }
+    bucket.refuse_writes_to(None);
+    assert_eq!(answered(&elm, TAKEN_MAX), notes(&["one"]));
+}
+
+/// Gives the project to the former node, once, when a node renews its lease twice within a short time.
+const LOSE: [&str; 3] = [
+    "CREATE TABLE last_renewal AS SELECT CAST('-infinity' AS TIMESTAMPTZ) AS at, FALSE AS is_done",
+    "CREATE FUNCTION lose() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN \
+       IF EXISTS (SELECT FROM last_renewal \
+                  WHERE NOT is_done AND at > clock_timestamp() - INTERVAL '300 ms') THEN \
+         UPDATE last_renewal SET is_done = TRUE; \
+         UPDATE project_homes SET node = (SELECT id FROM nodes WHERE name = 'oak'), \
+           token = token + 1, replicated_of = token + 1; \
+         UPDATE nodes SET moves = moves + 1; \
+       END IF; \
+       UPDATE last_renewal SET at = clock_timestamp(); \
+       RETURN NULL; \
+     END $$",
+    "CREATE TRIGGER lose AFTER UPDATE OF lease_until_ms ON nodes \
+     FOR EACH ROW EXECUTE FUNCTION lose()",
+];
+
+#[test]
+fn a_project_that_is_lost_while_it_is_taken_can_be_taken_later() {
+    let bucket = Bucket::start();
+    let (oak, elm) = nodes(&bucket);
+    taken_without_replica(&bucket, oak, &elm);
+    let is_lost = || {
+        let sql = "SELECT 1 FROM last_renewal WHERE is_done";
+        elm.db().read_blocking(|tx| tx.query_one(sql, &[], |_| Ok(()))).unwrap().is_some()
+    };
+    let execute = |sql| elm.db().write_blocking(|tx| tx.execute(sql, &[])).map(drop);
+    LOSE.into_iter().try_for_each(execute).unwrap();
+    let begun = Instant::now();
+    while !is_lost() {
+        assert_eq!(note(&elm, "lost"), None);
+        assert!(begun.elapsed() < TAKEN_MAX, "no attempt was made");
+        sleep(Duration::from_millis(100));
+    }
+    bucket.refuse_writes_to(None);
+    assert_eq!(answered(&elm, TAKEN_MAX), notes(&["one"]));
 }

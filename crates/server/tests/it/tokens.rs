@@ -173,7 +173,7 @@ fn an_expired_token_is_refused_also_when_it_is_remembered() {
     both_as(&setup, |server| {
         let client = server.client();
         client.get("/probe/guarded").expect(200);
-        clock.advance_milliseconds(3_640_000);
+        clock.advance_milliseconds(3_660_000);
         let refused = client.get("/probe/guarded").expect(401);
         assert!(refused.header("www-authenticate").contains("expired"));
     });

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::write::present;
-use crate::alignment::{self, ItemIdentifier, Kind};
+use crate::alignment::{self, AlignedKind, ItemIdentifier};
 use crate::class::CHILD_OF;
 use crate::limits;
 
@@ -97,7 +97,7 @@ pub fn alignments(
         if reach.is_limited() {
             sql.push(" AND CASE kind");
             for of in alignment::kinds() {
-                let Kind::Roster(of) = of else { continue };
+                let AlignedKind::Roster(of) = of else { continue };
                 sql.push(&format!(" WHEN '{}' THEN ", of.one));
                 roster::refers_within(sql, (of, "a.record"), reach)?;
             }

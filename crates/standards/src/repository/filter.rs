@@ -28,7 +28,7 @@ pub(super) fn compile(sql: &mut Sql, class: &'static Class, expr: &FilterExpress
 }
 
 /// The name as the class has it.
-fn own(name: &str) -> &str {
+fn case_name(name: &str) -> &str {
     if name == "sourcedId" { "identifier" } else { name }
 }
 
@@ -40,7 +40,7 @@ fn clause(
     literal: &FilterValue,
 ) -> Result<()> {
     let text = &literal.text;
-    let path: Vec<&str> = name.split('.').map(own).collect();
+    let path: Vec<&str> = name.split('.').map(case_name).collect();
     let ty = class.field(path[0]).map(|field| field.ty);
     match (ty, path.as_slice()) {
         (Some(Type::Uuid), ["identifier"]) => sql.compare("t.id", op, text.as_str()),
@@ -97,7 +97,7 @@ fn clause(
 
 /// The SQL that orders a list by a member. Errors: `BadSelection` for a member by which lists cannot be ordered.
 pub(super) fn order(sql: SqlDialect, class: &'static Class, name: &str) -> Result<String> {
-    match (own(name), class.field(own(name)).map(|field| field.ty)) {
+    match (case_name(name), class.field(case_name(name)).map(|field| field.ty)) {
         ("identifier", _) => Ok("t.id".to_owned()),
         ("lastChangeDateTime", _) => Ok("t.changed".to_owned()),
         (member, Some(Type::Text | Type::Uri | Type::Date | Type::Word(..))) => {

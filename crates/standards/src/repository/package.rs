@@ -51,7 +51,7 @@ pub fn write_package(tx: &mut Tx<'_>, reader: &Reader, id: &str, out: &mut Strin
             Ok(())
         })?;
     }
-    others(reader.shape, rest.get("definitions"), out);
+    write_other_members(reader.shape, rest.get("definitions"), out);
     if out.len() == empty && !has("CFDefinitions") {
         out.truncate(before);
     } else {
@@ -64,7 +64,7 @@ pub fn write_package(tx: &mut Tx<'_>, reader: &Reader, id: &str, out: &mut Strin
         out.push_str(&found.remove(RUBRIC.name).unwrap_or_default());
         Ok(())
     })?;
-    others(reader.shape, rest.get("package"), out);
+    write_other_members(reader.shape, rest.get("package"), out);
     Ok(())
 }
 
@@ -128,7 +128,7 @@ fn definitions(
 
 /// Appends the remaining members of a level of the package: extensions from version 1.1 on, other members on the
 /// platform.
-fn others(shape: Shape, rest: Option<&Value>, out: &mut String) {
+fn write_other_members(shape: Shape, rest: Option<&Value>, out: &mut String) {
     for (name, value) in rest.and_then(Value::as_object).into_iter().flatten() {
         if shape == Shape::Platform || shape == Shape::V1p1 && name == "extensions" {
             let _ = write!(out, ",{}:{value}", Value::from(name.as_str()));
@@ -140,7 +140,7 @@ fn others(shape: Shape, rest: Option<&Value>, out: &mut String) {
 pub(crate) struct ItemNode {
     /// Its identifier.
     pub(crate) id: String,
-    /// Its type; empty where it says none.
+    /// Its type; empty if it says none.
     pub(crate) ty: String,
     /// The record, without the closing brace.
     pub(crate) text: String,

@@ -42,9 +42,8 @@ pub fn remove_document(tx: &mut Tx<'_>, id: &str) -> Result<()> {
     tx.send("DELETE FROM case_document WHERE seq = $1", &[seq.into()])
 }
 
-/// Adds an item behind the others of the framework that it names; the same one again is no fault (a safe
-/// retry). Errors: `Invalid` where it names none, or one that is not there; `Conflict` where the identifier is
-/// taken.
+/// Adds an item behind the others of the framework that it names. The same item may be sent again. Errors: `Invalid` if
+/// the framework is not named or does not exist; `Conflict` if the identifier is taken.
 pub fn add_item(tx: &mut Tx<'_>, now: Timestamp, sent: &SentRecord) -> Result<WriteOutcome> {
     let document = require_document(tx, "CFItem", sent.framework.as_deref())?;
     if let Some(former) = same::stored(tx, "case_item", sent)? {
@@ -88,7 +87,7 @@ fn retried(
 /// Replaces an item where it stands. Errors: `NotFound`; `Invalid` where it names another framework.
 pub fn replace_item(tx: &mut Tx<'_>, now: Timestamp, sent: &SentRecord) -> Result<WriteOutcome> {
     let (seq, document) = place(tx, "case_item", ITEM.name, &sent.record.id)?;
-    same(tx, ITEM.name, document, sent)?;
+    refuse_move(tx, ITEM.name, document, sent)?;
     update(tx, "case_item", seq, sent)?;
     tx.send("DELETE FROM case_word WHERE item = $1", &[seq.into()])?;
     let item = Item::of(sent.record.clone(), &sent.known);
@@ -169,7 +168,7 @@ pub fn replace_association(
     sent: &SentRecord,
 ) -> Result<WriteOutcome> {
     let (seq, document) = place(tx, "case_association", ASSOCIATION.name, &sent.record.id)?;
-    same(tx, ASSOCIATION.name, document, sent)?;
+    refuse_move(tx, ASSOCIATION.name, document, sent)?;
     let one = Association::of(sent.record.clone(), &sent.known);
     // The old association must not count as a path from the child to its parent.
     let sql = "UPDATE case_association SET type = '', origin = '', destination = '' WHERE seq = $1";
@@ -215,7 +214,7 @@ fn place(tx: &mut Tx<'_>, table: &str, class: &str, id: &str) -> Result<(i64, i6
 }
 
 /// Refuses to move a record into another framework.
-fn same(tx: &mut Tx<'_>, class: &str, document: i64, sent: &SentRecord) -> Result<()> {
+fn refuse_move(tx: &mut Tx<'_>, class: &str, document: i64, sent: &SentRecord) -> Result<()> {
     if sent.framework.is_some()
         && require_document(tx, class, sent.framework.as_deref())? != document
     {

@@ -15,7 +15,7 @@ use lyceum_store::Tx;
 
 use crate::alignment::{self, Statement};
 
-/// Characters of a statement that stand for a code where there is none.
+/// Characters of a statement that stand for a code if there is none.
 const CODE_CHARS: usize = 24;
 
 /// The content of the page.

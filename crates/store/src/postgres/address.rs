@@ -100,7 +100,12 @@ impl PostgresAddress {
         })
     }
 
-    /// Opens a connection to the first host that is fit. Errors: what each of them told.
+    /// Host and port of each server, as the address names them.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        self.hosts.iter().map(name)
+    }
+
+    /// Opens a connection to the first host that is fit. Errors: the message of each host.
     pub(crate) async fn connect(
         &self,
     ) -> std::result::Result<(Client, Connection<Socket, Stream>), String> {
@@ -156,8 +161,8 @@ impl PostgresAddress {
         Ok(found.map(with).collect())
     }
 
-    /// As libpq does, `prefer` goes on without TLS where there is none, and where the server takes such
-    /// connections only.
+    /// As libpq does, `prefer` goes on without TLS if the server has none, or if it only takes such
+    /// connections.
     async fn try_modes(
         &self,
         host: &Config,

@@ -95,7 +95,7 @@ impl Client {
         self.inner.clone()
     }
 
-    /// Waits no longer than so long for each answer from now on; none: for ever.
+    /// Limits the wait for each answer from now on; `None` waits for ever.
     pub(crate) fn set_patience(&mut self, patience: Option<Duration>) {
         self.patience = patience;
     }
@@ -131,8 +131,8 @@ impl Client {
         if self.sent.is_empty() { Ok(()) } else { self.wait(sql, async |_| Ok(())) }
     }
 
-    /// Whether the connection is there, as far as anybody has told. Nobody looks at it between statements.
-    pub(crate) fn is_there(&self) -> bool {
+    /// Whether the connection is open, as far as is known. It is not read between statements.
+    pub(crate) fn is_connected(&self) -> bool {
         self.link.runtime.block_on(async {
             // The first turn sees what has come, the second one takes it.
             task::yield_now().await;

@@ -69,7 +69,7 @@ async fn exchange_once(
         signals.set_hears_all(true);
         loop {
             tokio::select! {
-                signals = outgoing.take() => {
+                signals = outgoing.wait() => {
                     let sql = notify(signals);
                     client.batch_execute(&sql).await.map_err(|error| failed(error.to_string()))?;
                 }

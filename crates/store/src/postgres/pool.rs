@@ -25,7 +25,7 @@ use crate::signals::{Signals, WaitingSignals};
 use crate::task::{self, StoreTask};
 use crate::{Migration, StoreGauges, StoreOptions, Tx, WorkGauges, migrate};
 
-/// Times that a lost connection is made anew for one task; the pauses add up to about a second.
+/// Times that a lost connection is opened again for one task; the pauses add up to about a second.
 const MAX_RECONNECTS: u32 = 6;
 
 /// Times that a write runs beside others before every second time is a turn of its own. Without turns a long
@@ -223,7 +223,7 @@ struct PoolShared {
     open: AtomicUsize,
     /// Requests that the server has answered so far.
     answers: AtomicU64,
-    /// When no connection was to be had for the last time.
+    /// When PostgreSQL refused a connection for the last time.
     refused: Mutex<Option<Instant>>,
     longer_reads: LongerReads,
     signals: Arc<Signals>,
@@ -321,7 +321,7 @@ impl Worker {
         }
     }
 
-    /// Makes a connection where there is none.
+    /// Makes a connection if there is none.
     fn connect(&mut self) -> Result<()> {
         if self.session.is_some() {
             return Ok(());
@@ -402,7 +402,7 @@ impl Worker {
         task: &mut dyn StoreTask,
         mode: TransactionMode,
     ) -> (Result<()>, Option<RetryDecision>) {
-        let session = self.session.as_mut().expect("whoever asks has connected");
+        let session = self.session.as_mut().expect("the caller has connected");
         let outcome = session.run(task, mode, self.shared.needs_snapshot(mode));
         let fault = session.fault();
         self.shared.signals.written.add(session.take_signals());

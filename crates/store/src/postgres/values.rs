@@ -122,7 +122,7 @@ impl<'a> FromSql<'a> for Value<'a> {
     }
 }
 
-/// The type of `SUM` over whole numbers and of `AVG`: a whole number where it is one.
+/// The type of `SUM` over whole numbers and of `AVG`: a whole number if it is one.
 ///
 /// The wire has four 16-bit words (number of digits, weight of the first, sign, decimals shown)
 /// and the digits to base 10 000.

@@ -51,7 +51,7 @@ pub(super) fn write_batches(
 /// who write wait for one commit, nobody is left to send what the next one is made of.
 ///
 /// A savepoint a closure would cost a tenth of a short write, so there is none at first. Most
-/// refusals come before a closure has written anything; where one comes later, the batch is rolled
+/// refusals come before a closure has written anything; if one comes later, the batch is rolled
 /// back and run again with savepoints.
 fn write_batch(
     connection: &Connection,

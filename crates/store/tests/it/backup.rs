@@ -54,7 +54,7 @@ fn a_backup_under_writes_is_one_instant_and_restores() {
     assert!(rows >= 800 && rows % 2 == 0 && rows <= count(&db), "{rows} rows");
     assert!(back.check().unwrap().is_empty());
 
-    std::fs::write(path("junk"), "this is no database, far from it").unwrap();
+    std::fs::write(path("junk"), "this is not a database, far from it").unwrap();
     let junk = restore(&path("junk"), &path("new.db"), |_, _| ()).unwrap_err();
     assert_eq!(junk.kind, ProblemKind::Invalid);
     assert!(!path("new.db").exists());

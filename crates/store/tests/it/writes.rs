@@ -83,7 +83,7 @@ fn number_now(tx: &mut Tx<'_>) -> Result<i64> {
     Ok(tx.query_one("SELECT number FROM things", &[], |row| row.int(0))?.unwrap())
 }
 
-/// The number of `counter`, held for whoever counts next.
+/// The number of `counter`, held for the thread that counts next.
 fn counted(tx: &mut Tx<'_>) -> Result<i64> {
     let alone = log::lock(tx, log::RowLock::Alone);
     let sql = format!("SELECT number FROM things WHERE id = 'counter' {alone}");
@@ -338,7 +338,7 @@ fn lost_connections_are_made_anew() {
                       WHERE datname = current_database() AND pid <> pg_backend_pid()";
         let ended = open(&target).read_blocking(|tx| tx.query_one(others, &[], |row| row.int(0)));
         assert!(ended.unwrap().unwrap() >= 1);
-        wait(db.write(move |tx| way(tx, &format!("{at} anew")))).unwrap();
+        wait(db.write(move |tx| way(tx, &format!("{at} again")))).unwrap();
         assert_eq!(count(&db), 3 * (i64::try_from(at).unwrap() + 1));
     }
 }

@@ -118,7 +118,7 @@ pub(crate) fn record(
     tx.send(sql, &values)
 }
 
-pub(crate) fn due(
+pub(crate) fn due_of(
     tx: &mut Tx<'_>,
     now: Timestamp,
     webhook: &str,

@@ -5,7 +5,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
 /// Holds the turn until an instant. `false`: another server holds it.
-pub(crate) fn hold(
+pub(crate) fn claim(
     tx: &mut Tx<'_>,
     now: Timestamp,
     until: Timestamp,

@@ -12,37 +12,26 @@ use std::ops::{Range, RangeInclusive};
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_runs::Runs;
+use lyceum_runs::{RunRecord, RunTables, Runs};
 use lyceum_store::dialect::is_one_of_numbers;
-use lyceum_store::log::{RowLock, is_only_writer, lock};
 use lyceum_store::{Row, Tx, Value};
 
 pub(crate) use self::contexts::ContextRows;
 use self::contexts::contexts;
 pub(super) use self::fact::Fact;
-use self::places::EventPlace;
-pub use self::sums::{is_summing_due, sum_runs, sum_young};
+pub(super) use self::places::EventPlace;
+pub use self::sums::{count_unsummed, is_summing_due, sum_runs, sum_young};
 use super::names::{Actor, every_actor};
-use super::run_lists::{FACTS, PLACES, RunLists};
+use super::run_lists::{FACTS, PLACES};
 use super::{GATHERED_ROWS, RUN_MIN_RECORDS};
 use crate::facts::{BUCKET_MS, FactContext, Facts, MeasureSums};
 use crate::limits::FACT_LOCATE_CHUNK_COUNT;
+use crate::words::words;
 
-const COLUMNS: [&str; 14] = [
-    "actor",
-    "bucket",
-    "seq",
-    "context",
-    "events",
-    "xp",
-    "total_questions",
-    "correct_questions",
-    "mastered_units",
-    "active",
-    "inactive",
-    "waste",
-    "unknown",
-    "anti_pattern",
+const COLUMNS: &[&str] = words![
+    actor bucket seq context
+    events xp total_questions correct_questions mastered_units
+    active inactive waste unknown anti_pattern
 ];
 /// The number of columns before the sums, which form the key.
 const KEY: usize = 4;
@@ -77,14 +66,10 @@ impl FactRows {
         }
     }
 
-    /// Writes the facts. Many facts are packed: the only writer adds them to the runs, whose lists it may give.
-    pub(crate) fn write(mut self, tx: &mut Tx<'_>, run_lists: Option<&mut RunLists>) -> Result<()> {
+    /// Writes the facts. Many facts are packed.
+    pub(crate) fn write(mut self, tx: &mut Tx<'_>) -> Result<()> {
         if self.rows.len() >= RUN_MIN_RECORDS {
-            return match run_lists {
-                Some(run_lists) => run_lists.facts.add(tx, self.rows),
-                None if is_only_writer(tx) => Runs::open_alone(tx, FACTS)?.add(tx, self.rows),
-                None => young::add(tx, self.rows),
-            };
+            return young::add(tx, self.rows);
         }
         self.rows.sort_unstable();
         insert(tx, &self.rows, "")
@@ -98,14 +83,15 @@ fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
         values.push(sums.events.into());
         values.extend(sums.measures.map(Value::Int));
     }
-    tx.send_rows("event_facts", &COLUMNS, &values, conflict)
+    tx.send_rows("event_facts", COLUMNS, &values, conflict)
 }
 
-/// Moves young facts into a run. Returns how many, and whether some may be left.
-pub(super) fn gather(tx: &mut Tx<'_>, runs: &mut Runs<Fact>) -> Result<(usize, bool)> {
+/// Moves young facts into a run, in a transaction that holds the list of facts. Returns how many, and whether some may be
+/// left.
+pub(super) fn gather(tx: &mut Tx<'_>) -> Result<(usize, bool)> {
     let (facts, has_more) = take_young(tx)?;
     let moved = facts.len();
-    runs.add(tx, facts)?;
+    Runs::open(tx, FACTS)?.add(tx, facts)?;
     Ok((moved, has_more))
 }
 
@@ -123,100 +109,86 @@ fn take_young(tx: &mut Tx<'_>) -> Result<(Vec<Fact>, bool)> {
     Ok((facts, last.is_some() || has_more_packed))
 }
 
-/// The marks of the heads of runs of places.
-pub(super) fn place_marks(tx: &mut Tx<'_>) -> Result<Vec<i64>> {
-    Ok(Runs::<EventPlace>::open(tx, PLACES)?.marks().collect())
-}
-
 /// Waits until no other transaction corrects an event or moves facts, and none can before this one ends.
 pub(super) fn wait_to_correct(tx: &mut Tx<'_>) -> Result<()> {
-    let alone = lock(tx, RowLock::Alone);
-    if alone.is_empty() {
-        return Ok(());
-    }
-    let sql = format!("SELECT 1 FROM event_runs WHERE name = $1 {alone}");
-    tx.send(&sql, &[FACTS.name.into()])
-}
-
-/// Calls `each` with the facts in rows of their own that match a condition.
-fn rows(
-    tx: &mut Tx<'_>,
-    condition: &str,
-    values: &[Value<'_>],
-    mut each: impl FnMut(Fact),
-) -> Result<()> {
-    let sql = format!("SELECT {} FROM event_facts WHERE {condition}", COLUMNS.join(", "));
-    tx.query(&sql, values, |row| {
-        each(fact(row)?);
-        Ok(true)
-    })
+    Runs::<Fact>::open_alone(tx, FACTS).map(drop)
 }
 
 fn fact(row: &Row<'_>) -> Result<Fact> {
-    Ok(Fact { key: [row.int(0)?, row.int(1)?, row.int(2)?, row.int(3)?], sums: read_sums(row)? })
+    Ok(Fact {
+        key: [row.int(0)?, row.int(1)?, row.int(2)?, row.int(3)?],
+        sums: read_sums(row, KEY)?,
+    })
 }
 
-fn read_sums(row: &Row<'_>) -> Result<MeasureSums> {
-    let mut sums = MeasureSums { events: row.int(KEY)?, ..MeasureSums::default() };
+/// The sums in the columns from `first` on.
+fn read_sums(row: &Row<'_>, first: usize) -> Result<MeasureSums> {
+    let mut sums = MeasureSums { events: row.int(first)?, ..MeasureSums::default() };
     for (at, measure) in sums.measures.iter_mut().enumerate() {
-        *measure = row.int(KEY + 1 + at)?;
+        *measure = row.int(first + 1 + at)?;
     }
     Ok(sums)
 }
 
-/// Calls `each` with the facts of actors in a range of buckets, in no particular order. The actors must be sorted. Facts that
-/// are summed have the number [`SHARED`]; their events are in [`places`].
-fn of_actors(
+/// Calls `each` with the facts of the actors, which must be sorted, or of everybody, in a range of buckets and in no
+/// particular order. Facts that are summed have the number [`SHARED`]; their events are in [`places`].
+fn each_fact(
     tx: &mut Tx<'_>,
-    actors: &[i64],
+    actors: Option<&[i64]>,
     buckets: &Range<i64>,
     mut each: impl FnMut(Fact),
 ) -> Result<()> {
-    unsummed_of_actors(tx, actors, buckets, &mut each)?;
-    sums::of_actors(tx, actors, buckets, each)
+    each_unsummed(tx, actors, buckets, &mut each)?;
+    sums::each(tx, actors, buckets, each)
 }
 
-/// [`of_actors`] without the facts that are summed.
-fn unsummed_of_actors(
+/// [`each_fact`] without the facts that are summed.
+fn each_unsummed(
     tx: &mut Tx<'_>,
-    actors: &[i64],
+    actors: Option<&[i64]>,
     buckets: &Range<i64>,
     mut each: impl FnMut(Fact),
 ) -> Result<()> {
-    let among = is_one_of_numbers(tx.dialect(), "actor", "$1");
-    let condition = format!("{among} AND bucket >= $2 AND bucket < $3");
-    let values = [buckets.start.into(), buckets.end.into()];
-    let [from, to] = values;
-    let [Some(&first), Some(&last)] = [actors.first(), actors.last()] else { return Ok(()) };
-    rows(tx, &condition, &[json(actors)?.as_str().into(), from, to], &mut each)?;
-    young::each(tx, &(first..=last), buckets, |fact| {
-        if actors.binary_search(&fact.actor()).is_ok() {
+    let mut sql = format!(
+        "SELECT {} FROM event_facts WHERE bucket >= $1 AND bucket < $2",
+        COLUMNS.join(", ")
+    );
+    let numbers = json(actors.unwrap_or_default())?;
+    let mut values: Vec<Value<'_>> = vec![buckets.start.into(), buckets.end.into()];
+    let mut range = EVERYBODY;
+    if let Some(actors) = actors {
+        let [Some(&first), Some(&last)] = [actors.first(), actors.last()] else { return Ok(()) };
+        range = first..=last;
+        sql += " AND ";
+        sql += &is_one_of_numbers(tx.dialect(), "actor", "$3");
+        values.push((&numbers).into());
+    }
+    tx.query(&sql, &values, |row| {
+        each(fact(row)?);
+        Ok(true)
+    })?;
+    young::each(tx, &range, buckets, |fact| {
+        if actors.is_none_or(|actors| actors.binary_search(&fact.actor()).is_ok()) {
             each(fact);
         }
     })?;
-    if !Runs::open(tx, FACTS)?.find(tx, actors, buckets, &mut each)? {
-        return Err(Problem::internal("a run of facts is missing"));
-    }
-    Ok(())
+    each_in_runs(tx, FACTS, actors, buckets, each)
 }
 
-/// Calls `each` with all facts in a range of buckets, in no particular order.
-fn of_everybody(tx: &mut Tx<'_>, buckets: &Range<i64>, mut each: impl FnMut(Fact)) -> Result<()> {
-    unsummed_of_everybody(tx, buckets, &mut each)?;
-    sums::of_everybody(tx, buckets, each)
-}
-
-/// [`of_everybody`] without the facts that are summed.
-fn unsummed_of_everybody(
+/// Calls `each` with the records in runs that belong to the actors, which must be sorted, or to everybody.
+fn each_in_runs<R: RunRecord>(
     tx: &mut Tx<'_>,
+    tables: RunTables,
+    actors: Option<&[i64]>,
     buckets: &Range<i64>,
-    mut each: impl FnMut(Fact),
+    each: impl FnMut(R),
 ) -> Result<()> {
-    let bounds = [buckets.start.into(), buckets.end.into()];
-    rows(tx, "bucket >= $1 AND bucket < $2", &bounds, &mut each)?;
-    young::each(tx, &EVERYBODY, buckets, &mut each)?;
-    Runs::open(tx, FACTS)?.scan(tx, buckets, &mut each)?;
-    Ok(())
+    let runs = Runs::open(tx, tables)?;
+    let Some(actors) = actors else { return runs.scan(tx, buckets, each) };
+    match runs.find(tx, actors, buckets, each)? {
+        true => Ok(()),
+        false => Err(Problem::internal(format!("a run of {} is missing", tables.name))),
+    }
 }
 
 /// Removes the facts of an event that no longer counts. If they are summed with others, they are subtracted.
@@ -243,6 +215,7 @@ pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) ->
     if shared.is_empty() {
         return Ok(());
     }
+    // A place of the event that old databases and repairs have beside facts.
     let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3";
     tx.send(sql, &[actor, facts.own, seq].map(Value::Int))?;
     let sums: Vec<String> = COLUMNS[KEY..]
@@ -268,8 +241,8 @@ pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<EventPosition>> {
             *is_placed = true;
         }
     };
-    unsummed_of_everybody(tx, &EVER, |fact| mark(fact.seq()))?;
-    places::of_everybody(tx, &EVER, |place| mark(place.seq))?;
+    each_unsummed(tx, None, &EVER, |fact| mark(fact.seq()))?;
+    each_in_runs(tx, PLACES, None, &EVER, |place: EventPlace| mark(place.seq))?;
     let sql = "SELECT seq, actor, event_ms FROM event_log \
                WHERE seq > $1 AND superseded_by IS NULL ORDER BY seq LIMIT $2";
     let (mut found, mut last) = (Vec::new(), Some(after));
@@ -313,10 +286,10 @@ pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
 /// The numbers of the events of actors in a range of buckets. The actors must be sorted.
 pub(super) fn seqs(tx: &mut Tx<'_>, actors: &[i64], buckets: &Range<i64>) -> Result<String> {
     let mut seqs = BTreeSet::new();
-    unsummed_of_actors(tx, actors, buckets, |fact| {
+    each_unsummed(tx, Some(actors), buckets, |fact| {
         seqs.insert(fact.seq());
     })?;
-    places::of_actors(tx, actors, buckets, |place| {
+    each_in_runs(tx, PLACES, Some(actors), buckets, |place: EventPlace| {
         seqs.insert(place.seq);
     })?;
     json(&Vec::from_iter(seqs))
@@ -344,23 +317,20 @@ pub fn sums_by_actor(
 ) -> Result<Vec<ActorFacts>> {
     let mut work: HashMap<i64, ActorWork> = HashMap::new();
     let buckets = buckets(&instants);
+    let numbers = actors.as_ref().map(|actors| sorted(actors.iter().map(|actor| actor.number)));
+    let numbers = numbers.as_deref();
     let add = |fact: Fact| work.entry(fact.actor()).or_default().add(&fact);
-    match &actors {
-        Some(actors) => {
-            let mut numbers: Vec<i64> = actors.iter().map(|actor| actor.number).collect();
-            numbers.sort_unstable();
-            of_actors(tx, &numbers, &buckets, add)?;
-            places::of_actors(tx, &numbers, &buckets, |place| {
-                work.entry(place.actor).or_default().see(place.bucket, place.seq);
-            })?;
-        }
-        None => {
-            of_everybody(tx, &buckets, add)?;
-            places::of_everybody(tx, &buckets, |place| {
-                work.entry(place.actor).or_default().see(place.bucket, place.seq);
-            })?;
-        }
+    if numbers.is_some() {
+        each_fact(tx, numbers, &buckets, add)?;
+    } else {
+        each_unsummed(tx, None, &buckets, add)?;
+        sums::parts_of_everybody(tx, &buckets, |actor, sums| {
+            work.entry(actor).or_default().sums.add(sums, 1);
+        })?;
     }
+    each_in_runs(tx, PLACES, numbers, &buckets, |place: EventPlace| {
+        work.entry(place.actor).or_default().see(place.bucket, place.seq);
+    })?;
     let last_ms = last_of(tx, &work)?;
     let mut found = Vec::with_capacity(work.len());
     let each = |Actor { number, person, email }| {
@@ -433,7 +403,7 @@ pub fn users_of_app(tx: &mut Tx<'_>, app: &str, since: Timestamp) -> Result<Vec<
     let since = since.milliseconds() / BUCKET_MS;
     // Of all events, and of those since the instant.
     let mut counts: HashMap<i64, [i64; 2]> = HashMap::new();
-    of_everybody(tx, &EVER, |fact| {
+    each_fact(tx, None, &EVER, |fact| {
         if contexts.contains(&fact.context()) {
             let [all, lately] = counts.entry(fact.actor()).or_default();
             *all += fact.sums.events;
@@ -453,10 +423,8 @@ pub fn users_of_app(tx: &mut Tx<'_>, app: &str, since: Timestamp) -> Result<Vec<
 
 /// The names of the apps that events of these actors name, in order.
 pub fn apps_of(tx: &mut Tx<'_>, actors: &[i64]) -> Result<Vec<String>> {
-    let mut actors = actors.to_vec();
-    actors.sort_unstable();
     let mut counts: HashMap<i64, i64> = HashMap::new();
-    of_actors(tx, &actors, &EVER, |fact| {
+    each_fact(tx, Some(&sorted(actors.iter().copied())), &EVER, |fact| {
         *counts.entry(fact.context()).or_default() += fact.sums.events;
     })?;
     counts.retain(|_, events| *events > 0);
@@ -475,10 +443,8 @@ pub fn read(
     instants: Range<i64>,
     mut each: impl FnMut(i64, i64, &FactContext, &MeasureSums),
 ) -> Result<()> {
-    let mut actors = actors.to_vec();
-    actors.sort_unstable();
     let mut found: BTreeMap<[i64; 3], MeasureSums> = BTreeMap::new();
-    of_actors(tx, &actors, &buckets(&instants), |fact| {
+    each_fact(tx, Some(&sorted(actors.iter().copied())), &buckets(&instants), |fact| {
         if fact.context() != 0 {
             let key = [fact.actor(), fact.bucket(), fact.context()];
             found.entry(key).or_default().add(&fact.sums, 1);
@@ -493,6 +459,12 @@ pub fn read(
         each(actor, bucket * BUCKET_MS, context, &sums);
     }
     Ok(())
+}
+
+fn sorted(numbers: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut numbers: Vec<i64> = numbers.collect();
+    numbers.sort_unstable();
+    numbers
 }
 
 fn json(numbers: &[i64]) -> Result<String> {

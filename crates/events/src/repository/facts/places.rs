@@ -1,8 +1,6 @@
 //! Where the events of summed facts are: actor, quarter hour and number of the event, in runs.
 
-use std::ops::Range;
-
-use lyceum_core::{Problem, Result};
+use lyceum_core::Result;
 use lyceum_runs::{PackedNumbers, RunRecord, Runs, pack};
 use lyceum_store::Tx;
 
@@ -42,28 +40,6 @@ impl RunRecord for EventPlace {
             seq: before.seq.wrapping_add(packed.number()?),
         })
     }
-}
-
-/// Calls `each` with the places of actors in a range of buckets, in no particular order. The actors must be sorted.
-pub(super) fn of_actors(
-    tx: &mut Tx<'_>,
-    actors: &[i64],
-    buckets: &Range<i64>,
-    each: impl FnMut(EventPlace),
-) -> Result<()> {
-    match Runs::open(tx, PLACES)?.find(tx, actors, buckets, each)? {
-        true => Ok(()),
-        false => Err(Problem::internal("a run of places is missing")),
-    }
-}
-
-/// Calls `each` with all places in a range of buckets, in no particular order.
-pub(super) fn of_everybody(
-    tx: &mut Tx<'_>,
-    buckets: &Range<i64>,
-    each: impl FnMut(EventPlace),
-) -> Result<()> {
-    Runs::open(tx, PLACES)?.scan(tx, buckets, each)
 }
 
 /// Removes a place, in a transaction that holds the list of facts.

@@ -6,13 +6,13 @@ use std::ops::Range;
 use lyceum_core::Result;
 use lyceum_runs::{Runs, hold_lists};
 use lyceum_store::dialect::{is_among, is_one_of_numbers, look_up};
-use lyceum_store::{Tx, Value};
+use lyceum_store::{SqlDialect, Tx, Value};
 
 use super::super::run_lists::{FACTS, PLACES};
 use super::places::EventPlace;
-use super::{COLUMNS, Fact, KEY, SHARED, json, read_sums, take_young};
+use super::{COLUMNS, Fact, KEY, SHARED, fact, json, read_sums, take_young};
 use crate::facts::MeasureSums;
-use crate::limits::FACT_SUM_CHUNK_COUNT;
+use crate::limits::{FACT_ROWS_COUNTED_MAX_COUNT, FACT_SUM_CHUNK_COUNT};
 
 /// Buckets of a day.
 const DAY: i64 = 96;
@@ -34,6 +34,17 @@ pub fn is_summing_due(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(has_rows || !Runs::<Fact>::open(tx, FACTS)?.is_empty())
 }
 
+/// About how many facts are not summed; `None` if there are none. Of the facts of the last seconds, it counts only those in
+/// rows of their own, up to a limit, because counting the others would unpack them.
+pub fn count_unsummed(tx: &mut Tx<'_>) -> Result<Option<i64>> {
+    if !is_summing_due(tx)? {
+        return Ok(None);
+    }
+    let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM event_facts LIMIT $1) AS f";
+    let rows = tx.query_one(sql, &[FACT_ROWS_COUNTED_MAX_COUNT.into()], |row| row.int(0))?;
+    Ok(Some(rows.unwrap_or_default() + Runs::<Fact>::open(tx, FACTS)?.count()))
+}
+
 /// Sums facts that are not in runs, or moves them into a run if they are many. Returns where the runs that [`sum_runs`]
 /// sums end now; `None` if another server moves or sums facts at this moment.
 pub fn sum_young(tx: &mut Tx<'_>) -> Result<Option<i64>> {
@@ -50,17 +61,17 @@ pub fn sum_young(tx: &mut Tx<'_>) -> Result<Option<i64>> {
     Ok(Some(runs.end()))
 }
 
-/// Sums a limited number of facts of the runs before `end`. Returns whether there may be more; `false` also if another
-/// server moves or sums facts at this moment.
-pub fn sum_runs(tx: &mut Tx<'_>, end: i64) -> Result<bool> {
+/// Sums a limited number of facts of the runs before `end`. Returns whether there may be more; `None` if another server
+/// moves or sums facts at this moment.
+pub fn sum_runs(tx: &mut Tx<'_>, end: i64) -> Result<Option<bool>> {
     if !hold_lists(tx, &[FACTS])? {
-        return Ok(false);
+        return Ok(None);
     }
     let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
-    let Some(facts) = runs.take(tx, end, FACT_SUM_CHUNK_COUNT)? else { return Ok(false) };
+    let Some(facts) = runs.take(tx, end, FACT_SUM_CHUNK_COUNT)? else { return Ok(Some(false)) };
     add(tx, facts)?;
     // A list without runs begins again with small numbers, so `end` says nothing about its next runs.
-    Ok(!runs.is_empty())
+    Ok(Some(!runs.is_empty()))
 }
 
 /// Adds facts to the sums, and their places to the runs of places, in a transaction that holds the list of facts.
@@ -106,51 +117,57 @@ fn add(tx: &mut Tx<'_>, facts: Vec<Fact>) -> Result<()> {
     Runs::open_alone(tx, PLACES)?.add(tx, places.into_iter().collect())
 }
 
-/// Calls `each` with the sums of actors in a range of buckets.
-pub(super) fn of_actors(
+/// Calls `each` with the sums of the actors, or of everybody, in a range of buckets.
+pub(super) fn each(
     tx: &mut Tx<'_>,
-    actors: &[i64],
+    actors: Option<&[i64]>,
     buckets: &Range<i64>,
     mut each: impl FnMut(Fact),
 ) -> Result<()> {
-    let among = is_one_of_numbers(tx.dialect(), "s.actor", "$3");
-    let condition = format!("s.day = days.day AND {among} AND s.bucket >= $4 AND s.bucket < $5");
-    let sql = format!(
-        "{DAYS} SELECT {} FROM days {} WHERE days.day <= $2",
-        columns(),
-        look_up(tx.dialect(), "event_sums", "s", &condition)
-    );
-    let [first, last] = days(buckets);
-    let actors = json(actors)?;
-    let values: [Value<'_>; 5] =
-        [first.into(), last.into(), (&actors).into(), buckets.start.into(), buckets.end.into()];
+    let [first, last] = [buckets.start, buckets.end].map(|bucket| bucket.div_euclid(DAY));
+    let mut values = [first, last, buckets.start, buckets.end].map(Value::Int).to_vec();
+    let within = "s.bucket >= $3 AND s.bucket < $4";
+    let numbers = json(actors.unwrap_or_default())?;
+    let columns = columns();
+    let sql = if actors.is_some() {
+        values.push((&numbers).into());
+        let is_one = is_one_of_numbers(tx.dialect(), "s.actor", "$5");
+        let condition = format!("s.day = days.day AND {within} AND {is_one}");
+        let from = look_up(tx.dialect(), "event_sums", "s", &condition);
+        format!("{DAYS} SELECT {columns} FROM days {from} WHERE days.day <= $2")
+    } else {
+        format!("SELECT {columns} FROM event_sums s WHERE s.day >= $1 AND s.day <= $2 AND {within}")
+    };
     tx.query(&sql, &values, |row| {
-        each(Fact {
-            key: [row.int(0)?, row.int(1)?, row.int(2)?, row.int(3)?],
-            sums: read_sums(row)?,
-        });
+        each(fact(row)?);
         Ok(true)
     })
 }
 
-/// Calls `each` with all sums in a range of buckets.
-pub(super) fn of_everybody(
+/// Calls `each` with an actor and a part of the actor's sums in a range of buckets, until all of everybody's were handed.
+/// PostgreSQL adds them up for each day, because each row costs more to send than to add. SQLite would need longer than
+/// reading its rows takes.
+pub(super) fn parts_of_everybody(
     tx: &mut Tx<'_>,
     buckets: &Range<i64>,
-    mut each: impl FnMut(Fact),
+    mut each: impl FnMut(i64, &MeasureSums),
 ) -> Result<()> {
+    if tx.dialect() == SqlDialect::Sqlite {
+        return self::each(tx, None, buckets, |fact| each(fact.actor(), &fact.sums));
+    }
+    let totals: Vec<String> =
+        COLUMNS[KEY..].iter().map(|name| format!("CAST(SUM(s.{name}) AS BIGINT)")).collect();
+    // In the order of the key, so that nothing is sorted.
     let sql = format!(
-        "SELECT {} FROM event_sums s \
-         WHERE s.day >= $1 AND s.day <= $2 AND s.bucket >= $3 AND s.bucket < $4",
-        columns()
+        "SELECT s.actor, {} FROM event_sums s \
+         WHERE s.day >= $1 AND s.day <= $2 AND s.bucket >= $3 AND s.bucket < $4 \
+         GROUP BY s.day, s.actor",
+        totals.join(", ")
     );
-    let [first, last] = days(buckets);
+    let [first, last] = [buckets.start, buckets.end].map(|bucket| bucket.div_euclid(DAY));
     let values = [first, last, buckets.start, buckets.end].map(Value::Int);
     tx.query(&sql, &values, |row| {
-        each(Fact {
-            key: [row.int(0)?, row.int(1)?, row.int(2)?, row.int(3)?],
-            sums: read_sums(row)?,
-        });
+        each(row.int(0)?, &read_sums(row, 1)?);
         Ok(true)
     })
 }
@@ -170,9 +187,4 @@ pub(super) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
 fn columns() -> String {
     let sums: Vec<String> = COLUMNS[KEY..].iter().map(|name| format!("s.{name}")).collect();
     format!("s.actor, s.bucket, CAST({SHARED} AS BIGINT), s.context, {}", sums.join(", "))
-}
-
-/// The first and the last day of a range of buckets.
-fn days(buckets: &Range<i64>) -> [i64; 2] {
-    [buckets.start, buckets.end].map(|bucket| bucket.div_euclid(DAY))
 }

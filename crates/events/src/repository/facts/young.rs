@@ -1,4 +1,5 @@
-//! Facts that arrived together and are not in a run yet: packed, in rows that only their own transaction writes.
+//! Facts that arrived together and are not in a run yet: packed, in rows that only their own transaction writes. Both
+//! stores have such rows; the comment in migration 120 is older.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -39,7 +40,8 @@ pub(super) fn each(
 ) -> Result<()> {
     let sql = "SELECT facts FROM event_young_facts WHERE first_actor <= $1 AND last_actor >= $2 \
                AND first_bucket < $3 AND last_bucket >= $4";
-    tx.query(sql, &bounds(actors, buckets), |row| {
+    let bounds = [*actors.end(), *actors.start(), buckets.end, buckets.start].map(Value::Int);
+    tx.query(sql, &bounds, |row| {
         for fact in ChunkRecords::<Fact>::of(row.blob(0)?) {
             let fact = fact?;
             if actors.contains(&fact.actor()) && buckets.contains(&fact.bucket()) {
@@ -48,10 +50,6 @@ pub(super) fn each(
         }
         Ok(true)
     })
-}
-
-fn bounds(actors: &RangeInclusive<i64>, buckets: &Range<i64>) -> [Value<'static>; 4] {
-    [*actors.end(), *actors.start(), buckets.end, buckets.start].map(Value::Int)
 }
 
 /// Removes the facts of a range of actors for which `goes` is true, in a transaction that holds the list of runs.

@@ -23,7 +23,7 @@ impl Digests {
         Self { md5: Md5::new(), given_md5: None, others: Vec::new() }
     }
 
-    pub(super) fn asked(put: &PutRequest) -> Result<Self, R2Fault> {
+    pub(super) fn requested_by(put: &PutRequest) -> Result<Self, R2Fault> {
         let given_md5 = match &put.md5 {
             None => None,
             Some(text) => {
@@ -45,7 +45,7 @@ impl Digests {
         Ok(Self { md5: Md5::new(), given_md5, others: others.collect() })
     }
 
-    pub(super) fn see(&mut self, chunk: &[u8]) {
+    pub(super) fn update(&mut self, chunk: &[u8]) {
         self.md5.update(chunk);
         for (.., context) in &mut self.others {
             context.update(chunk);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lyceum_blob::{Blob, Blobs, Digest, Writer};
+use lyceum_blob::{Blob, Blobs, DeletionRight, Digest, Writer};
 use lyceum_core::config::S3Settings;
 use lyceum_core::random::secret_id;
 use lyceum_core::time::Clock;
@@ -80,7 +80,7 @@ impl R2Bucket {
     /// the folder, or in S3 under the name of the project, which is the name of the parent folder.
     pub(crate) fn open(
         folder: &Path,
-        s3: &S3Settings,
+        (s3, right): (&S3Settings, DeletionRight),
         clock: Arc<dyn Clock>,
         max_bytes: u64,
         spared: Duration,
@@ -88,11 +88,16 @@ impl R2Bucket {
     ) -> Result<Self> {
         let project = folder.parent().and_then(Path::file_name).unwrap_or_default();
         let name = format!("projects/{}", project.to_string_lossy());
-        let blobs = Blobs::open_at(folder.join("objects"), s3, &name)?;
+        let blobs = Blobs::open_at(folder.join("objects"), s3, &name)?.with_right(right);
         let index = open(&folder.join("index.sqlite"), is_replicated)?;
         let made = index.execute_batch(SCHEMA);
         made.map_err(|fault| failed("make the index of a bucket", &fault))?;
         Ok(Self { index: Mutex::new(index), blobs, clock, max_bytes, spared })
+    }
+
+    /// Whether blobs without an object can be removed now.
+    pub(crate) fn may_sweep(&self) -> bool {
+        self.blobs.may_delete()
     }
 
     /// Removes blobs without an object, which a crash between writing bytes and index leaves. No other process may
@@ -176,7 +181,7 @@ impl R2Bucket {
             if only_if.is_some_and(|condition| !condition.holds(before.as_ref())) {
                 return Ok(Err(R2Fault::Condition(None)));
             }
-            if let Err(problem) = writer.keep() {
+            if let Err(problem) = writer.store() {
                 return Ok(Err(problem.into()));
             }
             store(index, &object, &[digest.0], gone)?;

@@ -66,7 +66,8 @@ impl Backup {
         let now = SystemClock.now();
         let bar = printer.progress("bytes read", 0);
         let source = BackupSource { db: &db, config: &config, node: &node, has_database: true };
-        let made = lyceum_server::backup::make(source, now, &file, |bytes| bar.set_position(bytes));
+        let made =
+            lyceum_server::backup::create(source, now, &file, |bytes| bar.set_position(bytes));
         bar.finish_and_clear();
         let written = made?;
         let (ended, path, bytes) = (SystemClock.now(), self.file.clone(), written.bytes);
@@ -85,6 +86,19 @@ impl Backup {
         printer.warn(&about_master_key(&config));
         about_the_rest(printer, &written.cover, &written.missing);
         Ok(())
+    }
+}
+
+/// Says when the server may delete what its original may need.
+pub(super) fn about_original(config: &Config, printer: &Printer) {
+    if config.has_replicas() {
+        let kept = match config.s3.bucket.as_str() {
+            "" => "no replicas of the original",
+            _ => "nothing from the S3 bucket, and no replicas of the original,",
+        };
+        printer.warn(&format!(
+            "the server deletes {kept} before `lyceum admin take-over` says that the original never runs again"
+        ));
     }
 }
 
@@ -146,6 +160,7 @@ impl Restore {
         }
         printer.done(&format!("restored from '{}'", self.file()));
         printer.warn(&about_master_key(&config));
+        about_original(&config, printer);
         Ok(())
     }
 
@@ -269,7 +284,7 @@ fn unpacked(
     printer: &Printer,
 ) -> Result<UnpackedBackup> {
     let bar = printer.progress("reading the backup", backup.size);
-    let draft = backup::take(backup, &config.store.data, |bytes| bar.set_position(bytes));
+    let draft = backup::unpack(backup, &config.store.data, |bytes| bar.set_position(bytes));
     bar.finish_and_clear();
     let draft = draft?;
     draft.fits(&config.s3)?;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use lyceum_access::{MasterKey, sealed};
-use lyceum_core::time::{Clock, SystemClock, Timestamp};
+use lyceum_core::time::{Clock, SystemClock};
 use lyceum_hosting::nodes::report;
 use lyceum_store::Db;
 use serde_json::{Map, Value, json};
@@ -31,7 +31,7 @@ impl RotateMasterKey {
         let db = settings::open(&loaded.config, Missing::Refuse)?;
         let now = SystemClock.now();
         let keyring = settings::keyring(&db, &loaded, now)?;
-        check_servers(&db, now, keyring.master())?;
+        check_servers(&db, keyring.master())?;
         let columns = lyceum_server::sealed_columns();
         let counts = sealed::rotate_master_key(&db, now, keyring.master(), &columns)?;
         let lines = || {
@@ -48,8 +48,8 @@ impl RotateMasterKey {
 }
 
 /// Refuses the rotation while a server may encrypt under another key. Errors: `Conflict`.
-fn check_servers(db: &Db, now: Timestamp, master: &MasterKey) -> Result {
-    let nodes = db.read_blocking(|tx| report::list(tx, now))?;
+fn check_servers(db: &Db, master: &MasterKey) -> Result {
+    let nodes = db.read_blocking(report::list)?;
     let Some(node) = report::with_other_key(&nodes, &master.fingerprint()) else { return Ok(()) };
     let message = format!(
         "the server '{}', which last reported at {}, still encrypts under another master key than 'keys.master'",

@@ -10,6 +10,7 @@ mod person;
 mod projects;
 mod purge;
 mod replica;
+mod take_over;
 mod users;
 
 use clap::Subcommand;
@@ -23,6 +24,8 @@ pub(crate) enum Admin {
     Backup(backup::Backup),
     /// Restore the server from a backup file, or from its replica to a time
     Restore(backup::Restore),
+    /// Say that this server replaces the original of its database, which will never run again
+    TakeOver(take_over::TakeOver),
     /// Check all data, or a backup, for missing files and inconsistent records
     Check(check::Check),
     /// Permanently remove records that were deleted long ago
@@ -53,6 +56,7 @@ impl Admin {
         match self {
             Self::Backup(backup) => backup.run(printer),
             Self::Restore(restore) => restore.run(printer),
+            Self::TakeOver(take_over) => take_over.run(printer),
             Self::Check(check) => check.run(printer),
             Self::Purge(purge) => purge.run(printer),
             Self::RotateKeys(rotate) => rotate.run(printer),

@@ -119,7 +119,7 @@ pub(super) fn node(config: &Config) -> Result<(Node, nodes::NodeLock)> {
 
 /// The node of the data folder, without creating one.
 pub(super) fn known_node(config: &Config) -> Result<Node> {
-    Ok(Node::look(&folder(config), &about(config))?)
+    Ok(Node::read(&folder(config), &about(config))?)
 }
 
 fn folder(config: &Config) -> PathBuf {

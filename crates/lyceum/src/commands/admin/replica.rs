@@ -7,7 +7,7 @@ use lyceum_hosting::replicas::{self, ReplicaStore, RestorableTimes};
 use lyceum_store::StoreLocation;
 use serde_json::json;
 
-use super::backup::about_master_key;
+use super::backup::{about_master_key, about_original};
 use super::projects;
 use crate::failure::{Code, Failure, Result};
 use crate::in_use;
@@ -67,6 +67,7 @@ pub(super) fn restore(
         counted(restored, "file")
     ));
     printer.warn(&about_master_key(config));
+    about_original(config, printer);
     if config.s3.bucket.is_empty() {
         printer.warn(
             "versions and bucket objects of projects are not in the replica; restore 'hosting/blobs' and the objects \

@@ -116,7 +116,7 @@ impl Create {
             };
             Ok((person, link))
         })?;
-        tell(printer, &reached_at(&loaded, &db)?, &person, link.as_deref());
+        print_account(printer, &reached_at(&loaded, &db)?, &person, link.as_deref());
         Ok(())
     }
 }
@@ -129,7 +129,7 @@ fn read_password() -> Result<String> {
     Ok(typed)
 }
 
-fn tell(printer: &Printer, address: &str, person: &Person, link: Option<&str>) {
+fn print_account(printer: &Printer, address: &str, person: &Person, link: Option<&str>) {
     let link = link.map(|link| format!("{address}/welcome?link={link}"));
     printer.answer(
         || link.clone().map_or_else(String::new, |link| link + "\n"),
@@ -210,7 +210,7 @@ impl One {
             noted(tx, now, "user.link", person.account_name())?;
             Ok((person, link))
         })?;
-        tell(printer, &reached_at(&loaded, &db)?, &person, Some(&link));
+        print_account(printer, &reached_at(&loaded, &db)?, &person, Some(&link));
         Ok(())
     }
 

@@ -337,7 +337,7 @@ impl Reset {
             return Err(Failure::new(Code::Conflict, message).hint("confirm it with --yes"));
         }
         if project.file.exists() {
-            project.keep(printer)?;
+            project.back_up(printer)?;
             for suffix in ["", "-wal", "-shm"] {
                 let file = PathBuf::from(format!("{}{suffix}", project.file.display()));
                 if file.exists() {
@@ -430,7 +430,7 @@ impl Restore {
             return Ok(());
         }
         project.make_folder()?;
-        project.keep(printer)?;
+        project.back_up(printer)?;
         schema::restore(from, &project.file)?;
         printer.done(&format!("restored from '{}'", from.display()));
         Ok(())

@@ -37,7 +37,7 @@ impl Project {
     }
 
     /// Copies the database, if it exists, before it is replaced, and prints how to restore it.
-    pub(super) fn keep(&self, printer: &Printer) -> Result {
+    pub(super) fn back_up(&self, printer: &Printer) -> Result {
         if !self.file.exists() {
             return Ok(());
         }

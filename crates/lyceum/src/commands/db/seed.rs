@@ -76,7 +76,7 @@ impl SeedDb {
             return remote.put(&whole, printer);
         }
         project.make_folder()?;
-        project.keep(printer)?;
+        project.back_up(printer)?;
         schema::restore(&draft, &project.file)?;
         printer.answer(String::new, || json!({ "file": project.file }));
         printer.done("seeded the database");

@@ -41,7 +41,7 @@ pub(crate) fn choose(
     }
 }
 
-/// Writes the server's values into the config where it has literals, and lists what must be changed by hand. This
+/// Replaces literals in the config by the server's values, and lists what must be changed by hand. This
 /// deploy keeps its slug even if the name changes.
 fn take_over(
     local: &mut LocalProject,

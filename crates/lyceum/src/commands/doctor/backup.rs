@@ -15,7 +15,7 @@ const BACKUP_OLD_H: i64 = 48;
 pub(super) fn check(config: &Config, now: Timestamp) -> Finding {
     let read = || -> Result<_> {
         let db = settings::open(config, Missing::Refuse)?;
-        Ok(db.read_blocking(|tx| Ok((runs::last(tx)?, runs::last_checked(tx)?)))?)
+        Ok(db.read_blocking(|tx| Ok((runs::last_complete(tx)?, runs::last_checked(tx)?)))?)
     };
     let ill = |state, found: String, remedy: &str| Finding::ill("backup", state, found, remedy);
     let (last, checked) = match read() {

@@ -46,7 +46,7 @@ impl<'p> Check<'p> {
             Ok(_) => return self.skipped += 1,
             Err(fault) => {
                 self.documents += 1;
-                self.tell(path, "", &fault);
+                self.print_fault(path, "", &fault);
                 return;
             }
         };
@@ -61,17 +61,17 @@ impl<'p> Check<'p> {
         faults.extend(summary.and_then(|summary| self.library.add(path, summary)));
         let refused = faults.iter().any(|fault| fault.severity == Severity::Error);
         for fault in &faults {
-            self.tell(path, &text, fault);
+            self.print_fault(path, &text, fault);
         }
         self.good.extend(kind.filter(|_| !refused).map(|kind| (kind, path.clone())));
     }
 
     /// Reports an error in a file whose text is no longer in memory.
     pub(super) fn tell_later(&mut self, path: &Path, fault: &DocumentFault) {
-        self.tell(path, &files::text(path).unwrap_or_default(), fault);
+        self.print_fault(path, &files::text(path).unwrap_or_default(), fault);
     }
 
-    fn tell(&mut self, path: &Path, text: &str, fault: &DocumentFault) {
+    fn print_fault(&mut self, path: &Path, text: &str, fault: &DocumentFault) {
         match fault.severity {
             Severity::Error => self.errors += 1,
             Severity::Warning => self.warnings += 1,

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use lyceum_assessment::files::{self, NewFile};
-use lyceum_assessment::{Kind, limits};
+use lyceum_assessment::{ContentKind, limits};
 use lyceum_blob::Blobs;
 use lyceum_core::config::Config;
 use lyceum_core::messages::io_reason;
@@ -73,7 +73,7 @@ impl DocumentFileImport {
                 Ok((file, bytes)) => {
                     let mut writer = self.blobs.writer()?;
                     writer.write_all(&bytes).map_err(Problem::internal)?;
-                    let (size, sha256) = (bytes.len() as u64, writer.keep()?.to_string());
+                    let (size, sha256) = (bytes.len() as u64, writer.store()?.to_string());
                     stored.push(NewFile { path: file, sha256, size });
                 }
                 Err(reason) => warn(&not_stored(path, &reference.path, &reason)),
@@ -117,7 +117,7 @@ pub(super) fn add_files(
     tx: &mut Tx<'_>,
     now: Timestamp,
     path: &Path,
-    (kind, identifier): (Kind, &str),
+    (kind, identifier): (ContentKind, &str),
     stored: &[NewFile],
     warn: impl Fn(&str),
 ) -> Result<usize> {
@@ -148,7 +148,7 @@ impl DocumentWithFiles {
     /// Reads which files a document has; `None` if it has no files.
     pub(super) fn find(
         tx: &mut Tx<'_>,
-        (kind, identifier): (Kind, &str),
+        (kind, identifier): (ContentKind, &str),
         text: impl FnOnce() -> Result<String>,
     ) -> Result<Option<Self>> {
         let stored = files::list_stored(tx, kind, identifier)?;

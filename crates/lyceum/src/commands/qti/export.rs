@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lyceum_assessment::{Kind, repository};
+use lyceum_assessment::{ContentKind, repository};
 use lyceum_blob::Blobs;
 use lyceum_core::Problem;
 use lyceum_store::Tx;
@@ -53,9 +53,11 @@ impl Export {
         let warn = |text: &str| bar.suspend(|| printer.warn(text));
         let mut counts = Map::new();
         let exported = db.read_blocking(|tx| {
-            for (kind, folder) in
-                [(Kind::Item, "items"), (Kind::Test, "tests"), (Kind::Stimulus, "stimuli")]
-            {
+            for (kind, folder) in [
+                (ContentKind::Item, "items"),
+                (ContentKind::Test, "tests"),
+                (ContentKind::Stimulus, "stimuli"),
+            ] {
                 let folder_path = part.join(folder);
                 fs::create_dir_all(&folder_path).map_err(|error| failed(&folder_path, &error))?;
                 let (mut names, mut count) = (ExportNames::default(), 0_u64);
@@ -96,7 +98,7 @@ impl Export {
 fn add_files(
     tx: &mut Tx<'_>,
     blobs: &Blobs,
-    document: (Kind, &str),
+    document: (ContentKind, &str),
     path: &Path,
     warn: impl Fn(&str),
 ) -> lyceum_core::Result<()> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lyceum_assessment::files::NewFile;
-use lyceum_assessment::{CheckedDocument, DocumentChange, Kind, Object, repository};
+use lyceum_assessment::{CheckedDocument, ContentKind, DocumentChange, Object, repository};
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_core::{Problem, ProblemKind};
 use lyceum_qti::{DocumentKind, relinked};
@@ -41,10 +41,10 @@ struct Count {
 }
 
 /// The kinds in the order in which they refer to each other, with their plurals.
-const ORDER: [(Kind, DocumentKind, &str); 3] = [
-    (Kind::Stimulus, DocumentKind::Stimulus, "stimuli"),
-    (Kind::Item, DocumentKind::Item, "items"),
-    (Kind::Test, DocumentKind::Test, "tests"),
+const ORDER: [(ContentKind, DocumentKind, &str); 3] = [
+    (ContentKind::Stimulus, DocumentKind::Stimulus, "stimuli"),
+    (ContentKind::Item, DocumentKind::Item, "items"),
+    (ContentKind::Test, DocumentKind::Test, "tests"),
 ];
 
 impl Import {
@@ -141,7 +141,7 @@ fn missing(db: &Db, check: &mut Check<'_>) -> Result {
 fn store(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    kind: Kind,
+    kind: ContentKind,
     path: &Path,
     library: &Library,
     count: &mut Count,

@@ -183,7 +183,7 @@ impl Run {
         let bound = bind(self.port)?;
         let runtime = runtime(loaded.config.server.workers)?;
         if let Some(other) = &other {
-            runtime.block_on(platform::look(other, &mut demo, printer));
+            runtime.block_on(platform::check(other, &mut demo, printer));
         }
         let port = bound.local_addr().map_err(Problem::internal)?.port();
         let mut config = loaded.config;
@@ -200,7 +200,7 @@ impl Run {
         let (now, migrations) = (clock.now(), lyceum_server::migrations());
         let Sandbox { mut database_file, db, keyring, player, link } =
             Sandbox::open(database_file, &migrations, now, &url, &demo)?;
-        database_file.tell(&url);
+        database_file.publish_address(&url);
         let entry = RunningSandbox {
             pid: std::process::id(),
             port,

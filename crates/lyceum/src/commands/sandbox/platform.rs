@@ -48,7 +48,7 @@ pub(super) fn open(tracking: &Tracking, mode: LearningMode) -> Result<Option<Rem
 
 /// Checks that the other server answers, and reads the course if only the flags name it. A server that does not
 /// answer causes only a warning, because everything else works without it.
-pub(super) async fn look(other: &RemoteLearning, demo: &mut Demo, printer: &Printer) {
+pub(super) async fn check(other: &RemoteLearning, demo: &mut Demo, printer: &Printer) {
     let named = demo.learner.course_id.clone().filter(|_| demo.learner.courses.is_empty());
     let id = named.clone().unwrap_or_default();
     match other.client.record(COURSES, if id.is_empty() { "-" } else { &id }).await {

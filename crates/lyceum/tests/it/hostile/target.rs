@@ -140,7 +140,7 @@ impl Target {
         peak
     }
 
-    /// Memory of the server but for files that it maps.
+    /// Memory of the server without the files that it maps.
     fn memory_kb(&self) -> u64 {
         let status =
             std::fs::read_to_string(format!("/proc/{}/status", self.served.pid())).unwrap();

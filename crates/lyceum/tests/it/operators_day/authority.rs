@@ -7,7 +7,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, 
 use serde_json::Value;
 
 use super::LIVE;
-use crate::machines::Machine;
+use crate::machines::TestMachine;
 
 /// A certificate authority of the school.
 pub(super) struct Authority {
@@ -26,7 +26,7 @@ impl Authority {
     }
 
     /// Lets a machine have a certificate that is valid until the end of this year, where Certbot puts it.
-    pub(super) fn certify(&self, machine: &Machine, until: i32) {
+    pub(super) fn certify(&self, machine: &TestMachine, until: i32) {
         // By the addresses, the test asks one of several machines with the same name.
         let names = ["lyceum.example.org", "10.0.0.4", "10.0.0.5", "10.0.0.6"].map(str::to_owned);
         let mut parameters = CertificateParams::new(names).unwrap();
@@ -41,7 +41,7 @@ impl Authority {
     }
 
     /// Lets a machine trust the authority and find the server's name at an address.
-    pub(super) fn introduce(&self, machine: &Machine, address: &str) {
+    pub(super) fn introduce(&self, machine: &TestMachine, address: &str) {
         let file = machine.path("/usr/local/share/ca-certificates/school.crt");
         fs::write(file, &self.certificate).unwrap();
         machine.run(&format!(
@@ -49,14 +49,14 @@ impl Authority {
         ));
     }
 
-    pub(super) fn client(&self, machine: &Machine) -> TestClient {
+    pub(super) fn client(&self, machine: &TestMachine) -> TestClient {
         let url = format!("https://{}", machine.address);
         TestClient::trusting(url, self.certificate.as_bytes())
     }
 }
 
 /// A client of the API, which is registered on a machine.
-pub(super) fn sign_in(machine: &Machine, client: &TestClient) -> TestClient {
+pub(super) fn sign_in(machine: &TestMachine, client: &TestClient) -> TestClient {
     machine.run(
         "set -a; . /etc/lyceum/environment; set +a\n\
          runuser -u lyceum -- lyceum client create day --id day --secret not-a-real-secret-1 \

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Instant;
 
-use crate::machines::Machine;
+use crate::machines::TestMachine;
 use crate::served::root;
 use crate::walkthrough::blocks;
 
@@ -28,19 +28,19 @@ impl Guide {
     }
 
     /// Runs a step on a machine; what it printed.
-    pub(super) fn take(&self, machine: &Machine, step: &str) -> String {
+    pub(super) fn take(&self, machine: &TestMachine, step: &str) -> String {
         self.take_with(machine, step, str::to_owned)
     }
 
     /// Runs a step whose last command may fail; what it printed.
-    pub(super) fn try_take(&self, machine: &Machine, step: &str) -> String {
+    pub(super) fn try_take(&self, machine: &TestMachine, step: &str) -> String {
         self.take_with(machine, step, |text| format!("{} || true", text.trim_end()))
     }
 
     /// Runs a step with values of the machine in place of those in the guide.
     pub(super) fn take_with(
         &self,
-        machine: &Machine,
+        machine: &TestMachine,
         step: &str,
         edit: impl FnOnce(&str) -> String,
     ) -> String {

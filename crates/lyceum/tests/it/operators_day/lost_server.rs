@@ -14,7 +14,7 @@ use super::writer::{Stop, Writer};
 use super::{LIVE, ORGS, PATIENCE, PROGRAMS, wait_until};
 use crate::deploy;
 use crate::hosted::Moto;
-use crate::machines::{Machine, Network};
+use crate::machines::{Network, TestMachine};
 use crate::packages::without_root;
 use crate::served::binary;
 use crate::transcript::Place;
@@ -47,7 +47,7 @@ fn a_lost_server(network: &Network) {
     let s3 = Moto::start_at("10.0.0.9", "9000");
     s3.create_bucket("lyceum");
     let [data, mut oak, elm] = [("data", "10.0.0.4"), ("oak", "10.0.0.5"), ("elm", "10.0.0.6")]
-        .map(|(name, address)| Machine::start(network, name, address));
+        .map(|(name, address)| TestMachine::start(network, name, address));
     for server in [&oak, &elm] {
         server.receive(&deb.file);
     }
@@ -90,7 +90,7 @@ fn a_lost_server(network: &Network) {
         let replicated = lost.checked_sub(REPLICATED_WITHIN).unwrap();
         scores.expect_in(&client, &scores.acknowledged(replicated));
 
-        let fir = Machine::start(network, "fir", "10.0.0.7");
+        let fir = TestMachine::start(network, "fir", "10.0.0.7");
         fir.receive(&deb.file);
         fir.receive(&settings);
         guide.take_with(&fir, "next-server", |text| text.replace("10.0.0.6", "10.0.0.7"));
@@ -117,7 +117,7 @@ fn a_lost_server(network: &Network) {
 }
 
 /// The servers to which the load balancer sends requests.
-fn servers_in_use(data: &Machine) -> Vec<String> {
+fn servers_in_use(data: &TestMachine) -> Vec<String> {
     let mut socket = UnixStream::connect(data.seen("/run/haproxy/admin.sock")).unwrap();
     socket.write_all(b"show stat\n").unwrap();
     let mut state = String::new();
@@ -130,7 +130,7 @@ fn servers_in_use(data: &Machine) -> Vec<String> {
 }
 
 /// Deploys a project with a database to the server itself.
-fn deploy_through(server: &Machine) {
+fn deploy_through(server: &TestMachine) {
     let place = Place::new()
         .running(binary())
         .with("LYCEUM_URL", &format!("http://{}:4321", server.address))

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
 
-use crate::machines::{Machine, Network};
+use crate::machines::{Network, TestMachine};
 use crate::packages::{run, without_root};
 use authority::{Authority, sign_in};
 use deb::Deb;
@@ -57,7 +57,7 @@ fn an_operator_installs_secures_upgrades_and_restores_a_server() {
 
 fn the_first_hour(network: &Network) {
     let (guide, authority, deb) = (Guide::read(), Authority::new(), Deb::of_this_release());
-    let oak = Machine::start(network, "oak", "10.0.0.5");
+    let oak = TestMachine::start(network, "oak", "10.0.0.5");
     oak.receive(&deb.file);
     install(&guide, &oak, &authority);
     guide.take(&oak, "doctor");
@@ -73,7 +73,7 @@ fn the_first_hour(network: &Network) {
 }
 
 /// From the package to a server that answers at port 443.
-fn install(guide: &Guide, machine: &Machine, authority: &Authority) -> TestClient {
+fn install(guide: &Guide, machine: &TestMachine, authority: &Authority) -> TestClient {
     guide.take(machine, "install");
     guide.take(machine, "public-url");
     let link = guide.take(machine, "administrator");
@@ -91,7 +91,7 @@ fn install(guide: &Guide, machine: &Machine, authority: &Authority) -> TestClien
 }
 
 /// Renews the certificate as Certbot does it.
-fn renew(guide: &Guide, machine: &Machine, authority: &Authority) {
+fn renew(guide: &Guide, machine: &TestMachine, authority: &Authority) {
     let before = main_process(machine);
     assert!(guide.take(machine, "expiry").contains("2100"));
     authority.certify(machine, 2101);
@@ -109,7 +109,7 @@ fn renew(guide: &Guide, machine: &Machine, authority: &Authority) {
 fn a_day_with_one_server(network: &Network) {
     let (guide, authority) = (Guide::read(), Authority::new());
     let (former, current) = (Deb::of_the_former_release(), Deb::of_this_release());
-    let oak = Machine::start(network, "oak", "10.0.0.5");
+    let oak = TestMachine::start(network, "oak", "10.0.0.5");
     // A small disk for the data.
     oak.run("mkdir /var/lib/lyceum && mount -t tmpfs -o size=600m tmpfs /var/lib/lyceum");
     authority.introduce(&oak, oak.address);
@@ -159,7 +159,7 @@ fn token(writer: &Writer) -> &str {
 
 /// Lets the server back itself up at a minute that is near. Returns the backup of that minute, and what was acknowledged
 /// before.
-fn back_up(guide: &Guide, machine: &Machine, writer: &Writer) -> (PathBuf, Vec<String>) {
+fn back_up(guide: &Guide, machine: &TestMachine, writer: &Writer) -> (PathBuf, Vec<String>) {
     let at = machine.run("date --utc --date='90 seconds' +%H:%M");
     guide.take_with(machine, "backups", |text| text.replace("02:00", at.trim()));
     writer.wait(PATIENCE);
@@ -197,9 +197,9 @@ fn restore(
     guide: &Guide,
     network: &Network,
     authority: &Authority,
-    (oak, backup, deb): (&Machine, &PathBuf, &Deb),
-) -> Machine {
-    let elm = Machine::start(network, "elm", "10.0.0.6");
+    (oak, backup, deb): (&TestMachine, &PathBuf, &Deb),
+) -> TestMachine {
+    let elm = TestMachine::start(network, "elm", "10.0.0.6");
     for file in [&deb.file, backup, &oak.path("/root/lyceum-settings.tar.gz")] {
         elm.receive(file);
     }
@@ -213,7 +213,7 @@ fn restore(
 }
 
 /// Takes all the room that the data folder has, and gives it back as the guide says.
-fn fill_the_disk(guide: &Guide, machine: &Machine, writer: &Writer) {
+fn fill_the_disk(guide: &Guide, machine: &TestMachine, writer: &Writer) {
     let before = main_process(machine);
     writer.refusals.lock().unwrap().clear();
     machine.run("cat /dev/zero >> /var/lib/lyceum/before-upgrade.backup || true");
@@ -236,7 +236,7 @@ fn fill_the_disk(guide: &Guide, machine: &Machine, writer: &Writer) {
 }
 
 /// The first process of the service; it stays the same until a restart.
-fn main_process(machine: &Machine) -> String {
+fn main_process(machine: &TestMachine) -> String {
     let state = machine.run("systemctl show lyceum --property=ActiveState,NRestarts,MainPID");
     assert!(state.contains("ActiveState=active") && state.contains("NRestarts=0"), "{state}");
     state

@@ -29,7 +29,7 @@ pub(super) struct Step {
 
     /// A command of `lyceum`.
     pub(super) run: Option<String>,
-    /// The arguments of `node` for what is no command of `lyceum`, in the repository.
+    /// The arguments of `node`, in the repository, for a step that is not a command of `lyceum`.
     pub(super) node: Option<String>,
     /// Its exit code.
     pub(super) code: i32,

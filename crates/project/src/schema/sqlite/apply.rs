@@ -92,12 +92,11 @@ fn moved() -> Problem {
     Problem::new(ProblemKind::Conflict, message)
 }
 
-/// Makes `copy` what `live` becomes by a change that was planned from `state`; the live file stays as
-/// it is. `copy` is written over; where this fails, it is worth nothing.
+/// Applies a change that was planned from `state` to a copy of `live`. The live file stays as it is. `copy` is
+/// overwritten, and unusable if this fails.
 ///
-/// Errors: those of [`push`] and [`super::migrate::migrate`]; `Conflict` where the live file is no
-/// longer what the change was planned from.
-pub fn make(
+/// Errors: those of [`push`] and [`super::migrate::migrate`]; `Conflict` if the live file has changed since `state`.
+pub fn apply_to_copy(
     live: &Path,
     copy: &Path,
     (state, desired): (&DatabaseState, &DatabaseWish),
@@ -266,7 +265,7 @@ pub(crate) fn open(file: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Refuses a file that is no whole database.
+/// Refuses a file that is not a complete database.
 pub fn check(file: &Path) -> Result<()> {
     let reports = texts(&open(file)?, "PRAGMA quick_check(1)")
         .map_err(|_| Problem::invalid("file", "is not a SQLite database"))?;
@@ -293,8 +292,8 @@ pub fn backup(file: &Path, to: &Path) -> Result<()> {
     })
 }
 
-/// Makes a database file the copy of another, whatever it was, in one transaction: others see the old
-/// content or the new one. Errors: the other is no database.
+/// Replaces the content of a database file by that of another, in one transaction: readers see the old content or the
+/// new one. Errors: the other file is not a database.
 pub fn restore(from: &Path, to: &Path) -> Result<()> {
     let source =
         Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| {

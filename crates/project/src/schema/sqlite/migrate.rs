@@ -110,7 +110,7 @@ pub struct Applied {
 }
 
 /// The files that a database file has not seen yet.
-/// Errors: what was applied is not what the files begin with.
+/// Errors: the applied migrations differ from the first files.
 pub fn pending<'a>(file: &Path, files: &'a [MigrationFile]) -> Result<&'a [MigrationFile]> {
     unapplied(&applied(file)?, files)
 }
@@ -244,7 +244,7 @@ fn books(connection: &Connection) -> Result<Vec<Applied>> {
     rows.collect::<Result<_, _>>().map_err(broken)
 }
 
-/// The files behind those that were applied. Errors: what was applied is not what the files begin with.
+/// The files behind those that were applied. Errors: the applied migrations differ from the first files.
 pub fn unapplied<'a>(
     applied: &[Applied],
     files: &'a [MigrationFile],

@@ -49,7 +49,7 @@ impl ProblemSearch<'_> {
         self.current.tables.get(&renamed.unwrap_or(name).to_lowercase())
     }
 
-    /// The column that becomes the one of this name; none: it is new.
+    /// The column that becomes the one of this name; `None` if it is new.
     fn old_column(&self, old: &Table, table: &str, column: &str) -> Option<String> {
         let renamed = self.renames.iter().find_map(|rename| match rename {
             Rename::Column(of, from, to)

@@ -9,7 +9,7 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::who;
+use super::caller_name;
 use crate::answer::Answer;
 use crate::class_access;
 use crate::context::Context;
@@ -43,11 +43,11 @@ struct ClassAccessOutcome {
 async fn give(context: Context) -> Result<Answer> {
     let ClassAccessInput { cards } = context.body_as()?;
     let (keyring, now) = (context.app.gate.keyring(), context.app.clock.now());
-    let (who, class) = (who(&context), context.param("class").to_owned());
+    let (who, class) = (caller_name(&context), context.param("class").to_owned());
     let write = move |tx: &mut Tx<'_>| {
         repository::require(tx, &CLASS, &class)?;
         let master = keyring.master();
-        class_access::give(tx, now, master, (&who, &class), &Reach::Everything, cards)
+        class_access::create_access(tx, now, master, (&who, &class), &Reach::Everything, cards)
     };
     let created = context.app.db.write(write).await?;
     Ok(Answer::of(&ClassAccessOutcome { created }))

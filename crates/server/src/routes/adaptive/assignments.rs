@@ -11,7 +11,7 @@ use lyceum_core::Result;
 use lyceum_store::Tx;
 use serde_json::json;
 
-use super::shape::{some_text, words};
+use super::shape::{one_of, some_text};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route, delete, get, post, put};
@@ -69,7 +69,7 @@ fn of_list(route: Route) -> Route {
     let least = |least: u64| json!({ "type": "integer", "minimum": least });
     route
         .param(ParamPlace::Query, "student", some_text(), "Only assignments of this student.")
-        .param(ParamPlace::Query, "status", words(&STATUSES), "The state of the assignments.")
+        .param(ParamPlace::Query, "status", one_of(&STATUSES), "The state of the assignments.")
         .param(ParamPlace::Query, "subject", some_text(), "Only assignments of this subject.")
         .param(ParamPlace::Query, "grade", some_text(), "Only assignments of this grade.")
         .param(ParamPlace::Query, "limit", least(1), "The maximum number of assignments to return.")

@@ -64,9 +64,10 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn create(context: Context) -> Result<Answer> {
     let test: ExternalTestRequest = context.body_as()?;
-    let assignment =
-        write(&context, move |tx, lesson_context| external::make(tx, lesson_context, &test))
-            .await?;
+    let assignment = write(&context, move |tx, lesson_context| {
+        external::assign_external(tx, lesson_context, &test)
+    })
+    .await?;
     Ok(Answer::of(&assignment))
 }
 

@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::{Success, query_as};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route, get, post, put};
 
@@ -244,7 +244,7 @@ async fn render_question(context: &Context, question: QuestionDraft) -> Result<L
     let app = context.app.clone();
     match question.is_ready() {
         true => question.render(&app.lessons),
-        false => apart(move || question.render(&app.lessons)).await,
+        false => run_blocking(move || question.render(&app.lessons)).await,
     }
 }
 
@@ -286,7 +286,7 @@ async fn show_progress(context: Context) -> Result<Answer> {
         }
     };
     let app = context.app.clone();
-    Ok(Answer::of(&apart(move || progress.render(&app.lessons)).await?))
+    Ok(Answer::of(&run_blocking(move || progress.render(&app.lessons)).await?))
 }
 
 async fn create(context: Context) -> Result<Answer> {

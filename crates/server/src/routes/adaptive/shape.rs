@@ -19,6 +19,6 @@ pub(crate) fn whole_number() -> Value {
     json!({ "type": "integer", "minimum": 0 })
 }
 
-pub(crate) fn words(words: &[&str]) -> Value {
+pub(crate) fn one_of(words: &[&str]) -> Value {
     json!({ "type": "string", "enum": words })
 }

@@ -7,7 +7,7 @@ use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
 use lyceum_assessment::description::DocumentInput;
 use lyceum_assessment::repository::FormerVersion;
 use lyceum_assessment::{
-    CheckedDocument, DocumentChange, Kind, Page, Query, StoredDocument, parse, repository,
+    CheckedDocument, ContentKind, DocumentChange, Page, Query, StoredDocument, parse, repository,
 };
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::list::{self, ListPage};
 use super::{headers, structure};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::etag;
 use crate::limits;
@@ -33,12 +33,14 @@ struct DeletedDocument {
 }
 
 /// The routes of a kind below its collection. The types describe a document of the kind in answers and requests.
-pub(super) fn routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(kind: Kind) -> Vec<Route> {
+pub(super) fn routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(
+    kind: ContentKind,
+) -> Vec<Route> {
     let (one, many) = names(kind);
     // A stimulus contains no answer keys, and a student's player shows it beside the item.
     let reads: Access = match kind {
-        Kind::Stimulus => [QtiRead, AdaptiveRead].into(),
-        Kind::Item | Kind::Test => QtiRead.into(),
+        ContentKind::Stimulus => [QtiRead, AdaptiveRead].into(),
+        ContentKind::Item | ContentKind::Test => QtiRead.into(),
     };
     vec![
         headers::list_parameters(
@@ -94,15 +96,15 @@ pub(super) fn delete_any(name: &str) -> Route {
         .answers::<DeletedDocument>(200, "Deleted.")
 }
 
-fn names(kind: Kind) -> (&'static str, &'static str) {
+fn names(kind: ContentKind) -> (&'static str, &'static str) {
     match kind {
-        Kind::Item => ("AssessmentItem", "AssessmentItems"),
-        Kind::Test => ("AssessmentTest", "AssessmentTests"),
-        Kind::Stimulus => ("Stimulus", "Stimuli"),
+        ContentKind::Item => ("AssessmentItem", "AssessmentItems"),
+        ContentKind::Test => ("AssessmentTest", "AssessmentTests"),
+        ContentKind::Stimulus => ("Stimulus", "Stimuli"),
     }
 }
 
-async fn list_page(context: Context, kind: Kind) -> Result<Answer> {
+async fn list_page(context: Context, kind: ContentKind) -> Result<Answer> {
     let query = Query::read(kind, &list::parameters_of(&context))?;
     let (page, deadline) = (query.clone(), Duration::from_millis(limits::SCAN_MAX_MS));
     let work = move |tx: &mut Tx<'_>| repository::list(tx, &page);
@@ -122,7 +124,7 @@ async fn list_page(context: Context, kind: Kind) -> Result<Answer> {
     )))
 }
 
-async fn read(context: Context, kind: Kind) -> Result<Answer> {
+async fn read(context: Context, kind: ContentKind) -> Result<Answer> {
     let id = context.param("identifier").to_owned();
     let stored = context.app.db.read(move |tx| repository::found(tx, kind, &id)).await?;
     let tag = etag::tag(stored.version);
@@ -138,9 +140,9 @@ pub(super) fn answer_of(stored: &StoredDocument) -> Result<Answer> {
 }
 
 /// `POST` of a document.
-pub(super) async fn create(context: Context, kind: Kind) -> Result<Answer> {
+pub(super) async fn create(context: Context, kind: ContentKind) -> Result<Answer> {
     let (body, now) = (context.body.clone(), context.app.clock.now());
-    let document = apart(move || CheckedDocument::read(kind, &parse(&body)?)).await?;
+    let document = run_blocking(move || CheckedDocument::read(kind, &parse(&body)?)).await?;
     let stored = context.app.db.write(move |tx| repository::create(tx, now, &document)).await?;
     let id = segment(&stored.identifier);
     let path = context.uri.path().trim_end_matches('/').trim_end_matches("/metadata");
@@ -149,32 +151,32 @@ pub(super) async fn create(context: Context, kind: Kind) -> Result<Answer> {
 }
 
 /// JSON for a test changes the stored XML, because the parts of a test have their own addresses.
-async fn replace_document(context: Context, kind: Kind) -> Result<Answer> {
+async fn replace_document(context: Context, kind: ContentKind) -> Result<Answer> {
     match kind {
-        Kind::Test => structure::test_replaced(context).await,
-        Kind::Item | Kind::Stimulus => replace(context, kind).await,
+        ContentKind::Test => structure::test_replaced(context).await,
+        ContentKind::Item | ContentKind::Stimulus => replace(context, kind).await,
     }
 }
 
 /// `PUT` of a document.
-pub(super) async fn replace(context: Context, kind: Kind) -> Result<Answer> {
+pub(super) async fn replace(context: Context, kind: ContentKind) -> Result<Answer> {
     let (body, now) = (context.body.clone(), context.app.clock.now());
     let expected = etag::expected(&context)?;
     let id = context.param("identifier").to_owned();
     let named = id.clone();
-    let change = apart(move || DocumentChange::read(kind, &named, parse(&body)?)).await?;
+    let change = run_blocking(move || DocumentChange::read(kind, &named, parse(&body)?)).await?;
     let write = move |tx: &mut Tx<'_>| repository::replace(tx, now, kind, &id, &change, expected);
     answer_of(&context.app.db.write(write).await?)
 }
 
-async fn remove(context: Context, kind: Kind) -> Result<Answer> {
+async fn remove(context: Context, kind: ContentKind) -> Result<Answer> {
     let expected = etag::expected(&context)?;
     let id = context.param("identifier").to_owned();
     context.app.db.write(move |tx| repository::delete(tx, kind, &id, expected)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
-async fn versions(context: Context, kind: Kind) -> Result<Answer> {
+async fn versions(context: Context, kind: ContentKind) -> Result<Answer> {
     let query = Query::read(kind, &list::parameters_of(&context))?;
     let id = context.param("identifier").to_owned();
     let page = query.clone();
@@ -183,7 +185,7 @@ async fn versions(context: Context, kind: Kind) -> Result<Answer> {
     Ok(list::answer(&page, found.items, found.total))
 }
 
-async fn version(context: Context, kind: Kind) -> Result<Answer> {
+async fn version(context: Context, kind: ContentKind) -> Result<Answer> {
     let id = context.param("identifier").to_owned();
     let number = context.param("version");
     let number: i64 = number.parse().map_err(|_| {

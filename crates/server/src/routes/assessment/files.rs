@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::files::{self, DocumentFile, NewFile};
-use lyceum_assessment::{Kind, limits};
+use lyceum_assessment::{ContentKind, limits};
 use lyceum_blob::Digest;
 use lyceum_core::{Problem, Result, messages};
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::document_files;
 use crate::route::ParamPlace::Path;
@@ -30,8 +30,8 @@ struct FileList {
 }
 
 /// The routes of items or stimuli.
-pub(super) fn routes(kind: Kind) -> Vec<Route> {
-    let name = if kind == Kind::Item { "AssessmentItem" } else { "Stimulus" };
+pub(super) fn routes(kind: ContentKind) -> Vec<Route> {
+    let name = if kind == ContentKind::Item { "AssessmentItem" } else { "Stimulus" };
     let bytes = json!({ "type": "string", "format": "binary" });
     let path = |route: Route| {
         let schema = json!({ "type": "string", "minLength": 1 });
@@ -65,19 +65,19 @@ fn path(context: &Context) -> Result<String> {
     files::check_path(context.param("path"))
 }
 
-async fn list(context: Context, kind: Kind) -> Result<Answer> {
+async fn list(context: Context, kind: ContentKind) -> Result<Answer> {
     let id = context.param("identifier").to_owned();
     let files = context.app.db.read(move |tx| files::list(tx, kind, &id)).await?;
     Ok(Answer::of(&FileList { files }))
 }
 
-async fn read(context: Context, kind: Kind) -> Result<Answer> {
+async fn read(context: Context, kind: ContentKind) -> Result<Answer> {
     let (id, path) = (context.param("identifier").to_owned(), path(&context)?);
     let file = context.app.db.read(move |tx| files::find(tx, kind, &id, &path)).await?;
     document_files::send_current(&context, &file).await
 }
 
-async fn store(context: Context, kind: Kind) -> Result<Answer> {
+async fn store(context: Context, kind: ContentKind) -> Result<Answer> {
     let (id, path) = (context.param("identifier").to_owned(), path(&context)?);
     if context.body.is_empty() {
         return Err(Problem::invalid("body", messages::required("the bytes of the file")));
@@ -85,7 +85,7 @@ async fn store(context: Context, kind: Kind) -> Result<Answer> {
     let known = id.clone();
     context.app.db.read(move |tx| files::list(tx, kind, &known)).await?;
     let (blobs, body) = (context.app.blobs.clone(), context.body.clone());
-    let (sha256, size) = apart(move || {
+    let (sha256, size) = run_blocking(move || {
         let digest = Digest::of(&body);
         let size = blobs.put(&digest, &body[..])?;
         Ok((digest.to_string(), size))
@@ -96,7 +96,7 @@ async fn store(context: Context, kind: Kind) -> Result<Answer> {
     Ok(Answer::of(&put.await?))
 }
 
-async fn remove(context: Context, kind: Kind) -> Result<Answer> {
+async fn remove(context: Context, kind: ContentKind) -> Result<Answer> {
     let (id, path) = (context.param("identifier").to_owned(), path(&context)?);
     context.app.db.write(move |tx| files::delete(tx, kind, &id, &path)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))

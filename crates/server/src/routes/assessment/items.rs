@@ -2,7 +2,9 @@
 
 use lyceum_access::Scope::{AdaptiveRead, QtiRead, QtiWrite};
 use lyceum_assessment::description::{ItemDocument, ItemInput};
-use lyceum_assessment::{ItemAnswer, Kind, Scored, candidate, parse, repository, respond};
+use lyceum_assessment::{
+    AnswerScore, ContentKind, ItemAnswer, candidate, parse, repository, respond,
+};
 use lyceum_core::{Result, body};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +12,7 @@ use serde_json::json;
 
 use super::{documents, headers};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route, get, post};
 
@@ -29,7 +31,7 @@ struct CandidateView {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        post("/metadata", QtiWrite, |context| documents::create(context, Kind::Item))
+        post("/metadata", QtiWrite, |context| documents::create(context, ContentKind::Item))
             .named("createAssessmentItemFromMetadata")
             .description("Stores a new item, sent in its JSON form.")
             .reads::<ItemInput>()
@@ -41,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
             .named("processResponse")
             .description("Scores an answer to an item; nothing is stored.")
             .reads::<ItemAnswer>()
-            .answers::<Scored>(200, "The result."),
+            .answers::<AnswerScore>(200, "The result."),
         get("/{identifier}/candidate", [QtiRead, AdaptiveRead], show_candidate_view)
             .of_no_organization()
             .named("getCandidateView")
@@ -66,9 +68,10 @@ async fn score_response(context: Context) -> Result<Answer> {
 async fn show_candidate_view(context: Context) -> Result<Answer> {
     let seed = context.parsed_query_value("seed", "must be a whole number from 0")?.unwrap_or(0);
     let id = context.param("identifier").to_owned();
-    let stored = context.app.db.read(move |tx| repository::found(tx, Kind::Item, &id)).await?;
+    let stored =
+        context.app.db.read(move |tx| repository::found(tx, ContentKind::Item, &id)).await?;
     let xml = stored.xml;
-    let xml = apart(move || candidate(&xml, seed)).await?.xml;
+    let xml = run_blocking(move || candidate(&xml, seed)).await?.xml;
     Ok(Answer::of(&CandidateView {
         identifier: stored.identifier,
         version: stored.version,

@@ -11,7 +11,7 @@ mod list;
 mod structure;
 mod validate;
 
-use lyceum_assessment::Kind;
+use lyceum_assessment::ContentKind;
 use lyceum_assessment::description::{
     ItemDocument, ItemInput, StimulusDocument, StimulusInput, TestDocument, TestInput,
 };
@@ -20,13 +20,14 @@ use crate::render::Rendering;
 use crate::route::{Area, Route};
 
 pub(super) fn areas() -> Vec<Area> {
-    let mut of_items = shared(documents::routes::<ItemDocument, ItemInput>(Kind::Item));
+    let mut of_items = shared(documents::routes::<ItemDocument, ItemInput>(ContentKind::Item));
     of_items.extend(items::routes());
-    of_items.extend(shared(files::routes(Kind::Item)));
-    let mut of_tests = documents::routes::<TestDocument, TestInput>(Kind::Test);
+    of_items.extend(shared(files::routes(ContentKind::Item)));
+    let mut of_tests = documents::routes::<TestDocument, TestInput>(ContentKind::Test);
     of_tests.extend(structure::routes());
-    let mut of_stimuli = documents::routes::<StimulusDocument, StimulusInput>(Kind::Stimulus);
-    of_stimuli.extend(files::routes(Kind::Stimulus));
+    let mut of_stimuli =
+        documents::routes::<StimulusDocument, StimulusInput>(ContentKind::Stimulus);
+    of_stimuli.extend(files::routes(ContentKind::Stimulus));
     vec![
         area("items", "/assessment-items", "Questions, and the scoring of answers.", of_items),
         area("tests", "/assessment-tests", "Tests that consist of items.", shared(of_tests)),

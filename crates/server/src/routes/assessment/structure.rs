@@ -8,7 +8,7 @@ use lyceum_assessment::description::{
 };
 use lyceum_assessment::structure::{self, TestEdit};
 use lyceum_assessment::{
-    DocumentChange, Kind, StoredDocument, TestPart, TestSection, parse, repository,
+    ContentKind, DocumentChange, StoredDocument, TestPart, TestSection, parse, repository,
 };
 use lyceum_core::{ProblemKind, Result};
 use lyceum_store::Tx;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::list::{self, ListPage};
 use super::{documents, headers};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::etag;
 use crate::limits;
@@ -125,14 +125,14 @@ async fn questions(context: Context) -> Result<Answer> {
 
 async fn list_page(context: Context) -> Result<Answer> {
     let (stored, path) = (test(&context).await?, path(&context));
-    let members = apart(move || structure::members(&stored, &borrowed(&path))).await?;
+    let members = run_blocking(move || structure::members(&stored, &borrowed(&path))).await?;
     list::sliced(&context, members, &SORTS)
 }
 
 async fn show(context: Context) -> Result<Answer> {
     let (stored, path) = (test(&context).await?, path(&context));
     let tag = etag::tag(stored.version);
-    let member = apart(move || structure::member(&stored, &borrowed(&path))).await?;
+    let member = run_blocking(move || structure::member(&stored, &borrowed(&path))).await?;
     Ok(Answer::of(&member).header(header::ETAG, tag))
 }
 
@@ -167,7 +167,7 @@ async fn remove(context: Context) -> Result<Answer> {
 pub(super) async fn test_replaced(context: Context) -> Result<Answer> {
     let body = parse(&context.body)?;
     match structure::is_document(&body) {
-        true => documents::replace(context, Kind::Test).await,
+        true => documents::replace(context, ContentKind::Test).await,
         false => documents::answer_of(&edit_test(&context, TestEdit::Replace(body)).await?.0),
     }
 }
@@ -177,9 +177,10 @@ async fn replace_metadata(context: Context) -> Result<Answer> {
     body.retain(|name, _| name == "metadata");
     let (id, now) = (context.param("identifier").to_owned(), context.app.clock.now());
     let (change, expected) =
-        (DocumentChange::read(Kind::Test, &id, body)?, etag::expected(&context)?);
-    let write =
-        move |tx: &mut Tx<'_>| repository::replace(tx, now, Kind::Test, &id, &change, expected);
+        (DocumentChange::read(ContentKind::Test, &id, body)?, etag::expected(&context)?);
+    let write = move |tx: &mut Tx<'_>| {
+        repository::replace(tx, now, ContentKind::Test, &id, &change, expected)
+    };
     documents::answer_of(&context.app.db.write(write).await?)
 }
 
@@ -201,10 +202,12 @@ async fn edit_test(
         let (read, path, edit) = (test(context).await?, path(context), edit.clone());
         let (now, id) = (context.app.clock.now(), read.identifier.clone());
         let version = expected.or(Some(read.version));
-        let edited = apart(move || structure::edited(&read, &borrowed(&path), &edit)).await?;
+        let edited =
+            run_blocking(move || structure::edited(&read, &borrowed(&path), &edit)).await?;
         let change = edited.change.clone();
-        let write =
-            move |tx: &mut Tx<'_>| repository::replace(tx, now, Kind::Test, &id, &change, version);
+        let write = move |tx: &mut Tx<'_>| {
+            repository::replace(tx, now, ContentKind::Test, &id, &change, version)
+        };
         match context.app.db.write(write).await {
             Err(problem)
                 if problem.kind == ProblemKind::PreconditionFailed
@@ -218,7 +221,7 @@ async fn edit_test(
 
 async fn test(context: &Context) -> Result<StoredDocument> {
     let id = context.param("identifier").to_owned();
-    context.app.db.read(move |tx| repository::found(tx, Kind::Test, &id)).await
+    context.app.db.read(move |tx| repository::found(tx, ContentKind::Test, &id)).await
 }
 
 /// The path inside the test that the address names.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::limits;
 use crate::route::{Route, post};
@@ -46,12 +46,12 @@ async fn one(context: Context) -> Result<Answer> {
     if check.is_stored() {
         check = context.app.db.read(move |tx| check.clone().stored(tx)).await?;
     }
-    apart(move || Ok(Answer::of(&check.check()))).await
+    run_blocking(move || Ok(Answer::of(&check.check()))).await
 }
 
 async fn batch(context: Context) -> Result<Answer> {
     let sent = context.body.clone();
-    apart(move || {
+    run_blocking(move || {
         let checks = DocumentCheck::batch(body::of(parse(&sent)?.into())?)?;
         let results = checks.into_iter().map(DocumentCheck::check).collect();
         Ok(Answer::of(&Results { results }))

@@ -173,7 +173,7 @@ async fn read(
     if range.is_short() {
         context.app.db.read(work).await
     } else {
-        context.app.db.scan_delayed(deadline(), work).await
+        context.scan_delayed(deadline(), work).await
     }
 }
 

@@ -69,7 +69,7 @@ async fn applications(context: Context) -> Result<Answer> {
         applications::all(tx, registered, &reach)
     };
     let applications = match is_limited {
-        true => context.app.db.scan_delayed(deadline(), work).await?,
+        true => context.app.db.scan(deadline(), work).await?,
         false => context.app.db.read(work).await?,
     };
     Ok(Answer::of(&Applications { applications }))
@@ -82,7 +82,7 @@ async fn application_metrics(context: Context) -> Result<Answer> {
         let registered = registered(tx)?;
         applications::metrics(tx, now, &id, registered, &reach)
     };
-    let metrics = context.app.db.scan_delayed(deadline(), work).await?;
+    let metrics = context.scan_delayed(deadline(), work).await?;
     Ok(Answer::of(&Data { data: metrics }))
 }
 

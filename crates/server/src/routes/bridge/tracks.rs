@@ -93,7 +93,7 @@ pub(crate) async fn settle_users(app: &App, users_to_settle: &SettledUsers) -> R
     let mut after = 0;
     loop {
         let users = users_to_settle.clone();
-        let look = move |tx: &mut lyceum_store::Tx<'_>| settle::look(tx, now, &users, after);
+        let look = move |tx: &mut lyceum_store::Tx<'_>| settle::find_due(tx, now, &users, after);
         let (is_due, next) = app.db.scan(deadline, look).await?;
         if is_due {
             let users = users_to_settle.clone();

@@ -11,7 +11,7 @@ use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_credentials::body;
 use lyceum_credentials::clr::{
     self, LearnerRecord, LearnerRecordUpdate, Record, RecordAchievements, RecordVersion,
-    RecordVersions, StoreOutcome, Unsigned, Version,
+    RecordVersions, StoreOutcome, UnsignedRecord, Version,
 };
 use lyceum_credentials::documents::{Credential, RevocationRequest};
 use lyceum_credentials::issued::{CredentialForm, Page, SignedCredentials};
@@ -26,7 +26,7 @@ use super::credentials::{
     since, slice, text, wants_jws, wants_rsa,
 };
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::etag;
 use crate::limits;
@@ -150,7 +150,11 @@ async fn posted(context: Context, existing: Existing) -> Result<Answer> {
 }
 
 /// The unsigned record.
-async fn unsigned(context: &Context, signer: &Signer, record: LearnerRecord) -> Result<Unsigned> {
+async fn unsigned(
+    context: &Context,
+    signer: &Signer,
+    record: LearnerRecord,
+) -> Result<UnsignedRecord> {
     let (now, base_url) = (context.app.clock.now(), context.base_url().to_owned());
     let (profile, reach) = (signer.issuer.profile.clone(), context.reach());
     let read = move |tx: &mut Tx<'_>| clr::unsigned(tx, now, &base_url, &profile, &record, &reach);
@@ -158,12 +162,12 @@ async fn unsigned(context: &Context, signer: &Signer, record: LearnerRecord) -> 
 }
 
 /// The signed record, with its entry in a status list.
-async fn signed(context: &Context, signer: Signer, unsigned: Unsigned) -> Result<Version> {
+async fn signed(context: &Context, signer: Signer, unsigned: UnsignedRecord) -> Result<Version> {
     let (base_url, issuer) = (context.base_url().to_owned(), signer.issuer.clone());
     let place = move |tx: &mut Tx<'_>| clr::placed(tx, &base_url, &issuer, unsigned.clone());
     let unsigned = context.app.db.write(place).await?;
     let now = context.app.clock.now();
-    apart(move || unsigned.sign(&signer, now)).await
+    run_blocking(move || unsigned.sign(&signer, now)).await
 }
 
 /// Stores a record that another issuer signed, and returns it unchanged.
@@ -188,7 +192,7 @@ async fn upserted(context: &Context, version: Version) -> Result<Answer> {
 async fn sign_and_store(
     context: &Context,
     signer: Signer,
-    unsigned: Unsigned,
+    unsigned: UnsignedRecord,
     existing: Existing,
 ) -> Result<Answer> {
     let version = signed(context, signer, unsigned).await?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lyceum_adaptive::engine::QuestionReason;
 use lyceum_adaptive::limits::QUESTIONS_IN_WORDS_MAX_COUNT;
 use lyceum_adaptive::repository::log::ServedQuestion;
-use lyceum_adaptive::screens::student::{self as screen, LessonAnswer, QuestionInWords};
+use lyceum_adaptive::screens::student::{self as screen, LessonAnswer, QuestionText};
 use lyceum_console::language::translated;
 use lyceum_console::student::{ANSWERS, ATTEMPT, AttemptPage};
 use lyceum_console::{Cell, List, ListQuery, Row, links, plural, screens, t};
@@ -25,14 +25,14 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// The text of answers, by their place in the list of all answers.
-pub(super) type WordsByPlace = HashMap<usize, QuestionInWords>;
+pub(super) type QuestionTextsByPlace = HashMap<usize, QuestionText>;
 
 /// All answers of a student, newest first.
 pub(super) fn answers(
     id: &str,
     query: ListQuery,
     answers: &[LessonAnswer],
-    words: &WordsByPlace,
+    words: &QuestionTextsByPlace,
     calendar: &Calendar,
 ) -> List {
     let rows = rows(id, answers, words, calendar);
@@ -49,26 +49,31 @@ pub(super) async fn words_of_page(
     query: &ListQuery,
     answers: &[LessonAnswer],
     calendar: &Calendar,
-) -> Result<WordsByPlace> {
+) -> Result<QuestionTextsByPlace> {
     let needs_all = !query.filter.is_empty()
         || query.export.is_some()
         || ["question", "given"].contains(&query.order().0);
     let places: Vec<usize> = match needs_all {
         true => (0..answers.len().min(QUESTIONS_IN_WORDS_MAX_COUNT)).collect(),
         false => {
-            let rows = rows(id, answers, &WordsByPlace::new(), calendar);
+            let rows = rows(id, answers, &QuestionTextsByPlace::new(), calendar);
             List::places_of_page(ANSWERS, query, &rows)
         }
     };
     let served: Vec<ServedQuestion> =
         places.iter().map(|place| answers[*place].served.clone()).collect();
     let id = id.to_owned();
-    let read = move |tx: &mut Tx<'_>| screen::questions_in_words(tx, &id, &served);
+    let read = move |tx: &mut Tx<'_>| screen::question_texts(tx, &id, &served);
     let words = context.app.db.scan(deadline(), read).await?;
     Ok(places.into_iter().zip(words).filter_map(|(place, words)| Some((place, words?))).collect())
 }
 
-fn rows(id: &str, answers: &[LessonAnswer], words: &WordsByPlace, calendar: &Calendar) -> Vec<Row> {
+fn rows(
+    id: &str,
+    answers: &[LessonAnswer],
+    words: &QuestionTextsByPlace,
+    calendar: &Calendar,
+) -> Vec<Row> {
     let row = |(place, LessonAnswer { lesson_title, served }): (usize, &LessonAnswer)| -> Row {
         let (entry, words) = (&served.entry, words.get(&place));
         let href = links::attempt(id, &served.lesson, served.attempt);
@@ -155,7 +160,7 @@ async fn attempt(context: Context, visitor: Visitor) -> Result<Answer> {
 
 fn question(
     served: &ServedQuestion,
-    words: Option<&QuestionInWords>,
+    words: Option<&QuestionText>,
     number: i64,
     calendar: &Calendar,
 ) -> Row {
@@ -190,12 +195,12 @@ fn item(served: &ServedQuestion) -> Cell {
 }
 
 /// The text of a question, if it is known.
-fn question_text(words: Option<&QuestionInWords>) -> Cell {
+fn question_text(words: Option<&QuestionText>) -> Cell {
     words.map_or_else(Cell::none, |words| Cell::text(&words.question))
 }
 
 /// The answer to a question as text; the responses as they were sent if the question's text is not known.
-fn given_answer(served: &ServedQuestion, words: Option<&QuestionInWords>) -> Cell {
+fn given_answer(served: &ServedQuestion, words: Option<&QuestionText>) -> Cell {
     let Some(answered) = &served.entry.answered else { return Cell::none() };
     Cell::text(
         words.map_or_else(|| describe_responses(&answered.responses), |words| words.chosen.clone()),

@@ -10,7 +10,7 @@ use lyceum_console::language::{ProblemText, message};
 use lyceum_console::{Cell, FactList, List, ListFilter, Row, links, screens, t, words};
 use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_credentials::award::AwardRequest;
-use lyceum_credentials::issued::Issued;
+use lyceum_credentials::issued::IssuedCredential;
 use lyceum_credentials::limits;
 use lyceum_credentials::screens::{
     self as screen, Learner as KnownLearner, badges, issuing, records, text,
@@ -208,7 +208,7 @@ async fn issued_now(context: Context, visitor: Visitor, form: Form) -> Result<An
     }
     let request: AwardRequest = lyceum_core::body::of(details.clone())?;
     let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
-    let note = move |tx: &mut Tx<'_>, issued: &Issued| {
+    let note = move |tx: &mut Tx<'_>, issued: &IssuedCredential| {
         let change = AuditChange { who: &who, what: "badge.issue", subject: &issued.id };
         change.note(tx, now, &details)
     };

@@ -115,7 +115,7 @@ async fn give(context: Context, visitor: Visitor, form: Form) -> Result<Answer> 
     let (keyring, now) = (context.app.gate.keyring(), context.app.clock.now());
     change(&context, move |tx, class, reach| {
         let who = visitor.person.account_name();
-        class_access::give(tx, now, keyring.master(), (who, class), reach, kind).map(drop)
+        class_access::create_access(tx, now, keyring.master(), (who, class), reach, kind).map(drop)
     })
     .await
 }

@@ -7,7 +7,9 @@ use lyceum_console::classes::{
     StudentAccuracy,
 };
 use lyceum_console::plot::{self, Point};
-use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, plural, screens, t, words};
+use lyceum_console::{
+    Cell, List, ListFilter, ListQuery, Row, ShownPlaces, links, plural, screens, t, words,
+};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_events::facts::Measure;
@@ -44,11 +46,18 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
         school: query.parameter("school").to_owned(),
         subject: query.parameter("subject").to_owned(),
     };
-    let (reach, now) = (context.reach(), context.app.clock.now());
-    let places = query.places();
-    let read = move |tx: &mut Tx<'_>| classes::read(tx, now, &filter, places.clone(), &reach);
+    let (reach, now, asked) = (context.reach(), context.app.clock.now(), query.clone());
+    let sizes_decide =
+        query.needs_all_cells() || ["students", "teachers"].contains(&query.order().0);
+    let read = move |tx: &mut Tx<'_>| {
+        let show = |classes: &[ListedClass]| {
+            let shown = ShownPlaces::of(COLUMNS, &asked, classes, cell);
+            (shown.places, shown.total)
+        };
+        classes::read(tx, now, &filter, sizes_decide, show, &reach)
+    };
     let found = context.app.db.scan(deadline(), read).await?;
-    let list = List::of_items("Classes", COLUMNS, query, &found.classes, row)
+    let list = List::of_shown("Classes", COLUMNS, query, &found.shown, found.total, cell)
         .or_else("There are no classes yet. Import a roster, or create classes over the API.")
         .choice(ListFilter::of("school", "School", found.schools.iter().map(|name| (name, name))))
         .choice(ListFilter::of(
@@ -60,16 +69,18 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     show_list("classes", &view.list, &view)
 }
 
-fn row(class: &ListedClass) -> Row {
+/// The cell of a class in a column of the list.
+fn cell(class: &ListedClass, column: &str) -> Cell {
     let to = links::class(&class.id);
-    vec![
-        Cell::text(&class.title).to(&to),
-        Cell::text(&class.code),
-        Cell::text(&class.course_title).to(links::course(&class.course)),
-        Cell::text(&class.school),
-        Cell::count(class.members.students).to(&to),
-        Cell::count(class.members.teachers).to(&to),
-    ]
+    match column {
+        "title" => Cell::text(&class.title).to(to),
+        "code" => Cell::text(&class.code),
+        "course" => Cell::text(&class.course_title).to(links::course(&class.course)),
+        "school" => Cell::text(&class.school),
+        "students" => Cell::count(class.members.students).to(to),
+        // The last column.
+        _ => Cell::count(class.members.teachers).to(to),
+    }
 }
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {

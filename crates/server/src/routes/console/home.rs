@@ -6,7 +6,7 @@ use lyceum_access::{Role, TokenHolder};
 use lyceum_adaptive::screens::chosen_class::OWN_CLASSES;
 use lyceum_adaptive::screens::my_classes as teacher;
 use lyceum_adaptive::screens::today::StudentCounts;
-use lyceum_bridge::need::Need;
+use lyceum_bridge::need::StudentInNeed;
 use lyceum_bridge::repository::unknown_actors;
 use lyceum_console::chart::{self, Bar};
 use lyceum_console::home::{
@@ -96,7 +96,7 @@ async fn my_classes(context: &Context, visitor: &Visitor) -> Result<Option<MyCla
         course: one.class.course_title.clone(),
         figures: class_figures(&one.class.id, one.counts, one.xp),
     };
-    let need = |need: &Need| {
+    let need = |need: &StudentInNeed| {
         let learner = &need.day.learner;
         let labels = need.reasons.iter().map(label).collect();
         (learner.name(), links::student(&learner.id), labels)

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::visitor::query;
 use super::{Form, POLICY, SNIFF, Visitor, action, at_most, on_to, page, show_list};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::imports::store_file;
 use crate::limits;
@@ -82,7 +82,7 @@ async fn start_import(context: Context, visitor: Visitor, _: Form) -> Result<Ans
         ));
     };
     let (blobs, bytes) = (context.app.blobs.clone(), body.len());
-    let digest = apart(move || store_file(&blobs, &body)).await?.to_string();
+    let digest = run_blocking(move || store_file(&blobs, &body)).await?.to_string();
     let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
     let added = context.app.db.write(move |tx| {
         let bytes = i64::try_from(bytes).map_err(Problem::internal)?;
@@ -207,7 +207,7 @@ async fn rows(context: Context, visitor: Visitor) -> Result<Answer> {
     let digest = import.noted().ok_or_else(missing)?.parse()?;
     let (blobs, of) = (context.app.blobs.clone(), import.clone());
     let (file, outcome) = (query.parameter("file").to_owned(), query.parameter("came").to_owned());
-    let read = apart(move || {
+    let read = run_blocking(move || {
         let notes = blobs.read(&digest)?.ok_or_else(missing)?;
         screen::rows(&of, &notes, &file, &outcome)
     });
@@ -272,7 +272,7 @@ async fn refused(context: Context, _: Visitor) -> Result<Answer> {
         || Problem::new(ProblemKind::NotFound, format!("the import {id} refused no rows"));
     let digest = import.rejects.ok_or_else(missing)?.parse()?;
     let blobs = context.app.blobs.clone();
-    let bytes = apart(move || blobs.read(&digest)).await?.ok_or_else(missing)?;
+    let bytes = run_blocking(move || blobs.read(&digest)).await?.ok_or_else(missing)?;
     let media = HeaderValue::from_static("text/csv; charset=utf-8");
     let name = format!("attachment; filename=\"import-{id}-refused.csv\"");
     Ok(Answer::typed(media, Body::from(bytes))
@@ -284,7 +284,7 @@ async fn refused(context: Context, _: Visitor) -> Result<Answer> {
 
 async fn begin(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
     let (id, now) = (number(&context)?, context.app.clock.now());
-    decide(&context, &visitor, "import.begin", move |tx| imports::begin(tx, now, id)).await
+    decide(&context, &visitor, "import.begin", move |tx| imports::start(tx, now, id)).await
 }
 
 async fn discard(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use axum::http::header;
 use lyceum_assessment::files::{self, ContentNames};
 use lyceum_assessment::{
-    ItemAnswer, ItemPage, Scored, answered_html, candidate, candidate_html, item_page, parse,
+    AnswerScore, ItemAnswer, ItemPage, answered_html, candidate, candidate_html, item_page, parse,
     stimulus_html,
 };
 use lyceum_console::item::ItemPreviewPage;
@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::visitor::query;
 use super::{Visitor, action, page, show_page};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::document_files;
 use crate::limits;
@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Serialize)]
 struct CheckedAnswer {
     #[serde(flatten)]
-    scored: Scored,
+    scored: AnswerScore,
     /// The item with the feedback that the answer selects.
     html: String,
     /// The references to files that students do not get.
@@ -63,7 +63,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let ItemPage { item, files, stimuli } = read.await?;
     let shown_files = PreviewFiles::of(&item.identifier);
     let xml = item.xml;
-    let rendering = apart(move || {
+    let rendering = run_blocking(move || {
         let html = candidate_html(&xml, seed, &|file| shown_files.address(&files, file))?;
         let stimuli: Result<Vec<_>> = stimuli
             .into_iter()
@@ -92,7 +92,7 @@ async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
     let ItemPage { item, files, .. } = context.app.db.read(move |tx| item_page(tx, &id)).await?;
     let (answer, shown_files) =
         (form.field("answer").to_owned(), PreviewFiles::of(&item.identifier));
-    let checking = apart(move || {
+    let checking = run_blocking(move || {
         let ItemAnswer(answer) = body::of(parse(answer.as_bytes())?.into())?;
         let address_of = |file: &str| shown_files.address(&files, file);
         let (scored, html) = answered_html(&item.xml, &answer, &address_of)?;

@@ -211,7 +211,7 @@ pub(super) fn organizations(reach: &Reach) -> String {
     }
 }
 
-/// The part of the roster that somebody has access to, in words.
+/// The part of the roster that a person or key has access to, in words.
 pub(super) fn reach_text(reach: &Reach) -> String {
     match reach {
         Reach::Everything => t!("everything"),

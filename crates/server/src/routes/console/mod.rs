@@ -106,7 +106,7 @@ pub(super) fn area() -> Area {
         name: "console",
         base: "/console",
         rendering: Rendering::Page,
-        description: "The pages on which people look at what is here.",
+        description: "The pages of the console.",
         routes,
     }
 }
@@ -191,7 +191,7 @@ async fn first_rows(
     mut read: impl FnMut(&mut Tx<'_>, &mut ExportFile, i64) -> Result<bool> + Clone + Send + 'static,
 ) -> Result<Answer> {
     let most = CONSOLE_EXPORT_MAX_ROWS;
-    let file_of_rows = context.app.db.scan_delayed(longest_export(), move |tx| {
+    let file_of_rows = context.scan_delayed(longest_export(), move |tx| {
         let mut file = ExportFile::new(columns, export)?;
         let is_cut = read(tx, &mut file, most)?;
         Ok((file.end()?, is_cut))
@@ -266,7 +266,7 @@ async fn enter(context: Context) -> Result<Answer> {
         return Err(person::no_entry_link());
     }
     let person = context.app.db.write(move |tx| person::enter(tx, now, &link)).await?;
-    let session = sign_in::begin(&context, &person).await?;
+    let session = sign_in::begin_session(&context, &person).await?;
     let cookie = SessionCookies::Session.set(&context.app, &session, PAGE_SESSION_LIFETIME_S);
     Ok(on_to("/console").header(header::SET_COOKIE, cookie))
 }

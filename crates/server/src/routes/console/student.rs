@@ -14,7 +14,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
 
-use super::answers::{WordsByPlace, answers, words_of_page};
+use super::answers::{QuestionTextsByPlace, answers, words_of_page};
 use super::teaching::forms;
 use super::today::label;
 use super::visitor::{moment, query};
@@ -61,7 +61,7 @@ fn view(
     id: String,
     query: ListQuery,
     student: &screen::StudentDetails,
-    words: &WordsByPlace,
+    words: &QuestionTextsByPlace,
 ) -> StudentPage {
     let day_count = student.days.len();
     let ranges = [7, 30, 90].map(|count| {

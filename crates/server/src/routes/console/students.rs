@@ -1,9 +1,9 @@
 //! Students: the list of all students with today's work.
 
-use lyceum_adaptive::screens::students as screen;
+use lyceum_adaptive::screens::students::{self as screen, DecidingWork};
 use lyceum_bridge::today::StudentDay;
 use lyceum_console::students::{COLUMNS, StudentsPage};
-use lyceum_console::{Cell, List, ListFilter, Row, links, screens, t, words};
+use lyceum_console::{Cell, List, ListFilter, ListQuery, ShownPlaces, links, screens, t, words};
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_events::facts::{Measure, MeasureSums};
@@ -28,13 +28,20 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         grade: query.parameter("grade").to_owned(),
         class: chosen_class(&visitor, &query),
     };
-    let reach = context.reach();
-    let places = query.places();
-    let read = move |tx: &mut Tx<'_>| screen::read(tx, &moment, &filter, places.clone(), &reach);
+    let (reach, deciding, asked) = (context.reach(), deciding_work(&query), query.clone());
+    let read = move |tx: &mut Tx<'_>| {
+        let show = |days: &[StudentDay]| {
+            let shown =
+                ShownPlaces::of(COLUMNS, &asked, days, |day, column| cell(day, column, now));
+            (shown.places, shown.total)
+        };
+        screen::read(tx, &moment, &filter, deciding, show, &reach)
+    };
     let students = context.app.db.scan(deadline(), read).await?;
     let today = visitor.zone().day_of(now);
     let classes = class_filter(&students.classes, query.parameter("class"));
-    let list = List::of_items("Students", COLUMNS, query, &students.days, |day| row(day, now))
+    let cell = |day: &StudentDay, column: &str| cell(day, column, now);
+    let list = List::of_shown("Students", COLUMNS, query, &students.shown, students.total, cell)
         .or_else("There are no students yet. Import a roster, or create users over the API.")
         .choices(classes)
         .choice(ListFilter::of(
@@ -55,19 +62,31 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     show_list("students", &view.list, &view)
 }
 
-fn row(day: &StudentDay, now: Timestamp) -> Row {
+/// What decides which students the page shows.
+fn deciding_work(query: &ListQuery) -> DecidingWork {
+    match query.order().0 {
+        _ if query.needs_all_cells() => DecidingWork::Everything,
+        "goal" => DecidingWork::Everything,
+        "xp" | "accuracy" | "minutes" | "seen" => DecidingWork::Sums,
+        _ => DecidingWork::Nothing,
+    }
+}
+
+/// The cell of a student's day in a column of the list.
+fn cell(day: &StudentDay, column: &str, now: Timestamp) -> Cell {
     let id = &day.learner.id;
     let to = |cell: Cell| cell.to(links::events_behind(id, &day.date, &day.date, ""));
-    vec![
-        Cell::text(day.learner.name()).to(links::student(id)),
-        Cell::of(day.learner.grade.as_str(), words::grade(&day.learner.grade)),
-        Cell::text(&day.school),
-        to(Cell::thousandths(day.xp())),
-        goal(day),
-        to(accuracy(&day.sums)),
-        to(Cell::minutes(day.sums.of(Measure::Active))),
-        last_seen_cell(day, now),
-    ]
+    match column {
+        "name" => Cell::text(day.learner.name()).to(links::student(id)),
+        "grade" => Cell::of(day.learner.grade.as_str(), words::grade(&day.learner.grade)),
+        "school" => Cell::text(&day.school),
+        "xp" => to(Cell::thousandths(day.xp())),
+        "goal" => goal(day),
+        "accuracy" => to(accuracy(&day.sums)),
+        "minutes" => to(Cell::minutes(day.sums.of(Measure::Active))),
+        // The last column.
+        _ => last_seen_cell(day, now),
+    }
 }
 
 /// The daily goal for all subjects, linked to the student's page, which splits it by subject.

@@ -87,8 +87,9 @@ const SETTINGS: &[Column] = &[
 
 async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
     let app = &context.app;
-    let read =
-        |tx: &mut Tx<'_>| Ok((screen::overview(tx)?, runs::last(tx)?, runs::last_checked(tx)?));
+    let read = |tx: &mut Tx<'_>| {
+        Ok((screen::overview(tx)?, runs::last_complete(tx)?, runs::last_checked(tx)?))
+    };
     let (found, last, tried) = app.db.read(read).await?;
     let jobs_of = |state: &str, count: i64, tone: &'static str| {
         let cell = Cell::count(count).to(format!("/console/system/jobs?state={state}"));
@@ -103,7 +104,7 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         Some((None, at)) => visitor.time_if_any(at),
         None => Cell::text(t!("none yet")),
     };
-    let facts = FactList::new(vec![
+    let mut facts = FactList::new(vec![
         ("Version", Cell::text(env!("CARGO_PKG_VERSION"))),
         ("Environment", Cell::text(app.config.server.env.name())),
         ("Address", Cell::text(context.base_url())),
@@ -114,6 +115,10 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Last trial of a backup", trial.to("/console/system/backups")),
         ("Changes in the audit log", Cell::count(found.change_count).to("/console/system/audit")),
     ]);
+    if app.replication.as_ref().is_some_and(|replication| replication.lacks_bucket()) {
+        let text = t!("nothing is deleted there; `lyceum doctor` says why");
+        facts = facts.with_fact("S3 bucket", Cell::text(text).toned("warn"));
+    }
     show_page(&view::OverviewPage {
         frame: visitor.frame(t!("System")),
         tabs: view::tabs("Overview"),
@@ -130,8 +135,7 @@ pub(super) fn database(dialect: SqlDialect) -> &'static str {
 }
 
 async fn servers(context: Context, visitor: Visitor) -> Result<Answer> {
-    let now = context.app.clock.now();
-    let nodes = context.app.db.read(move |tx| report::list(tx, now)).await?;
+    let nodes = context.app.db.read(report::list).await?;
     let row = |node: &NodeStatus| {
         let tone = match node.state {
             NodeState::Serving => "good",

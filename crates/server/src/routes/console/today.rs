@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use lyceum_adaptive::screens::chosen_class::{ChosenClass, OWN_CLASSES};
 use lyceum_adaptive::screens::today::{self as screen, StudentCounts};
-use lyceum_bridge::need::{Need, NeedReason, RULES, RuleCondition, RuleMeasure};
+use lyceum_bridge::need::{NeedReason, RULES, RuleCondition, RuleMeasure, StudentInNeed};
 use lyceum_bridge::today::{Moment, Presence, WORKING_MAX_MINUTES};
 use lyceum_console::language::{ValueInText, translated};
 use lyceum_console::today::{COLUMNS, TodayPage};
-use lyceum_console::{Cell, Label, List, ListFilter, ListQuery, Row, Tab, Tabs, links, screens, t};
+use lyceum_console::{Cell, Label, List, ListFilter, ListQuery, Tab, Tabs, links, screens, t};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Result, phrase};
 use lyceum_roster::screens::classes::ListedClass;
@@ -73,23 +73,20 @@ fn view(
     let now = moment.now;
     let class = query.parameter("class").to_owned();
     let classes = class_filter(&today.classes, &class);
-    let list =
-        List::of_items("Students today", COLUMNS, query, &today.needs, |need| row(need, now))
-            .or_else(match presence {
-                None => phrase!("No student needs attention right now."),
-                Some(_) => phrase!("No student is in this group right now."),
-            })
-            .choices(classes)
-            .choice(ListFilter::of(
-                "rule",
-                "Reason",
-                RULES.iter().map(|rule| (rule.id, translated(rule.title))),
-            ))
-            .choice(ListFilter::of(
-                "school",
-                "School",
-                today.schools.iter().map(|name| (name, name)),
-            ));
+    let list = List::of_items("Students today", COLUMNS, query, &today.needs, |need, column| {
+        cell(need, column, now)
+    })
+    .or_else(match presence {
+        None => phrase!("No student needs attention right now."),
+        Some(_) => phrase!("No student is in this group right now."),
+    })
+    .choices(classes)
+    .choice(ListFilter::of(
+        "rule",
+        "Reason",
+        RULES.iter().map(|rule| (rule.id, translated(rule.title))),
+    ))
+    .choice(ListFilter::of("school", "School", today.schools.iter().map(|name| (name, name))));
     TodayPage {
         frame: visitor.frame(t!("Today")),
         now: visitor.calendar.moment(now),
@@ -192,17 +189,19 @@ async fn send_activity(mut activity: watch::Receiver<()>, mut feed: EventFeed) {
     }
 }
 
-fn row(need: &Need, now: Timestamp) -> Row {
+/// The cell of a student in a column of the list.
+fn cell(need: &StudentInNeed, column: &str, now: Timestamp) -> Cell {
     let day = &need.day;
     let to = |cell: Cell| cell.to(links::events_behind(&day.learner.id, &day.date, &day.date, ""));
-    vec![
-        Cell::text(day.learner.name()).to(links::student(&day.learner.id)),
-        Cell::labels(need.reasons.iter().map(label).collect()),
-        to(Cell::thousandths(day.xp())),
-        goal(day),
-        to(accuracy(&day.sums)),
-        last_seen_cell(day, now),
-    ]
+    match column {
+        "student" => Cell::text(day.learner.name()).to(links::student(&day.learner.id)),
+        "reasons" => Cell::labels(need.reasons.iter().map(label).collect()),
+        "xp" => to(Cell::thousandths(day.xp())),
+        "goal" => goal(day),
+        "accuracy" => to(accuracy(&day.sums)),
+        // The last column.
+        _ => last_seen_cell(day, now),
+    }
 }
 
 /// A reason as a label: red for students who are behind or fail, green for students who find the work too easy.

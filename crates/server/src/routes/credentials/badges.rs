@@ -8,11 +8,11 @@ use lyceum_access::Scope::{
 };
 use lyceum_core::Result;
 use lyceum_core::text::segment;
-use lyceum_credentials::award::{self, AwardRequest, Prepared};
+use lyceum_credentials::award::{self, AwardRequest, PreparedAward};
 use lyceum_credentials::body;
 use lyceum_credentials::definition::{self, BadgeDefinition, Definition, StoredDefinition};
 use lyceum_credentials::documents::Credential;
-use lyceum_credentials::issued::Issued;
+use lyceum_credentials::issued::IssuedCredential;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::{PAGED, signer};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::etag;
 use crate::limits;
@@ -122,7 +122,7 @@ pub(super) async fn define(context: &Context, document: BadgeDefinition) -> Resu
 async fn rehearse(context: &Context, document: BadgeDefinition) -> Result<Definition> {
     let definition = Definition::read(document)?;
     let (signer, now) = (signer(context).await?, context.app.clock.now());
-    apart(move || definition.rehearse(&signer, now).map(|()| definition)).await
+    run_blocking(move || definition.rehearse(&signer, now).map(|()| definition)).await
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
@@ -175,17 +175,17 @@ async fn issued(context: Context) -> Result<Answer> {
 pub(in crate::routes) async fn issue(
     context: &Context,
     request: AwardRequest,
-    note: impl Fn(&mut Tx<'_>, &Issued) -> Result<()> + Send + 'static,
-) -> Result<(Issued, bool)> {
+    note: impl Fn(&mut Tx<'_>, &IssuedCredential) -> Result<()> + Send + 'static,
+) -> Result<(IssuedCredential, bool)> {
     let (signer, now) = (signer(context).await?, context.app.clock.now());
     let (base_url, reach) = (context.base_url().to_owned(), context.reach());
     let db = &context.app.db;
     let prepare =
         move |tx: &mut Tx<'_>| award::prepare(tx, now, &base_url, &request, signer.clone(), &reach);
     match db.write(prepare).await? {
-        Prepared::Known(issued) => Ok((*issued, false)),
-        Prepared::New(unsigned) => {
-            let new = apart(move || unsigned.sign(now)).await?;
+        PreparedAward::Known(issued) => Ok((*issued, false)),
+        PreparedAward::New(unsigned) => {
+            let new = run_blocking(move || unsigned.sign(now)).await?;
             db.write(move |tx| {
                 let (issued, is_new) = award::store(tx, now, &new)?;
                 if is_new {

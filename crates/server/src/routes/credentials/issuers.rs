@@ -17,7 +17,7 @@ use lyceum_credentials::status_list::RevocationList;
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::limits;
 use crate::route::{Access, Route, get};
@@ -125,7 +125,7 @@ pub(super) async fn signed_list(app: &App, issuer: String, list: i64) -> Result<
             Ok((Signer::of(tx, master.master(), issuer)?, credential, revoked))
         })
         .await?;
-    let list = apart(move || signer.sign(credential, now)).await?;
+    let list = run_blocking(move || signer.sign(credential, now)).await?;
     let text = Bytes::from(list.to_string());
     app.status_lists.remember(key, SignedList { revoked, at: now, text: text.clone() });
     Ok(text)

@@ -16,7 +16,7 @@ use lyceum_credentials::{jwt, keys};
 use serde_json::Value;
 
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::paging;
 use crate::render::Rendering;
@@ -143,7 +143,7 @@ pub(super) async fn as_jwt(
     if !with_rsa {
         let own = issuer.clone();
         let signer = app.db.read(move |tx| Signer::of(tx, &master, own.clone())).await?;
-        return apart(move || {
+        return run_blocking(move || {
             let (key, method) = signer.key();
             jwt::sign(&credential, jwt::Key::EdDsa(key), method)
         })
@@ -156,10 +156,11 @@ pub(super) async fn as_jwt(
         let known = app.db.read(move |tx| keys::signing_rsa(tx, &sealed_by, &own)).await?;
         if let Some((kid, key)) = known {
             let method = issuer.method(&kid);
-            return apart(move || jwt::sign(&credential, jwt::Key::Rs256(&key), &method)).await;
+            return run_blocking(move || jwt::sign(&credential, jwt::Key::Rs256(&key), &method))
+                .await;
         }
         let (new, now, sealed_by) =
-            (apart(keys::NewRsa::make).await?, app.clock.now(), master.clone());
+            (run_blocking(keys::NewRsa::make).await?, app.clock.now(), master.clone());
         app.db.write(move |tx| keys::add_rsa(tx, now, &sealed_by, &id, &new)).await?;
     }
     Err(Problem::internal("a new RSA key is not in the store"))

@@ -10,7 +10,7 @@ use lyceum_console::t;
 use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::OWN_IMAGES;
-use lyceum_credentials::issued::{self, CredentialForm, Issued};
+use lyceum_credentials::issued::{self, CredentialForm, IssuedCredential};
 use lyceum_credentials::limits;
 use lyceum_credentials::verify::Check;
 use lyceum_credentials::{badge_image, baking};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::{stored, verify};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::route::{Access, Route, get};
 
@@ -75,11 +75,11 @@ async fn show(context: Context) -> Result<Answer> {
         "" | "json" => stored::json_ld(&issued)?,
         "jwt" | "jws" => stored::jwt(&context, &issued).await?,
         "png" => {
-            let baked = apart(move || baked_png(&issued)).await?;
+            let baked = run_blocking(move || baked_png(&issued)).await?;
             Answer::typed(PNG, Body::from(baked))
         }
         "svg" => {
-            let baked = apart(move || baked_svg(&issued)).await?;
+            let baked = run_blocking(move || baked_svg(&issued)).await?;
             Answer::typed(SVG, Body::from(baked)).header(header::CONTENT_SECURITY_POLICY, POLICY)
         }
         _ => {
@@ -100,21 +100,21 @@ fn party(value: &Value, text: &str) -> Party {
     let id = value.as_str().or_else(|| value["id"].as_str()).unwrap_or_default().to_owned();
     let is_web = id.starts_with("https://") || id.starts_with("http://");
     Party {
-        name: words(&value["name"]),
-        text: words(&value[text]),
+        name: text_of(&value["name"]),
+        text: text_of(&value[text]),
         link: is_web.then(|| id.clone()),
         id,
     }
 }
 
-async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
+async fn page(context: &Context, issued: &IssuedCredential) -> Result<Answer> {
     let credential = Value::Object(issued.object()?);
     let report =
         verify::report_without_network(&context.app, issued.signed.body.clone().into()).await?;
     let learner = learner(context, issued).await?;
     let subject = &credential["credentialSubject"];
     let achievement = &subject["achievement"];
-    let name = [&credential["name"], &achievement["name"]].map(words);
+    let name = [&credential["name"], &achievement["name"]].map(text_of);
     let page = CredentialPage {
         id: &issued.id,
         picture: match own_image(&issued.object()?, OWN_IMAGES[0]) {
@@ -122,9 +122,9 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
             None => "svg",
         },
         name: name.into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| t!("Credential")),
-        description: words(&achievement["description"]),
+        description: text_of(&achievement["description"]),
         learner,
-        narrative: words(&subject["narrative"]),
+        narrative: text_of(&subject["narrative"]),
         issuer: party(&credential["issuer"], "url"),
         creator: Some(&achievement["creator"])
             .filter(|creator| !creator.is_null())
@@ -138,7 +138,7 @@ async fn page(context: &Context, issued: &Issued) -> Result<Answer> {
             (phrase!("Valid until"), "validUntil"),
         ]
         .into_iter()
-        .map(|(label, member)| (label, words(&credential[member])))
+        .map(|(label, member)| (label, text_of(&credential[member])))
         .filter(|(_, date)| !date.is_empty())
         .map(|(label, date)| (label, CredentialDate::of(&date)))
         .collect(),
@@ -168,7 +168,7 @@ fn shown_check(check: &Check) -> CredentialCheck {
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
 /// The name of the learner, if this server issued the credential and knows the learner.
-async fn learner(context: &Context, issued: &Issued) -> Result<Option<String>> {
+async fn learner(context: &Context, issued: &IssuedCredential) -> Result<Option<String>> {
     let Some(id) = issued.learner.clone() else { return Ok(None) };
     let user = context.app.db.read(move |tx| fields::of_all(tx, &USER, [id.as_str()].into_iter()));
     let name = user.await?.values().next().map(fields::full_name);
@@ -177,11 +177,11 @@ async fn learner(context: &Context, issued: &Issued) -> Result<Option<String>> {
 
 /// The ids of the recipient in the credential. Hashed identities stay hashed.
 fn recipient(subject: &Value) -> Vec<(&'static str, String)> {
-    let mut shown = vec![(phrase!("Recipient's id"), words(&subject["id"]))];
+    let mut shown = vec![(phrase!("Recipient's id"), text_of(&subject["id"]))];
     let identities = subject.as_object().into_iter().flat_map(|s| body::objects(s, "identifier"));
     for identity in identities {
-        let hash = identity.get("identityHash").map(words).unwrap_or_default();
-        let kind = identity.get("identityType").map(words).unwrap_or_default();
+        let hash = identity.get("identityHash").map(text_of).unwrap_or_default();
+        let kind = identity.get("identityType").map(text_of).unwrap_or_default();
         let is_hashed = identity.get("hashed").and_then(Value::as_bool).unwrap_or_default();
         let label = match is_hashed {
             true => phrase!("Hashed identity"),
@@ -204,7 +204,7 @@ fn listed(object: &Value, name: &str) -> impl Iterator<Item = Value> {
 }
 
 /// A text, or the first of a text in several languages.
-fn words(value: &Value) -> String {
+fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Object(languages) => {
@@ -214,14 +214,14 @@ fn words(value: &Value) -> String {
     }
 }
 
-fn baked_png(issued: &Issued) -> Result<Vec<u8>> {
+fn baked_png(issued: &IssuedCredential) -> Result<Vec<u8>> {
     let credential = issued.object()?;
     let (name, by) = label(&credential);
     let image = own_image(&credential, OWN_IMAGES[0]);
     baking::bake_png(&image.unwrap_or_else(|| badge_image::png(&name, &by)), &issued.signed.body)
 }
 
-fn baked_svg(issued: &Issued) -> Result<String> {
+fn baked_svg(issued: &IssuedCredential) -> Result<String> {
     let credential = issued.object()?;
     let (name, by) = label(&credential);
     let image = own_image(&credential, OWN_IMAGES[1]).and_then(|own| String::from_utf8(own).ok());
@@ -239,7 +239,7 @@ fn own_image(credential: &Object, start: &str) -> Option<Vec<u8>> {
 fn label(credential: &Object) -> (String, String) {
     let credential = Value::Object(credential.clone());
     (
-        words(&credential["credentialSubject"]["achievement"]["name"]),
-        words(&credential["issuer"]["name"]),
+        text_of(&credential["credentialSubject"]["achievement"]["name"]),
+        text_of(&credential["issuer"]["name"]),
     )
 }

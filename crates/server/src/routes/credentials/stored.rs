@@ -12,7 +12,7 @@ use lyceum_credentials::body;
 use lyceum_credentials::definition::BadgeDefinition;
 use lyceum_credentials::documents::{Credential, RevocationRequest, SignedBadge};
 use lyceum_credentials::issued::{
-    self, CredentialForm, CredentialText, Issued, Page, SignedCredentials, UpsertOutcome,
+    self, CredentialForm, CredentialText, IssuedCredential, Page, SignedCredentials, UpsertOutcome,
 };
 use lyceum_credentials::issuer::Issuer;
 use lyceum_credentials::verify::{Revocation, VerifiedCredential};
@@ -233,7 +233,7 @@ async fn revoked(context: Context) -> Result<Answer> {
 }
 
 /// The credential and the result of its verification.
-async fn verified(context: &Context, issued: &Issued) -> Result<Answer> {
+async fn verified(context: &Context, issued: &IssuedCredential) -> Result<Answer> {
     let signed = &issued.signed;
     let report = verify::report(&context.app, signed.body.clone().into()).await?;
     let revoked = issued.revoked.clone();
@@ -247,7 +247,7 @@ async fn verified(context: &Context, issued: &Issued) -> Result<Answer> {
 }
 
 /// A credential in the form that the caller requests, or in the form in which it was signed.
-pub(super) async fn credential(context: &Context, issued: &Issued) -> Result<Answer> {
+pub(super) async fn credential(context: &Context, issued: &IssuedCredential) -> Result<Answer> {
     if wants_jws(context) || issued.signed.form == CredentialForm::Jws {
         return jwt(context, issued).await;
     }
@@ -255,7 +255,7 @@ pub(super) async fn credential(context: &Context, issued: &Issued) -> Result<Ans
 }
 
 /// A credential as JSON-LD.
-pub(super) fn json_ld(issued: &Issued) -> Result<Answer> {
+pub(super) fn json_ld(issued: &IssuedCredential) -> Result<Answer> {
     let body = match issued.signed.form {
         CredentialForm::Json => issued.signed.body.clone(),
         CredentialForm::Jws => Value::Object(issued.object()?).to_string(),
@@ -265,7 +265,7 @@ pub(super) fn json_ld(issued: &Issued) -> Result<Answer> {
 
 /// A credential as a compact JWS. If it has another form, its issuer on this server signs it again.
 /// Errors: `Invalid` for a credential that another server issued in another form.
-pub(super) async fn jwt(context: &Context, issued: &Issued) -> Result<Answer> {
+pub(super) async fn jwt(context: &Context, issued: &IssuedCredential) -> Result<Answer> {
     if issued.signed.form == CredentialForm::Jws {
         return Ok(super::text(issued.signed.body.clone()));
     }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::issuers;
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::limits;
 use crate::multipart;
@@ -97,7 +97,7 @@ async fn verify_with(app: &App, input: Bytes, may_fetch: bool) -> Result<Report>
     loop {
         let (checked, known) = (input.clone(), fetched);
         let (missing, known) =
-            apart(move || Ok((verify::missing_documents(&checked, &known), known))).await?;
+            run_blocking(move || Ok((verify::missing_documents(&checked, &known), known))).await?;
         fetched = known;
         if missing.is_empty() {
             break;
@@ -114,7 +114,7 @@ async fn verify_with(app: &App, input: Bytes, may_fetch: bool) -> Result<Report>
         }
     }
     let now = app.clock.now();
-    let mut report = apart(move || Ok(verify::verify(&input, &fetched, now))).await?;
+    let mut report = run_blocking(move || Ok(verify::verify(&input, &fetched, now))).await?;
     report.checks.extend(unread);
     Ok(report)
 }

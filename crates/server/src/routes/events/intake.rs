@@ -128,7 +128,7 @@ async fn store(context: Context) -> Result<Answer> {
     };
     let envelope = check_actors(&context, envelope).await?;
     let (events, entities) = (envelope.events.len(), envelope.entities.len());
-    let receipt = intake::take(&context.app, client(&context), envelope).await?;
+    let receipt = intake::store_envelope(&context.app, client(&context), envelope).await?;
     let message = stored_message(events, entities, &receipt);
     Ok(match context.dialect {
         PayloadDialect::Standard => Answer::empty(StatusCode::OK),

@@ -1,8 +1,8 @@
 //! `GET /events/stream`: events as they arrive, as server-sent events.
 //!
-//! A stream looks into the log when it has grown, whatever process wrote it ([`crate::live`]), and holds neither lock nor
-//! transaction between two looks. It reads on only when its client has taken what was read before, so that a slow client
-//! costs a few events of memory.
+//! A stream looks into the log when it has grown, whatever process wrote it ([`crate::live`]), and holds neither lock
+//! nor transaction between two looks. It reads on only when its client has taken what was read before, so that a slow
+//! client costs a few events of memory.
 //!
 //! An event is sent once it is durable. Its number is where its client goes on: were it lost with the
 //! power, another event would get the number, and the client would never see that one.
@@ -35,7 +35,7 @@ pub(super) fn route() -> Route {
     let route = get("/stream", Scope::EventsRead, streamed)
         .within_reach()
         .named("streamEvents")
-        .description("Sends events as they arrive. The id of each, and of the comments between them, is where a later stream goes on.")
+        .description("Sends events as they arrive. A later stream can continue after the id of any event, or of a comment between events.")
         .param(
             ParamPlace::Header,
             "Last-Event-ID",
@@ -77,9 +77,9 @@ fn parse_event_number(text: &str, newest: i64) -> Result<i64> {
         Ok(seen) if seen <= newest => Ok(seen),
         Ok(seen) => refuse(format!(
             "the last event of the log is {newest}, and Last-Event-ID is {seen}: an older backup of the log was \
-             restored; read it anew from a number up to {newest}"
+             restored; read it again from a number up to {newest}"
         )),
-        Err(_) => refuse(format!("'{text}' is no id of an event of this stream")),
+        Err(_) => refuse(format!("this stream has no event with the id '{text}'")),
     }
 }
 
@@ -103,7 +103,7 @@ async fn follow_log(
         let (mut events, mut is_idle) = (Vec::new(), true);
         if may_be_new {
             let former = follow.clone();
-            let Ok(found) = look(&context, &mut follow, &actors).await else { return };
+            let Ok(found) = next_events(&context, &mut follow, &actors).await else { return };
             events = found;
             is_idle = follow == former;
         }
@@ -138,7 +138,7 @@ async fn follow_log(
 }
 
 /// The next events of the log, once they are durable.
-async fn look(
+async fn next_events(
     context: &Context,
     follow: &mut Follow,
     actors: &ActorFilter,
@@ -169,7 +169,7 @@ pub(crate) fn check(context: Arc<Context>) -> sse::StillAllowed {
     })
 }
 
-/// The caller as a new request of it would be decided now; none: such a request would be refused. A client may be
+/// The caller with its present access; `None` if the server would refuse a new request. A client may be
 /// revoked since the stream began, its token may have ended, a person may be disabled, signed out or in
 /// another role.
 pub(crate) async fn still_allowed(context: &Context) -> Option<Grant> {

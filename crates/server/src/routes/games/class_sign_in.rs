@@ -181,7 +181,7 @@ async fn create_cards(context: Context) -> Result<Answer> {
     let (CardKind { kind }, by) = (context.body_as()?, caller(&context)?);
     change_cards(&context, move |tx, now, master, (class, reach)| {
         let who = by.account_name();
-        class_access::give(tx, now, master, (who, class), reach, kind).map(drop)
+        class_access::create_access(tx, now, master, (who, class), reach, kind).map(drop)
     })
     .await
 }

@@ -147,7 +147,7 @@ pub(crate) fn writable(grant: Option<&Grant>) -> WritableRecords {
 }
 
 /// The other server that records learning, if there is one.
-pub(super) fn other(app: &App) -> Option<Arc<RemoteLearning>> {
+pub(super) fn other_server(app: &App) -> Option<Arc<RemoteLearning>> {
     match &app.sandbox.as_ref()?.learning {
         Learning::Elsewhere(other) => Some(Arc::clone(other)),
         Learning::Here | Learning::Nowhere => None,
@@ -171,7 +171,7 @@ where
         if is_off(&context.app) {
             return Box::pin(async { Ok(off()) });
         }
-        match other(&context.app) {
+        match other_server(&context.app) {
             Some(other) => Box::pin(elsewhere(context, other)),
             None => local_handler(context),
         }

@@ -181,7 +181,7 @@ pub(super) async fn today(context: Context, other: Arc<RemoteLearning>) -> Resul
     let date = context.query_value("date");
     let play = GameRequest::of(context)?;
     only_the_student(&play, &other, None)?;
-    let day = DayRange::one(play.now, &zone, date.as_deref())?;
+    let day = DayRange::single_day(play.now, &zone, date.as_deref())?;
     Ok(Answer::of(&xp_of(&other, day, &name).await?[0]))
 }
 
@@ -194,7 +194,7 @@ pub(super) async fn today_set(context: Context, other: Arc<RemoteLearning>) -> R
         Ok(stage) => stage,
         Err(known) => return Ok(Answer::json(known)),
     };
-    let day = DayRange::one(play.now, &zone, None)?;
+    let day = DayRange::single_day(play.now, &zone, None)?;
     let remote_xp = xp_of(&other, day, new.zone_name()).await?[0].xp;
     if remote_xp != wanted {
         let difference = Xp(wanted.0 - remote_xp.0);

@@ -218,7 +218,7 @@ pub(super) async fn set_up(context: Context, other: Arc<RemoteLearning>) -> Resu
     let _turn = other.turn.lock().await;
     other.make(&db, &game, &planned).await?;
     let answer = Answer::of(&planned);
-    db.write(move |tx| lms::keep(tx, &planned)).await?;
+    db.write(move |tx| lms::store_courses(tx, &planned)).await?;
     Ok(answer)
 }
 

@@ -11,7 +11,7 @@ use super::play::{of_game, once, paged, read, write};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{Access, ParamPlace, Route, get, post};
-use crate::routes::adaptive::shape::words;
+use crate::routes::adaptive::shape::one_of;
 
 /// The default number of entries of a leaderboard.
 const USUAL_LINES: i64 = 10;
@@ -29,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
         let frames = Timeframe::ALL.map(|(name, _)| name);
         paged(route)
             .within_reach()
-            .param(ParamPlace::Query, "timeframe", words(&frames), "The period of the scores, in UTC; by default all_time.")
+            .param(ParamPlace::Query, "timeframe", one_of(&frames), "The period of the scores, in UTC; by default all_time.")
             .named(name)
             .description("Lists the best score of each player, highest first. Of equal scores the earlier one comes first.")
             .answers::<Vec<LeaderboardLine>>(200, "A page of the leader board.")

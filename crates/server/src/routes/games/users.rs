@@ -10,7 +10,7 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::lms::{is_off, other};
+use super::lms::{is_off, other_server};
 use super::play::{GameRequest, PlayerVisibility, of_player, paged, scan};
 use crate::answer::Answer;
 use crate::context::Context;
@@ -82,7 +82,7 @@ async fn read_player(context: Context) -> Result<Answer> {
 /// The learner if the local roster does not have it; null if learning is not recorded.
 async fn remote_learner(play: &GameRequest) -> Result<Option<Option<LearnerAccount>>> {
     let app = &play.context.app;
-    let Some(other) = other(app) else { return Ok(is_off(app).then_some(None)) };
+    let Some(other) = other_server(app) else { return Ok(is_off(app).then_some(None)) };
     let demo = app.sandbox.as_ref().and_then(|sandbox| sandbox.demo_user());
     match demo == Some(play.named_in_path()?) {
         true => Ok(Some(Some(other.learner().await?))),

@@ -110,8 +110,8 @@ async fn answer(context: Context) -> Result<Answer> {
             let first = PICTURES.into_iter().find(|name| *name == first);
             return secret_page(&context, &student, first, None).await;
         }
-        (_, "", words) => ClassAnswer::words(words),
-        (first, second, _) => ClassAnswer::pictures(first, second),
+        (_, "", words) => ClassAnswer::from_words(words),
+        (first, second, _) => ClassAnswer::from_pictures(first, second),
     };
     let (app, address) = (&context.app, context.address);
     let (now, environment) = (app.clock.now(), app.config.server.env);

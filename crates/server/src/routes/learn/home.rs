@@ -13,7 +13,7 @@ use lyceum_console::learn::{
 };
 use lyceum_console::{links, plural, t, words};
 use lyceum_core::Result;
-use lyceum_credentials::issued::{self, Issued};
+use lyceum_credentials::issued::{self, IssuedCredential};
 use lyceum_credentials::screens as credentials;
 use lyceum_events::facts::Measure;
 use lyceum_hosting::class_apps::{self, ClassApp};
@@ -50,7 +50,7 @@ fn view(
     calendar: &Calendar,
     home: &StudentHome,
     apps: Vec<ClassApp>,
-    badges: &[Issued],
+    badges: &[IssuedCredential],
 ) -> Result<StudentHomePage> {
     let now = context.app.clock.now();
     let until = |one: &AssignedTest| match one.expires {
@@ -206,7 +206,7 @@ fn kind(kind: &LessonKind) -> String {
     }
 }
 
-fn badge_line(badge: &Issued, calendar: &Calendar) -> Result<BadgeLine> {
+fn badge_line(badge: &IssuedCredential, calendar: &Calendar) -> Result<BadgeLine> {
     Ok(BadgeLine {
         title: credentials::title(&Value::from(badge.object()?)),
         day: calendar.day_of(badge.signed.valid_from),

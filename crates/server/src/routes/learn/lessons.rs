@@ -18,8 +18,8 @@ use serde_json::json;
 
 use super::{check_page_token, frame, of_student, page};
 use crate::answer::Answer;
-use crate::apart::apart;
 use crate::auth::people;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::document_files;
 use crate::limits;
@@ -183,7 +183,7 @@ async fn change(
 }
 
 async fn rendered(lesson: LessonDraft) -> Result<Answer> {
-    Ok(answer_of(&apart(move || lesson.render()).await?))
+    Ok(answer_of(&run_blocking(move || lesson.render()).await?))
 }
 
 async fn start(context: Context) -> Result<Answer> {
@@ -224,7 +224,7 @@ async fn answer(context: Context) -> Result<Answer> {
         lessons::answer(tx, lesson_context, student, &lesson, &request)
     })?;
     let draft = context.app.db.write_with_locks(write).await?;
-    let reply: StudentAnswerReply = apart(move || draft.render()).await?;
+    let reply: StudentAnswerReply = run_blocking(move || draft.render()).await?;
     Ok(answer_of(&reply))
 }
 

@@ -33,7 +33,7 @@ use crate::state::App;
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "SourcedIdPairs")]
 struct CreatedPairs {
-    /// A pair for each record. It is no list if the request contained one record instead of a list.
+    /// A pair for each record; one pair without a list if the request contained one record without a list.
     sourced_id_pairs: OneOrMany,
 }
 

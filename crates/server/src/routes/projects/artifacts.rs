@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::members;
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::route::{Route, get};
 
@@ -38,7 +38,7 @@ async fn artifact(context: Context) -> lyceum_core::Result<Answer> {
     let versions = context.app.db.read(read).await?;
     let is_part = versions.iter().any(|version| version.is_made_of(&sha256));
     let blobs = context.app.blobs.clone();
-    let blob = if is_part { apart(move || blobs.open(&digest)).await? } else { None };
+    let blob = if is_part { run_blocking(move || blobs.open(&digest)).await? } else { None };
     let blob = blob.ok_or_else(|| Problem::new(ProblemKind::NotFound, unknown))?;
     let size = blob.size;
     let body = Body::new(BlobStream::of(blob, 0, size));

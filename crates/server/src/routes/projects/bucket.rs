@@ -19,7 +19,7 @@ use serde_json::{Map, json};
 
 use super::members;
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::hosted;
 use crate::route::ParamPlace::{Header, Query};
@@ -125,7 +125,7 @@ pub(crate) async fn bucket(context: &Context) -> Result<Bucket> {
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let engine = hosted::engine(&context.app)?;
-    apart(move || engine.bucket(&folder)).await
+    run_blocking(move || engine.bucket(&folder)).await
 }
 
 fn key(context: &Context) -> Result<String> {
@@ -144,12 +144,12 @@ async fn list_objects(context: Context) -> Result<Answer> {
         limit: context.parsed_query_value("limit", "must be from 1 to 1000")?,
     };
     let bucket = bucket(&context).await?;
-    Ok(Answer::of(&apart(move || bucket.list(&listing)).await?))
+    Ok(Answer::of(&run_blocking(move || bucket.list(&listing)).await?))
 }
 
 async fn describe_object(context: Context) -> Result<Answer> {
     let (bucket, key) = (bucket(&context).await?, key(&context)?);
-    let (found, key) = apart(move || Ok((bucket.head(&key)?, key))).await?;
+    let (found, key) = run_blocking(move || Ok((bucket.head(&key)?, key))).await?;
     found.map(|info| Answer::of(&info)).ok_or_else(|| missing(&key))
 }
 
@@ -167,7 +167,7 @@ async fn read(context: Context) -> Result<Answer> {
 
 /// The bytes of an object, beginning at an offset.
 pub(crate) async fn send_object(bucket: Bucket, key: String, from: u64) -> Result<Answer> {
-    let (found, key) = apart(move || Ok((bucket.get(&key)?, key))).await?;
+    let (found, key) = run_blocking(move || Ok((bucket.get(&key)?, key))).await?;
     let (BucketObject { size, etag, .. }, blobs) = found.ok_or_else(|| missing(&key))?;
     if from > size {
         return Err(Problem::invalid("Range", format!("the object has {size} bytes")));
@@ -201,20 +201,20 @@ async fn write_object(context: Context) -> Result<Answer> {
         custom_metadata,
     };
     let body = context.body;
-    Ok(Answer::of(&apart(move || bucket.put(&key, &about, &body[..])).await?))
+    Ok(Answer::of(&run_blocking(move || bucket.put(&key, &about, &body[..])).await?))
 }
 
 async fn deleted(context: Context) -> Result<Answer> {
     let ObjectsToDelete { keys } = context.body_as()?;
     let bucket = bucket(&context).await?;
-    apart(move || bucket.delete(&keys)).await?;
+    run_blocking(move || bucket.delete(&keys)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
 async fn start_upload(context: Context) -> Result<Answer> {
     let NewObjectInParts { key, about } = context.body_as()?;
     let bucket = bucket(&context).await?;
-    Ok(Answer::of(&apart(move || bucket.begin(&key, &about)).await?))
+    Ok(Answer::of(&run_blocking(move || bucket.begin(&key, &about)).await?))
 }
 
 async fn part_put(context: Context) -> Result<Answer> {
@@ -222,11 +222,11 @@ async fn part_put(context: Context) -> Result<Answer> {
     let number = context.param("part").parse().ok().filter(|part| (1..=10_000).contains(part));
     let number = number.ok_or_else(|| Problem::invalid("part", "must be from 1 to 10000"))?;
     let (id, body) = (context.param("id").to_owned(), context.body);
-    Ok(Answer::of(&apart(move || bucket.put_part(&key, &id, number, &body)).await?))
+    Ok(Answer::of(&run_blocking(move || bucket.put_part(&key, &id, number, &body)).await?))
 }
 
 async fn completed(context: Context) -> Result<Answer> {
     let CompletedParts { key, parts } = context.body_as()?;
     let (bucket, id) = (bucket(&context).await?, context.param("id").to_owned());
-    Ok(Answer::of(&apart(move || bucket.complete(&key, &id, parts)).await?))
+    Ok(Answer::of(&run_blocking(move || bucket.complete(&key, &id, parts)).await?))
 }

@@ -24,7 +24,7 @@ use serde_json::json;
 
 use super::{client, members, project_location};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::hosted;
 use crate::limits;
@@ -156,7 +156,7 @@ async fn copied(context: Context) -> Result<Answer> {
         &super::project_location(&context.app, &project.slug).folder,
         Some(&project),
     );
-    let Some(blob) = apart(move || databases::snapshot(&file)).await? else {
+    let Some(blob) = run_blocking(move || databases::snapshot(&file)).await? else {
         let message = format!("the project '{}' has no database yet", project.slug);
         return Err(Problem::new(ProblemKind::NotFound, message));
     };
@@ -180,7 +180,7 @@ async fn restored(context: Context) -> Result<Answer> {
         }
         (None, Some(sha256), None) => {
             let (blobs, folder) = (app.blobs.clone(), location.folder.clone());
-            apart(move || unpacked(&blobs, &sha256, &folder)).await?
+            run_blocking(move || unpacked(&blobs, &sha256, &folder)).await?
         }
         (None, None, Some(at)) => earlier(app, &slug, &location.folder, at).await?,
         _ => {
@@ -237,7 +237,7 @@ async fn earlier(app: &App, slug: &str, folder: &Path, at: Timestamp) -> Result<
     let sought = slug.clone();
     let file = app.db.read(move |tx| replicas::database_at(tx, &sought, at)).await?;
     let target = folder.join(format!("replica-{}", databases::new_name()));
-    apart(move || {
+    run_blocking(move || {
         replicas.restore_database(&slug, &file, at, &target)?;
         Ok(target)
     })
@@ -251,7 +251,7 @@ async fn problems(context: Context) -> Result<Answer> {
         &super::project_location(&context.app, &project.slug).folder,
         Some(&project),
     );
-    let found = apart(move || match &desired.schema {
+    let found = run_blocking(move || match &desired.schema {
         SchemaWish::Push { ddl, .. } => {
             ddl::problems(&file, &Schema::of(ddl)?, &desired.schema.renames()?)
         }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::members;
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::hosted;
 use crate::route::ParamPlace::Query;
@@ -77,7 +77,7 @@ async fn kv(context: &Context) -> Result<Kv> {
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let engine = hosted::engine(&context.app)?;
-    apart(move || engine.kv(&file)).await
+    run_blocking(move || engine.kv(&file)).await
 }
 
 fn key(context: &Context) -> Result<String> {
@@ -89,12 +89,12 @@ async fn list_keys(context: Context) -> Result<Answer> {
         (context.query_value("prefix").unwrap_or_default(), context.query_value("cursor"));
     let limit = context.parsed_query_value("limit", "must be from 1 to 1000")?;
     let kv = kv(&context).await?;
-    Ok(Answer::of(&apart(move || kv.list(&prefix, cursor.as_deref(), limit)).await?))
+    Ok(Answer::of(&run_blocking(move || kv.list(&prefix, cursor.as_deref(), limit)).await?))
 }
 
 async fn read_value(context: Context) -> Result<Answer> {
     let (kv, key) = (kv(&context).await?, key(&context)?);
-    let (value, key) = apart(move || Ok((kv.get(&key)?, key))).await?;
+    let (value, key) = run_blocking(move || Ok((kv.get(&key)?, key))).await?;
     let value = value
         .ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("the KV has no key '{key}'")))?;
     let length = value.len();
@@ -111,13 +111,13 @@ async fn write_value(context: Context) -> Result<Answer> {
         .map_err(|_| Problem::invalid("metadata", "must be JSON, such as {\"by\": \"ada\"}"))?;
     let ttl = context.parsed_query_value("ttl", "must be a whole number of seconds")?;
     let value = context.body;
-    apart(move || kv.put(&key, &value, metadata.as_ref(), ttl)).await?;
+    run_blocking(move || kv.put(&key, &value, metadata.as_ref(), ttl)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
 async fn delete_keys(context: Context) -> Result<Answer> {
     let KeysToDelete { keys } = context.body_as()?;
     let kv = kv(&context).await?;
-    apart(move || kv.delete(&keys)).await?;
+    run_blocking(move || kv.delete(&keys)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }

@@ -26,8 +26,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
-use crate::apart::apart;
 use crate::auth::{self, Grant};
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::hosted;
 use crate::learning::Learning;
@@ -136,7 +136,7 @@ async fn admit(context: &Context) -> Result<()> {
 ///
 /// Errors: `Forbidden`.
 pub(crate) fn decide(tx: &mut Tx<'_>, grant: &Grant, slug: &str) -> Result<()> {
-    let is_taken = projects::is_there(tx, slug)?
+    let is_taken = projects::exists(tx, slug)?
         || access::has_members(tx, slug)?
         || !games::of_slugs(tx, &[slug.to_owned()])?.is_empty();
     match is_taken {
@@ -360,7 +360,7 @@ async fn take_in(app: &App, plan: &Plan) -> Result<()> {
     let (blobs, db, artifacts) = (app.blobs.clone(), app.db.clone(), plan.artifacts());
     let now = app.clock.now();
     let zip = plan.frontend.as_ref().map(|change| change.new.clone());
-    apart(move || {
+    run_blocking(move || {
         are_here(&blobs, &artifacts)?;
         let Some(zip) = zip else { return Ok(()) };
         if db.write_blocking(|tx| deployments::is_unpacked(tx, now, &zip.sha256))? {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::client;
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::{AnswerHeader, Area, ParamPlace, get, post, put};
@@ -95,14 +95,14 @@ async fn own_upload(context: &Context) -> Result<String> {
 async fn start(context: Context) -> Result<Answer> {
     let UploadRequest { sha256, size } = context.body_as()?;
     let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
-    let upload = apart(move || uploads::begin(&blobs, &client, sha256, size)).await?;
+    let upload = run_blocking(move || uploads::begin(&blobs, &client, sha256, size)).await?;
     Ok(answer(&context, upload))
 }
 
 async fn progress(context: Context) -> Result<Answer> {
     let (blobs, client) = (context.app.blobs.clone(), client(&context).to_owned());
     let id = own_upload(&context).await?;
-    let upload = apart(move || uploads::find(&blobs, &client, &id)).await?;
+    let upload = run_blocking(move || uploads::find(&blobs, &client, &id)).await?;
     Ok(answer(&context, upload))
 }
 
@@ -131,7 +131,7 @@ async fn continued(context: Context) -> Result<Answer> {
         }
         Ok(Err(upload))
     };
-    Ok(match apart(work).await? {
+    Ok(match run_blocking(work).await? {
         Ok(upload) => answer(&context, upload),
         Err(upload) => elsewhere(&upload),
     })

@@ -52,11 +52,11 @@ pub(super) async fn make(context: Context) -> Result<Answer> {
     let wanted = (link.clone(), email.clone(), name.clone());
     let created = context.app.db.write(move |tx| {
         let (link, email, name) = &wanted;
-        first_administrator::make(tx, now, &master, link, (email, name, &hash))
+        first_administrator::create_by_link(tx, now, &master, link, (email, name, &hash))
     });
     match created.await {
         Ok(person) => {
-            let session = sign_in::begin(&context, &person).await?;
+            let session = sign_in::begin_session(&context, &person).await?;
             Ok(onward(&context, &person, "", &session))
         }
         Err(problem) if problem.cause.is_some() => Err(problem),

@@ -177,7 +177,7 @@ async fn page(
     name: Option<&str>,
 ) -> Result<Answer> {
     let guard = FormGuard::of(context, name.is_some());
-    let has_accounts = context.app.db.read(person::any).await?;
+    let has_accounts = context.app.db.read(person::has_sign_in).await?;
     let oidc = &context.app.config.oidc;
     let page = SignInPage {
         token: guard.token(),

@@ -62,7 +62,7 @@ pub(super) async fn end(context: Context) -> Result<Answer> {
     }
     match person(&context, &attempt).await {
         Ok(person) => {
-            let session = sign_in::begin(&context, &person).await?;
+            let session = sign_in::begin_session(&context, &person).await?;
             let mut answer = onward(&context, &person, local(&next), &session);
             answer.headers.append(header::SET_COOKIE, cleared_cookie);
             Ok(answer)

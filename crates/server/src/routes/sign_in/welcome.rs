@@ -47,7 +47,7 @@ pub(super) async fn set(context: Context) -> Result<Answer> {
     let set = context.app.db.write(move |tx| person::use_link(tx, now, &wanted, &hash)).await;
     match set {
         Ok(person) => {
-            let session = sign_in::begin(&context, &person).await?;
+            let session = sign_in::begin_session(&context, &person).await?;
             Ok(onward(&context, &person, "", &session))
         }
         Err(problem) if problem.kind == ProblemKind::NotFound => {

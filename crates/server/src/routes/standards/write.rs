@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{base, reader, schema, single};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::limits;
 use crate::render::CaseVersion;
@@ -169,7 +169,7 @@ fn status(written: WriteOutcome) -> StatusCode {
 
 async fn read_package(context: &Context) -> Result<Package> {
     let body = context.body.clone();
-    apart(move || {
+    run_blocking(move || {
         let text = std::str::from_utf8(&body).map_err(|fault| {
             let message =
                 format!("the body must be UTF-8: byte {} is not valid", fault.valid_up_to());

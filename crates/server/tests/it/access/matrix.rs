@@ -319,7 +319,7 @@ fn walk(
 
 #[test]
 fn every_route_answers_every_kind_of_caller_as_the_file_says() {
-    #[expect(clippy::disallowed_methods, reason = "blessing is no setting")]
+    #[expect(clippy::disallowed_methods, reason = "blessing is not a setting")]
     let is_blessed = std::env::var("LYCEUM_BLESS").is_ok_and(|value| value == "1");
     let order: Vec<String> = places().iter().map(RouteRequest::key).collect();
     let known = read_lines();

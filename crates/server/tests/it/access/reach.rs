@@ -365,7 +365,7 @@ fn xp_of_today_are_set_for_students_of_the_game_and_of_its_own_courses() {
             assert_eq!(set(&client, user, "planets", 30), 200);
         }
         for owner in owners(server) {
-            assert_eq!(set(&owner, "bob", "rivers", 0), 403, "bob is no student of the game");
+            assert_eq!(set(&owner, "bob", "rivers", 0), 403, "bob is not a student of the game");
             assert_eq!(set(&owner, "ann", "rivers", 40), 200);
             assert_eq!(set(&owner, "ann", "rivers", 0), 403, "30 XP are another game's");
             assert_eq!(set(&owner, "ann", "rivers", 30), 200);

@@ -129,7 +129,7 @@ pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
         let id = imports::add(tx, now, &new)?;
         let (job, import) = imports::claim(tx, now)?.expect("it was just added");
         let outcome = ImportOutcome { report: Some(&report), rejects: Some(&rejects), error: None };
-        imports::end(tx, now, &job, &import, &outcome)?;
+        imports::store_outcome(tx, now, &job, &import, &outcome)?;
         Ok(id)
     });
     planted.params.insert("/imports/{id}", planting.unwrap().to_string());

@@ -121,7 +121,7 @@ fn a_wrong_link_is_counted_and_refused_before_a_password_is_hashed() {
             quickest = Some(quickest.map_or(wrong, |known| wrong.min(known)));
         }
         let hash = (0..3).map(|_| took(&mut || drop(password::hash(PASSWORD)))).min();
-        assert!(quickest < hash, "{quickest:?} is no quicker than a hash, {hash:?}");
+        assert!(quickest < hash, "{quickest:?} is not quicker than a hash, {hash:?}");
         for link in ["none", &right] {
             assert_eq!(send(link, "2001:db8:0:1:ffff::1"), 429);
         }

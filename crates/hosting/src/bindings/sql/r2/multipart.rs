@@ -87,7 +87,7 @@ impl R2Bucket {
             if self::upload(index, key, &upload)?.is_none_or(|(.., is_over)| is_over) {
                 return Ok(Err(R2Fault::NoSuchUpload));
             }
-            if let Err(problem) = writer.keep() {
+            if let Err(problem) = writer.store() {
                 return Ok(Err(problem.into()));
             }
             let before = "DELETE FROM part WHERE upload = ?1 AND number = ?2 RETURNING sha256";

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{bytes, query, read};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::limits;
 use crate::routes::console::{Form, Visitor, on_to, show_page};
@@ -62,7 +62,7 @@ pub(super) async fn list_objects(context: Context, visitor: Visitor) -> Result<A
     let (folders, objects, is_cut) = match api::bucket(&context).await {
         Ok(bucket) => {
             let prefix = prefix.clone();
-            apart(move || below(&bucket, &prefix)).await?
+            run_blocking(move || below(&bucket, &prefix)).await?
         }
         Err(problem) if problem.kind == ProblemKind::NotFound => Default::default(),
         Err(problem) => return Err(problem),
@@ -120,7 +120,7 @@ pub(super) async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     let (slug, ()) = read(&context, &visitor, |_, _| Ok(())).await?;
     let (bucket, key) = (api::bucket(&context).await?, key(&context)?);
     let sought = key.clone();
-    let found = apart(move || bucket.head(&sought)).await?;
+    let found = run_blocking(move || bucket.head(&sought)).await?;
     let info = found.ok_or_else(|| api::missing(&key))?;
     let mut facts = vec![
         (phrase!("Key"), Cell::text(&key)),
@@ -161,7 +161,7 @@ pub(super) async fn deleted(context: Context, visitor: Visitor, form: Form) -> R
     let bucket = api::bucket(&context).await?;
     let key = form.field("key").to_owned();
     let keys = [key.clone()];
-    apart(move || bucket.delete(&keys)).await?;
+    run_blocking(move || bucket.delete(&keys)).await?;
     note(&context, &visitor, &slug, &key, "bucket.delete").await?;
     let end = key.rfind(FOLDER).map_or(0, |at| at + FOLDER.len());
     Ok(on_to(&link(&slug, "", "prefix", &key[..end])))

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::{project_location, query, read};
 use crate::answer::Answer;
-use crate::apart::apart;
+use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::routes::console::{Form, Visitor, on_to, show_page};
 use crate::state::App;
@@ -58,7 +58,7 @@ async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, PlannedPr
     let (address, key) = (address.to_owned(), key.to_owned());
     let (version, sought) = (served.version, slug.clone());
     let served_json: Value = serde_json::to_value(&served).map_err(Problem::internal)?;
-    let planned = apart(move || {
+    let planned = run_blocking(move || {
         let production = Server::sign_in(&address, Credentials::Key(key), |_| ())?;
         let state = production.state(&sought)?;
         if state.environment != Environment::Production.name() {
@@ -130,7 +130,7 @@ pub(super) async fn promote(context: Context, visitor: Visitor, form: Form) -> R
     let promoted = tokio::spawn(async move {
         let (blobs, version) = (app.blobs.clone(), planned.version);
         let to = planned.production.base().to_owned();
-        let applied = apart(move || apply(&planned, &blobs)).await?;
+        let applied = run_blocking(move || apply(&planned, &blobs)).await?;
         let now = app.clock.now();
         let details = json!({ "version": version, "to": to, "as": applied.version });
         let noted = app.db.write(move |tx| {

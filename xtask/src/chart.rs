@@ -1,8 +1,6 @@
-//! Charts as SVG files that are read in light and in dark surroundings, by people and by screen readers.
+//! Charts as SVG files that are readable in light and in dark surroundings, by people and by screen readers.
 
 use std::fmt::Write;
-
-use crate::report::{Curve, Series};
 
 /// The width of every chart.
 const WIDTH: f64 = 860.0;
@@ -15,17 +13,42 @@ text{font:13px system-ui,sans-serif;fill:#1f2328;stroke:#fff;stroke-width:4;pain
 .c0{stroke:#58a6ff}.c1{stroke:#f0883e}.c2{stroke:#3fb950}.c3{stroke:#bc8cff}}</style>";
 
 /// A figure beside its goal.
-pub(super) struct Bar {
-    /// What was measured.
-    pub(super) label: String,
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// The name of the figure.
+    pub label: String,
     /// The figure and the goal, for people.
-    pub(super) note: String,
-    /// How many times better than the goal it is.
-    pub(super) margin: f64,
+    pub note: String,
+    /// How many times better than the goal the figure is.
+    pub margin: f64,
+}
+
+/// A chart of lines over two logarithmic axes.
+#[derive(Clone, Debug)]
+pub struct LineChart<'a> {
+    /// The text above the chart.
+    pub title: &'a str,
+    /// The content of the chart, for screen readers.
+    pub description: &'a str,
+    /// The quantity and unit of the horizontal axis.
+    pub across: &'a str,
+    /// The quantity and unit of the vertical axis.
+    pub up: &'a str,
+    /// The lines, in the order of the legend.
+    pub lines: Vec<Line>,
+}
+
+/// A line of a chart.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The name in the legend.
+    pub name: String,
+    /// The places of the dots, from left to right.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// Draws how many times better than its goal each figure is: to the right of the line the goal is reached.
-pub(super) fn bars(title: &str, description: &str, bars: &[Bar]) -> String {
+pub fn draw_bars(title: &str, description: &str, bars: &[Bar]) -> String {
     const ROW: f64 = 38.0;
     const TOP: f64 = 66.0;
     let scale =
@@ -64,23 +87,23 @@ pub(super) fn bars(title: &str, description: &str, bars: &[Bar]) -> String {
         );
         y += ROW;
     }
-    svg.push_str("</svg>");
+    svg.push_str("</svg>\n");
     svg
 }
 
-/// Draws the figures of each series by the size of the data. Both axes are logarithmic.
-pub(super) fn lines(curve: &Curve, description: &str) -> String {
+/// Draws the lines with their axes and a legend.
+pub fn draw_lines(chart: &LineChart<'_>) -> String {
     const HEIGHT: f64 = 400.0;
     const LEFT: f64 = 70.0;
-    const RIGHT: f64 = 570.0;
+    const RIGHT: f64 = 560.0;
     const TOP: f64 = 60.0;
     const BOTTOM: f64 = 340.0;
-    let points = || curve.series.iter().flat_map(|series| &series.points);
-    let sizes = Scale::over(points().map(|point| point.0), LEFT, RIGHT);
-    let figures = Scale::over(points().map(|point| point.1), BOTTOM, TOP);
-    let mut svg = open(&curve.title, description, HEIGHT);
-    for tick in figures.ticks() {
-        let y = figures.at(tick);
+    let points = || chart.lines.iter().flat_map(|line| &line.points);
+    let across = Scale::over(points().map(|point| point.0), LEFT, RIGHT);
+    let up = Scale::over(points().map(|point| point.1), BOTTOM, TOP);
+    let mut svg = open(chart.title, chart.description, HEIGHT);
+    for tick in up.ticks() {
+        let y = up.at(tick);
         let _ = write!(
             svg,
             r#"<line class="grid" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1}" y2="{y:.1}"/><text class="small" x="{}" y="{:.1}" text-anchor="end">{}</text>"#,
@@ -89,53 +112,52 @@ pub(super) fn lines(curve: &Curve, description: &str) -> String {
             number(tick)
         );
     }
-    for tick in sizes.ticks() {
+    for tick in across.ticks() {
         let _ = write!(
             svg,
-            r#"<text class="small" x="{:.1}" y="{}" text-anchor="middle">{}</text>"#,
-            sizes.at(tick),
+            r#"<line class="grid" x1="{x:.1}" x2="{x:.1}" y1="{TOP}" y2="{BOTTOM}"/><text class="small" x="{x:.1}" y="{}" text-anchor="middle">{}</text>"#,
             BOTTOM + 20.0,
-            number(tick)
+            number(tick),
+            x = across.at(tick)
         );
     }
     let _ = write!(
         svg,
         r#"<text class="small" x="{LEFT}" y="{}">{}</text><text class="small" x="{RIGHT}" y="{}" text-anchor="end">{}</text>"#,
         TOP - 12.0,
-        escaped(&curve.unit),
+        escaped(chart.up),
         BOTTOM + 42.0,
-        escaped(&curve.size),
+        escaped(chart.across),
     );
-    for (at, series) in (0..).zip(&curve.series) {
-        svg.push_str(&line(series, at, &sizes, &figures));
+    for (at, line) in (0..).zip(&chart.lines) {
+        svg.push_str(&line_and_dots(line, at, &across, &up));
         let y = TOP + 8.0 + 22.0 * f64::from(at);
         let _ = write!(
             svg,
-            r#"<line class="line {}" x1="590" x2="620" y1="{:.1}" y2="{:.1}"/><text x="628" y="{:.1}">{}</text>"#,
+            r#"<line class="line {}" x1="575" x2="600" y1="{:.1}" y2="{:.1}"/><text x="606" y="{y:.1}">{}</text>"#,
             stroke(at),
             y - 4.0,
             y - 4.0,
-            y,
-            escaped(&series.name)
+            escaped(&line.name)
         );
     }
-    svg.push_str("</svg>");
+    svg.push_str("</svg>\n");
     svg
 }
 
-/// The line of a series, with a dot for each figure.
-fn line(series: &Series, at: u32, sizes: &Scale, figures: &Scale) -> String {
-    let place = |&(size, figure): &(f64, f64)| (sizes.at(size), figures.at(figure));
+/// A line, with a dot for each of its points.
+fn line_and_dots(line: &Line, at: u32, across: &Scale, up: &Scale) -> String {
+    let place = |&(x, y): &(f64, f64)| (across.at(x), up.at(y));
     let path: Vec<String> =
-        series.points.iter().map(place).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        line.points.iter().map(place).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
     let mut svg = format!(r#"<polyline class="line {}" points="{}"/>"#, stroke(at), path.join(" "));
-    for (x, y) in series.points.iter().map(place) {
+    for (x, y) in line.points.iter().map(place) {
         let _ = write!(svg, r#"<circle class="dot c{}" cx="{x:.1}" cy="{y:.1}" r="4"/>"#, at % 4);
     }
     svg
 }
 
-/// The look of a series. From the fifth on, lines are dashed.
+/// The classes of a line. From the fifth on, lines are dashed.
 fn stroke(at: u32) -> String {
     let dashes = if at < 4 { "" } else { r#"" stroke-dasharray="6 4"# };
     format!("c{}{dashes}", at % 4)

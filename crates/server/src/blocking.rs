@@ -4,7 +4,7 @@ use lyceum_core::{Problem, Result};
 use tracing::Span;
 
 /// Runs work that would block a request thread for too long.
-pub(crate) async fn apart<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     let span = Span::current(); // of the request or job that waits

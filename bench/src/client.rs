@@ -4,32 +4,50 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::server::Server;
 
 /// One connection, kept open, with one request in flight.
-pub(super) struct Client {
+pub(crate) struct Client {
     stream: BufReader<TcpStream>,
     /// The header lines of every request.
     headers: String,
 }
 
 impl Client {
-    pub(super) fn new(server: &Server) -> Result<Self> {
-        let stream = TcpStream::connect(&server.address)?;
+    /// A client whose requests carry the header lines of the server.
+    pub(crate) fn new(server: &Server) -> Result<Self> {
+        Self::with(&server.address, &server.headers)
+    }
+
+    /// A client whose requests carry these header lines.
+    pub(crate) fn with(address: &str, headers: &[String]) -> Result<Self> {
+        let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        let headers = [&server.headers[..], &[format!("Host: {}", server.address)]].concat();
+        let headers = [headers, &[format!("Host: {address}")]].concat();
         Ok(Self { stream: BufReader::new(stream), headers: headers.join("\r\n") })
     }
 
+    /// A client with the session of a person. Errors: the password is wrong.
+    pub(crate) fn signed_in(server: &Server, email: &str, password: &str) -> Result<Self> {
+        let body = json!({ "email": email, "password": password }).to_string();
+        let answer = ureq::post(format!("http://{}/api/auth/sign-in", server.address))
+            .header("Content-Type", "application/json")
+            .send(body)
+            .with_context(|| format!("cannot sign in as {email}"))?;
+        let cookie = answer.headers().get("set-cookie").context("a sign-in sets a cookie")?;
+        let session = cookie.to_str()?.split(';').next().unwrap_or_default();
+        Self::with(&server.address, &[format!("Cookie: {session}")])
+    }
+
     /// The body of the answer. Errors: it was not answered 2xx.
-    pub(super) fn get(&mut self, path: &str) -> Result<String> {
+    pub(crate) fn get(&mut self, path: &str) -> Result<String> {
         self.request("GET", path, "")
     }
 
     /// The body of the answer. Errors: it was not answered 2xx.
-    pub(super) fn send(&mut self, method: &str, path: &str, body: &Value) -> Result<String> {
+    pub(crate) fn send(&mut self, method: &str, path: &str, body: &Value) -> Result<String> {
         self.request(method, path, &body.to_string())
     }
 
@@ -65,7 +83,7 @@ impl Client {
 }
 
 /// The text, or number, of a member that stands once in an answer of JSON, read without the rest.
-pub(super) fn member<'a>(answer: &'a str, name: &str) -> Result<&'a str> {
+pub(crate) fn member<'a>(answer: &'a str, name: &str) -> Result<&'a str> {
     let key = format!("\"{name}\":");
     let at = answer.find(&key).with_context(|| format!("the answer has no {name}: {answer}"))?;
     let value = answer[at + key.len()..].trim_start_matches('"');

@@ -1,0 +1,101 @@
+//! The owner of the S3 bucket: the installation whose servers may delete objects of it. Servers with a copy of the database
+//! may use the same bucket, and their databases do not name what the original stored since.
+//!
+//! The bucket names the owner, with a mark that its servers replace every minute and remember in their database. A mark
+//! that they do not remember is of servers with a copy of the database, which is the same installation until one of the two
+//! notices. Then the owner is in doubt, and nobody deletes anything until an operator decides.
+
+use lyceum_core::Result;
+use lyceum_core::config::{Config, S3Settings};
+use lyceum_core::time::Timestamp;
+use lyceum_replica::{BucketOwner, ReplicaStore};
+use lyceum_store::Tx;
+
+use crate::installations;
+use crate::limits::{BUCKET_MARK_EVERY_S, BUCKET_MARK_KEPT_S};
+use crate::repository::installations as installation_rows;
+use crate::repository::owners as repository;
+
+/// The folder of the bucket with the objects that name its owner.
+const FOLDER: &str = "installation";
+
+/// The folders of the bucket with objects that servers delete once nobody needs them.
+const WITH_FILES: [&str; 2] = [crate::FOLDER, "projects"];
+
+/// What a database knows about the owner of the bucket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OwnerState {
+    /// Its installation owns the bucket.
+    Own,
+    /// Nobody has claimed the bucket, and this installation may.
+    Free,
+    /// Nobody has claimed the bucket. This database was restored or copied, so its original may use the bucket, unless an
+    /// operator said that it never runs again.
+    Unclaimed,
+    /// Another installation owns the bucket.
+    Other(String),
+    /// Servers with a copy of this database use the bucket as the same installation.
+    InDoubt,
+}
+
+/// The place of the objects that name the owner; `None` if the settings name no bucket.
+///
+/// Errors: `Invalid` if the bucket cannot be used.
+pub fn store(config: &Config) -> Result<Option<ReplicaStore>> {
+    let is_used = !config.s3.bucket.is_empty();
+    is_used.then(|| ReplicaStore::in_s3(&config.s3, FOLDER)).transpose()
+}
+
+/// Whether the bucket has files, perhaps of servers of a release that named no owner. Errors: `Unavailable`.
+pub fn has_files(s3: &S3Settings) -> Result<bool> {
+    let folders = ReplicaStore::in_s3(s3, "")?.folders("")?;
+    Ok(folders.iter().any(|folder| WITH_FILES.contains(&folder.as_str())))
+}
+
+/// What the database knows about the owner that the bucket names.
+pub fn state(
+    tx: &mut Tx<'_>,
+    stored: Option<&BucketOwner>,
+    is_in_doubt: bool,
+) -> Result<OwnerState> {
+    let Some(owner) = stored else {
+        let former = installations::former(tx)?;
+        let is_original = former.iter().all(|former| former.is_earlier() || former.is_replaced);
+        return Ok(if is_original { OwnerState::Free } else { OwnerState::Unclaimed });
+    };
+    if installations::id(tx)?.as_ref() != Some(&owner.installation) {
+        return Ok(OwnerState::Other(owner.installation.clone()));
+    }
+    let is_known = repository::knows(tx, &owner.mark.mark)?;
+    Ok(if is_known && !is_in_doubt { OwnerState::Own } else { OwnerState::InDoubt })
+}
+
+/// The owner with a new mark, which the database remembers before it is stored. `None` if the stored one is recent.
+pub fn renewed(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    stored: Option<&BucketOwner>,
+    is_start: bool,
+) -> Result<Option<BucketOwner>> {
+    let is_recent = |owner: &BucketOwner| {
+        // After a step of the clock, a mark of the future would last.
+        let (from, to) = (owner.mark.at(), owner.mark.at().plus_seconds(BUCKET_MARK_EVERY_S));
+        !is_start && from <= now && now < to
+    };
+    if stored.is_some_and(is_recent) {
+        return Ok(None);
+    }
+    let kept = stored.map_or("", |owner| owner.mark.mark.as_str());
+    repository::forget(tx, now.plus_seconds(-BUCKET_MARK_KEPT_S), kept)?;
+    let (installation, mark) = (installations::present(tx, now)?.id, installations::new_mark(now));
+    repository::add(tx, &mark.mark, now)?;
+    Ok(Some(BucketOwner { installation, mark }))
+}
+
+/// Records that the servers of all former installations never run again. Returns the owner to store in the bucket, and the
+/// number of former installations.
+pub fn take_over(tx: &mut Tx<'_>, now: Timestamp) -> Result<(BucketOwner, u64)> {
+    let replaced = installation_rows::set_replaced(tx, now)?;
+    let owner = renewed(tx, now, None, true)?;
+    Ok((owner.expect("no stored one is recent"), replaced))
+}

@@ -1,0 +1,102 @@
+//! Deletions of projects whose objects are in S3.
+
+use std::fs;
+use std::path::PathBuf;
+
+use lyceum_blob::{Blobs, DeletionRight, Digest};
+use lyceum_hosting::deletion;
+use lyceum_hosting::nodes::{Node, NodeSettings};
+use lyceum_testkit::s3::Bucket;
+use tempfile::TempDir;
+
+fn node(folder: &TempDir) -> Node {
+    let about = NodeSettings { name: "oak", address: "", shares_blobs: true };
+    Node::of_folder(folder.path(), &about).unwrap().0
+}
+
+/// Writes the files of the project 'maths', and returns its folder.
+fn project(node: &Node) -> PathBuf {
+    let project = node.folder_of("maths");
+    fs::create_dir_all(project.join("bucket")).unwrap();
+    for file in ["d1.sqlite", "bucket/index.sqlite"] {
+        fs::write(project.join(file), "rows about people").unwrap();
+    }
+    project
+}
+
+#[test]
+fn objects_of_a_deleted_project_are_deleted_once_that_is_allowed() {
+    let (bucket, folder) = (Bucket::start(), tempfile::tempdir().unwrap());
+    let node = node(&folder);
+    let project = project(&node);
+    let s3 = &bucket.settings;
+    let objects = project.join("bucket/objects");
+    let (digest, bytes) = (Digest::of(b"a map"), &b"a map"[..]);
+    Blobs::in_s3(&objects, s3, "projects/maths").unwrap().put(&digest, bytes).unwrap();
+    let object = bucket.folder.path().join(format!("files/school/projects/maths/{digest}"));
+
+    let right = DeletionRight::default();
+    deletion::move_aside(&node, "maths").unwrap().discard((s3, &right)).unwrap();
+    assert!(object.exists());
+    let mut left = deletion::left_aside(&node).unwrap();
+    let aside = left.pop().unwrap();
+    assert_eq!((aside.slug(), left.len()), ("maths", 0));
+    let rest = walk(&folder.path().join("deleted"));
+    assert!(rest.iter().all(|file| !file.is_file()), "{rest:?}");
+    aside.resume(false, (s3, &right)).unwrap();
+    assert!(object.exists());
+
+    right.set(true);
+    let aside = deletion::left_aside(&node).unwrap().pop().unwrap();
+    aside.resume(false, (s3, &right)).unwrap();
+    assert!(!object.exists() && deletion::left_aside(&node).unwrap().is_empty());
+}
+
+#[test]
+fn a_restart_puts_back_the_folder_of_the_present_project_and_not_an_emptied_one() {
+    let (bucket, right) = (Bucket::start(), DeletionRight::default());
+    let place = (&bucket.settings, &right);
+    for is_reversed in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let node = node(&folder);
+        project(&node);
+        deletion::move_aside(&node, "maths").unwrap().discard(place).unwrap();
+        // The slug is deployed again, and the server dies before it deletes the rows.
+        let project = project(&node);
+        deletion::move_aside(&node, "maths").unwrap();
+        let mut left = deletion::left_aside(&node).unwrap();
+        assert_eq!((left.len(), project.exists()), (2, false));
+        if is_reversed {
+            left.reverse();
+        }
+        for aside in left {
+            aside.recover(true, place).unwrap();
+        }
+        assert!(project.join("d1.sqlite").exists() && project.join("bucket/index.sqlite").exists());
+        for aside in deletion::left_aside(&node).unwrap() {
+            aside.recover(true, place).unwrap();
+        }
+        assert!(project.join("d1.sqlite").exists());
+        assert!(deletion::left_aside(&node).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn an_empty_folder_is_removed_at_a_start_only_because_a_deletion_may_use_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = node(&folder);
+    let empty = folder.path().join("deleted/01934567-89ab-7def-8123-456789abcdef");
+    fs::create_dir_all(&empty).unwrap();
+    assert!(deletion::left_aside(&node).unwrap().is_empty() && empty.exists());
+    deletion::remove_empty(&node).unwrap();
+    assert!(!empty.exists());
+}
+
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        found.extend(walk(&entry.path()));
+        found.push(entry.path());
+    }
+    found
+}
