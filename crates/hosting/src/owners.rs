@@ -2,8 +2,9 @@
 //! may use the same bucket, and their databases do not name what the original stored since.
 //!
 //! The bucket names the owner, with a mark that its servers replace every minute and remember in their database. A mark
-//! that they do not remember is of servers with a copy of the database, which is the same installation until one of the two
-//! notices. Then the owner is in doubt, and nobody deletes anything until an operator decides.
+//! that they do not remember was stored by servers with a copy of the database, which has the same installation id. Whichever
+//! server sees such a mark first stores that the owner is in doubt. From then on, no server deletes anything in the bucket until
+//! an operator runs `lyceum admin take-over`.
 
 use lyceum_core::Result;
 use lyceum_core::config::{Config, S3Settings};

@@ -37,7 +37,7 @@ pub struct StudentDetails {
     pub reasons: Vec<NeedReason>,
     /// Today, subject by subject.
     pub today: Vec<SubjectDay>,
-    /// The daily XP of all subjects together; 0 if there is no goal.
+    /// The XP that the student should earn a day in all subjects together; 0 without a goal.
     pub goal_xp: i64,
     /// The sums of each day, earliest first, with a date such as `2026-01-15`.
     pub days: Vec<(String, MeasureSums)>,

@@ -5,8 +5,8 @@ use crate::model::{AreaMapping, MapEntry, Mapping};
 use crate::value::{Scalar, Value};
 
 impl RuleMachine<'_, '_> {
-    /// `qti-map-response`: the points of the value, or the sum over a container, in which each
-    /// distinct value counts once. No response is 0. NULL if there is no mapping.
+    /// `qti-map-response`: the points that the mapping gives to the response. In a container, each distinct value counts
+    /// once, and the points are added. An empty response gets 0. Returns NULL if the variable has no mapping.
     pub(super) fn map_response(&mut self, name: &str) -> Value {
         let Some(variable) = self.variables.get(name) else { return Value::Null };
         let Some(mapping) = variable.response.and_then(|r| r.mapping.as_ref()) else {

@@ -300,7 +300,7 @@ pub struct MeasuredReplica {
 }
 
 /// Measures once how far a replica is behind its primary, waiting for `patience` until it has what was written before.
-/// Blocks. Errors: `Unavailable` if one of them does not answer, `Invalid` if `replica` is no standby of the database.
+/// Blocks. Errors: `Unavailable` if one of them does not answer, `Invalid` if `replica` is not a standby of the database.
 pub fn measure_delay(primary: &str, replica: &str, patience: Duration) -> Result<MeasuredReplica> {
     let (primary, replica) = (PostgresAddress::parse(primary)?, PostgresAddress::parse(replica)?);
     let mut meter = DelayMeter::new(primary, replica, StoreOptions::default());
