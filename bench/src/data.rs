@@ -9,6 +9,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use fastrand::Rng;
 
 /// Classes that a student is enrolled in.
 pub(crate) const ENROLLMENTS_PER_USER: u64 = 10;
@@ -248,4 +249,17 @@ fn write_file(
         writeln!(out, "{row}")?;
     }
     out.flush().with_context(|| format!("cannot write '{}'", path.display()))
+}
+
+/// A random UUID (version 4), which is new with each call.
+pub(crate) fn random_uuid(random: &mut Rng) -> String {
+    let id = random.u128(..);
+    format!(
+        "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
+        id >> 96,
+        (id >> 80) & 0xffff,
+        (id >> 64) & 0xfff,
+        (id >> 52) & 0xfff,
+        id & 0xffff_ffff_ffff
+    )
 }

@@ -15,6 +15,7 @@ mod events;
 mod goals;
 mod growth;
 mod hosting;
+mod lesson;
 mod limits;
 mod load;
 mod lyceum;

@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use super::{Options, percentiles};
 use crate::client::{Client, member};
 use crate::goals::Finding;
+use crate::lesson::{self, COURSE, LESSON};
 use crate::lyceum::{LyceumProgram, ROSTERING};
 use crate::pairs::Spread;
 use crate::process::pin;
-use crate::qti::item;
 use crate::server::{LOAD_CORE, SERVER_CORE, Server};
 
 /// Students who work at once, each a client of its own.
 pub(super) const STUDENTS: u64 = 64;
 /// Questions of the lesson.
-const QUESTIONS: u64 = 60;
+const QUESTIONS: usize = 60;
 /// Answers of 100 that are right: an attempt is over after 17 on average, and the next one begins.
 const RIGHT_PERCENT: u64 = 80;
 
@@ -89,18 +89,18 @@ fn answer(client: &mut Client, student: u64) -> Result<Duration> {
     let student = format!("student-{student}");
     let start = Instant::now();
     let next =
-        client.get(&format!("/powerpath/getNextQuestion?student={student}&lesson=lesson"))?;
+        client.get(&format!("/powerpath/getNextQuestion?student={student}&lesson={LESSON}"))?;
     let response = if fastrand::u64(..100) < RIGHT_PERCENT { "C" } else { "A" };
     let body = json!({
         "student": student,
-        "lesson": "lesson",
+        "lesson": LESSON,
         "question": member(&next, "id")?,
         "responses": {"RESPONSE": response},
     });
     let answered = client.send("PUT", "/powerpath/updateStudentQuestionResponse", &body)?;
     let took = start.elapsed();
     if member(&answered, "powerpathScore")?.parse::<f64>()? >= 100.0 {
-        let body = json!({ "student": student, "lesson": "lesson" });
+        let body = json!({ "student": student, "lesson": LESSON });
         client.send("POST", "/powerpath/createNewAttempt", &body)?;
     }
     Ok(took)
@@ -118,49 +118,13 @@ fn user(id: &str) -> Value {
 /// A school, a course with one lesson, and its students.
 fn prepare(server: &Server) -> Result<()> {
     let mut client = Client::new(server)?;
-    let mut post = |path: &str, body: Value| client.send("POST", path, &body);
-    post(
-        &format!("{ROSTERING}/orgs"),
-        json!({"org": {"sourcedId": "school", "name": "School", "type": "school"}}),
-    )?;
-    let school = json!({"sourcedId": "school"});
-    post(
-        &format!("{ROSTERING}/courses"),
-        json!({"course": {"sourcedId": "course", "title": "Course", "courseCode": "C", "org": school}}),
-    )?;
-    post(
-        &format!("{ROSTERING}/courses/components"),
-        json!({"courseComponent": {"sourcedId": "unit", "title": "Unit", "sortOrder": 1,
-            "course": {"sourcedId": "course"}}}),
-    )?;
-    let mut members = Vec::new();
-    for (number, difficulty) in (0..QUESTIONS).zip(["easy", "medium", "hard"].into_iter().cycle()) {
-        let id = format!("question-{number}");
-        let metadata = json!({ "difficulty": difficulty });
-        let body = json!({"format": "xml", "xml": item(&id), "metadata": metadata});
-        post("/assessment-items", body)?;
-        members.push(json!({"identifier": id, "href": format!("/assessment-items/{id}")}));
-    }
-    let section = json!({"identifier": "section", "title": "All", "visible": true, "sequence": 1,
-        "qti-assessment-item-ref": members});
-    let part = json!({"identifier": "part", "navigationMode": "linear",
-        "submissionMode": "individual", "qti-assessment-section": [section]});
-    let test = json!({"identifier": "test", "title": "Test", "qti-test-part": [part]});
-    post("/assessment-tests", test)?;
-    post(
-        "/ims/oneroster/resources/v1p2/resources",
-        json!({"resource": {"sourcedId": "resource", "title": "Questions", "vendorResourceId": "test",
-            "metadata": {"type": "qti", "subType": "qti-test", "lessonType": "powerpath-100", "xp": 10}}}),
-    )?;
-    post(
-        &format!("{ROSTERING}/courses/component-resources"),
-        json!({"componentResource": {"sourcedId": "lesson", "title": "Lesson", "sortOrder": 1,
-            "courseComponent": {"sourcedId": "unit"}, "resource": {"sourcedId": "resource"}}}),
-    )?;
+    let school = json!({"org": {"sourcedId": "school", "name": "School", "type": "school"}});
+    client.send("POST", &format!("{ROSTERING}/orgs"), &school)?;
+    lesson::create(&mut client, "school", QUESTIONS)?;
     for student in 0..STUDENTS {
         let id = format!("student-{student}");
-        post(&format!("{ROSTERING}/users"), user(&id))?;
-        post(&format!("/bridge/enrollments/enroll/{id}/course"), json!({}))?;
+        client.send("POST", &format!("{ROSTERING}/users"), &user(&id))?;
+        client.send("POST", &format!("/bridge/enrollments/enroll/{id}/{COURSE}"), &json!({}))?;
     }
     Ok(())
 }

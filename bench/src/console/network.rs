@@ -11,8 +11,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::client::{Client, member};
+use crate::data::random_uuid;
+use crate::lesson::{self, COURSE, LESSON};
 use crate::lyceum::{LyceumProgram, ROSTERING};
-use crate::qti::item;
 use crate::server::Server;
 
 const CALIPER: &str = "http://purl.imsglobal.org/ctx/caliper/v1p2";
@@ -23,8 +24,6 @@ const TEACHER: &str = "teacher-d001-s001-001";
 const SCHOOL: &str = "org-d001-s001";
 /// The organization above all of a demo network.
 const STATE: &str = "org-state";
-/// The lesson that students answer.
-const LESSON: &str = "bench-lesson";
 /// Students of a hundred who work today.
 const WORKING_PERCENT: u64 = 60;
 /// Events of each student who works: half are activities, half are time.
@@ -166,15 +165,7 @@ fn list_students(client: &mut Client) -> Result<Vec<Student>> {
 fn event(random: &mut Rng, student: &Student, number: u64, last_seconds: i64) -> Value {
     let at: Timestamp = SystemClock.now().plus_seconds(-random.i64(0..last_seconds));
     let subject = ["Math", "Reading", "Science", "Language"][random.usize(..4)];
-    let id = random.u128(..);
-    let uuid = format!(
-        "urn:uuid:{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
-        id >> 96,
-        (id >> 80) & 0xffff,
-        (id >> 64) & 0xfff,
-        (id >> 52) & 0xfff,
-        id & 0xffff_ffff_ffff
-    );
+    let id = format!("urn:uuid:{}", random_uuid(random));
     let user = match student.sourced_id.ends_with(['0', '4', '8']) {
         true => format!("urn:player:{}", student.sourced_id),
         false => format!("https://lyceum.example{ROSTERING}/users/{}", student.sourced_id),
@@ -200,7 +191,7 @@ fn event(random: &mut Rng, student: &Student, number: u64, last_seconds: i64) ->
         ),
     };
     json!({
-        "@context": CALIPER, "id": uuid, "type": kind, "profile": "ServiceProfile",
+        "@context": CALIPER, "id": id, "type": kind, "profile": "ServiceProfile",
         "action": action, "eventTime": at.to_string(),
         "actor": { "id": user, "type": "ServiceUser", "email": student.email },
         "object": {
@@ -222,10 +213,10 @@ fn send(client: &mut Client, events: &[Value]) -> Result<()> {
 
 /// Some students answer the first questions of a lesson.
 fn answer_lesson(client: &mut Client, students: &[Student]) -> Result<()> {
-    create_lesson(client)?;
+    lesson::create(client, SCHOOL, QUESTIONS)?;
     for student in students.iter().step_by((students.len() / IN_LESSON).max(1)) {
         let id = &student.sourced_id;
-        let path = format!("/bridge/enrollments/enroll/{id}/bench-course/{SCHOOL}");
+        let path = format!("/bridge/enrollments/enroll/{id}/{COURSE}/{SCHOOL}");
         client.send("POST", &path, &json!({}))?;
         for number in 0..ANSWERS {
             let next =
@@ -237,45 +228,6 @@ fn answer_lesson(client: &mut Client, students: &[Student]) -> Result<()> {
             client.send("PUT", "/powerpath/updateStudentQuestionResponse", &body)?;
         }
     }
-    Ok(())
-}
-
-fn create_lesson(client: &mut Client) -> Result<()> {
-    let mut post = |path: &str, body: Value| client.send("POST", path, &body);
-    let mut members = Vec::new();
-    for number in 0..QUESTIONS {
-        let id = format!("bench-question-{number}");
-        let metadata = json!({ "difficulty": "easy" });
-        post(
-            "/assessment-items",
-            json!({ "format": "xml", "xml": item(&id), "metadata": metadata }),
-        )?;
-        members.push(json!({ "identifier": id, "href": format!("/assessment-items/{id}") }));
-    }
-    let section = json!({ "identifier": "section", "title": "All", "visible": true, "sequence": 1,
-        "qti-assessment-item-ref": members });
-    let part = json!({ "identifier": "part", "navigationMode": "linear",
-        "submissionMode": "individual", "qti-assessment-section": [section] });
-    let test = json!({ "identifier": "bench-test", "title": "Test", "qti-test-part": [part] });
-    post("/assessment-tests", test)?;
-    let course = json!({ "sourcedId": "bench-course", "title": "Fractions", "courseCode": "F",
-        "subjects": ["Math"], "org": { "sourcedId": SCHOOL } });
-    post(&format!("{ROSTERING}/courses"), json!({ "course": course }))?;
-    let unit = json!({ "sourcedId": "bench-unit", "title": "Unit", "sortOrder": 1,
-        "course": { "sourcedId": "bench-course" } });
-    post(&format!("{ROSTERING}/courses/components"), json!({ "courseComponent": unit }))?;
-    let metadata = json!({ "type": "qti", "subType": "qti-test", "lessonType": "powerpath-100",
-        "xp": 10 });
-    let resource = json!({ "sourcedId": "bench-resource", "title": "Questions",
-        "vendorResourceId": "bench-test", "metadata": metadata });
-    post("/ims/oneroster/resources/v1p2/resources", json!({ "resource": resource }))?;
-    let lesson = json!({ "sourcedId": LESSON, "title": "Lesson", "sortOrder": 1,
-        "courseComponent": { "sourcedId": "bench-unit" },
-        "resource": { "sourcedId": "bench-resource" } });
-    post(
-        &format!("{ROSTERING}/courses/component-resources"),
-        json!({ "componentResource": lesson }),
-    )?;
     Ok(())
 }
 

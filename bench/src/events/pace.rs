@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::Options;
 use super::intake::{EVENT, INTAKE, MANY, envelope};
+use crate::data::random_uuid;
 use crate::goals::Finding;
 use crate::load::Target;
 use crate::lyceum::ROSTERING;
@@ -95,17 +96,8 @@ fn freshness(server: &Server) -> Result<Vec<f64>> {
 }
 
 fn event(student: u64, time: &str, subject: &str) -> String {
-    let id = fastrand::u128(..);
-    let uuid = format!(
-        "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
-        id >> 96,
-        (id >> 80) & 0xffff,
-        (id >> 64) & 0xfff,
-        (id >> 52) & 0xfff,
-        id & 0xffff_ffff_ffff
-    );
     EVENT
-        .replace("{uuid}", &uuid)
+        .replace("{uuid}", &random_uuid(&mut fastrand::Rng::new()))
         .replace("{time}", time)
         .replace("{number}", &format!("{student:08}"))
         .replace("{again}", &format!("{student:08}"))

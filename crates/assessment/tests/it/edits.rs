@@ -3,7 +3,7 @@
 use lyceum_assessment::structure::{self, TestEdit};
 use lyceum_assessment::{CheckedDocument, ContentKind, Object, StoredDocument, parse, repository};
 use lyceum_core::{ProblemKind, Result};
-use lyceum_store::Db;
+use lyceum_store::{Db, Tx};
 use serde_json::{Value, json};
 
 use crate::{both, now, plain_item};
@@ -46,16 +46,19 @@ fn object(json: &Value) -> Object {
 fn edit(db: &Db, path: &[&str], edit: &TestEdit) -> Result<StoredDocument> {
     db.write_blocking(|tx| {
         let stored = repository::found(tx, ContentKind::Test, "rich")?;
-        let edited = structure::edited(&stored, path, edit)?;
-        repository::replace(
-            tx,
-            now(),
-            ContentKind::Test,
-            "rich",
-            &edited.change,
-            Some(stored.version),
-        )
+        store_edit(tx, &stored, path, edit)
     })
+}
+
+/// Makes an edit of a version and stores it, if that version is still the stored one.
+fn store_edit(
+    tx: &mut Tx<'_>,
+    read: &StoredDocument,
+    path: &[&str],
+    edit: &TestEdit,
+) -> Result<StoredDocument> {
+    let change = structure::edited(read, path, edit)?.change;
+    repository::replace(tx, now(), ContentKind::Test, "rich", &change, Some(read.version))
 }
 
 fn reference(name: &str) -> Value {
@@ -184,17 +187,8 @@ fn an_edit_of_an_old_version_is_refused() {
     both(|db| {
         let old = rich(db);
         edit(db, &["p1", "s1"], &TestEdit::Add(object(&reference("d")))).unwrap();
-        let edited = structure::edited(&old, &["p1", "inner", "b"], &TestEdit::Remove).unwrap();
-        let refused = db.write_blocking(|tx| {
-            repository::replace(
-                tx,
-                now(),
-                ContentKind::Test,
-                "rich",
-                &edited.change,
-                Some(old.version),
-            )
-        });
+        let path = ["p1", "inner", "b"];
+        let refused = db.write_blocking(|tx| store_edit(tx, &old, &path, &TestEdit::Remove));
         assert_eq!(refused.unwrap_err().kind, ProblemKind::PreconditionFailed);
     });
 }
