@@ -81,7 +81,7 @@ impl FolderAside {
     /// Deletes the folder, and the bytes of its bucket in S3, except for objects that a new project with the slug wrote.
     /// Without the right to delete objects in S3, or after an error, an emptied folder stays until
     /// [`FolderAside::resume`].
-    pub fn discard(self, (s3, right): (&S3Settings, &DeletionRight)) -> Result<()> {
+    pub fn discard(self, s3: &S3Settings, right: &DeletionRight) -> Result<()> {
         let bucket = self.folder().join(homes::BUCKET);
         if s3.bucket.is_empty() || !bucket.exists() {
             return self.remove();
@@ -118,21 +118,21 @@ impl FolderAside {
     }
 
     /// Finishes what a crash interrupted. `exists` says whether the project has its rows.
-    pub fn recover(self, exists: bool, place: (&S3Settings, &DeletionRight)) -> Result<()> {
+    pub fn recover(self, exists: bool, s3: &S3Settings, right: &DeletionRight) -> Result<()> {
         match (exists, self.original.exists()) {
             // An emptied folder is of a former project with the slug.
             (true, false) if !self.is_emptied()? => self.put_back(),
-            _ => self.resume(exists, place),
+            _ => self.resume(exists, s3, right),
         }
     }
 
     /// Finishes a deletion that waited for the right to delete objects in S3. Leaves one alone that runs at this moment.
-    pub fn resume(self, exists: bool, place: (&S3Settings, &DeletionRight)) -> Result<()> {
+    pub fn resume(self, exists: bool, s3: &S3Settings, right: &DeletionRight) -> Result<()> {
         match (exists, self.original.exists()) {
             (true, false) => Ok(()),
             // A new project has the slug. Opening its bucket removes what the former one left in S3.
             (true, true) => self.remove(),
-            (false, _) => self.discard(place),
+            (false, _) => self.discard(s3, right),
         }
     }
 }

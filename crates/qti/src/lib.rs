@@ -125,16 +125,16 @@ fn read_document(
         "qti-assessment-stimulus" => {
             DocumentContent::Stimulus(Box::new(read::stimulus(&mut reader, root)))
         }
-        _ => return Err(no_document(root)),
+        _ => return Err(not_qti(root)),
     };
     found.0.sort_by_key(|fault| fault.place);
     Ok(ReadDocument { content, faults: Faults(found.0) })
 }
 
-fn no_document(root: Element<'_>) -> DocumentFault {
+fn not_qti(root: Element<'_>) -> DocumentFault {
     DocumentFault::at(
         root.place(),
-        format!("the root element is '{}', which is not a document of QTI", root.qname()),
+        format!("the root element is '{}', which is not a QTI document", root.qname()),
         "send a qti-assessment-item, -test, -section or -stimulus of QTI 3.0 \
          (xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\"), 2.2 or 2.1",
     )

@@ -100,7 +100,7 @@ pub fn summary(xml: &str) -> Result<Summary, DocumentFault> {
     let identifier = root.attribute("identifier").unwrap_or_default().trim().into();
     match kind {
         Some(kind) => Ok(Summary { kind, identifier, place: root.place(), links }),
-        None => Err(crate::no_document(root)),
+        None => Err(crate::not_qti(root)),
     }
 }
 

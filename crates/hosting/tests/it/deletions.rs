@@ -36,31 +36,31 @@ fn objects_of_a_deleted_project_are_deleted_once_that_is_allowed() {
     let object = bucket.folder.path().join(format!("files/school/projects/maths/{digest}"));
 
     let right = DeletionRight::default();
-    deletion::move_aside(&node, "maths").unwrap().discard((s3, &right)).unwrap();
+    deletion::move_aside(&node, "maths").unwrap().discard(s3, &right).unwrap();
     assert!(object.exists());
     let mut left = deletion::left_aside(&node).unwrap();
     let aside = left.pop().unwrap();
     assert_eq!((aside.slug(), left.len()), ("maths", 0));
     let rest = walk(&folder.path().join("deleted"));
     assert!(rest.iter().all(|file| !file.is_file()), "{rest:?}");
-    aside.resume(false, (s3, &right)).unwrap();
+    aside.resume(false, s3, &right).unwrap();
     assert!(object.exists());
 
     right.set(true);
     let aside = deletion::left_aside(&node).unwrap().pop().unwrap();
-    aside.resume(false, (s3, &right)).unwrap();
+    aside.resume(false, s3, &right).unwrap();
     assert!(!object.exists() && deletion::left_aside(&node).unwrap().is_empty());
 }
 
 #[test]
 fn a_restart_puts_back_the_folder_of_the_present_project_and_not_an_emptied_one() {
     let (bucket, right) = (Bucket::start(), DeletionRight::default());
-    let place = (&bucket.settings, &right);
+    let s3 = &bucket.settings;
     for is_reversed in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let node = node(&folder);
         project(&node);
-        deletion::move_aside(&node, "maths").unwrap().discard(place).unwrap();
+        deletion::move_aside(&node, "maths").unwrap().discard(s3, &right).unwrap();
         // The slug is deployed again, and the server dies before it deletes the rows.
         let project = project(&node);
         deletion::move_aside(&node, "maths").unwrap();
@@ -70,11 +70,11 @@ fn a_restart_puts_back_the_folder_of_the_present_project_and_not_an_emptied_one(
             left.reverse();
         }
         for aside in left {
-            aside.recover(true, place).unwrap();
+            aside.recover(true, s3, &right).unwrap();
         }
         assert!(project.join("d1.sqlite").exists() && project.join("bucket/index.sqlite").exists());
         for aside in deletion::left_aside(&node).unwrap() {
-            aside.recover(true, place).unwrap();
+            aside.recover(true, s3, &right).unwrap();
         }
         assert!(project.join("d1.sqlite").exists());
         assert!(deletion::left_aside(&node).unwrap().is_empty());

@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::deploy::{client, place_at, staging};
 use crate::served::{Served, Store, on_both_stores};
@@ -102,15 +103,15 @@ fn a_deletion_that_a_crash_interrupted_is_finished_or_undone() {
     let served = staging(Store::Sqlite);
     let place = project(&served);
     let hosting = served.file("data/hosting");
-    let aside = |name: &str| {
-        let parent = hosting.join("deleted").join(name);
+    let move_aside = || {
+        let parent = hosting.join("deleted").join(Uuid::now_v7().to_string());
         fs::create_dir_all(&parent).unwrap();
         fs::rename(hosting.join("projects/word-rivers"), parent.join("word-rivers")).unwrap();
     };
     // The rows are still there, so the files come back.
     let mut served = served;
     served.kill();
-    aside("1");
+    move_aside();
     let served = served.again();
     let place = place.with("LYCEUM_URL", &served.base);
     assert_eq!(data(&served)["rows"], 1);
@@ -119,7 +120,7 @@ fn a_deletion_that_a_crash_interrupted_is_finished_or_undone() {
     let mut served = served;
     served.kill();
     fs::create_dir_all(hosting.join("projects/word-rivers")).unwrap();
-    aside("2");
+    move_aside();
     let served = served.again();
     assert!(!hosting.join("projects/word-rivers").exists());
     assert_eq!(fs::read_dir(hosting.join("deleted")).unwrap().count(), 0);

@@ -74,7 +74,7 @@ fn folder(files: &[(&str, &str)]) -> Place {
 }
 
 #[test]
-fn what_is_valid_is_said_in_a_line() {
+fn one_line_counts_the_valid_documents() {
     let place = folder(&[
         ("set/items/water.xml", &item("water", MAPPED)),
         ("set/exam.xml", &test(&[("first", "items/water.xml"), ("far", "https://a.example/i/1")])),
@@ -89,7 +89,10 @@ fn what_is_valid_is_said_in_a_line() {
     let (code, told) = place.fails("qti validate nowhere");
     assert_eq!((code, told.lines().next()), (4, Some("error: there is no 'nowhere'")));
     let (code, answer, _) = place.run("qti validate set/imsmanifest.xml");
-    assert!(code == 1 && answer.contains("no document of QTI"), "a file that is named is meant");
+    assert!(
+        code == 1 && answer.contains("which is not a QTI document"),
+        "a file that is named is checked: {answer}"
+    );
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn a_summary_has_the_name_and_links_of_a_document() {
     let old =
         r#"<assessmentItem xmlns="http://www.imsglobal.org/xsd/imsqti_v2p2" identifier="o"/>"#;
     assert_eq!(summary(old).unwrap().kind, DocumentKind::Item);
-    assert!(summary("<a/>").unwrap_err().message.contains("no document of QTI"));
+    assert!(summary("<a/>").unwrap_err().message.contains("which is not a QTI document"));
 }
 
 #[test]

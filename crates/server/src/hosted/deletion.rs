@@ -29,7 +29,7 @@ pub(crate) async fn delete<T: Send + 'static>(
             Ok(done) => {
                 let (s3, right) = (app.config.s3.clone(), app.blobs.right().clone());
                 // If the folder cannot be deleted now, the next start deletes it, or a later sweep.
-                if let Err(problem) = run_blocking(move || aside.discard((&s3, &right))).await {
+                if let Err(problem) = run_blocking(move || aside.discard(&s3, &right)).await {
                     tracing::warn!(slug, "cannot delete the files of a deleted project: {problem}");
                 }
                 Ok(done)
@@ -47,7 +47,8 @@ pub(crate) async fn delete<T: Send + 'static>(
 pub(super) async fn recover(
     db: &Db,
     node: &Arc<Node>,
-    (s3, right): (&S3Settings, &DeletionRight),
+    s3: &S3Settings,
+    right: &DeletionRight,
 ) -> Result<()> {
     let of = Arc::clone(node);
     let left = move || {
@@ -58,7 +59,7 @@ pub(super) async fn recover(
         let slug = folder.slug().to_owned();
         let exists = db.read(move |tx| projects::exists(tx, &slug)).await?;
         let (s3, right) = (s3.clone(), right.clone());
-        run_blocking(move || folder.recover(exists, (&s3, &right))).await?;
+        run_blocking(move || folder.recover(exists, &s3, &right)).await?;
     }
     Ok(())
 }
@@ -70,7 +71,7 @@ pub(super) async fn resume(app: &App) -> Result<()> {
         let slug = folder.slug().to_owned();
         let exists = app.db.read(move |tx| projects::exists(tx, &slug)).await?;
         let (s3, right) = (app.config.s3.clone(), app.blobs.right().clone());
-        run_blocking(move || folder.resume(exists, (&s3, &right))).await?;
+        run_blocking(move || folder.resume(exists, &s3, &right)).await?;
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ pub(crate) async fn start_generation(
         let entering = Arc::clone(&node);
         db.write(move |tx| nodes::enter(tx, &entering)).await?;
     }
-    deletion::recover(db, &node, (&config.s3, blobs.right())).await?;
+    deletion::recover(db, &node, &config.s3, blobs.right()).await?;
     claim(db, &node, blobs).await?;
     Ok(node)
 }
