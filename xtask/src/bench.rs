@@ -41,5 +41,8 @@ pub(crate) fn bench(arguments: &[String]) -> Result<()> {
             target().join("release")
         }
     };
-    run(command(programs.join("lyceum-bench"), arguments))
+    let mut bench = command(programs.join("lyceum-bench"), arguments);
+    // The servers that it starts refuse variables that are no settings.
+    bench.env_remove(PROGRAMS);
+    run(bench)
 }

@@ -72,7 +72,7 @@ pub(crate) const AREAS: [(&str, &str, &str); 10] = [
     ),
 ];
 
-/// A load average from which the machine is busy with other work.
+/// The load average above which the page says that the machine did other work.
 const BUSY_LOAD: f64 = 1.0;
 
 /// Writes the page and its pictures into the folder of documents, and returns the number of subjects on it.
@@ -136,12 +136,12 @@ fn head(areas: &[Area]) -> String {
          Ratios come first: two sides are measured in turn in one run, on the same cores, so a ratio says more than an absolute\n\
          figure, which depends on the machine. Figures are medians, with the least and the greatest in brackets.\n\n"
     );
-    let load: Vec<f64> = reports().map(|report| report.machine.load_before).collect();
-    let [low, high] = [f64::min, f64::max].map(|of| load.iter().copied().reduce(of).unwrap_or(0.0));
     let first = reports().next().expect("a page has an area");
+    // Before the other subjects it is the load of the subject before.
+    let load = first.machine.load_before;
     let _ = writeln!(
         text,
-        "| | |\n|---|---|\n| machine | {} |\n| load average before each subject | {low} to {high} |\n| programs | {} |\n\
+        "| | |\n|---|---|\n| machine | {} |\n| load average before the first subject | {load} |\n| programs | {} |\n\
          | length of the measurements | loads of {} s; each figure {} |",
         first.machine.hardware(),
         versions.join(", "),
@@ -151,8 +151,8 @@ fn head(areas: &[Area]) -> String {
             rounds => format!("{rounds} times"),
         }
     );
-    if high > BUSY_LOAD {
-        text.push_str("| note | the machine also did other work, so absolute figures are worse than on a quiet one |\n");
+    if load > BUSY_LOAD {
+        text.push_str("| note | the machine did other work before, so some absolute figures may be worse than on a quiet one |\n");
     }
     if !missing.is_empty() {
         let _ = writeln!(text, "| not measured | {} |", missing.join(", "));
