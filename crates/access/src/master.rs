@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seal_opens_with_its_key_and_label_alone() {
+    fn a_sealed_value_opens_only_with_its_key_and_label() {
         let master = MasterKey::random();
         let mut sealed = master.seal("label", b"plain");
         assert_eq!(master.open("label", &sealed).as_deref(), Some(b"plain".as_slice()));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_keeps_its_key_readable_by_its_owner_alone() {
+    fn the_key_file_is_readable_only_by_its_owner() {
         let folder = tempfile::tempdir().unwrap();
         let keys: Vec<_> = std::thread::scope(|scope| {
             let open = || MasterKey::of_folder(folder.path()).unwrap().main;

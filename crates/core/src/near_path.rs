@@ -51,7 +51,7 @@ mod tests {
     use super::near_path;
 
     #[test]
-    fn typing_errors_and_lacking_beginnings_are_found() {
+    fn typing_errors_and_missing_prefixes_are_found() {
         let patterns = [
             "/api/hello",
             "/api/users/:id",

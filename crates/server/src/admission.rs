@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_gets_its_share_and_a_proxy_more() {
+    async fn a_client_address_gets_its_share_and_a_proxy_more() {
         let all = admission(10, 2);
         assert_eq!(seats(&all, &["192.0.2.1"; 3]).await.len(), 2);
         assert_eq!(seats(&all, &["10.0.0.1"; 3]).await.len(), 3);
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_gives_an_address_its_part_and_all_no_more_than_it_has() {
+    fn a_pool_limits_each_address_and_all_together() {
         let all = admission(1, 1);
         let [one, two] = ["192.0.2.1", "192.0.2.2"].map(|at| all.origin(at.parse().unwrap()));
         let part = limits::ANONYMOUS_REQUESTS_MAX_BYTES / limits::ANONYMOUS_PARTS_COUNT;
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_left_to_connections_that_ask_once() {
+    fn a_share_of_memory_is_reserved_for_connections_with_one_request() {
         let all = admission(1, 1);
         let one = all.origin("192.0.2.1".parse().unwrap());
         let part = limits::ANONYMOUS_REQUESTS_MAX_BYTES / limits::ANONYMOUS_PARTS_COUNT;
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_leave_descriptors_to_files() {
+    fn the_limit_of_connections_leaves_descriptors_for_files() {
         assert_eq!(connections_of(300), 225);
         assert_eq!(connections_of(20_000), 17_952);
         assert_eq!(connections_of(64), 16);

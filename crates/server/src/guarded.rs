@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn webhooks_reach_this_machine_only_where_that_is_allowed() {
+    fn webhooks_reach_this_machine_only_if_the_settings_allow_it() {
         let inside = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         inside.set_nonblocking(true).unwrap();
         let port = inside.local_addr().unwrap().port();
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_inside_hears_of_an_address_that_a_caller_made_up() {
+    fn addresses_from_callers_cause_no_connection_to_internal_hosts() {
         let inside = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         inside.set_nonblocking(true).unwrap();
         let port = inside.local_addr().unwrap().port();

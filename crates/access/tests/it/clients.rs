@@ -13,7 +13,7 @@ fn sign_in(db: &Db, now: Timestamp, id: &str, secret: &str) -> Result<Client, Cl
 }
 
 #[test]
-fn a_client_is_found_as_it_was_made() {
+fn a_client_is_read_as_it_was_created() {
     on_both_stores(|db| {
         let new = NewClient {
             dialect: PayloadDialect::Standard,
@@ -32,7 +32,7 @@ fn a_client_is_found_as_it_was_made() {
 }
 
 #[test]
-fn ids_and_secrets_may_be_given_and_are_taken_once() {
+fn ids_and_secrets_can_be_chosen_and_an_id_is_used_once() {
     on_both_stores(|db| {
         let new = NewClient {
             id: Some("reports".into()),
@@ -60,7 +60,7 @@ fn random_ids_and_secrets_differ_and_are_long() {
 }
 
 #[test]
-fn secrets_are_stored_as_hashes_alone() {
+fn only_hashes_of_secrets_are_stored() {
     on_both_stores(|db| {
         let (_, secret) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
         let sql = "SELECT hash FROM client_secrets";
@@ -85,7 +85,7 @@ fn a_refused_sign_in_names_the_reason() {
 }
 
 #[test]
-fn values_that_break_their_rule_are_refused() {
+fn clients_with_invalid_values_are_refused() {
     on_both_stores(|db| {
         let named = |name: &str| NewClient::named(name);
         let cases = [
@@ -137,7 +137,7 @@ fn a_rotation_overlaps_and_at_most_two_secrets_are_valid() {
 }
 
 #[test]
-fn a_rotation_may_give_the_secret_and_give_it_again() {
+fn a_rotation_can_set_the_secret_and_repeat_the_same_one() {
     on_both_stores(|db| {
         let (made, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
         let given = "the same secret twice";
@@ -170,7 +170,7 @@ fn rotating_or_revoking_needs_a_client() {
 }
 
 #[test]
-fn a_server_reads_only_what_changed() {
+fn a_server_reads_only_changed_clients() {
     on_both_stores(|db| {
         let make =
             |name: &str| write(db, |tx| client::create(tx, morning(), &NewClient::named(name))).0;
@@ -217,7 +217,7 @@ fn a_client_is_granted_its_own_scopes() {
 }
 
 #[test]
-fn a_client_without_a_list_has_every_scope_but_those_that_must_be_named() {
+fn a_client_without_scopes_has_all_except_those_granted_by_name() {
     on_both_stores(|db| {
         let (made, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
         let found = db.read_blocking(|tx| client::find(tx, &made.id)).unwrap().unwrap();

@@ -31,7 +31,7 @@ fn count(db: &Db) -> i64 {
 }
 
 #[test]
-fn the_first_start_makes_a_key_and_later_starts_read_it() {
+fn the_first_start_creates_a_key_and_later_starts_read_it() {
     on_both_stores(|db| {
         let master = MasterKey::random();
         let first = keyring(db, Production, &master, morning());
@@ -44,7 +44,7 @@ fn the_first_start_makes_a_key_and_later_starts_read_it() {
 }
 
 #[test]
-fn a_key_is_published_before_it_signs_and_its_predecessor_verifies_on() {
+fn a_key_is_published_before_it_signs_and_the_former_one_still_verifies() {
     on_both_stores(|db| {
         let master = MasterKey::random();
         let before = keyring(db, Production, &master, morning().plus_seconds(-DAY_S));
@@ -129,7 +129,7 @@ fn environments_have_keys_of_their_own() {
 }
 
 #[test]
-fn private_keys_are_not_in_the_clear() {
+fn private_keys_are_stored_encrypted() {
     on_both_stores(|db| {
         let master = MasterKey::random();
         let keyring = keyring(db, Production, &master, morning());

@@ -49,7 +49,7 @@ fn bearer(db: &Db, environment: Environment, text: &str) -> Result<TokenHolder, 
 }
 
 #[test]
-fn an_account_is_found_however_its_address_is_spelled_and_made_once() {
+fn an_account_is_created_once_for_all_spellings_of_its_address() {
     on_both_stores(|db| {
         assert!(!db.read_blocking(person::has_sign_in).unwrap());
         let ada = made(db, " Ada@Example.ORG ", Role::Administrator);
@@ -76,7 +76,7 @@ fn an_account_is_found_however_its_address_is_spelled_and_made_once() {
 }
 
 #[test]
-fn a_session_ends_by_time_by_idleness_by_signing_out_and_by_the_next_sign_in() {
+fn a_session_ends_by_age_idleness_sign_out_and_the_next_sign_in() {
     on_both_stores(|db| {
         let ada = made(db, "ada@example.org", Role::Developer);
         for sort in [SessionKind::Page, SessionKind::Token] {
@@ -200,7 +200,7 @@ fn a_key_opens_its_environment_until_it_is_revoked() {
 }
 
 #[test]
-fn roles_and_memberships_decide_who_may_change_a_project() {
+fn only_administrators_and_members_may_change_a_project() {
     on_both_stores(|db| {
         let may = |who: &TokenHolder, project: &str| {
             db.read_blocking(|tx| who.may_change(tx, project)).unwrap()
@@ -292,7 +292,7 @@ fn a_device_code_is_approved_by_a_person_and_used_once() {
 }
 
 #[test]
-fn guesses_are_counted_before_they_are_tried_and_expire() {
+fn guesses_are_counted_before_they_are_checked_and_expire() {
     on_both_stores(|db| {
         let subjects = vec![("account ada".to_owned(), 3), ("address 192.0.2.1".to_owned(), 5)];
         let guess = |seconds: i64, subjects: &[guess::GuessedAccount]| {

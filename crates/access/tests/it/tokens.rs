@@ -85,7 +85,7 @@ fn claims_contain_client_audience_and_expiry() {
 }
 
 #[test]
-fn time_is_checked_with_a_minute_for_clocks_that_differ() {
+fn times_are_checked_with_a_minute_of_tolerance() {
     with_keyring(|_, keyring| {
         let token = token(keyring);
         let at = |seconds| keyring.verify(&token, morning().plus_seconds(seconds)).map(drop);
@@ -100,7 +100,7 @@ fn time_is_checked_with_a_minute_for_clocks_that_differ() {
 }
 
 #[test]
-fn a_change_in_any_part_is_refused() {
+fn a_token_changed_in_any_part_is_refused() {
     with_keyring(|_, keyring| {
         let token = token(keyring);
         for (n, char) in token.char_indices() {
@@ -186,7 +186,7 @@ fn environments_refuse_each_others_tokens() {
 }
 
 #[test]
-fn a_game_token_names_user_and_game_and_opens_no_scope() {
+fn a_game_token_names_user_and_game_and_has_no_scope() {
     with_keyring(|_, keyring| {
         let player = Player { user: "ann".to_owned(), game: "rivers".to_owned() };
         let issued = keyring.issue_game("school", &player, morning(), limits::TOKEN_LIFETIME_S);

@@ -177,7 +177,7 @@ fn students_are_sorted_by_name_and_filtered_by_school_and_grade() {
 }
 
 #[test]
-fn students_of_a_page_have_the_same_work_whatever_decides_about_the_page() {
+fn the_figures_of_a_page_do_not_depend_on_what_selects_its_students() {
     both(|db| {
         records::course(db, "m", "south", "Math");
         let goal = json!({ "metadata": { "goals": { "dailyXp": 7 } } });
@@ -378,7 +378,7 @@ fn answer(db: &Db, student: &str, at: i64) {
 }
 
 #[test]
-fn an_answer_is_noticed_once_and_by_those_who_reach_the_student() {
+fn an_answer_is_reported_once_to_each_page_that_may_see_the_student() {
     both(|db| {
         let now = noon();
         let north = Reach::organizations(["north"]).unwrap();

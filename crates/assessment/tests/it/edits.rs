@@ -76,7 +76,7 @@ fn names(member: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn an_edit_leaves_the_rest_of_the_document_alone() {
+fn an_edit_does_not_change_the_rest_of_the_document() {
     both(|db| {
         rich(db);
         let mut added = reference("d");
@@ -105,7 +105,7 @@ fn an_edit_leaves_the_rest_of_the_document_alone() {
 }
 
 #[test]
-fn an_edit_that_does_not_fit_is_refused_by_name() {
+fn an_invalid_edit_is_refused_with_its_reason() {
     use ProblemKind::{Conflict, Invalid, NotFound};
     both(|db| {
         let before = rich(db);
@@ -155,7 +155,7 @@ fn an_edit_that_does_not_fit_is_refused_by_name() {
 }
 
 #[test]
-fn every_missing_item_of_a_test_is_named_and_a_used_one_stays() {
+fn every_missing_item_of_a_test_is_named_and_a_used_item_is_not_deleted() {
     both(|db| {
         rich(db);
         let lost = RICH

@@ -30,7 +30,7 @@ fn xp_of_enrollment(db: &Db, id: &str) -> i64 {
 }
 
 #[test]
-fn events_of_unknown_people_count_once_they_are_known() {
+fn events_of_unknown_people_are_counted_once_the_people_are_known() {
     both(|db| {
         school(db);
         let by_email = CustomEvent {

@@ -171,7 +171,7 @@ fn sums_over_days_are_sums_over_apps_are_sums_of_raw_events() {
 }
 
 #[test]
-fn order_duplicates_and_batches_leave_the_same_rows() {
+fn order_duplicates_and_batches_do_not_change_the_rows() {
     both(|db| {
         for round in 0..rounds(4, 60) {
             let mut random = RandomStream::seeded(100 + round);
@@ -203,7 +203,7 @@ fn order_duplicates_and_batches_leave_the_same_rows() {
 }
 
 #[test]
-fn a_correction_takes_the_place_of_what_it_corrects() {
+fn a_correction_replaces_what_it_corrects() {
     both(|db| {
         for round in 0..rounds(4, 60) {
             let mut random = RandomStream::seeded(500 + round);
@@ -239,7 +239,7 @@ fn a_correction_takes_the_place_of_what_it_corrects() {
 
 /// On PostgreSQL, each connection counts separately, and one connection can subtract what another one counted.
 #[test]
-fn a_correction_through_another_connection_takes_back_what_was_counted() {
+fn a_correction_through_another_connection_subtracts_what_was_counted() {
     let migrations = migrations();
     lyceum_testkit::both_stores(&migrations, |target| {
         let [one, other] = [(); 2].map(|()| Db::open(target, &migrations).unwrap());

@@ -164,7 +164,7 @@ fn students_behind_their_goal_come_first() {
 }
 
 #[test]
-fn a_day_of_all_students_agrees_with_the_reports_of_each() {
+fn the_day_of_all_students_agrees_with_the_report_of_each_student() {
     both(|db| {
         school(db);
         course(db, "c", &["Math"]);

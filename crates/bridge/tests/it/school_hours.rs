@@ -146,7 +146,7 @@ fn wrong_hours_and_organizations_outside_the_reach_are_refused() {
 }
 
 #[test]
-fn students_work_are_idle_absent_or_off() {
+fn each_student_is_working_idle_absent_or_off() {
     both(|db| {
         school(db);
         course(db, "c", &["Math"]);
@@ -177,7 +177,7 @@ fn students_work_are_idle_absent_or_off() {
 }
 
 #[test]
-fn each_student_has_the_day_of_the_own_school() {
+fn each_student_has_the_school_hours_of_their_own_school() {
     both(|db| {
         school(db);
         course(db, "c", &["Math"]);

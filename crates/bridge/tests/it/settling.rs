@@ -197,7 +197,7 @@ fn another_class_with_the_id_of_a_default_class_is_not_used() {
 }
 
 #[test]
-fn two_who_enrol_at_once_share_one_default_class() {
+fn two_concurrent_enrollments_share_one_default_class() {
     both(|db| {
         school(db, 2);
         let now = instant("2026-01-15");

@@ -126,7 +126,7 @@ fn values_never_become_markup() {
 }
 
 #[test]
-fn a_list_of_items_shows_the_same_as_a_list_of_their_rows_and_makes_the_cells_that_it_needs() {
+fn a_lazy_list_shows_the_same_rows_and_builds_only_the_cells_it_needs() {
     const COLUMNS: &[Column] = &[Column::text("name", "Name"), Column::number("xp", "XP")];
     let items: Vec<(String, Option<i64>)> = (0..130)
         .map(|number| {

@@ -72,7 +72,7 @@ fn the_public_address_follows_the_listener() {
 }
 
 #[test]
-fn variables_hold_lists_and_test_variables_are_no_settings() {
+fn variables_may_contain_lists_and_test_variables_are_ignored() {
     let pairs = [
         ("LYCEUM_SERVER__TRUSTED_PROXIES", "10.0.0.0/8, ::1"),
         ("LYCEUM_TEST_ANYTHING", "x"),
@@ -87,7 +87,7 @@ fn variables_hold_lists_and_test_variables_are_no_settings() {
 }
 
 #[test]
-fn unknown_names_are_refused_with_the_nearest() {
+fn unknown_names_are_refused_with_the_nearest_known_name() {
     let did = |name: &str| Some(format!("did you mean {name}?"));
     assert_eq!(
         refusal("[server]\n\nlistne = 'a:1'", &[], &[]),

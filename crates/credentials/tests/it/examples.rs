@@ -49,7 +49,7 @@ fn example(folder: &Path, file: &str) -> Report {
 }
 
 #[test]
-fn every_example_of_the_standard_is_told_apart() {
+fn every_example_of_the_standard_gets_its_expected_report() {
     let Some(folder) = standards::folder("examples of the verifier") else { return };
     let ob = |name: &str| format!("openbadges/examples/{name}");
     let mut seen = 0;

@@ -73,7 +73,7 @@ fn define(db: &Db, achievement: &str) {
 }
 
 #[test]
-fn badges_stand_newest_first_with_their_learners_and_can_be_chosen() {
+fn badges_are_sorted_newest_first_and_filtered() {
     both(|db| {
         let (first, second) = (badge(db, 1, "urn:a", Some("ann")), badge(db, 2, "urn:b", None));
         badge(db, 3, "urn:a", Some("gone"));

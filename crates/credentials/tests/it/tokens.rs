@@ -90,7 +90,7 @@ fn a_token_signed_with_p256_is_confirmed() {
 }
 
 #[test]
-fn claims_that_say_something_else_are_refused() {
+fn claims_that_contradict_the_credential_are_refused() {
     let (badge, documents) = issued(&PublicKey::Ed25519(key().verifying_key()));
     let ours = jwt::sign(&badge, jwt::Key::EdDsa(&key()), "key-1").unwrap();
     let header = ours.split('.').next().unwrap();

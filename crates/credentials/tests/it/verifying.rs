@@ -118,7 +118,7 @@ fn revocation_is_seen_in_both_kinds_of_list() {
 }
 
 #[test]
-fn what_is_wrong_is_told_by_its_check() {
+fn each_error_is_reported_by_its_check() {
     type Change = fn(&mut Value);
     let cases: [(&str, &str, Change); 8] = [
         ("subject", "neither an id nor an identifier", |badge| {
@@ -178,7 +178,7 @@ fn a_credential_and_a_status_list_may_be_a_minute_younger_than_the_clock() {
 }
 
 #[test]
-fn proofs_that_do_not_hold_are_told_apart() {
+fn each_kind_of_invalid_proof_has_its_message() {
     let check = |change: fn(&mut Value)| {
         let mut credential = signed(badge());
         change(&mut credential);
@@ -212,7 +212,7 @@ fn proofs_that_do_not_hold_are_told_apart() {
 }
 
 #[test]
-fn a_key_is_the_issuers_where_the_issuers_document_lists_it() {
+fn a_key_belongs_to_the_issuer_only_if_the_issuers_document_lists_it() {
     let did = "did:web:school.example:badges";
     let address = "https://school.example/badges/did.json";
     let mut credential = badge();
@@ -249,7 +249,7 @@ fn a_key_is_the_issuers_where_the_issuers_document_lists_it() {
 }
 
 #[test]
-fn a_record_stands_with_each_of_its_credentials() {
+fn a_record_is_valid_only_if_each_of_its_credentials_is() {
     let mut plain = badge();
     plain.as_object_mut().unwrap().remove("credentialStatus");
     let method = did::key_method(&key().verifying_key());
@@ -303,7 +303,7 @@ fn a_record_stands_with_each_of_its_credentials() {
 }
 
 #[test]
-fn a_recipient_is_known_by_a_hash() {
+fn a_recipient_can_be_identified_by_a_hash() {
     let credential = badge();
     for (identity, outcome) in [
         ("did:example:ada", CheckOutcome::Passed),
@@ -345,7 +345,7 @@ fn tokens_cannot_choose_how_they_are_checked() {
 }
 
 #[test]
-fn whatever_is_sent_gets_a_report() {
+fn any_bytes_get_a_report() {
     let method = did::key_method(&key().verifying_key());
     let token = jwt::sign(&badge(), jwt::Key::EdDsa(&key()), &method).unwrap();
     let inputs = [

@@ -48,7 +48,7 @@ fn ids(
 }
 
 #[test]
-fn a_list_has_every_order_from_both_ends() {
+fn a_list_can_be_read_in_every_order_from_both_ends() {
     both(|db| {
         let sent = [(1, "b", 3), (2, "a", 1), (3, "b", 2), (4, "a", 2), (5, "a", 2000)];
         let events: Vec<Event> =

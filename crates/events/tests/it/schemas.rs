@@ -263,7 +263,7 @@ fn lines(found: BTreeMap<(String, String, bool), BTreeSet<String>>) -> BTreeSet<
 }
 
 #[test]
-fn our_tables_agree_with_the_official_schemas_but_for_the_listed_differences() {
+fn our_tables_agree_with_the_official_schemas_except_for_listed_differences() {
     let Some(schemas) = Schemas::read() else { return };
     let found = lines(differences(&schemas));
     let text = fs::read_to_string(file()).unwrap_or_default();

@@ -88,7 +88,7 @@ fn a_refused_request_leaves_its_key_free() {
 }
 
 #[test]
-fn a_key_is_free_again_when_its_time_is_over() {
+fn an_idempotency_key_is_free_again_when_it_expires() {
     both(|db| {
         let request = once("k", "{}");
         assert_eq!(add(db, noon(), &ANN, &request).unwrap(), "1");
@@ -99,7 +99,7 @@ fn a_key_is_free_again_when_its_time_is_over() {
 }
 
 #[test]
-fn a_key_has_a_limit() {
+fn an_idempotency_key_has_a_maximum_length() {
     let of = |bytes: usize| KeyedRequest::of(&"k".repeat(bytes), "POST", "/", b"").map(drop);
     of(REQUEST_KEY_MAX_BYTES).unwrap();
     for bytes in [0, REQUEST_KEY_MAX_BYTES + 1] {
@@ -108,7 +108,7 @@ fn a_key_has_a_limit() {
 }
 
 #[test]
-fn a_request_from_before_keys_had_a_scope_still_happens_once() {
+fn a_request_stored_by_an_earlier_release_is_not_repeated() {
     let all = migrations();
     let former: Vec<Migration> = all.iter().filter(|one| one.version < 83).copied().collect();
     both_stores(&former, |target: &StoreLocation| {

@@ -63,7 +63,7 @@ fn a_level_begins_exactly_at_its_xp() {
 }
 
 #[test]
-fn each_level_that_is_passed_brings_its_credits_once() {
+fn the_credits_of_each_passed_level_are_given_once() {
     both(|db| {
         let far = earn(db, 300_000);
         assert_eq!((far.level, credits(db)), (4, 150));
@@ -109,7 +109,7 @@ fn a_new_table_moves_players_without_rewards() {
 }
 
 #[test]
-fn a_table_counts_levels_and_rises_from_zero() {
+fn a_table_has_consecutive_levels_and_rising_xp_from_zero() {
     let row = |level: i64, xp: f64| json!({ "level": level, "xpRequired": xp });
     let most = f64::from(FACT_VALUE_MAX_COUNT);
     for (rows, path) in [

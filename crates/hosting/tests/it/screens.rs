@@ -78,7 +78,7 @@ fn version(db: &Db, slug: &str, number: i64, files: &[(&str, &str)]) {
 }
 
 #[test]
-fn people_see_their_projects_and_create_keys_for_them_alone() {
+fn people_see_and_create_keys_for_their_own_projects_only() {
     both(|db| {
         let ada = someone(db, "ada@example.org", Role::Administrator);
         let dev = someone(db, "dev@example.org", Role::Developer);
@@ -209,7 +209,7 @@ fn changes_of_a_project_name_people() {
 }
 
 #[test]
-fn home_counts_and_says_what_a_new_server_needs() {
+fn home_has_counts_and_the_next_steps_of_a_new_server() {
     both(|db| {
         let read = || db.read_blocking(|tx| home::read(tx, now(), None)).unwrap();
         let new = read();

@@ -66,7 +66,7 @@ async fn neighbours(settings: EngineSettings) -> Host {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_endless_loop_ends_one_process() {
+async fn an_endless_loop_ends_only_its_own_process() {
     let host =
         neighbours(EngineSettings { busy_timeout: Duration::from_millis(700), ..settings() }).await;
     one_process_ends(&host, "/spin", "ran for 700 ms without a pause").await;
@@ -74,7 +74,7 @@ async fn an_endless_loop_ends_one_process() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_heap_ends_one_process() {
+async fn a_backend_with_a_full_heap_ends_only_its_own_process() {
     // The runtime searches for free memory for seconds before it gives up.
     let host = neighbours(EngineSettings { heap_bytes: 32 * 1024 * 1024, ..settings() }).await;
     one_process_ends(&host, "/heap", "filled its heap of 33554432 bytes").await;
@@ -383,7 +383,7 @@ async fn a_slow_request_is_waited_for_and_one_that_is_too_long_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_is_answered_before_it_has_arrived_delays_no_other() {
+async fn a_request_that_is_answered_before_its_body_has_arrived_delays_no_other() {
     let host = Host::new(settings());
     let code = "export default { fetch: () => new Response('early') };";
     host.engine.install(host.worker("early", code)).unwrap();

@@ -34,7 +34,7 @@ fn with_password(place: &Place, typed: &str) -> (i32, String, String) {
 }
 
 #[test]
-fn accounts_are_made_listed_linked_and_disabled() {
+fn accounts_are_created_listed_linked_and_disabled() {
     let place = Place::new();
     let (code, link, told) = place.run("admin user create Ada@example.org --role administrator");
     let days = "with this link ada@example.org can set a password, once, within 3 days\n";
@@ -175,12 +175,12 @@ fn end_login(mut login: Child) -> (i32, String) {
 }
 
 on_both_stores!(
-    somebody_signs_in_by_a_browser_and_out,
+    a_person_signs_in_with_a_browser_and_out,
     the_administrator_of_a_demo_signs_in_once_with_the_printed_link,
-    links_lead_to_the_server_that_runs_on_the_data
+    links_have_the_address_of_the_running_server
 );
 
-fn links_lead_to_the_server_that_runs_on_the_data(store: Store) {
+fn links_have_the_address_of_the_running_server(store: Store) {
     let served = Served::start(store);
     let made = ["admin", "user", "create", "ada@example.org", "--role", "guide"];
     let address = format!("{}/welcome?link=", served.base);
@@ -216,7 +216,7 @@ fn the_administrator_of_a_demo_signs_in_once_with_the_printed_link(store: Store)
     assert!(log.contains("/console/enter") && !log.contains(secret), "{log}");
 }
 
-fn somebody_signs_in_by_a_browser_and_out(store: Store) {
+fn a_person_signs_in_with_a_browser_and_out(store: Store) {
     let school = School::start(store);
     let place = home();
     let nobody = "error: you are not signed in to production\n\
@@ -262,7 +262,7 @@ fn somebody_signs_in_by_a_browser_and_out(store: Store) {
 }
 
 #[test]
-fn a_refusal_and_a_wrong_server_are_told() {
+fn a_refusal_and_a_wrong_server_are_reported() {
     let school = School::start(Store::Sqlite);
     let place = home();
     let url = format!("--env production --json --url {}", school.served.base);
@@ -286,7 +286,7 @@ fn a_refusal_and_a_wrong_server_are_told() {
 }
 
 #[test]
-fn a_key_and_an_address_take_the_place_of_a_profile() {
+fn a_key_and_an_address_replace_a_profile() {
     let served = Served::start(Store::Sqlite);
     let key = served.run(&["admin", "key", "create", "ci"]);
     let staging = served.run(&["admin", "key", "create", "other", "--env", "staging"]);

@@ -31,7 +31,7 @@ fn on_postgres() -> Place {
 }
 
 #[test]
-fn a_backup_holds_what_there_was() {
+fn a_restore_brings_back_the_records_of_the_backup() {
     for place in places() {
         place.ok("client create before --id before");
         let (code, stdout, stderr) = place.run("admin backup copy.backup");
@@ -54,7 +54,7 @@ fn a_backup_holds_what_there_was() {
 }
 
 #[test]
-fn a_backup_makes_a_database_where_there_is_none() {
+fn a_restore_creates_a_missing_database() {
     for (from, to) in places().into_iter().zip(places()) {
         from.ok("client create x --id x");
         from.ok("admin backup copy.backup");
@@ -157,7 +157,7 @@ fn ids(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn files_are_not_overwritten_and_must_be_there() {
+fn existing_files_are_not_overwritten_and_missing_ones_are_reported() {
     for place in places() {
         place.ok("client create x");
         place.write("taken", "");

@@ -78,9 +78,9 @@ fn org(client: &TestClient, id: &str) {
     client.post("/ims/oneroster/rostering/v1p2/orgs").json(&body).expect(201);
 }
 
-on_both_stores!(a_backup_under_load_is_restored_elsewhere_and_answers_the_same);
+on_both_stores!(a_backup_under_load_gives_the_same_responses_after_its_restore);
 
-fn a_backup_under_load_is_restored_elsewhere_and_answers_the_same(store: Store) {
+fn a_backup_under_load_gives_the_same_responses_after_its_restore(store: Store) {
     let is_postgres = matches!(store, Store::Postgres(_));
     let served = staging(store);
     let place = place_at(&served);
@@ -200,7 +200,7 @@ fn damaged_backups_are_told(served: &Served, backup: &Path) {
 }
 
 #[test]
-fn a_backup_of_a_server_whose_files_are_in_s3_is_restored_where_the_bucket_is() {
+fn a_backup_with_files_in_s3_is_restored_on_a_server_with_that_bucket() {
     const STAGING: &[&str] = &["--env", "staging"];
     let moto = Moto::start();
     let settings = moto.settings().map(|(name, value)| (name, &*value.to_owned().leak()));
@@ -363,7 +363,7 @@ fn a_server_backs_itself_up_to_s3_and_an_empty_machine_restores_it() {
 }
 
 #[test]
-fn a_full_disk_is_named_and_leaves_no_file() {
+fn a_full_disk_is_reported_and_leaves_no_file() {
     let served = Served::start(Store::Sqlite);
     let (file, partial) = (served.file("full.backup"), served.file("full.backup.partial"));
     // Writing to this device fails as on a full disk.

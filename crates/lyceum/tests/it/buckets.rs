@@ -39,7 +39,7 @@ fn keys(listed: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_bucket_is_the_same_for_the_backend_and_for_whoever_looks_after_it() {
+fn backends_and_commands_see_the_same_objects() {
     let served = staging(Store::Sqlite);
     let (place, client) = (project(&served), client(&served));
     let (code, told) = place.fails("bucket list --remote");
@@ -152,7 +152,7 @@ fn an_object_has_the_cache_control_and_metadata_of_its_upload() {
 }
 
 #[test]
-fn a_large_object_arrives_in_parts_and_goes_on_where_it_broke_off() {
+fn a_large_object_is_sent_in_parts_and_resumed_after_an_interruption() {
     let served = staging(Store::Sqlite);
     let place = project(&served);
     place.ok("deploy --yes");
@@ -193,7 +193,7 @@ fn size_of(folder: &std::path::Path) -> u64 {
 }
 
 #[test]
-fn a_backends_log_tells_what_it_said_and_what_was_asked() {
+fn the_log_of_a_backend_has_its_output_and_its_requests() {
     let served = staging(Store::Sqlite);
     let (place, client) = (project(&served), client(&served));
     assert_eq!(place.fails("deployments logs").0, 4);

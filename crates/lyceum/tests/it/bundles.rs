@@ -22,7 +22,7 @@ const SECRETS: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn a_bundle_helps_and_tells_no_secret() {
+fn a_support_bundle_is_useful_and_contains_no_secrets() {
     let value = |what: &str| SECRETS.iter().find(|(name, _)| *name == what).unwrap().1;
     let place = Place::new()
         .with("LYCEUM_API_KEY", value("a variable"))

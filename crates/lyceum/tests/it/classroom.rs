@@ -25,7 +25,7 @@ const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 const GRADEBOOK: &str = "/ims/oneroster/gradebook/v1p2";
 const RESOURCES: &str = "/ims/oneroster/resources/v1p2";
 
-on_both_stores!(a_class_loses_no_answer_and_earns_nothing_twice);
+on_both_stores!(no_answer_of_a_class_is_lost_or_credited_twice);
 
 /// The class: where its server is now, and how many answers it has taken.
 struct Class {
@@ -160,7 +160,7 @@ pub(crate) fn connect(served: &Served) -> TestClient {
     TestClient::new(&served.base).with_token(http.token())
 }
 
-fn a_class_loses_no_answer_and_earns_nothing_twice(store: Store) {
+fn no_answer_of_a_class_is_lost_or_credited_twice(store: Store) {
     let size = if full_size() { 200 } else { 24 };
     let served = Served::start(store);
     let api = connect(&served);

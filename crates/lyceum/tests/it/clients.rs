@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::transcript::Place;
 
 #[test]
-fn a_client_is_made_with_its_secret_shown_once() {
+fn a_client_is_created_and_its_secret_shown_once() {
     let place = Place::new();
     let (code, stdout, stderr) = place.run("client create Reports");
     assert_eq!(
@@ -21,7 +21,7 @@ fn a_client_is_made_with_its_secret_shown_once() {
 }
 
 #[test]
-fn json_answers_every_field_of_a_client() {
+fn json_output_has_every_field_of_a_client() {
     let place = Place::new();
     let mut made = place.json(
         "client create Reports --id reports --secret 0123456789abcdef --dialect standard --json \
@@ -150,7 +150,7 @@ fn a_client_that_signs_requests_has_a_second_secret() {
 }
 
 #[test]
-fn failures_have_their_exit_code_and_what_to_do() {
+fn failures_have_an_exit_code_and_a_remedy() {
     let place = Place::new();
     assert_eq!(
         place.fails("client list"),
@@ -176,7 +176,7 @@ fn failures_have_their_exit_code_and_what_to_do() {
 }
 
 #[test]
-fn quiet_leaves_the_answer_alone() {
+fn with_quiet_only_the_answer_is_printed() {
     let (code, stdout, stderr) = Place::new().run("client create x --quiet");
     assert_eq!((code, stderr.as_str()), (0, ""));
     assert!(stdout.starts_with("id      lc_"));

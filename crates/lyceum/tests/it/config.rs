@@ -11,7 +11,7 @@ fn setting(place: &Place, flags: &str, name: &str) -> (String, String) {
 }
 
 #[test]
-fn every_layer_lies_over_the_one_before() {
+fn each_layer_of_settings_overrides_the_one_before() {
     let default = Place::new();
     let key = "store.data";
     assert_eq!(setting(&default, "", key), ("\"lyceum-data\"".into(), "default".into()));
@@ -43,7 +43,7 @@ fn settings_are_listed_as_a_table() {
 }
 
 #[test]
-fn the_default_file_can_be_had_and_used() {
+fn the_default_settings_can_be_printed_and_used_as_a_file() {
     let place = Place::new();
     let defaults = place.ok("config --default");
     assert!(defaults.starts_with("# All settings of Lyceum"));
@@ -77,7 +77,7 @@ fn a_wrong_setting_stops_every_command_before_it_does_anything() {
 }
 
 #[test]
-fn a_wrong_file_is_named_with_its_line() {
+fn an_error_in_a_settings_file_is_reported_with_its_line() {
     let place = Place::new();
     place.write("lyceum.toml", "[server]\n# how many\nworkers = \"two\"\n");
     let told = "error: lyceum.toml:3: 'server.workers' must be a whole number, not \"two\"\n";
@@ -96,7 +96,7 @@ fn a_wrong_file_is_named_with_its_line() {
 }
 
 #[test]
-fn a_wrong_master_key_or_level_names_where_it_stands() {
+fn a_wrong_master_key_or_level_is_reported_with_its_source() {
     let place = Place::new().with("LYCEUM_KEYS__MASTER", "short");
     let told = "error: LYCEUM_KEYS__MASTER: 'keys.master' must be 64 hex digits or base64 of 32 \
                 bytes\nhint: create one with `openssl rand -hex 32`\n";

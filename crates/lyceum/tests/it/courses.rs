@@ -29,11 +29,11 @@ fn records(plan: &Value) -> Vec<(String, String, String)> {
 }
 
 on_both_stores!(
-    a_deploy_sets_up_what_its_project_teaches_and_verifies_it,
-    a_deploy_takes_over_no_course_of_the_roster_without_the_right_to_write_rosters,
+    a_deploy_sets_up_and_verifies_the_courses_of_its_project,
+    a_deploy_without_roster_scopes_takes_over_no_existing_course,
 );
 
-fn a_deploy_sets_up_what_its_project_teaches_and_verifies_it(store: Store) {
+fn a_deploy_sets_up_and_verifies_the_courses_of_its_project(store: Store) {
     let served = staging(store);
     let place = place_at(&served);
     teach(&place, &[(3, json!(500.5)), (4, json!(null))]);
@@ -99,7 +99,7 @@ fn a_deploy_sets_up_what_its_project_teaches_and_verifies_it(store: Store) {
 }
 
 #[test]
-fn courses_need_the_right_to_set_them_up_and_lms_commands_sign_in_as_others_do() {
+fn setting_up_courses_needs_its_scope_and_lms_commands_sign_in_like_others() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     teach(&place, &[(3, json!(500))]);
@@ -127,7 +127,7 @@ fn courses_need_the_right_to_set_them_up_and_lms_commands_sign_in_as_others_do()
     assert!(code == 3 && told.contains("lyceum login --env staging"), "{told}");
 }
 
-fn a_deploy_takes_over_no_course_of_the_roster_without_the_right_to_write_rosters(store: Store) {
+fn a_deploy_without_roster_scopes_takes_over_no_existing_course(store: Store) {
     let served = staging(store);
     let place = place_at(&served);
     teach(&place, &[(3, json!(500))]);

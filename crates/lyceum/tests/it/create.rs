@@ -118,7 +118,7 @@ fn packages_are_installed_in_the_new_folder() {
 }
 
 #[test]
-fn without_npm_the_files_are_there_and_the_command_says_what_to_do() {
+fn without_npm_the_files_are_created_and_the_remaining_steps_printed() {
     let place = Place::new().with("PATH", "");
     let (code, said) = place.fails("create app");
     assert!(code == 1 && said.contains("npm could not be started"), "{said}");

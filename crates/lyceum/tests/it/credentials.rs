@@ -12,8 +12,8 @@ use crate::official;
 use crate::served::{Served, Store, on_both_stores, root, target, wait};
 
 on_both_stores!(
-    what_is_served_fits_the_official_schemas,
-    another_implementation_verifies_what_is_issued_and_refuses_what_is_revoked,
+    served_credentials_agree_with_the_official_schemas,
+    another_implementation_verifies_issued_and_refuses_revoked_credentials,
     a_browser_shows_the_page_of_a_badge,
 );
 
@@ -96,7 +96,7 @@ fn fits(folder: &Path, schema: &str, value: &Value) {
     assert!(faults.is_empty(), "{schema}: {faults:#?}\n{value:#}");
 }
 
-fn what_is_served_fits_the_official_schemas(store: Store) {
+fn served_credentials_agree_with_the_official_schemas(store: Store) {
     let Some(oneroster) = official::folder("the schemas of Open Badges and CLR") else { return };
     let standards = oneroster.parent().unwrap();
     let (badges, records) = (standards.join("openbadges/schema"), standards.join("clr/schema"));
@@ -164,7 +164,7 @@ fn finished(mut program: Command, served: &Served) -> String {
     printed
 }
 
-fn another_implementation_verifies_what_is_issued_and_refuses_what_is_revoked(store: Store) {
+fn another_implementation_verifies_issued_and_refuses_revoked_credentials(store: Store) {
     let served = Served::start(store);
     let http = school(&served);
     let badge = awarded(&http, "2026-01-15");

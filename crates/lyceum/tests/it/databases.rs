@@ -15,7 +15,7 @@ fn project() -> Place {
 }
 
 #[test]
-fn a_schema_is_pushed_step_by_step_and_losses_need_a_word() {
+fn a_schema_is_pushed_step_by_step_and_losses_need_consent() {
     let place = project();
     let (code, sql, told) = place.run("db diff");
     assert_eq!(
@@ -104,7 +104,7 @@ fn migrations_are_found_by_their_journal() {
 }
 
 #[test]
-fn a_typed_schema_is_asked_of_drizzle_kit() {
+fn drizzle_kit_exports_a_schema_in_typescript() {
     let place = project();
     place.write("db/schema.ts", "export {};");
     assert!(place.fails("db diff").1.contains("which is not installed"));

@@ -80,11 +80,11 @@ fn stored_name(served: &Served) -> Value {
 }
 
 on_both_stores!(
-    a_project_is_deployed_changed_and_turned_back,
-    secrets_converge_and_are_shown_nowhere
+    a_project_is_deployed_changed_and_rolled_back,
+    secrets_reach_the_server_and_are_never_shown
 );
 
-fn a_project_is_deployed_changed_and_turned_back(store: Store) {
+fn a_project_is_deployed_changed_and_rolled_back(store: Store) {
     let served = staging(store);
     let place = place_at(&served);
     // What the dry run shows is what is done.
@@ -154,7 +154,7 @@ fn a_project_is_deployed_changed_and_turned_back(store: Store) {
     assert_eq!(place.json("deploy --json")["version"], 5, "what is here is deployed again");
 }
 
-fn secrets_converge_and_are_shown_nowhere(store: Store) {
+fn secrets_reach_the_server_and_are_never_shown(store: Store) {
     let served = staging(store);
     let place = place_at(&served);
     let mut told = String::new();
@@ -218,7 +218,7 @@ fn holds(folder: &Path, bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
+fn without_a_terminal_local_metadata_is_used_unless_a_flag_forbids_it() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     place.ok("deploy");
@@ -265,7 +265,7 @@ fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
 }
 
 #[test]
-fn a_first_deploy_has_a_backend_where_there_are_routes_or_integrations() {
+fn a_first_deploy_has_a_backend_if_there_are_routes_or_integrations() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     remove(place.path(), "server");
@@ -292,7 +292,7 @@ fn a_first_deploy_has_a_backend_where_there_are_routes_or_integrations() {
 }
 
 #[test]
-fn a_sandbox_is_found_and_asks_nobody_who_they_are() {
+fn a_deploy_finds_the_running_sandbox_and_needs_no_sign_in() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
     project(&place);
@@ -328,7 +328,7 @@ fn a_sandbox_is_found_and_asks_nobody_who_they_are() {
 }
 
 #[test]
-fn an_upload_whose_client_was_killed_goes_on() {
+fn an_upload_is_resumed_after_its_client_was_killed() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     let full = crate::served::variable("LYCEUM_TEST_SIZE").as_deref() == Some("full");
@@ -448,7 +448,7 @@ fn each_question_is_answered_by_keyboard() {
 }
 
 #[test]
-fn what_staging_serves_is_promoted_without_building() {
+fn the_version_on_staging_is_promoted_without_a_build() {
     let production = Served::start_with(Store::Sqlite, &["--env", "production"]);
     let staging = staging(Store::Sqlite);
     let (one, two) = (staging.client("platform", &[]), production.client("platform", &[]));
@@ -476,7 +476,7 @@ fn what_staging_serves_is_promoted_without_building() {
 }
 
 #[test]
-fn what_a_project_fails_at_is_in_the_log_under_the_request_s_id() {
+fn exceptions_of_a_project_are_logged_with_the_request_id() {
     let mut served = staging(Store::Sqlite);
     place_at(&served).ok("deploy --yes");
     served.kill();

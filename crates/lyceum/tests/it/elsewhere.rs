@@ -87,7 +87,7 @@ fn missing(sandbox: &Running) -> Vec<String> {
 }
 
 #[test]
-fn a_student_of_a_real_platform_learns_there() {
+fn the_student_of_a_remote_platform_learns_there() {
     let platform = Platform::start().with_ann();
     let sandbox = Running::start(&platform.place, "--memory");
     assert_eq!(sandbox.told["learning"], "remote");
@@ -191,7 +191,7 @@ fn a_student_of_a_real_platform_learns_there() {
 }
 
 #[test]
-fn a_lyceum_beside_the_sandbox_gets_its_student_from_the_setup() {
+fn a_local_server_gets_the_student_of_the_sandbox_from_its_setup() {
     let platform = Platform::start();
     let place = Place::new();
     place.write("lyceum.config.json", CONFIG);
@@ -256,7 +256,7 @@ fn record(platform: &Platform, path: &str, kind: &str) -> Option<Value> {
 }
 
 #[test]
-fn a_setup_elsewhere_changes_and_deletes_only_what_a_setup_created_there() {
+fn a_setup_on_a_remote_platform_changes_only_records_that_a_setup_created() {
     let platform = Platform::start().with_ann();
     let course = json!({"course": {"sourcedId": "algebra", "title": "Algebra of the school",
         "courseCode": "ALG", "subjects": ["Math"], "grades": ["09"], "org": {"sourcedId": "hill"},
@@ -310,7 +310,7 @@ fn a_setup_elsewhere_changes_and_deletes_only_what_a_setup_created_there() {
 }
 
 #[test]
-fn a_platform_that_cannot_be_reached_is_told() {
+fn an_unreachable_platform_is_reported() {
     let platform = Platform::start().with_ann();
     let told = |place: &Place, flags: &str| {
         let sandbox = Running::start(place, &format!("--memory {flags}"));

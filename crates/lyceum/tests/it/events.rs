@@ -86,7 +86,7 @@ fn events_are_triggered_and_listened_to(store: Store) {
 }
 
 #[test]
-fn who_may_not_is_told_so() {
+fn missing_credentials_scopes_and_servers_are_reported() {
     let served = Served::start(Store::Sqlite);
     let key = served.client("platform", &["lyceum/roster.read"]);
     let place = Place::new();

@@ -427,7 +427,7 @@ fn the_published_client_reads_analytics(store: Store) {
 
 /// A server of an earlier release reads no sums, so facts wait until it has ended. The log and the metrics show that.
 #[test]
-fn an_older_server_for_which_facts_wait_is_named() {
+fn a_warning_names_the_older_server_that_keeps_facts_from_being_summed() {
     let store = Store::postgres();
     let Store::Postgres(address) = &store else { unreachable!("the store is PostgreSQL") };
     let target = StoreLocation::Postgres(address.clone());

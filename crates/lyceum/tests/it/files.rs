@@ -43,7 +43,7 @@ fn bytes(place: &Place, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_seed_makes_the_same_network_every_time() {
+fn a_seed_generates_the_same_network_every_time() {
     let place = Place::new();
     let (code, stdout, stderr) =
         place.run("demo generate --complete --students 40 --seed 5 --out a.zip");
@@ -65,7 +65,7 @@ fn a_seed_makes_the_same_network_every_time() {
 }
 
 #[test]
-fn an_import_says_what_it_did() {
+fn an_import_reports_the_outcome_of_its_rows() {
     for place in places() {
         sound(&place);
         let (code, stdout, stderr) = place.run("import in");
@@ -148,7 +148,7 @@ fn broken_rows_are_named_with_a_remedy_and_nothing_is_imported() {
 }
 
 #[test]
-fn good_rows_are_kept_where_that_is_asked_for() {
+fn keep_going_imports_the_rows_without_errors() {
     for place in places() {
         broken(&place);
         let (code, stdout, stderr) = place.run("import in --keep-going");
@@ -218,7 +218,7 @@ fn warnings_are_printed_and_strict_refuses_them() {
 }
 
 #[test]
-fn a_demo_and_an_export_have_the_platforms_files_only_where_that_is_asked_for() {
+fn a_demo_and_an_export_have_the_platforms_files_only_if_complete() {
     let place = Place::new();
     let has = |answer: &Value| answer["rows"].get("courseComponents").is_some();
     let demo = "demo generate --students 20 --json --out";
@@ -269,7 +269,7 @@ fn records_are_checked_and_purged() {
 }
 
 #[test]
-fn a_database_that_contradicts_itself_is_found_out() {
+fn a_database_that_contradicts_itself_is_reported() {
     for place in places() {
         sound(&place);
         place.ok("import in");

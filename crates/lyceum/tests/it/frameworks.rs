@@ -69,7 +69,7 @@ fn a_framework_is_imported_listed_published_and_exported() {
 }
 
 #[test]
-fn what_cannot_be_imported_is_told_with_its_place() {
+fn errors_in_a_framework_are_reported_with_their_path() {
     let place = Place::new();
     assert_eq!(place.fails("standards list").0, 4, "there is no database yet");
     assert_eq!(place.fails("standards import").0, 2);

@@ -119,7 +119,7 @@ fn records(place: &Place) -> u64 {
 }
 
 #[test]
-fn a_network_comes_back_equal_and_the_same_again_changes_nothing() {
+fn an_exported_network_is_equal_and_a_second_import_changes_nothing() {
     for (from, to) in both().into_iter().zip(both()) {
         let first = import(&from, network());
         let created = sum(&first, "created");

@@ -66,7 +66,7 @@ fn a_policy_is_shown_changed_and_set() {
 }
 
 #[test]
-fn a_policy_with_faults_is_refused_and_each_is_named() {
+fn a_policy_with_errors_is_refused_and_each_error_is_listed() {
     let place = Place::new();
     assert_eq!(place.fails("lesson policy set none.json").0, 4);
     place.write("broken.json", "{");

@@ -123,7 +123,7 @@ fn errors_are_printed_with_their_place_and_a_remedy() {
 }
 
 #[test]
-fn documents_are_held_against_each_other() {
+fn documents_are_checked_against_each_other() {
     let place = folder(&[
         ("set/a.xml", &item("water", MAPPED)),
         ("set/b.xml", &item("water", MAPPED)),
@@ -152,7 +152,7 @@ fn documents_are_held_against_each_other() {
 }
 
 #[test]
-fn files_that_no_one_can_read_are_told() {
+fn unreadable_files_are_reported() {
     let place = folder(&[]);
     std::fs::write(place.path().join("latin.xml"), b"<p>\n caf\xe9</p>").unwrap();
     let large = std::fs::File::create(place.path().join("large.xml")).unwrap();

@@ -63,7 +63,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn content_goes_into_the_store_and_comes_back_to_the_byte() {
+fn content_is_stored_and_exported_byte_by_byte() {
     for place in places() {
         write_all(&place, &set());
         assert_eq!(
@@ -104,7 +104,7 @@ fn content_goes_into_the_store_and_comes_back_to_the_byte() {
 }
 
 #[test]
-fn a_fault_keeps_all_out_unless_the_good_is_taken() {
+fn an_error_refuses_all_documents_unless_keep_going_is_set() {
     for place in places() {
         let broken = item("broken", MAPPED).replace("</qti-item-body>", "");
         let lost = test(&[("a", "items/nowhere.xml")]);

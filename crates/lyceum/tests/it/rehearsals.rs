@@ -9,9 +9,9 @@ use crate::deploy::{client, place_at, staging};
 use crate::served::{Store, on_both_stores};
 use crate::transcript::Place;
 
-on_both_stores!(a_dry_run_tries_all_that_a_deploy_does_and_keeps_nothing);
+on_both_stores!(a_dry_run_rehearses_the_whole_deploy_and_changes_nothing);
 
-fn a_dry_run_tries_all_that_a_deploy_does_and_keeps_nothing(store: Store) {
+fn a_dry_run_rehearses_the_whole_deploy_and_changes_nothing(store: Store) {
     let served = staging(store);
     let place = place_at(&served);
     place.write("notes.txt", "not a zip at all");
@@ -72,7 +72,7 @@ const TABLE: &str = "import { integer, sqliteTable } from 'drizzle-orm/sqlite-co
                      export const scores = sqliteTable('scores', { id: integer().primaryKey(), points: integer() });\n";
 
 #[test]
-fn a_backend_that_is_left_out_is_told() {
+fn a_skipped_backend_is_reported() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     place.ok("deploy --yes");

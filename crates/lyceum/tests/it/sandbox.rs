@@ -81,7 +81,7 @@ fn activity(sandbox: &Running) -> Value {
 }
 
 #[test]
-fn a_newcomer_finds_data_and_keeps_what_was_done_over_a_crash() {
+fn a_new_sandbox_has_data_and_keeps_changes_after_a_crash() {
     let place = Place::new();
     let sandbox = Running::start(&place, "--project-name Rivers");
     assert_eq!(sandbox.told["learning"], "mock");
@@ -133,7 +133,7 @@ fn a_newcomer_finds_data_and_keeps_what_was_done_over_a_crash() {
 }
 
 #[test]
-fn a_level_counts_the_xp_that_learning_counts() {
+fn the_level_and_learning_count_the_same_xp() {
     let sandbox = Running::start(&Place::new(), "--memory --project-name Rivers");
     let client = sandbox.client();
     let total = || sandbox.get("/api/lms/xp/total")["totalXp"].as_f64().unwrap();
@@ -176,7 +176,7 @@ fn a_level_counts_the_xp_that_learning_counts() {
 }
 
 #[test]
-fn nothing_is_accepted_without_a_token_but_by_the_standards() {
+fn without_a_token_only_the_standards_routes_are_served() {
     let sandbox = Running::start(&Place::new(), "--memory");
     let refused = sandbox.anonymous().get("/api/users/me").expect(401);
     assert_eq!(refused.json::<Value>()["error"]["code"], "UNAUTHORIZED");
@@ -186,7 +186,7 @@ fn nothing_is_accepted_without_a_token_but_by_the_standards() {
 }
 
 #[test]
-fn a_tunnel_is_named_with_its_origin() {
+fn a_tunnel_is_accepted_once_its_origin_is_listed() {
     let place = Place::new();
     let (page, host) = ("https://tunnel.example", "tunnel.example");
     let closed = Running::start(&place, "--memory");
@@ -245,7 +245,7 @@ fn a_database_in_memory_leaves_nothing() {
 }
 
 #[test]
-fn a_second_sandbox_on_one_file_explains_and_ends() {
+fn a_second_sandbox_on_the_same_file_is_refused() {
     let place = Place::new();
     let sandbox = Running::start(&place, "--db-path data/mine.db");
     assert!(place.path().join("data/mine.db").exists());
@@ -258,7 +258,7 @@ fn a_second_sandbox_on_one_file_explains_and_ends() {
 }
 
 #[test]
-fn a_busy_port_names_who_has_it_and_one_that_is_free() {
+fn the_error_for_a_busy_port_names_its_process_and_a_free_port() {
     let place = Place::new();
     let held = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = held.local_addr().unwrap().port();
@@ -275,7 +275,7 @@ fn a_busy_port_names_who_has_it_and_one_that_is_free() {
 }
 
 #[test]
-fn other_tools_find_what_runs() {
+fn other_tools_find_running_sandboxes() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
     let file = folder.path().join("lyceum/sandboxes.json");
@@ -307,7 +307,7 @@ fn other_tools_find_what_runs() {
 }
 
 #[test]
-fn the_config_says_what_is_taught() {
+fn the_sandbox_teaches_the_courses_of_the_config() {
     let place = Place::new();
     place.write(
         "lyceum.config.js",
@@ -352,7 +352,7 @@ fn the_config_says_what_is_taught() {
 }
 
 #[test]
-fn the_demo_user_of_mock_mode_is_the_student_that_is_said() {
+fn a_flag_sets_the_student_of_mock_mode() {
     let place = Place::new();
     let check = |sandbox: &Running| {
         let me = sandbox.get("/api/users/me");
@@ -374,7 +374,7 @@ fn the_demo_user_of_mock_mode_is_the_student_that_is_said() {
 }
 
 #[test]
-fn role_and_organization_are_what_is_said() {
+fn flags_set_role_and_organization() {
     let place = Place::new();
     for spelling in ["tracking", "timeback"] {
         let flags = ["role teacher", "org-id o-1", "org-name Hillside", "org-type school"]
@@ -399,7 +399,7 @@ fn role_and_organization_are_what_is_said() {
 }
 
 #[test]
-fn the_platforms_role_is_what_is_said() {
+fn a_flag_sets_the_platform_role() {
     let place = Place::new();
     for (role, status) in [("player", 403), ("developer", 201), ("admin", 201)] {
         let sandbox = Running::start(&place, &format!("--memory --platform-role {role}"));
@@ -412,7 +412,7 @@ fn the_platforms_role_is_what_is_said() {
 }
 
 #[test]
-fn half_an_integration_is_no_integration() {
+fn an_incomplete_integration_is_refused() {
     let place = Place::new();
     for (flags, missing) in [
         ("--tracking-oneroster-url http://localhost:1", "TRACKING_API_CLIENT_ID"),
@@ -434,7 +434,7 @@ fn half_an_integration_is_no_integration() {
 }
 
 #[test]
-fn it_ends_with_its_input_where_that_was_asked_for() {
+fn the_sandbox_ends_with_its_input_if_a_flag_says_so() {
     let place = Place::new();
     let mut sandbox = Running::start(&place, "--memory --until-stdin-ends");
     sandbox.get("/api/users/me");
@@ -443,7 +443,7 @@ fn it_ends_with_its_input_where_that_was_asked_for() {
 }
 
 #[test]
-fn it_says_as_much_as_was_asked_for() {
+fn flags_set_how_much_the_sandbox_logs() {
     let said = |flags: &str| {
         let place = Place::new();
         let mut command =
@@ -462,7 +462,7 @@ fn it_says_as_much_as_was_asked_for() {
 }
 
 #[test]
-fn a_mistyped_path_is_named_in_the_log_and_in_the_answer() {
+fn a_mistyped_path_is_reported_in_the_log_and_in_the_response() {
     let place = Place::new();
     let mut sandbox = Running::start(&place, "--memory");
     let answer: Value = sandbox.client().get("/api/usres/me").expect(404).json();

@@ -216,7 +216,7 @@ export const scores = sqliteTable(\"scores\", {
 ";
 
 #[test]
-fn drizzle_kit_says_the_schema_and_writes_the_migrations() {
+fn drizzle_kit_exports_the_schema_and_writes_the_migrations() {
     let served = staging(Store::Sqlite);
     let (place, client) = (project(&served), client(&served));
     fs::remove_file(place.path().join("db/schema.sql")).unwrap();

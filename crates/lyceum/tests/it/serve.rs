@@ -151,7 +151,7 @@ fn says(place: &Place, begin: &str) -> Option<String> {
 }
 
 #[test]
-fn the_first_administrator_is_made_by_a_link_or_by_settings() {
+fn a_link_or_settings_create_the_first_administrator() {
     for place in places() {
         let begin = "this server has no administrator yet";
         let told = says(&place, begin).expect("a link is shown");
@@ -184,7 +184,7 @@ fn the_first_administrator_is_made_by_a_link_or_by_settings() {
 }
 
 #[test]
-fn clients_made_and_revoked_beside_a_server_count_there() {
+fn a_running_server_notices_created_and_revoked_clients() {
     for place in places() {
         let server = Server::start(&place, "");
         place.ok("client create x --id x --secret 0123456789abcdef");
@@ -235,7 +235,7 @@ fn two_environments_refuse_each_others_tokens() {
 }
 
 #[test]
-fn on_a_free_port_the_server_still_knows_its_address() {
+fn a_server_on_a_random_port_knows_its_address() {
     let server = Server::start(&Place::new(), "");
     let (status, body) = server.request("GET /.well-known/oauth-authorization-server", "");
     let metadata: Value = serde_json::from_str(&body).unwrap();
@@ -262,7 +262,7 @@ fn a_database_in_use_is_backed_up_and_not_replaced() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_told() {
+fn an_address_in_use_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
     let (code, told) = Place::new().fails(&format!("serve --listen {address}"));
@@ -272,7 +272,7 @@ fn an_address_that_is_taken_is_told() {
 }
 
 #[test]
-fn an_address_for_metrics_that_is_taken_is_told() {
+fn an_address_in_use_for_metrics_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let place = Place::new().with("LYCEUM_METRICS__ADDRESS", &address);

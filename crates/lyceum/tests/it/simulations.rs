@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::http::Http;
 use crate::served::{Served, Store, on_both_stores};
 
-on_both_stores!(a_change_of_policy_is_tried_on_the_past);
+on_both_stores!(a_change_of_policy_is_simulated_with_past_attempts);
 
 const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 const QUESTIONS: usize = 30;
@@ -129,7 +129,7 @@ fn agrees(replayed: &Replay, entries: &[Value]) {
     }
 }
 
-fn a_change_of_policy_is_tried_on_the_past(store: Store) {
+fn a_change_of_policy_is_simulated_with_past_attempts(store: Store) {
     let served = Served::start(store);
     let client = signed_in(&served);
     school(&client);

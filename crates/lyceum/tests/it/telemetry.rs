@@ -331,7 +331,7 @@ fn requests_to_a_bucket_are_spans_below_the_request_that_needs_it() {
 }
 
 #[test]
-fn one_in_so_many_traces_is_sent_unless_the_sender_decides() {
+fn a_share_of_traces_is_sent_unless_the_sender_decides() {
     let collector = Collector::start();
     let one_in = |count: &str| {
         settings(&collector.endpoint, &[("LYCEUM_TELEMETRY__TRACE_ONE_IN", count.to_owned())])

@@ -3,12 +3,12 @@
 use crate::transcript::Place;
 
 #[test]
-fn a_version_has_a_number() {
+fn the_version_is_printed() {
     assert_eq!(Place::new().ok("--version"), format!("lyceum {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
-fn what_cannot_be_typed_is_a_usage_error() {
+fn invalid_command_lines_are_usage_errors() {
     let place = Place::new();
     for line in [
         "",
@@ -86,7 +86,7 @@ fn the_api_is_described() {
 }
 
 #[test]
-fn output_has_no_colour_where_nobody_sees_it() {
+fn output_has_no_colour_without_a_terminal() {
     let place = Place::new();
     for line in ["client list", "client create x --data d", "config"] {
         let (_, stdout, stderr) = place.run(line);

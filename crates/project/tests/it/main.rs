@@ -90,7 +90,7 @@ fn module_value() -> Json {
 }
 
 #[test]
-fn an_evaluated_module_has_its_values_and_the_places_of_expressions() {
+fn an_evaluated_module_has_its_values_and_the_positions_of_expressions() {
     let config = evaluated(MODULE, &module_value()).unwrap();
     assert_eq!(config.name.as_deref(), Some("Größe & \"Maße\""));
     assert_eq!(config.description.as_deref(), Some("Two\nlines"));
@@ -269,7 +269,7 @@ fn json_is_read_like_a_module() {
 }
 
 #[test]
-fn errors_have_their_places() {
+fn errors_have_their_positions() {
     let told = |name: &str, text: &str| config(name, text).unwrap_err().message;
     for (text, wanted) in [
         ("export default {\n  name: 3,\n};", "line 2, column 9, name: must be a string"),
@@ -346,7 +346,7 @@ fn routes_are_looked_for_unless_the_config_turns_them_off() {
 }
 
 #[test]
-fn slugs_are_made_from_names() {
+fn slugs_are_derived_from_names() {
     // The Vite plugin must make the same slugs.
     let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/slugs.json");
     let shared = std::fs::read_to_string(shared).unwrap();

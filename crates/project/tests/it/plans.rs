@@ -146,7 +146,7 @@ fn each_change_is_planned_separately() {
 }
 
 #[test]
-fn an_env_file_is_read_as_tools_write_it() {
+fn env_files_of_common_tools_are_read() {
     let text = "\u{feff}# comment\nexport A=1 # one\nB = two words \nC='$raw # kept'\n\
                 D=\"line\\n\\\"two\\\"\"\nE=\"over\nlines\" # end\nF=\nA=again\n";
     let read = secrets::read(text).unwrap();

@@ -48,7 +48,7 @@ fn values_are_read_as_their_base_types() {
 }
 
 #[test]
-fn every_cardinality_takes_its_values() {
+fn values_of_every_cardinality_are_read() {
     use Cardinality::{Multiple, Ordered, Record, Single};
     let read = |cardinality, base_type: &str, json: Json| {
         from_json(cardinality, BaseType::from_name(base_type), &json).map(|value| to_json(&value))
@@ -94,7 +94,7 @@ const CHOICES: &str = "<qti-simple-choice identifier='A'/><qti-simple-choice ide
                        <qti-simple-choice identifier='C'/>";
 
 #[test]
-fn answers_are_held_against_their_interactions() {
+fn answers_are_checked_against_the_rules_of_their_interactions() {
     let choice = with(
         ("multiple", "identifier"),
         &format!(
@@ -229,7 +229,7 @@ fn responses_of_the_wrong_name_or_type_are_refused() {
 }
 
 #[test]
-fn every_interaction_is_read_with_its_offers() {
+fn every_interaction_is_read_with_its_choices() {
     let picture = "<object data='a.png' type='image/png' width='9' height='9'/>";
     let hotspot = "<qti-hotspot-choice identifier='H' shape='circle' coords='1,2,3'/>";
     let place =
@@ -319,7 +319,7 @@ fn every_interaction_is_read_with_its_offers() {
 }
 
 #[test]
-fn null_has_one_meaning() {
+fn empty_values_are_null() {
     assert!(Value::string("").is_null());
     assert!(Value::container(Cardinality::Multiple, vec![]).is_null());
     assert!(!Value::Single(Scalar::Integer(0)).is_null());

@@ -165,7 +165,7 @@ fn a_whole_test_takes_its_json_form() {
 }
 
 #[test]
-fn refusals_name_the_obstacle() {
+fn a_refused_edit_names_the_reason() {
     let cases = [
         (
             remove(RICH, &["p1", "s1", "q4"]),
@@ -344,7 +344,7 @@ proptest! {
     }
 
     #[test]
-    fn an_order_is_taken_back_by_the_former_one(shape in shapes(), seed in any::<u64>()) {
+    fn restoring_the_former_order_restores_the_document(shape in shapes(), seed in any::<u64>()) {
         let xml = shape.xml();
         let part = "p0";
         let section = "p0s0";

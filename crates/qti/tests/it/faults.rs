@@ -228,7 +228,7 @@ fn errors_name_their_place_and_fix() {
 }
 
 #[test]
-fn paths_lead_to_the_place() {
+fn paths_of_errors_lead_to_the_element() {
     let xml = item_xml("<qti-item-body><p/><p><b x='1'/></p></qti-item-body>");
     let faults = read_item(&xml).unwrap_err();
     assert_eq!(faults.0[0].path, "/qti-assessment-item/qti-item-body/p[2]/b/@x");
@@ -239,7 +239,7 @@ fn paths_lead_to_the_place() {
 }
 
 #[test]
-fn limits_are_kept() {
+fn documents_beyond_the_limits_are_refused() {
     let deep = |depth: usize| {
         let inner = depth - 3;
         item_xml(&format!(
@@ -277,7 +277,7 @@ fn limits_are_kept() {
 }
 
 #[test]
-fn white_space_references_and_sections_are_read_as_xml_means_them() {
+fn white_space_references_and_sections_are_read_as_xml_defines_them() {
     let xml = format!(
         "\u{feff}<?xml version='1.0'?>\r\n<!-- a -->{}",
         item_xml(

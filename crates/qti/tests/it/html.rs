@@ -24,7 +24,7 @@ fn shown(html: &str) -> String {
 }
 
 #[test]
-fn html_is_kept_as_the_markup_that_it_is() {
+fn html_is_kept_as_markup() {
     for (html, xml) in [
         // Well-formed XML stays as it is.
         ("<p>The <em>sea</em> rises</p>", "<p>The <em>sea</em> rises</p>"),
@@ -131,7 +131,7 @@ fn item() -> Json {
 }
 
 #[test]
-fn html_is_kept_wherever_a_question_takes_it() {
+fn html_is_kept_in_all_parts_of_a_question() {
     let xml = item_xml(&object(&item())).unwrap();
     read_item(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
     assert!(!xml.contains("&lt;br") && !xml.contains("&lt;p") && !xml.contains("nbsp"), "{xml}");

@@ -36,7 +36,7 @@ pub(crate) fn choice() -> Map<String, Json> {
 }
 
 #[test]
-fn an_item_comes_as_json_and_goes_as_json() {
+fn an_item_is_read_from_json_and_written_as_json() {
     let sent = choice();
     let xml = item_xml(&sent).unwrap();
     let item = read_item(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
@@ -61,7 +61,7 @@ fn an_item_comes_as_json_and_goes_as_json() {
 }
 
 #[test]
-fn each_type_that_clients_know_comes_as_json() {
+fn each_type_of_item_that_clients_send_is_read_from_json() {
     let picture = json!({"data": "a.png", "type": "image/png", "width": 100, "height": "100"});
     let spots = json!([{"identifier": "H", "shape": "circle", "coords": "1,2,3", "content": ""}]);
     let two = json!([{"identifier": "A", "content": "a"}, {"identifier": "B", "content": "b"}]);
@@ -109,7 +109,7 @@ fn each_type_that_clients_know_comes_as_json() {
 }
 
 #[test]
-fn mappings_and_points_come_as_json() {
+fn mappings_and_points_are_read_from_json() {
     let mut sent = choice();
     sent.remove("modalFeedback");
     sent["responseProcessing"] = json!({"templateType": "map_response"});
@@ -137,7 +137,7 @@ fn missing_members_are_reported_by_path() {
 }
 
 #[test]
-fn tests_and_stimuli_come_and_go_as_json() {
+fn tests_and_stimuli_are_read_from_json_and_written_as_json() {
     let sent = object(json!({
         "identifier": "t1", "title": "Test", "timeLimit": 60, "maxAttempts": 2,
         "qti-test-part": [{"identifier": "P", "navigationMode": "linear", "submissionMode": "individual",

@@ -28,7 +28,7 @@ const INTEGER: &str = "cardinality=\"single\" base-type=\"integer\"";
 const FLOAT: &str = "cardinality=\"single\" base-type=\"float\"";
 
 #[test]
-fn numbers_are_printed_as_their_formats_say() {
+fn numbers_are_printed_in_their_formats() {
     for (declared, value, attributes, expected) in [
         (FLOAT, "2.5", "", "2.5"),
         (FLOAT, "2", "format=\"%.1f\"", "2.0"),
@@ -91,7 +91,7 @@ fn other_values_are_printed_too() {
 }
 
 #[test]
-fn printing_again_and_again_ends() {
+fn recursive_printing_ends() {
     let long = "x".repeat(100_000);
     let print = "<qti-printed-variable identifier=\"V\"/>".repeat(2000);
     let xml = item_xml(&format!(

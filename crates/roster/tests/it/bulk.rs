@@ -79,7 +79,7 @@ fn org() -> impl Strategy<Value = Result<Value, String>> {
 }
 
 #[test]
-fn lines_in_a_batch_have_the_same_outcome_as_one_by_one() {
+fn lines_have_the_same_outcome_in_a_batch_as_one_by_one() {
     both(|db| {
         create(db, "orgs", json!({"sourcedId": "s", "name": "S", "type": "school"}));
         let lines = |path: &'static str, one: BoxedStrategy<_>| {
@@ -124,7 +124,7 @@ fn lines_in_a_batch_have_the_same_outcome_as_one_by_one() {
 }
 
 #[test]
-fn more_lines_than_a_batch_are_created_then_the_same_then_changed() {
+fn several_batches_of_lines_are_created_kept_and_changed() {
     both(|db| {
         let org = |n: u32, name: &str| Ok(json!({"sourcedId": format!("c{n}"), "title": name}));
         let all = |name: &str| numbered((0..1201).map(|n| org(n, name)).collect());

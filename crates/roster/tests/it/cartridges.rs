@@ -84,7 +84,7 @@ fn organization(files: &BTreeMap<String, String>) -> Vec<Value> {
 }
 
 #[test]
-fn a_cartridge_holds_the_tree_in_order_with_every_link_and_file() {
+fn a_cartridge_has_the_tree_in_order_with_all_links_and_files() {
     both(|db| {
         let link = |title: &str, resource: Value| json!({"title": title, "resource": resource});
         let body = course(

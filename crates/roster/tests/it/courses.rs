@@ -280,7 +280,7 @@ fn cases() -> Vec<(&'static str, Value, &'static str)> {
 }
 
 #[test]
-fn faults_are_named_by_their_whole_path_and_nothing_is_kept() {
+fn errors_are_reported_with_their_whole_path_and_nothing_is_stored() {
     both(|db| {
         for (at, value, path) in cases() {
             let mut body = sound();
@@ -302,7 +302,7 @@ fn faults_are_named_by_their_whole_path_and_nothing_is_kept() {
 }
 
 #[test]
-fn a_structure_that_is_no_json_object_is_malformed() {
+fn a_structure_that_is_not_a_json_object_is_malformed() {
     both(|db| {
         for broken in [
             "",
@@ -317,7 +317,7 @@ fn a_structure_that_is_no_json_object_is_malformed() {
 }
 
 #[test]
-fn a_structure_takes_no_record_over_and_reports_no_endless_list() {
+fn a_structure_takes_over_no_record_and_reports_a_limited_number_of_errors() {
     both(|db| {
         create(db, "courses", json!({"sourcedId": "old", "title": "Old"}));
         create(
@@ -392,7 +392,7 @@ fn deleted_parts_leave_the_syllabus_and_are_shown_on_demand() {
 }
 
 #[test]
-fn ids_are_allocated_to_courses_where_the_server_does_so() {
+fn ids_are_allocated_to_courses_if_the_setting_says_so() {
     both(|db| {
         let mut body = course("c", json!([]));
         body["course"].as_object_mut().unwrap().remove("sourcedId");

@@ -237,7 +237,7 @@ fn with_row(file: &str, row: &str) -> Package {
 }
 
 #[test]
-fn a_broken_row_in_any_file_is_named_and_nothing_is_kept() {
+fn a_broken_row_in_any_file_is_reported_and_nothing_is_stored() {
     both(|db| {
         for (file, row, (line, column, value, problem, remedy)) in CASES {
             let report = import_at(db, &with_row(file, row), &ImportOptions::default(), now());

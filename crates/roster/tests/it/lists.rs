@@ -77,7 +77,7 @@ fn offsets_and_cursors_visit_every_record_once() {
 }
 
 #[test]
-fn offsets_stay_right_when_records_go() {
+fn offsets_stay_correct_when_records_are_deleted() {
     both(|db| {
         courses(db, 600);
         for n in (0..600).step_by(3) {

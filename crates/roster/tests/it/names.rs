@@ -121,7 +121,7 @@ fn classes_and_courses_are_found_by_title_and_code_within_the_reach() {
 }
 
 #[test]
-fn names_of_before_are_found_after_the_job_of_the_upgrade() {
+fn names_stored_by_an_earlier_release_are_found_after_the_job_of_the_upgrade() {
     let former: Vec<Migration> = migrations().into_iter().filter(|one| one.version < 107).collect();
     both_stores(&former, |target| {
         let db = Db::open(target, &former).unwrap();
@@ -155,7 +155,7 @@ fn names_of_before_are_found_after_the_job_of_the_upgrade() {
 }
 
 #[test]
-fn a_job_for_words_that_always_fails_is_followed_by_another_one() {
+fn a_name_words_job_that_always_fails_is_followed_by_another_one() {
     both(|db| {
         records::school(db, "s", "School");
         create(db, "users", user("u", ("Anna", "Example"), "student", "s"));

@@ -196,7 +196,7 @@ fn every_kind_round_trips_through_both_stores() {
 }
 
 #[test]
-fn the_standard_shows_no_extra_member() {
+fn the_standard_dialect_shows_no_extra_member() {
     let sent = json!({
         "sourcedId": "c", "title": "x", "course": {"sourcedId": "c"}, "school": {"sourcedId": "s"},
         "terms": [{"sourcedId": "t"}], "org": {"sourcedId": "s"}, "colour": "red",
@@ -236,7 +236,7 @@ fn in_both(kind: &'static RecordKind, sent: Value) -> [Value; 2] {
 }
 
 #[test]
-fn lists_show_the_standard_what_it_knows_and_the_platform_all() {
+fn lists_have_known_members_in_the_standard_dialect_and_all_in_the_platform_dialect() {
     let values = json!([{"itemValueLHS": "A", "itemValueRHS": "4", "value": "top"}]);
     let scale = json!({"sourcedId": "s", "title": "x", "type": "y", "class": {"sourcedId": "c"},
         "scoreScaleValue": values, "colour": "red"});

@@ -344,7 +344,7 @@ fn at_once(one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
 const ROUNDS: usize = 40;
 
 #[test]
-fn two_moves_at_once_close_no_cycle() {
+fn two_concurrent_moves_create_no_cycle() {
     both(|db| {
         network(db);
         for (child, parent) in [("a1", None), ("a2", Some("a1")), ("b1", None), ("b2", Some("b1"))]
@@ -367,7 +367,7 @@ fn two_moves_at_once_close_no_cycle() {
 }
 
 #[test]
-fn a_parent_that_moves_while_a_child_comes_leaves_no_tree_of_two_courses() {
+fn a_parent_that_moves_while_a_child_is_added_creates_no_tree_of_two_courses() {
     both(|db| {
         network(db);
         create(db, COMPONENTS, component("top", "c", None));
@@ -392,7 +392,7 @@ fn a_parent_that_moves_while_a_child_comes_leaves_no_tree_of_two_courses() {
 }
 
 #[test]
-fn a_school_that_becomes_a_department_while_a_class_comes_has_no_class() {
+fn a_school_that_becomes_a_department_while_a_class_is_added_has_no_class() {
     both(|db| {
         network(db);
         for round in 0..ROUNDS {
@@ -418,7 +418,7 @@ fn a_school_that_becomes_a_department_while_a_class_comes_has_no_class() {
 }
 
 #[test]
-fn records_that_are_written_together_make_no_cycle() {
+fn records_that_are_written_together_create_no_cycle() {
     both(|db| {
         network(db);
         for id in ["a", "b"] {
@@ -448,7 +448,7 @@ fn records_that_are_written_together_make_no_cycle() {
 }
 
 #[test]
-fn a_purge_leaves_a_record_that_something_new_refers_to() {
+fn a_purge_keeps_a_record_to_which_a_new_one_refers() {
     both(|db| {
         network(db);
         for round in 0..5 {
@@ -475,7 +475,7 @@ fn a_purge_leaves_a_record_that_something_new_refers_to() {
 }
 
 #[test]
-fn two_orgs_that_move_below_each_other_make_no_cycle() {
+fn two_orgs_that_move_below_each_other_create_no_cycle() {
     both(|db| {
         network(db);
         for round in 0..5 {

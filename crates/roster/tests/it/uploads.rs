@@ -100,7 +100,7 @@ fn files_of_an_import_that_is_being_read_are_forgotten_at_its_end() {
 }
 
 #[test]
-fn reports_of_before_name_remedies_after_the_migration() {
+fn reports_of_earlier_releases_have_remedies_after_the_migration() {
     lyceum_testkit::both_stores(&[], |target| {
         let before = MIGRATIONS.iter().position(|one| one.version == 109).unwrap();
         let db = Db::open(target, &MIGRATIONS[..before]).unwrap();

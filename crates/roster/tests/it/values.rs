@@ -72,7 +72,7 @@ fn titles_are_strings_that_are_not_empty() {
 }
 
 #[test]
-fn grades_are_those_of_the_table_wherever_grades_stand() {
+fn grades_outside_of_the_table_are_refused_in_every_field() {
     for grade in ["banana", "99", "", "-2"] {
         let told = faults(&USER, &user(&json!(["03", grade])));
         assert!(told[0].starts_with("user.grades[1]: must be a grade"), "{told:?}");
@@ -118,7 +118,7 @@ fn grades_are_stored_as_sent_and_found_by_value() {
 }
 
 #[test]
-fn grades_of_before_are_found_by_value_after_the_migration() {
+fn grades_of_earlier_releases_are_found_by_value_after_the_migration() {
     lyceum_testkit::both_stores(&[], |target| {
         let before = MIGRATIONS.iter().position(|one| one.version == 77).unwrap();
         let db = Db::open(target, &MIGRATIONS[..before]).unwrap();
@@ -215,7 +215,7 @@ fn the_highest_score_is_not_below_the_lowest() {
 }
 
 #[test]
-fn where_a_date_is_expected_an_instant_is_accepted_and_its_date_kept() {
+fn an_instant_is_accepted_for_a_date_and_its_date_is_stored() {
     let now = ModifiedTime::Now(rules().now);
     for dialect in [PayloadDialect::Platform, PayloadDialect::Standard] {
         for (sent, kept) in [

@@ -385,7 +385,7 @@ mod tests {
         }
 
         #[test]
-        fn a_head_finds_every_chunk_of_a_lead(mut leads in prop::collection::vec(-20_i64..20, 1..60)) {
+        fn a_head_finds_every_chunk_of_a_key(mut leads in prop::collection::vec(-20_i64..20, 1..60)) {
             leads.sort_unstable();
             let firsts: Vec<i64> = leads.chunks(4).map(|chunk| chunk[0]).collect();
             let made = RunHead::of(firsts.clone(), leads.iter().copied());
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_excludes_nearly_all_missing_leads() {
+    fn a_filter_excludes_nearly_all_missing_keys() {
         let leads: Vec<i64> = (0..10_000).map(|number| number * 3).collect();
         let head = RunHead::of(leads.clone(), leads.iter().copied());
         let mistaken = leads.iter().filter(|lead| !head.chunks_of(**lead + 1).is_empty()).count();

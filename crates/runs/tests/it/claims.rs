@@ -245,7 +245,7 @@ impl Model<'_, '_> {
 }
 
 #[test]
-fn any_order_of_claims_moves_and_failures_counts_each_key_once() {
+fn each_key_is_claimed_once_in_any_order_of_claims_moves_and_failures() {
     let cases = if lyceum_testkit::full_size() { 200 } else { 6 };
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let orders = TestRunner::new(config).run(&steps(), |steps| {

@@ -39,7 +39,7 @@ fn open(tx: &mut Tx<'_>) -> lyceum_core::Result<Runs<KeyNumber>> {
 }
 
 #[test]
-fn runs_contain_what_was_added_and_neither_taken_nor_removed() {
+fn runs_contain_the_records_that_were_added_and_not_removed() {
     let cases = if lyceum_testkit::full_size() { 200 } else { 8 };
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let orders = TestRunner::new(config).run(&steps(), |steps| {

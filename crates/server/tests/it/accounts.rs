@@ -101,7 +101,7 @@ fn an_administrator_invites_changes_disables_and_enables() {
 }
 
 #[test]
-fn a_new_role_revokes_the_keys_that_its_owner_made() {
+fn a_new_role_revokes_the_keys_that_its_owner_created() {
     both(|server| {
         account(server, "ada@example.org", "Ada", Role::Administrator);
         account(server, "eve@example.org", "Eve", Role::Administrator);
@@ -282,7 +282,7 @@ fn an_identity_opens_the_account_of_a_student_only_if_it_was_linked() {
 }
 
 #[test]
-fn the_console_does_with_accounts_what_the_api_does() {
+fn the_console_manages_accounts_like_the_api() {
     both(|server| {
         account(server, "ada@example.org", "Ada", Role::Administrator);
         let ada = Browser::signed_in(server, "ada@example.org");

@@ -59,7 +59,7 @@ fn answered(client: &TestClient, path: &str, response: &Value) -> Value {
 }
 
 #[test]
-fn answers_are_scored_by_the_version_that_is_there() {
+fn answers_are_scored_with_the_current_version_of_an_item() {
     both(|server| {
         let client = server.client();
         stored(&client, "q-1", "Planets");
@@ -94,7 +94,7 @@ fn answers_are_scored_by_the_version_that_is_there() {
 }
 
 #[test]
-fn an_answer_that_does_not_fit_is_refused_by_its_variable() {
+fn an_answer_of_the_wrong_type_is_refused_with_its_variable() {
     both(|server| {
         let client = server.client();
         stored(&client, "q-1", "Planets");
@@ -183,7 +183,7 @@ fn an_invalid_answer_is_scored_and_an_essay_waits_for_a_person() {
 }
 
 #[test]
-fn a_learner_sees_no_key_and_needs_no_right_to_it() {
+fn a_learner_needs_no_scope_and_sees_no_correct_answers() {
     both(|server| {
         stored(&server.client(), "q-1", "Planets");
         let learner = server.client_with(&[Scope::AdaptiveRead], PayloadDialect::Platform);
@@ -347,7 +347,7 @@ fn documents_above_their_limits_are_refused() {
 }
 
 #[test]
-fn a_token_for_lessons_alone_learns_of_no_item_what_is_right() {
+fn a_token_with_only_lesson_scopes_cannot_learn_correct_answers() {
     both(|server| {
         let client = server.client();
         stored(&client, "q-secret", "Q");

@@ -134,7 +134,7 @@ fn invalid_items_are_refused_with_the_path() {
 }
 
 #[test]
-fn html_of_a_stimulus_is_kept_or_refused_at_its_place() {
+fn html_of_a_stimulus_is_stored_or_refused_with_its_path() {
     both(|server| {
         let client = server.client();
         let post = |body: &Value, status: u16| -> Value {
@@ -272,7 +272,7 @@ fn versions_are_kept_when_a_document_changes_and_when_it_is_deleted() {
 }
 
 #[test]
-fn a_write_may_ask_for_the_version_that_it_read() {
+fn a_write_can_require_the_version_that_it_read() {
     both(|server| {
         let client = server.client();
         stored(&client, "q-1", "One");

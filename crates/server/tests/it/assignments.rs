@@ -32,7 +32,7 @@ fn import(client: &TestClient, student: &str, lesson: &str) -> Value {
 }
 
 #[test]
-fn a_test_elsewhere_is_finished_with_the_result_of_the_gradebook() {
+fn an_external_test_is_finished_with_the_result_of_the_gradebook() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -101,7 +101,7 @@ fn a_test_elsewhere_is_finished_with_the_result_of_the_gradebook() {
 }
 
 #[test]
-fn a_placement_test_elsewhere_enrolls_unless_it_shall_not() {
+fn a_failed_external_placement_test_enrolls_unless_that_is_skipped() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -118,7 +118,7 @@ fn a_placement_test_elsewhere_enrolls_unless_it_shall_not() {
 }
 
 #[test]
-fn students_elect_to_test_out_where_they_learn() {
+fn students_elect_to_test_out_in_their_own_courses() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -250,7 +250,7 @@ fn rows_are_assigned_each_by_itself() {
 }
 
 #[test]
-fn results_that_clients_write_stand_in_the_course() {
+fn results_that_clients_write_are_shown_in_the_course() {
     both(|server| {
         let client = server.client();
         course(&client);

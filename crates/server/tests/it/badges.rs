@@ -250,7 +250,7 @@ fn a_badge_needs_a_known_learner_and_definition() {
 }
 
 #[test]
-fn a_badge_is_had_as_a_jwt_of_either_algorithm() {
+fn a_badge_can_be_read_as_a_jwt_of_either_algorithm() {
     both(|server| {
         let client = server.client();
         let badge = awarded(&client);
@@ -282,7 +282,7 @@ pub(crate) fn part(jwt: &str, n: usize) -> Value {
 }
 
 #[test]
-fn a_revoked_badge_is_revoked_for_good_and_says_why() {
+fn a_revocation_is_final_and_has_a_reason() {
     both(|server| {
         let client = server.client();
         let badge = awarded(&client);
@@ -348,7 +348,7 @@ fn awarded_elsewhere() -> Value {
 }
 
 #[test]
-fn a_credential_of_another_issuer_is_kept_until_a_newer_one_comes() {
+fn a_credential_of_another_issuer_is_replaced_only_by_a_newer_one() {
     both(|server| {
         let client = server.client();
         let post = |body: &Value| client.post(&format!("{OB}/credentials")).json(body).send();
@@ -373,7 +373,7 @@ fn a_credential_of_another_issuer_is_kept_until_a_newer_one_comes() {
 }
 
 #[test]
-fn a_jws_is_kept_as_it_is() {
+fn a_jws_is_stored_unchanged() {
     both(|server| {
         let client = server.client();
         let jws = elsewhere_jws("2026-01-01T00:00:00Z");
@@ -424,7 +424,7 @@ fn nobody_can_add_statements_that_the_server_signs() {
 }
 
 #[test]
-fn a_list_has_pages_and_a_since() {
+fn a_list_has_pages_and_a_since_parameter() {
     both(|server| {
         let client = server.client();
         for (n, day) in ["01", "02", "03"].iter().enumerate() {

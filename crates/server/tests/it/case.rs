@@ -218,7 +218,7 @@ fn groups_are_the_tree_by_type() {
 }
 
 #[test]
-fn without_a_token_only_what_is_public_is_seen() {
+fn without_a_token_only_public_records_are_visible() {
     both(|server| {
         let (client, anonymous) = (server.client(), server.anonymous());
         store(&client);
@@ -262,7 +262,7 @@ fn without_a_token_only_what_is_public_is_seen() {
 }
 
 #[test]
-fn refusals_have_the_format_of_each_version() {
+fn errors_have_the_format_of_each_version() {
     both(|server| {
         let client = server.client_with(&[], PayloadDialect::Standard);
         let told = |client: &TestClient, path: &str, status: u16| {

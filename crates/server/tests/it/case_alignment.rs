@@ -122,7 +122,7 @@ fn records_are_aligned_and_found_from_both_sides() {
 }
 
 #[test]
-fn many_are_aligned_at_once_or_none() {
+fn several_alignments_are_stored_together_or_not_at_all() {
     both(|server| {
         let client = server.client();
         store(&client);

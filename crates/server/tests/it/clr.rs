@@ -252,7 +252,7 @@ fn posting_a_record_again_is_a_retry_and_another_one_a_conflict() {
 }
 
 #[test]
-fn a_learner_is_known_by_address_or_email() {
+fn a_learner_is_identified_by_address_or_email() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -381,7 +381,7 @@ fn graded(client: &TestClient) {
 }
 
 #[test]
-fn a_record_is_compiled_of_badges_and_results() {
+fn a_record_is_compiled_from_badges_and_results() {
     both(|server: &mut TestServer| {
         let client = server.client();
         school(&client);
@@ -433,7 +433,7 @@ fn a_record_is_compiled_of_badges_and_results() {
 
 /// The signature of a record says who can revoke it, whatever a client sent as its proof.
 #[test]
-fn a_record_is_revoked_by_whoever_its_signature_says_signed_it() {
+fn a_record_can_be_revoked_by_the_signer_of_its_signature() {
     both(|server| {
         let client = server.client();
         school(&client);

@@ -32,7 +32,7 @@ fn visitor(server: &TestServer, role: Role) -> String {
 }
 
 #[test]
-fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
+fn a_page_requires_a_session_with_a_role_that_sees_it() {
     both(|server| {
         let reply = server.anonymous().get("/console/today?rule=waste").send();
         assert_eq!(reply.status, 303);
@@ -124,7 +124,7 @@ fn the_progress_of_an_import_is_shown_by_every_server() {
 }
 
 #[test]
-fn an_upload_that_is_no_zip_is_refused_by_its_own_name() {
+fn an_upload_that_is_not_a_zip_is_refused_with_its_file_name() {
     both(|server| {
         let administrator = visitor(server, Role::Administrator);
         let now = server.setup().clock.now();
@@ -294,7 +294,7 @@ fn answers_of_an_unfinished_lesson_count_today() {
 }
 
 #[test]
-fn a_client_without_a_choice_of_scopes_is_refused_by_the_form() {
+fn the_form_refuses_a_client_without_chosen_scopes() {
     both(|server| {
         let administrator = visitor(server, Role::Administrator);
         let form = page(server, &administrator, "/console/keys/clients/new").text();

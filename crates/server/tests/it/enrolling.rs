@@ -392,7 +392,7 @@ fn progress_in_a_course_is_reset_and_nothing_else() {
 }
 
 #[test]
-fn without_a_right_nothing_is_enrolled() {
+fn enrolling_needs_its_scope() {
     both_as(&Setup::default(), |server| {
         let client = server.client();
         schools(&client);

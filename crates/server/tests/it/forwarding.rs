@@ -199,7 +199,7 @@ fn a_forged_header_of_forwarded_requests_is_refused() {
 }
 
 #[test]
-fn a_project_waits_for_its_node_where_no_other_node_can_get_the_files() {
+fn a_project_waits_for_its_node_if_no_other_node_can_get_its_files() {
     let (mut oak, elm) = nodes();
     deploy(&oak, "one", "notes");
     elm.anonymous().get("/_projects/rivers/").expect(200);

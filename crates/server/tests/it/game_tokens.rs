@@ -123,7 +123,7 @@ fn a_game_token_ends_with_its_time_its_client_and_its_user() {
 }
 
 #[test]
-fn a_client_names_the_player_it_acts_for() {
+fn a_client_names_the_player_for_whom_it_acts() {
     both(|server| {
         let client = playground(server);
         let credits = json!({ "itemId": "LYCEUM_CREDITS", "qty": 5 });
@@ -185,7 +185,7 @@ fn mock_tokens_open_a_sandbox_and_no_other_server() {
 /// A page that a browser shows reaches a sandbox on the same machine, which asks for no token that the page
 /// would not have.
 #[test]
-fn a_sandbox_refuses_pages_of_other_sites_and_names_that_they_made_lead_to_it() {
+fn a_sandbox_refuses_pages_of_other_sites_and_dns_rebinding() {
     let demo = Player { user: "demo".to_owned(), game: String::new() };
     let setup = Setup { sandbox: Some((demo, true)), ..Setup::default() };
     both_as(&setup, |sandbox| {

@@ -328,7 +328,7 @@ fn achievements_levels_and_news_are_read_back() {
 }
 
 #[test]
-fn the_table_of_levels_is_data() {
+fn the_table_of_levels_can_be_replaced() {
     both(|server| {
         let client = playground(server);
         let row =
@@ -348,7 +348,7 @@ fn the_table_of_levels_is_data() {
 }
 
 #[test]
-fn only_a_browser_that_asks_for_the_base_gets_a_page() {
+fn only_a_browser_gets_a_page_at_the_base_path() {
     both(|server| {
         let anyone = server.anonymous();
         let browser = "text/html,application/xhtml+xml,*/*;q=0.8";

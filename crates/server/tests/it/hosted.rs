@@ -130,7 +130,7 @@ fn borrowed<'a>(files: &'a [(&'static str, Vec<u8>)]) -> Vec<(&'static str, &'a 
 }
 
 #[test]
-fn files_are_served_as_what_they_are() {
+fn files_are_served_with_their_content_types() {
     staging(|server| {
         let (visitor, long) = (server.anonymous(), "let tide = 1;\n".repeat(500));
         deployed(&server.client(), &borrowed(&files(&long)), "", &[]);
@@ -185,7 +185,7 @@ fn files_are_served_as_what_they_are() {
 }
 
 #[test]
-fn pages_of_the_app_are_the_app_and_missing_files_are_missing() {
+fn unknown_pages_get_the_app_and_missing_files_are_404() {
     staging(|server| {
         let visitor = server.anonymous();
         deployed(&server.client(), &borrowed(&files("x")), "", &[]);
@@ -259,7 +259,7 @@ fn notes(server: &TestServer) -> Value {
 }
 
 #[test]
-fn a_backend_answers_keeps_and_is_replaced_only_by_one_that_answers() {
+fn a_backend_stores_data_and_is_replaced_only_by_one_that_answers() {
     staging(|server| {
         let (client, visitor) = (server.client(), server.anonymous());
         let page: &[(&str, &[u8])] = &[("index.html", b"page")];
@@ -337,7 +337,7 @@ fn a_backend_answers_keeps_and_is_replaced_only_by_one_that_answers() {
 }
 
 #[test]
-fn a_visitor_who_takes_nothing_is_let_go_and_a_slow_one_is_not() {
+fn a_visitor_who_reads_nothing_is_disconnected_and_a_slow_one_is_not() {
     staging(|server| {
         let mut random = 1u32;
         let mut next = || {
@@ -410,7 +410,7 @@ const SAYS_MUCH: &str = r#"export default { fetch() {
 } };"#;
 
 #[test]
-fn a_backend_that_is_reached_by_a_path_says_nothing_of_the_whole_host() {
+fn a_backend_below_a_path_cannot_set_headers_for_the_whole_host() {
     staging(|server| {
         deployed(&server.client(), &[("index.html", b"tides")], SAYS_MUCH, &[]);
         let visitor = server.anonymous();

@@ -13,7 +13,7 @@ use crate::badges::{
 };
 
 #[test]
-fn a_client_may_own_an_issuer_with_a_key_of_its_own() {
+fn a_client_can_own_an_issuer_with_its_own_key() {
     both(|server| {
         let client = server.client();
         let mut others: Value = client.get(&format!("{OB}/profile")).expect(200).json();
@@ -69,7 +69,7 @@ fn the_service_describes_itself_to_everybody() {
 }
 
 #[test]
-fn the_standards_scopes_open_what_they_name() {
+fn the_scopes_of_the_standard_give_access_to_their_routes() {
     both(|server| {
         let badge = awarded(&server.client());
         let id = escaped(badge["id"].as_str().unwrap());
@@ -100,7 +100,7 @@ fn rotate(server: &TestServer) {
 }
 
 #[test]
-fn a_rotated_key_changes_nothing_for_what_it_signed() {
+fn a_rotated_key_still_verifies_its_signatures() {
     both(|server| {
         let client = server.client();
         let old = awarded(&client);
@@ -133,7 +133,7 @@ fn a_rotated_key_changes_nothing_for_what_it_signed() {
 }
 
 #[test]
-fn a_stolen_database_signs_nothing() {
+fn a_stolen_database_cannot_be_used_to_sign() {
     both(|server| {
         awarded(&server.client());
         let base_url = server.address();

@@ -238,7 +238,7 @@ fn plans_follow_a_course_when_they_are_recreated() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_refused() {
+fn invalid_lesson_plan_requests_are_refused() {
     both(|server| {
         let client = server.client();
         course(&client);

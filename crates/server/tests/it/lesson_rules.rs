@@ -24,7 +24,7 @@ fn untyped(client: &TestClient, id: &str, content: &str, metadata: &Value) {
 }
 
 #[test]
-fn operations_that_the_document_writes_without_a_prefix_are_at_the_root() {
+fn operations_without_a_prefix_in_the_document_are_at_the_root() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -126,7 +126,7 @@ fn a_default_class_names_its_org_in_the_platform_dialect() {
 }
 
 #[test]
-fn what_is_derived_from_a_deleted_course_is_gone_until_the_course_is_restored() {
+fn records_derived_from_a_deleted_course_are_hidden_until_it_is_restored() {
     both(|server| {
         let client = server.client();
         course(&client);

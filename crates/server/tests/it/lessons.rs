@@ -202,7 +202,7 @@ fn logged(client: &TestClient, lesson: &str) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn an_answer_serves_the_next_question_unless_it_was_asked_before() {
+fn an_answer_serves_the_next_question_once() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -321,7 +321,7 @@ fn all_right(client: &TestClient) {
 }
 
 #[test]
-fn a_quiz_tells_what_was_right_when_it_is_finished() {
+fn a_quiz_shows_the_correct_answers_once_it_is_finished() {
     both(|server| {
         let client = quiz(server);
         let start = progress(&client, "quiz");
@@ -393,7 +393,7 @@ fn a_quiz_tells_what_was_right_when_it_is_finished() {
 }
 
 #[test]
-fn every_refusal_says_what_is_wrong() {
+fn every_refusal_names_its_reason() {
     both(|server| {
         let client = quiz(server);
         let refused = |query: &str, status: u16| -> String {

@@ -34,7 +34,7 @@ fn cpu_s(name: &str) -> f64 {
 }
 
 #[test]
-fn idle_streams_leave_the_database_alone() {
+fn idle_streams_put_no_load_on_the_database() {
     let (count, wait_s) = if full_size() { (1000, 20) } else { (30, 3) };
     let mut setup = Setup::default();
     setup.config.server.connections_per_address = count + 100;

@@ -51,7 +51,7 @@ fn backed_up(tx: &mut Tx<'_>, at: Timestamp) -> lyceum_core::Result<()> {
 }
 
 #[test]
-fn requests_are_counted_and_timed_by_route_on_a_listener_of_its_own() {
+fn metrics_have_a_separate_listener_and_count_and_time_requests_by_route() {
     both_as(&setup(), |server| {
         let client = server.anonymous();
         for n in 0..20 {

@@ -29,7 +29,7 @@ fn lesson(client: &TestClient, made: &Value) -> Value {
 }
 
 #[test]
-fn a_test_is_made_with_all_of_its_records() {
+fn a_test_is_created_with_all_of_its_records() {
     both(|server| {
         let client = server.client();
         schools(&client);
@@ -76,7 +76,7 @@ fn a_test_is_made_with_all_of_its_records() {
 }
 
 #[test]
-fn tests_that_take_turns_are_resources_of_their_own() {
+fn tests_that_are_used_in_turn_are_separate_resources() {
     both(|server| {
         let client = server.client();
         schools(&client);
@@ -100,7 +100,7 @@ fn tests_that_take_turns_are_resources_of_their_own() {
 }
 
 #[test]
-fn a_test_elsewhere_keeps_its_tool() {
+fn an_external_test_keeps_its_tool() {
     both(|server| {
         let client = server.client();
         schools(&client);
@@ -126,7 +126,7 @@ fn a_test_elsewhere_keeps_its_tool() {
 }
 
 #[test]
-fn a_test_that_makes_no_sense_is_refused_with_every_place() {
+fn an_invalid_test_is_refused_with_the_path_of_each_error() {
     both(|server| {
         let client = server.client();
         schools(&client);

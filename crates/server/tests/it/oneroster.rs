@@ -146,7 +146,7 @@ fn a_cartridge_holds_every_component_in_order_and_every_link() {
 }
 
 #[test]
-fn agents_come_and_go() {
+fn agents_are_added_and_removed() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -191,7 +191,7 @@ fn a_credential_is_kept_encrypted_and_shown_on_demand() {
 }
 
 #[test]
-fn passwords_are_decrypted_by_a_right_of_its_own_and_each_time_is_in_the_audit_log() {
+fn decrypting_passwords_needs_its_scope_and_is_audited() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -269,7 +269,7 @@ fn a_user_with_demographics_needs_the_right_to_read_both() {
 }
 
 #[test]
-fn demographics_stand_inside_their_user() {
+fn demographics_are_returned_inside_of_their_user() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -332,7 +332,7 @@ fn classes_take_students_and_teachers_and_terms_their_grading_periods() {
 }
 
 #[test]
-fn bulk_loads_tell_each_line_and_are_atomic_unless_told_otherwise() {
+fn bulk_loads_report_each_line_and_are_atomic_by_default() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -354,7 +354,7 @@ fn bulk_loads_tell_each_line_and_are_atomic_unless_told_otherwise() {
 }
 
 #[test]
-fn tags_guard_changes() {
+fn changes_with_an_outdated_tag_are_refused() {
     both(|server| {
         let client = server.client();
         school(&client);

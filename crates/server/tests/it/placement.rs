@@ -37,7 +37,7 @@ fn asked(client: &TestClient, operation: &str) -> Value {
 }
 
 #[test]
-fn tests_that_are_passed_lead_upwards_until_one_is_not() {
+fn passed_placement_tests_lead_to_higher_grades_until_one_is_failed() {
     both(|server| {
         let client = server.client();
         course(&client);

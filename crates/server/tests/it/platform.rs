@@ -76,7 +76,7 @@ fn schools_are_written_at_their_own_address() {
 }
 
 #[test]
-fn grading_periods_and_terms_answer_to_both_their_names() {
+fn grading_periods_and_terms_have_both_of_their_paths() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -214,7 +214,7 @@ fn credentials_are_replaced_in_one_profile_and_need_the_right_to_write() {
 }
 
 #[test]
-fn a_course_moves_from_server_to_server_as_a_syllabus() {
+fn a_course_is_copied_to_another_server_as_a_syllabus() {
     let source = json!({
         "course": {"sourcedId": "c", "title": "C", "courseCode": "C"},
         "courseStructure": {"subComponents": [
@@ -293,7 +293,7 @@ fn a_structure_follows_the_servers_rule_for_ids_and_the_standards_dialect() {
 }
 
 #[test]
-fn a_cartridge_is_had_by_get_and_by_the_clients_post_without_a_body() {
+fn a_cartridge_is_returned_for_a_get_and_for_a_post_without_a_body() {
     both(|server| {
         let client = server.client();
         let resource =

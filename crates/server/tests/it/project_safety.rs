@@ -37,7 +37,7 @@ fn bomb() -> Vec<u8> {
 }
 
 #[test]
-fn a_zip_that_leads_out_or_is_a_bomb_is_refused_and_what_is_served_stays() {
+fn a_harmful_zip_is_refused_and_the_served_version_stays() {
     both(|server| {
         let client = server.client();
         deploy(&client, &build("one"), &[]);
@@ -81,7 +81,7 @@ fn secrets_are_sealed_in_the_store() {
 }
 
 #[test]
-fn a_slug_that_a_game_or_a_member_has_is_deployed_by_its_own_alone() {
+fn a_slug_of_a_game_or_project_is_deployed_only_by_its_owners() {
     both(|server| {
         // Clients may register games before their first deploy, and administrators may add members before it.
         playground(server);

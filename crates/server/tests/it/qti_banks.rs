@@ -73,7 +73,7 @@ fn banks_are_stored_listed_replaced_and_deleted() {
 }
 
 #[test]
-fn a_bank_that_makes_no_sense_is_refused() {
+fn an_invalid_bank_is_refused() {
     both(|server| {
         let client = server.client();
         variations(&client, &["t1"]);
@@ -161,7 +161,7 @@ fn each_learner_takes_the_variations_in_turn() {
 }
 
 #[test]
-fn learners_who_begin_at_once_are_spread_evenly() {
+fn learners_who_begin_at_the_same_time_are_spread_evenly() {
     both(|server| {
         let client = server.client();
         variations(&client, &["t1", "t2", "t3", "t4"]);

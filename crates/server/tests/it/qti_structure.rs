@@ -257,7 +257,7 @@ fn questions_come_with_their_items() {
 }
 
 #[test]
-fn edits_at_once_all_hold_and_old_tags_are_refused() {
+fn concurrent_edits_are_all_stored_and_old_tags_are_refused() {
     both(|server| {
         let client = server.client();
         let all: Vec<String> = (0..12).map(|n| format!("i{n}")).collect();

@@ -13,7 +13,7 @@ fn send(client: &TestClient, path: &str, body: &str, status: u16) -> String {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_refused_in_every_area_with_its_path() {
+fn a_repeated_key_is_refused_in_every_area_with_its_path() {
     both(|server| {
         let client = server.client();
         for (path, body, key) in [
@@ -70,7 +70,7 @@ fn a_key_that_stands_twice_is_refused_in_every_area_with_its_path() {
 }
 
 #[test]
-fn an_envelope_with_a_key_that_stands_twice_is_kept_apart() {
+fn an_envelope_with_a_repeated_key_is_listed_as_rejected() {
     both(|server| {
         let client = server.client();
         send(&client, "/caliper/event", r#"{"sensor":"https://x.example","sensor":"b"}"#, 400);
@@ -81,7 +81,7 @@ fn an_envelope_with_a_key_that_stands_twice_is_kept_apart() {
 }
 
 #[test]
-fn a_parameter_stands_once_in_a_query() {
+fn a_repeated_query_parameter_is_refused() {
     both(|server| {
         let client = server.client();
         let users = format!("{ROSTERING}/users");
@@ -108,7 +108,7 @@ fn a_parameter_stands_once_in_a_query() {
 }
 
 #[test]
-fn a_parameter_that_is_nearly_one_of_the_address_is_refused_with_the_right_name() {
+fn a_misspelled_query_parameter_is_refused_with_the_right_name() {
     both(|server| {
         let client = server.client();
         for (path, meant) in [
@@ -131,7 +131,7 @@ fn a_parameter_that_is_nearly_one_of_the_address_is_refused_with_the_right_name(
 }
 
 #[test]
-fn a_write_takes_no_parameter_that_it_does_not_know() {
+fn a_write_refuses_unknown_parameters() {
     both(|server| {
         let client = server.client();
         let org = json!({"org": {"sourcedId": "s", "name": "S", "type": "school"}});

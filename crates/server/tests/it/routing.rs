@@ -83,7 +83,7 @@ fn server_errors_show_no_internals() {
 }
 
 #[test]
-fn the_imsx_body_is_the_standards() {
+fn the_imsx_body_agrees_with_the_standard() {
     both_as(&probe::setup(), |server| {
         let platform: Value = server.anonymous().get("/probe/fault/invalid").expect(422).json();
         let mut told = json!({
@@ -106,7 +106,7 @@ fn the_imsx_body_is_the_standards() {
 }
 
 #[test]
-fn the_dialect_is_the_clients_or_the_requests() {
+fn the_dialect_is_that_of_the_client_or_of_the_request() {
     both_as(&probe::setup(), |server| {
         let asked = |dialect, accept: &str| {
             let client = server.client_with(&[], dialect);

@@ -68,7 +68,7 @@ fn lesson_of_two_choices(client: &TestClient, id: &str, control: &str) {
 }
 
 #[test]
-fn an_answer_that_breaks_a_rule_is_refused_where_the_session_control_says_so() {
+fn an_answer_that_breaks_a_rule_is_refused_if_the_session_control_validates() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -229,7 +229,7 @@ fn mastered_units_are_the_same_in_gradebook_and_facts() {
 }
 
 #[test]
-fn the_log_of_a_quiz_tells_the_score_so_far() {
+fn the_log_of_a_quiz_has_the_score_after_each_answer() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -259,7 +259,7 @@ fn the_log_of_a_quiz_tells_the_score_so_far() {
 }
 
 #[test]
-fn today_counts_the_answers_of_lessons_that_go_on() {
+fn today_counts_the_answers_of_unfinished_lessons() {
     both(|server| {
         let client = server.client();
         course(&client);

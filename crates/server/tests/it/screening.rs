@@ -73,7 +73,7 @@ fn an_unknown_student_is_not_screened() {
 }
 
 #[test]
-fn a_course_is_shown_as_was_set_last() {
+fn a_course_has_the_render_config_that_was_set_last() {
     both(|server| {
         let client = server.client();
         schools(&client);

@@ -150,7 +150,7 @@ fn a_signature_gives_the_scopes_of_1_1_that_the_client_has() {
 }
 
 #[test]
-fn a_limited_client_reads_its_organizations_alone() {
+fn a_limited_client_reads_only_its_organizations() {
     let (setup, clock) = setup();
     both_as(&setup, |server| {
         for id in ["s1", "s2"] {

@@ -55,7 +55,7 @@ fn a_track_is_put_listed_grouped_and_deleted() {
 }
 
 #[test]
-fn a_track_that_leads_nowhere_is_refused() {
+fn a_track_to_an_unknown_course_is_refused() {
     both(|server| {
         let client = server.client();
         schools(&client);
@@ -139,7 +139,7 @@ fn tracks_enroll_by_subject_and_grade() {
 
 /// Nobody reads or changes the student's enrollments through the bridge here.
 #[test]
-fn due_enrollments_are_made_without_a_request() {
+fn due_enrollments_are_created_without_a_request() {
     let mut setup = Setup::default();
     setup.config.roster.settle_interval_s = 1;
     both_as(&setup, |server| {
@@ -158,7 +158,7 @@ fn due_enrollments_are_made_without_a_request() {
 }
 
 #[test]
-fn a_track_of_the_students_school_stands_over_the_general_one() {
+fn a_track_of_the_students_school_overrides_the_general_one() {
     both(|server| {
         let client = server.client();
         schools(&client);

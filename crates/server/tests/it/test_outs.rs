@@ -138,7 +138,7 @@ fn passing_a_test_out_masters_and_skips_its_course_and_a_reset_takes_that_back()
 }
 
 #[test]
-fn a_failed_test_out_skips_nothing_and_is_taken_once() {
+fn a_failed_test_out_skips_nothing_and_needs_a_reset_to_be_repeated() {
     both(|server| {
         let client = server.client();
         prepare(&client, None);
@@ -158,7 +158,7 @@ fn a_failed_test_out_skips_nothing_and_is_taken_once() {
 }
 
 #[test]
-fn a_test_out_of_units_skips_these() {
+fn a_test_out_of_units_skips_those_units() {
     both(|server| {
         let client = server.client();
         prepare(&client, Some(json!(["unit-2"])));

@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 use crate::probe;
 
 #[test]
-fn a_changed_certificate_is_in_force_without_a_restart() {
+fn a_changed_certificate_is_used_without_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
     let first = certify(&certificate, &key);

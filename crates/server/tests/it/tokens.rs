@@ -58,7 +58,7 @@ fn a_client_gets_a_token_by_form_or_by_basic() {
 }
 
 #[test]
-fn basic_parts_are_taken_plain_and_form_decoded() {
+fn basic_credentials_are_accepted_plain_and_form_encoded() {
     both(|server| {
         let secret = "a+b%2Bc d&e=0123456789";
         let new = NewClient { secret: Some(secret.to_owned()), ..NewClient::named("odd") };
@@ -78,7 +78,7 @@ fn basic_parts_are_taken_plain_and_form_decoded() {
 }
 
 #[test]
-fn every_refusal_is_the_one_of_the_rfc() {
+fn every_refusal_has_the_error_code_of_the_rfc() {
     both(|server| {
         let scopes = [Scope::OrRosterCoreReadonly].into_iter().collect();
         let (id, secret) = server.register(&NewClient { scopes, ..NewClient::named("reader") });
@@ -125,7 +125,7 @@ fn every_refusal_is_the_one_of_the_rfc() {
 }
 
 #[test]
-fn a_token_holds_the_scopes_that_were_asked_for() {
+fn a_token_has_the_requested_scopes() {
     both_as(&probe::setup(), |server| {
         let (id, secret) = server.register(&NewClient::named("all"));
         let scope = Scope::OrRosterCoreReadonly.name();
@@ -167,7 +167,7 @@ fn a_missing_or_bad_token_is_challenged() {
 }
 
 #[test]
-fn an_expired_token_is_refused_also_when_it_is_remembered() {
+fn an_expired_token_is_refused_even_if_it_is_cached() {
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..probe::setup() };
     both_as(&setup, |server| {
@@ -226,7 +226,7 @@ fn a_token_of_the_other_environment_is_refused() {
 }
 
 #[test]
-fn tokens_outlive_a_restart() {
+fn tokens_stay_valid_after_a_restart() {
     both_as(&probe::setup(), |server| {
         let client = server.client();
         server.restart();

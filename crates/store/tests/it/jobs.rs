@@ -16,7 +16,7 @@ fn claim(db: &Db, seconds: i64) -> Option<ClaimedJob> {
 }
 
 #[test]
-fn a_job_comes_up_until_it_is_done() {
+fn a_job_is_claimed_again_until_it_is_finished() {
     on_both(|db| {
         let id = wait(db.write(|tx| jobs::add(tx, at(0), "mail", "{}"))).unwrap();
         wait(db.write(|tx| jobs::add(tx, at(0), "other", "{}"))).unwrap();

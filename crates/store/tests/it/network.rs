@@ -78,7 +78,7 @@ fn one(tx: &mut Tx<'_>) -> Result<Option<()>> {
 }
 
 #[test]
-fn a_server_that_vanishes_without_a_word_is_given_up_and_found_again() {
+fn a_server_that_stops_answering_is_given_up_and_found_again() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let (server, url) = port(&target);
     let proxy = Proxy::before(server);
@@ -117,7 +117,7 @@ fn a_server_that_vanishes_without_a_word_is_given_up_and_found_again() {
 }
 
 #[test]
-fn a_server_with_few_connections_serves_everybody_with_these() {
+fn a_few_connections_serve_many_readers() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let StoreLocation::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
     // A role that may have three connections, as a server has that is nearly full.
@@ -241,7 +241,7 @@ fn a_check_of_writes_needs_room_on_the_disk_and_changes_no_row() {
 }
 
 #[test]
-fn a_database_that_is_read_only_takes_no_writes() {
+fn a_check_of_writes_reports_a_read_only_database() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let StoreLocation::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
     let name = url.rsplit('/').next().unwrap().to_owned();

@@ -52,7 +52,7 @@ impl Drop for Pooler {
 }
 
 #[test]
-fn a_pooler_that_shares_connections_by_the_transaction_is_refused_and_one_of_sessions_serves() {
+fn a_pooler_in_transaction_mode_is_refused_and_one_in_session_mode_works() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let StoreLocation::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
     let (front, rest) = url.rsplit_once(':').unwrap();

@@ -34,7 +34,7 @@ fn toggle(db: &Db, live: &mut BTreeSet<i64>, seqs: &[i64], commits: bool) {
 }
 
 #[test]
-fn totals_and_places_are_those_of_a_plain_count() {
+fn totals_and_positions_agree_with_a_plain_count() {
     on_both(|db| {
         proptest!(ProptestConfig::with_cases(12), |(changes in changes())| {
             wait(db.write(|tx| tx.execute("DELETE FROM tally", &[]))).unwrap();
@@ -67,7 +67,7 @@ fn totals_and_places_are_those_of_a_plain_count() {
 }
 
 #[test]
-fn concurrent_writers_of_a_block_count_right() {
+fn concurrent_writers_of_a_block_leave_exact_counts() {
     on_both(|db| {
         wait(async {
             let writes: Vec<_> = (0..300)

@@ -87,7 +87,7 @@ fn parameter(name: &str, path: &Path) -> String {
 }
 
 #[test]
-fn each_sslmode_demands_what_it_demands_in_libpq() {
+fn each_sslmode_has_the_requirements_of_libpq() {
     let files = Files { folder: tempfile::tempdir().unwrap() };
     let cluster = server(&files);
     let port = port(&cluster);
@@ -140,7 +140,7 @@ fn each_sslmode_demands_what_it_demands_in_libpq() {
 }
 
 #[test]
-fn a_server_without_tls_is_only_taken_where_that_is_allowed() {
+fn a_server_without_tls_is_used_only_if_the_mode_allows_it() {
     let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
         unreachable!()
     };
@@ -190,7 +190,7 @@ fn a_self_signed_certificate_is_its_own_root() {
 }
 
 #[test]
-fn a_mode_that_is_asked_for_is_never_lowered() {
+fn a_requested_sslmode_is_never_weakened() {
     let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
         unreachable!()
     };
@@ -212,7 +212,7 @@ fn a_mode_that_is_asked_for_is_never_lowered() {
 }
 
 #[test]
-fn the_roots_of_the_system_demand_the_name_of_the_host() {
+fn the_roots_of_the_system_require_a_matching_host_name() {
     let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
         unreachable!()
     };
@@ -227,7 +227,7 @@ fn the_roots_of_the_system_demand_the_name_of_the_host() {
 }
 
 #[test]
-fn the_first_of_several_hosts_that_takes_writes_is_taken() {
+fn the_first_of_several_hosts_that_accepts_writes_is_used() {
     let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
         unreachable!()
     };

@@ -6,7 +6,7 @@ use super::sized;
 use super::target::{Cost, Target};
 
 #[test]
-fn answers_of_http2_that_nobody_reads_hold_little() {
+fn answers_of_http2_that_nobody_reads_use_little_memory() {
     let target = Target::start();
     let connections = sized(40, 400);
     target.withstands(Cost { connections, ..Cost::default() }, || {
@@ -25,7 +25,7 @@ fn answers_of_http2_that_nobody_reads_hold_little() {
 }
 
 #[test]
-fn answers_of_http1_that_nobody_reads_hold_little() {
+fn answers_of_http1_that_nobody_reads_use_little_memory() {
     let target = Target::start();
     let connections = sized(200, 3_000);
     target.withstands(Cost { connections, ..Cost::default() }, || {

@@ -62,7 +62,7 @@ fn trusting(certificate: &CertificateDer<'static>) -> ClientConfig {
 }
 
 #[test]
-fn idle_tls_connections_hold_little() {
+fn idle_tls_connections_use_little_memory() {
     let secured = SecuredTarget::start();
     let connections = sized(400, 10_000);
     secured.target.withstands(Cost { connections, ..Cost::default() }, || {
@@ -71,7 +71,7 @@ fn idle_tls_connections_hold_little() {
 }
 
 #[test]
-fn handshakes_that_do_not_end_hold_little() {
+fn handshakes_that_do_not_end_use_little_memory() {
     let secured = SecuredTarget::start();
     let connections = sized(400, 10_000);
     secured.target.withstands(Cost { connections, ..Cost::default() }, || {
@@ -87,7 +87,7 @@ fn handshakes_that_do_not_end_hold_little() {
 }
 
 #[test]
-fn slow_bodies_over_tls_hold_little() {
+fn slow_bodies_over_tls_use_little_memory() {
     let secured = SecuredTarget::start();
     let connections = sized(300, 3_000);
     secured.target.withstands(Cost { connections, ..Cost::default() }, || {

@@ -64,7 +64,7 @@ fn is_like(pattern: &str, actual: &Value) -> bool {
 }
 
 #[test]
-fn an_answer_is_compared_by_what_is_expected_of_it() {
+fn an_answer_is_compared_with_its_expected_form() {
     let of = |expected: &str, actual: &str| {
         let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         differences(&parsed(expected), &parsed(actual)).len()

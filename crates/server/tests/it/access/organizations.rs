@@ -54,7 +54,7 @@ fn ids(client: &TestClient, path: &str, key: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_list_of_the_roster_holds_what_a_naive_filter_leaves() {
+fn each_list_of_the_roster_agrees_with_a_naive_filter() {
     both(|server| {
         districts(server);
         let all = server.client();

@@ -105,7 +105,7 @@ fn token(cookie: &str) -> String {
 }
 
 #[test]
-fn nobody_and_the_wrong_role_get_nothing() {
+fn pages_are_refused_without_a_session_and_with_the_wrong_role() {
     both(|server| {
         let planted = plant(server);
         let mut people = vec![];
@@ -147,7 +147,7 @@ fn nobody_and_the_wrong_role_get_nothing() {
 }
 
 #[test]
-fn forms_that_no_page_of_this_session_sent_change_nothing() {
+fn forged_forms_change_nothing() {
     both(|server| {
         let planted = plant(server);
         person(server, "eve@example.org", "Eve", Role::Administrator);
@@ -208,7 +208,7 @@ fn forms_that_no_page_of_this_session_sent_change_nothing() {
 }
 
 #[test]
-fn names_are_text_and_nothing_stands_inline() {
+fn names_are_escaped_and_pages_have_no_inline_scripts() {
     both(|server| {
         let planted = plant(server);
         // Her own name is on every page.
@@ -263,7 +263,7 @@ fn encoded() -> String {
 }
 
 #[test]
-fn signing_in_takes_over_no_session_and_gives_none_away() {
+fn a_sign_in_never_reuses_a_session() {
     both(|server| {
         person(server, ADA, "Ada", Role::Administrator);
         person(server, "eve@example.org", "Eve", Role::Developer);
@@ -292,7 +292,7 @@ fn signing_in_takes_over_no_session_and_gives_none_away() {
 }
 
 #[test]
-fn nobody_rises_above_their_role() {
+fn nobody_creates_keys_or_accounts_above_their_own_role() {
     both(|server| {
         let planted = plant(server);
         person(server, "dev@example.org", "Dev", Role::Developer);

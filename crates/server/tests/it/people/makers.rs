@@ -29,7 +29,7 @@ fn stopped(server: &TestServer) -> Vec<String> {
 }
 
 #[test]
-fn a_key_stops_when_its_maker_may_not_change_the_project_any_more() {
+fn a_key_ends_when_its_creator_may_no_longer_change_the_project() {
     both(|server| {
         let client = playground(server);
         for (email, role) in

@@ -28,7 +28,7 @@ fn decide(server: &TestServer, cookie: &str, code: &str, decision: &str) -> Repl
 }
 
 #[test]
-fn a_program_is_let_in_by_its_code() {
+fn a_program_signs_in_with_a_device_code() {
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Setup::default() };
     both_as(&setup, |server| {
@@ -89,7 +89,7 @@ fn a_program_is_let_in_by_its_code() {
 }
 
 #[test]
-fn a_program_is_refused_too_late_or_unknown() {
+fn a_program_with_an_expired_or_unknown_code_is_refused() {
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Setup::default() };
     both_as(&setup, |server| {
@@ -150,7 +150,7 @@ fn codes_for_programs_are_counted_by_subscriber() {
 }
 
 #[test]
-fn a_key_opens_what_its_role_opens_on_servers_of_its_environment() {
+fn a_key_has_the_access_of_its_role_on_servers_of_its_environment() {
     both(|server| {
         let admin = key(server, "admin", Role::Administrator, Environment::Production);
         let developer = key(server, "ci", Role::Developer, Environment::Production);
@@ -181,7 +181,7 @@ fn a_key_opens_what_its_role_opens_on_servers_of_its_environment() {
 }
 
 #[test]
-fn tokens_of_people_end_at_the_border_of_their_environment() {
+fn tokens_of_people_are_refused_in_other_environments() {
     both(|server| {
         ada(server);
         let asked: Value = ask(server).json();
@@ -216,7 +216,7 @@ fn tokens_of_people_end_at_the_border_of_their_environment() {
 }
 
 #[test]
-fn a_new_password_ends_what_was_let_in_before_it() {
+fn a_new_password_ends_earlier_sessions_and_tokens() {
     both(|server| {
         person(server, "grace@example.org", "Grace", Role::Developer);
         let cookie = signed_in(server, "grace@example.org");
@@ -240,7 +240,7 @@ fn a_new_password_ends_what_was_let_in_before_it() {
 }
 
 #[test]
-fn codes_are_guessed_a_few_times_and_no_more() {
+fn guesses_of_device_codes_are_limited() {
     both(|server| {
         ada(server);
         let cookie = signed_in(server, "ada@example.org");

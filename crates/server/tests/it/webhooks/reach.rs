@@ -56,7 +56,7 @@ fn sees(whole: &WholeRoster, reach: &Reach, message: &ReceivedMessage) -> bool {
 }
 
 #[test]
-fn each_webhook_receives_what_a_naive_filter_leaves() {
+fn the_deliveries_of_each_webhook_agree_with_a_naive_filter() {
     both_as(&setup(), |server| {
         let mut random = RandomStream::seeded(11);
         let receiver = Receiver::start(|_| 200);
@@ -111,7 +111,7 @@ fn each_webhook_receives_what_a_naive_filter_leaves() {
 }
 
 #[test]
-fn waiting_deliveries_and_replays_obey_the_reach_of_the_moment() {
+fn waiting_deliveries_and_replays_use_the_current_reach() {
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let mut setup = setup();
     setup.clock = clock.clone();
@@ -225,7 +225,7 @@ fn wait_for(receiver: &Receiver, path: &str, (topic, object): (&str, &str)) {
 }
 
 #[test]
-fn events_badges_attempts_and_erasures_reach_those_who_see_the_person() {
+fn only_webhooks_that_see_the_person_get_events_badges_attempts_and_erasures() {
     both_as(&setup(), |server| {
         let receiver = Receiver::start(|_| 200);
         let all = server.client();
