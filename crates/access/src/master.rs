@@ -233,7 +233,7 @@ mod tests {
             assert_eq!(files[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
         fs::write(folder.path().join(FILE), "not a key").unwrap();
-        let told = MasterKey::of_folder(folder.path()).unwrap_err().to_string();
-        assert!(told.contains("is not 64 hex digits or base64 of 32 bytes"), "{told}");
+        let message = MasterKey::of_folder(folder.path()).unwrap_err().to_string();
+        assert!(message.contains("is not 64 hex digits or base64 of 32 bytes"), "{message}");
     }
 }

@@ -321,11 +321,11 @@ mod tests {
         let port = inside.local_addr().unwrap().port();
         let GuardedClient { agent, .. } = GuardedClient::new();
         for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0x7f.1", "2130706433"] {
-            let told = fetch(&agent, &format!("https://{host}:{port}/did.json")).unwrap_err();
-            assert!(told.contains("cannot be read"), "{told}");
+            let error = fetch(&agent, &format!("https://{host}:{port}/did.json")).unwrap_err();
+            assert!(error.contains("cannot be read"), "{error}");
         }
-        let told = fetch(&agent, &format!("http://127.0.0.1:{port}/")).unwrap_err();
-        assert!(told.contains("is not https"), "{told}");
+        let error = fetch(&agent, &format!("http://127.0.0.1:{port}/")).unwrap_err();
+        assert!(error.contains("is not https"), "{error}");
         for address in ["file:///etc/passwd", "gopher://127.0.0.1/", "https://", "x"] {
             assert!(fetch(&agent, address).is_err(), "{address}");
         }

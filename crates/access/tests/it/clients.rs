@@ -22,12 +22,15 @@ fn a_client_is_read_as_it_was_created() {
             requests_per_second: Some(20),
             ..NewClient::named("Reports")
         };
-        let (made, secret) = write(db, |tx| client::create(tx, morning(), &new));
-        assert_eq!(db.read_blocking(|tx| client::find(tx, &made.id)).unwrap(), Some(made.clone()));
-        assert_eq!(db.read_blocking(client::list).unwrap(), std::slice::from_ref(&made));
-        assert_eq!((made.created, made.revoked), (morning(), None));
-        assert_eq!(made.origins, new.origins);
-        assert_eq!(sign_in(db, morning(), &made.id, &secret), Ok(made));
+        let (stored, secret) = write(db, |tx| client::create(tx, morning(), &new));
+        assert_eq!(
+            db.read_blocking(|tx| client::find(tx, &stored.id)).unwrap(),
+            Some(stored.clone())
+        );
+        assert_eq!(db.read_blocking(client::list).unwrap(), std::slice::from_ref(&stored));
+        assert_eq!((stored.created, stored.revoked), (morning(), None));
+        assert_eq!(stored.origins, new.origins);
+        assert_eq!(sign_in(db, morning(), &stored.id, &secret), Ok(stored));
     });
 }
 
@@ -39,8 +42,8 @@ fn ids_and_secrets_can_be_chosen_and_an_id_is_used_once() {
             secret: Some("a secret of 23 letters!".into()),
             ..NewClient::named("Reports")
         };
-        let (made, secret) = write(db, |tx| client::create(tx, morning(), &new));
-        assert_eq!((made.id.as_str(), secret.as_str()), ("reports", "a secret of 23 letters!"));
+        let (created, secret) = write(db, |tx| client::create(tx, morning(), &new));
+        assert_eq!((created.id.as_str(), secret.as_str()), ("reports", "a secret of 23 letters!"));
         let again = db.write_blocking(|tx| client::create(tx, morning(), &new)).unwrap_err();
         assert_eq!(again.kind, ProblemKind::Conflict);
         assert_eq!(again.message, "the client id 'reports' is taken");
@@ -74,13 +77,14 @@ fn only_hashes_of_secrets_are_stored() {
 #[test]
 fn a_refused_sign_in_names_the_reason() {
     on_both_stores(|db| {
-        let (made, secret) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
+        let (created, secret) =
+            write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
         assert_eq!(sign_in(db, morning(), "nobody", &secret), Err(ClientRefusal::UnknownClient));
         for wrong in ["", "ls_wrong", &secret[..45], &format!("{secret} ")] {
-            assert_eq!(sign_in(db, morning(), &made.id, wrong), Err(ClientRefusal::WrongSecret));
+            assert_eq!(sign_in(db, morning(), &created.id, wrong), Err(ClientRefusal::WrongSecret));
         }
-        write(db, |tx| client::revoke(tx, morning(), &made.id));
-        assert_eq!(sign_in(db, morning(), &made.id, &secret), Err(ClientRefusal::Revoked));
+        write(db, |tx| client::revoke(tx, morning(), &created.id));
+        assert_eq!(sign_in(db, morning(), &created.id, &secret), Err(ClientRefusal::Revoked));
     });
 }
 
@@ -113,12 +117,13 @@ fn clients_with_invalid_values_are_refused() {
 #[test]
 fn a_rotation_overlaps_and_at_most_two_secrets_are_valid() {
     on_both_stores(|db| {
-        let (made, first) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
+        let (created, first) =
+            write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
         let rotate = |now, hours: i64| {
-            write(db, |tx| client::rotate(tx, now, &made.id, None, hours * 3600)).1
+            write(db, |tx| client::rotate(tx, now, &created.id, None, hours * 3600)).1
         };
         let later = |hours: i64| morning().plus_seconds(hours * 3600);
-        let valid = |now, secret: &str| sign_in(db, now, &made.id, secret).is_ok();
+        let valid = |now, secret: &str| sign_in(db, now, &created.id, secret).is_ok();
 
         let second = rotate(later(1), 24);
         assert!(valid(later(24), &first) && valid(later(24), &second));
@@ -139,15 +144,17 @@ fn a_rotation_overlaps_and_at_most_two_secrets_are_valid() {
 #[test]
 fn a_rotation_can_set_the_secret_and_repeat_the_same_one() {
     on_both_stores(|db| {
-        let (made, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
-        let given = "the same secret twice";
+        let (created, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
+        let chosen_secret = "the same secret twice";
         for hours in [0, 1] {
-            let (_, secret) =
-                write(db, |tx| client::rotate(tx, morning(), &made.id, Some(given), hours * 3600));
-            assert_eq!(secret, given);
+            let (_, secret) = write(db, |tx| {
+                client::rotate(tx, morning(), &created.id, Some(chosen_secret), hours * 3600)
+            });
+            assert_eq!(secret, chosen_secret);
         }
-        assert!(sign_in(db, morning().plus_seconds(9 * 3600), &made.id, given).is_ok());
-        let short = db.write_blocking(|tx| client::rotate(tx, morning(), &made.id, Some("x"), 0));
+        assert!(sign_in(db, morning().plus_seconds(9 * 3600), &created.id, chosen_secret).is_ok());
+        let short =
+            db.write_blocking(|tx| client::rotate(tx, morning(), &created.id, Some("x"), 0));
         assert_eq!(short.unwrap_err().kind, ProblemKind::Invalid);
     });
 }
@@ -161,10 +168,10 @@ fn rotating_or_revoking_needs_a_client() {
         assert_eq!(rotate("nobody").kind, ProblemKind::NotFound);
         let revoked = db.write_blocking(|tx| client::revoke(tx, morning(), "nobody"));
         assert_eq!(revoked.unwrap_err().message, "there is no client 'nobody'");
-        let (made, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
-        write(db, |tx| client::revoke(tx, morning(), &made.id));
-        assert_eq!(rotate(&made.id).kind, ProblemKind::Conflict);
-        let again = write(db, |tx| client::revoke(tx, morning().plus_seconds(60), &made.id));
+        let (created, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
+        write(db, |tx| client::revoke(tx, morning(), &created.id));
+        assert_eq!(rotate(&created.id).kind, ProblemKind::Conflict);
+        let again = write(db, |tx| client::revoke(tx, morning().plus_seconds(60), &created.id));
         assert_eq!(again.revoked, Some(morning()), "the first instant stays");
     });
 }
@@ -219,9 +226,9 @@ fn a_client_is_granted_its_own_scopes() {
 #[test]
 fn a_client_without_scopes_has_all_except_those_granted_by_name() {
     on_both_stores(|db| {
-        let (made, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
-        let found = db.read_blocking(|tx| client::find(tx, &made.id)).unwrap().unwrap();
-        assert_eq!(found.scopes, made.scopes);
+        let (created, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
+        let found = db.read_blocking(|tx| client::find(tx, &created.id)).unwrap().unwrap();
+        assert_eq!(found.scopes, created.scopes);
         let rights = found.grant(None).unwrap().rights();
         for scope in Scope::all() {
             let is_had =

@@ -156,12 +156,12 @@ fn a_device_code_is_exchanged_for_one_token() {
         let new = person_of("ada@example.org", Role::Developer);
         let ada = write(db, |tx| person::create(tx, morning(), &new));
         for round in 0..ROUNDS {
-            let asked = write(db, |tx| device::start(tx, morning(), STAGING));
-            let code = &asked.user_code;
+            let request = write(db, |tx| device::start(tx, morning(), STAGING));
+            let code = &request.user_code;
             write(db, |tx| device::decide(tx, morning(), STAGING, code, &ada, true));
             let poll =
                 |code: String| move |tx: &mut Tx<'_>| device::poll(tx, morning(), STAGING, &code);
-            let code = asked.device_code;
+            let code = request.device_code;
             let (one, other) = at_once(db, poll(code.clone()), poll(code));
             let (one, other) = (one.unwrap(), other.unwrap());
             assert!(one.is_ok() != other.is_ok(), "round {round}: {one:?}, {other:?}");

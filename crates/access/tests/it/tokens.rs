@@ -134,7 +134,7 @@ fn only_our_algorithm_key_and_type_are_accepted() {
         let token = token(keyring);
         let (header, claims) = (part(&token, 0), token.split('.').nth(1).unwrap());
         let foreign = SigningKey::from_bytes(&[7; 32]);
-        let told = |change: &dyn Fn(&mut Value), sign: bool| {
+        let checked = |change: &dyn Fn(&mut Value), sign: bool| {
             let mut header = header.clone();
             change(&mut header);
             let signed = format!("{}.{claims}", encode(&header));
@@ -142,16 +142,16 @@ fn only_our_algorithm_key_and_type_are_accepted() {
             let signature = if sign { signature.as_slice() } else { &[] };
             keyring.verify(&join(&encode(&header), claims, signature), morning()).unwrap_err()
         };
-        assert_eq!(told(&|_| (), true), TokenError::Signature);
-        assert_eq!(told(&|header| header["alg"] = json!("none"), false), TokenError::Algorithm);
-        assert_eq!(told(&|header| header["alg"] = json!("HS256"), true), TokenError::Algorithm);
-        assert_eq!(told(&|header| header["alg"] = json!("eddsa"), true), TokenError::Algorithm);
-        assert_eq!(told(&|header| header["kid"] = json!("other"), true), TokenError::UnknownKey);
-        assert_eq!(told(&|header| header["typ"] = json!("JWT"), true), TokenError::Malformed);
-        assert_eq!(told(&|header| header["crit"] = json!(["exp"]), true), TokenError::Malformed);
+        assert_eq!(checked(&|_| (), true), TokenError::Signature);
+        assert_eq!(checked(&|header| header["alg"] = json!("none"), false), TokenError::Algorithm);
+        assert_eq!(checked(&|header| header["alg"] = json!("HS256"), true), TokenError::Algorithm);
+        assert_eq!(checked(&|header| header["alg"] = json!("eddsa"), true), TokenError::Algorithm);
+        assert_eq!(checked(&|header| header["kid"] = json!("other"), true), TokenError::UnknownKey);
+        assert_eq!(checked(&|header| header["typ"] = json!("JWT"), true), TokenError::Malformed);
+        assert_eq!(checked(&|header| header["crit"] = json!(["exp"]), true), TokenError::Malformed);
         let embedded = BASE64_URL_SAFE_NO_PAD.encode(foreign.verifying_key().as_bytes());
         let jwk = json!({ "kty": "OKP", "crv": "Ed25519", "x": embedded });
-        assert_eq!(told(&|header| header["jwk"] = jwk.clone(), true), TokenError::Signature);
+        assert_eq!(checked(&|header| header["jwk"] = jwk.clone(), true), TokenError::Signature);
     });
 }
 

@@ -159,7 +159,7 @@ fn the_same_document_may_be_sent_again_and_another_is_a_conflict() {
         // A deleted one says so, and can be created again.
         db.write_blocking(|tx| repository::delete(tx, ContentKind::Stimulus, "s", None)).unwrap();
         for gone in [
-            db.read_blocking(|tx| repository::found(tx, ContentKind::Stimulus, "s")).map(drop),
+            db.read_blocking(|tx| repository::require(tx, ContentKind::Stimulus, "s")).map(drop),
             db.write_blocking(|tx| repository::delete(tx, ContentKind::Stimulus, "s", None)),
         ] {
             let gone = gone.unwrap_err();
@@ -170,7 +170,7 @@ fn the_same_document_may_be_sent_again_and_another_is_a_conflict() {
             );
         }
         let never =
-            db.read_blocking(|tx| repository::found(tx, ContentKind::Stimulus, "n")).unwrap_err();
+            db.read_blocking(|tx| repository::require(tx, ContentKind::Stimulus, "n")).unwrap_err();
         assert!(!never.message.contains("deleted"), "{never}");
         assert_eq!(create(&draft("s", "other")).unwrap().version, 2);
     });
@@ -253,14 +253,14 @@ fn an_answer_gets_partial_credit_and_is_marked_if_it_breaks_a_rule() {
         // Otherwise a learner who chooses every option would get the full score.
         (r#"{"response": ["A", "B", "C"]}"#, 2.0, 0.0, false),
     ] {
-        let told = scored(MAPPED, answer).unwrap();
+        let found = scored(MAPPED, answer).unwrap();
         assert_eq!(
-            (told.score.to_bits(), told.max_score.to_bits()),
+            (found.score.to_bits(), found.max_score.to_bits()),
             (score.to_bits(), 2_f64.to_bits())
         );
-        assert_eq!(told.share().to_bits(), share.to_bits(), "{answer}");
-        assert_eq!((told.is_valid, told.faults.is_empty()), (valid, valid), "{answer}");
-        assert!(!told.needs_manual_scoring);
+        assert_eq!(found.share().to_bits(), share.to_bits(), "{answer}");
+        assert_eq!((found.is_valid, found.faults.is_empty()), (valid, valid), "{answer}");
+        assert!(!found.needs_manual_scoring);
     }
     for answer in [r#"{"response": ["Z"]}"#, r#"{"response": ["A"], "identifier": "NOPE"}"#] {
         assert_eq!(scored(MAPPED, answer).unwrap_err().kind, ProblemKind::Invalid, "{answer}");
@@ -268,8 +268,8 @@ fn an_answer_gets_partial_credit_and_is_marked_if_it_breaks_a_rule() {
     let essay = "<qti-response-declaration identifier='R' cardinality='single' base-type='string'/>\
         <qti-outcome-declaration identifier='SCORE' cardinality='single' base-type='float' normal-maximum='5'/>\
         <qti-item-body><qti-extended-text-interaction response-identifier='R'/></qti-item-body>";
-    let told = scored(essay, r#"{"response": "An essay"}"#).unwrap();
-    assert!(told.needs_manual_scoring && told.max_score.to_bits() == 5_f64.to_bits());
+    let found = scored(essay, r#"{"response": "An essay"}"#).unwrap();
+    assert!(found.needs_manual_scoring && found.max_score.to_bits() == 5_f64.to_bits());
     assert!(!scored(essay, r#"{"response": null}"#).unwrap().needs_manual_scoring);
 }
 

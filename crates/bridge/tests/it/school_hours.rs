@@ -72,12 +72,12 @@ fn ends(db: &Db) -> Vec<(String, String, String)> {
 fn the_nearest_organization_above_sets_the_hours() {
     both(|db| {
         district(db);
-        let told = |expected: [(&str, &str, &str); 4]| {
+        let check = |expected: [(&str, &str, &str); 4]| {
             let expected =
                 expected.map(|(id, ends, by)| (id.to_owned(), ends.to_owned(), by.to_owned()));
             assert_eq!(ends(db), expected);
         };
-        told([
+        check([
             ("district", "16:00", ""),
             ("north", "16:00", ""),
             ("south", "16:00", ""),
@@ -85,7 +85,7 @@ fn the_nearest_organization_above_sets_the_hours() {
         ]);
         set(db, "state", "14:00");
         set(db, "north", "12:00");
-        told([
+        check([
             ("district", "14:00", "The state"),
             ("north", "12:00", "The north"),
             ("south", "14:00", "The state"),
@@ -93,7 +93,7 @@ fn the_nearest_organization_above_sets_the_hours() {
         ]);
         set(db, "district", "13:00");
         set(db, "state", "15:00");
-        told([
+        check([
             ("district", "13:00", "The district"),
             ("north", "12:00", "The north"),
             ("south", "13:00", "The district"),

@@ -53,7 +53,7 @@ fn badge(db: &Db, number: i64, achievement: &str, learner: Option<&str>) -> Stri
             "UPDATE issued_credentials SET learner = $1, issued_by = $2 WHERE credential = $3";
         let issued_by = learner.map(|_| "urn:issuer");
         tx.execute(sql, &[learner.into(), issued_by.into(), (&id).into()])?;
-        issued::found(tx, &id, ALL)
+        issued::require(tx, &id, ALL)
     })
     .unwrap()
     .id

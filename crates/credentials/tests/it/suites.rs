@@ -68,7 +68,7 @@ fn first() -> Value {
 
 /// What the independent implementation issues.
 static ISSUED: LazyLock<Value> = LazyLock::new(|| {
-    let asked = json!({
+    let input = json!({
         "second": second(),
         "first": first(),
         "mandatory": {
@@ -86,7 +86,7 @@ static ISSUED: LazyLock<Value> = LazyLock::new(|| {
             "first": ["/credentialSubject", "/name"]
         }
     });
-    serde_json::from_str(&npm::run_once("suites.mjs", &asked.to_string())).unwrap()
+    serde_json::from_str(&npm::run_once("suites.mjs", &input.to_string())).unwrap()
 });
 
 fn credentials() -> impl Iterator<Item = (&'static String, &'static Value)> {

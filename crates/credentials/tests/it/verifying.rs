@@ -151,10 +151,10 @@ fn each_error_is_reported_by_its_check() {
         let mut badge = badge();
         change(&mut badge);
         let report = verify(signed(badge).to_string().as_bytes(), &lists(&[]), now());
-        let (failed, said) = fault(&report);
+        let (failed, text) = fault(&report);
         assert_eq!(failed, name, "{:#?}", report.checks);
-        assert!(said.contains(message), "{said}");
-        assert_eq!(outcome(&report, "proof"), Some(CheckOutcome::Passed), "{said}");
+        assert!(text.contains(message), "{text}");
+        assert_eq!(outcome(&report, "proof"), Some(CheckOutcome::Passed), "{text}");
     }
 }
 
@@ -243,8 +243,8 @@ fn a_key_belongs_to_the_issuer_only_if_the_issuers_document_lists_it() {
         (other_controller, "says that its controller is"),
     ] {
         let report = report(document);
-        let (name, said) = fault(&report);
-        assert!(name == "proof" && said.contains(message), "{name}: {said}");
+        let (name, text) = fault(&report);
+        assert!(name == "proof" && text.contains(message), "{name}: {text}");
     }
 }
 

@@ -252,12 +252,12 @@ fn lines(found: BTreeMap<(String, String, bool), BTreeSet<String>>) -> BTreeSet<
         let types = types.into_iter().collect::<Vec<_>>().join(" ");
         by_values.entry((property, types, is_ours)).or_default().insert(value);
     }
-    let told = |is_ours| if is_ours { "accepted" } else { "refused" };
+    let verdict = |is_ours| if is_ours { "accepted" } else { "refused" };
     by_values
         .into_iter()
         .map(|((property, types, is_ours), values)| {
             let values = values.into_iter().collect::<Vec<_>>().join(", ");
-            [property, types, told(is_ours).to_owned(), values]
+            [property, types, verdict(is_ours).to_owned(), values]
         })
         .collect()
 }

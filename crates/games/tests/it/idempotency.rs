@@ -100,10 +100,10 @@ fn an_idempotency_key_is_free_again_when_it_expires() {
 
 #[test]
 fn an_idempotency_key_has_a_maximum_length() {
-    let of = |bytes: usize| KeyedRequest::of(&"k".repeat(bytes), "POST", "/", b"").map(drop);
-    of(REQUEST_KEY_MAX_BYTES).unwrap();
+    let key_of = |bytes: usize| KeyedRequest::of(&"k".repeat(bytes), "POST", "/", b"").map(drop);
+    key_of(REQUEST_KEY_MAX_BYTES).unwrap();
     for bytes in [0, REQUEST_KEY_MAX_BYTES + 1] {
-        assert_eq!(of(bytes).unwrap_err().kind, ProblemKind::Invalid);
+        assert_eq!(key_of(bytes).unwrap_err().kind, ProblemKind::Invalid);
     }
 }
 
@@ -126,7 +126,7 @@ fn a_request_stored_by_an_earlier_release_is_not_repeated() {
         drop(db);
         let db = Db::open(target, &all).unwrap();
         let owner = KeyOwner::of(&RequestSender { game: Some("any"), ..ANN });
-        let answered = db.read_blocking(|tx| request.answered(tx, &owner)).unwrap();
+        let answered = db.read_blocking(|tx| request.stored_answer(tx, &owner)).unwrap();
         assert_eq!(answered.as_deref(), Some("former"));
         for _ in 0..2 {
             assert_eq!(add(&db, noon(), &ANN, &request).unwrap(), "former");

@@ -202,9 +202,9 @@ fn changes_of_a_project_name_people() {
                 project::changes(tx, &project)
             })
             .unwrap();
-        let told: Vec<(&str, &str)> =
+        let entries: Vec<(&str, &str)> =
             changes.iter().map(|entry| (entry.who.as_str(), entry.what.as_str())).collect();
-        assert_eq!(told, [("somebody", "rollback"), ("dev@example.org", "deploy")]);
+        assert_eq!(entries, [("somebody", "rollback"), ("dev@example.org", "deploy")]);
     });
 }
 
@@ -232,11 +232,11 @@ fn home_has_counts_and_the_next_steps_of_a_new_server() {
         let week_ago = now().plus_seconds(-8 * 86_400);
         let about = NodeSettings { name: "oak", address: "", shares_blobs: false };
         let node = Node::read(Path::new("none"), &about).unwrap();
-        let made = db.write_blocking(|tx| {
+        let created = db.write_blocking(|tx| {
             let run = runs::begin(tx, week_ago, &node)?;
             runs::finish(tx, week_ago, run.id, "backups/1", 1)
         });
-        made.unwrap();
+        created.unwrap();
         let home = read();
         let counts = [
             home.roster.students,

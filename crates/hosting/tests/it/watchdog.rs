@@ -160,7 +160,7 @@ async fn a_backend_that_does_not_start_says_why_and_is_retried_with_pauses() {
     let problem = host.get("trouble", "/").await.unwrap_err();
     assert!(problem.message.contains("failed and starts again in 4 s"), "{problem}");
     assert_eq!(problem.retry_after_s, Some(4));
-    let again = until_told(&host, "does not start").await;
+    let again = until_message(&host, "does not start").await;
     assert!(again > Duration::from_millis(3500), "{again:?}");
     let problem = host.get("trouble", "/").await.unwrap_err();
     assert!(
@@ -184,7 +184,7 @@ async fn a_backend_that_does_not_start_says_why_and_is_retried_with_pauses() {
 }
 
 /// The time until calls fail with that message.
-async fn until_told(host: &Host, what: &str) -> Duration {
+async fn until_message(host: &Host, what: &str) -> Duration {
     let begun = Instant::now();
     while !host.get("trouble", "/").await.unwrap_err().message.contains(what) {
         assert!(begun.elapsed() < Duration::from_secs(20), "it did not come to that");

@@ -74,10 +74,10 @@ impl Class {
             "responses": {"RESPONSE": choice},
         });
         let path = "/powerpath/updateStudentQuestionResponse";
-        let told = self.call(|api| api.put(path).json(&body).try_send().ok());
+        let answered = self.call(|api| api.put(path).json(&body).try_send().ok());
         self.taken.fetch_add(1, Ordering::SeqCst);
         done.answers.entry(lesson).or_default().push((question.to_owned(), choice.to_owned()));
-        told
+        answered
     }
 
     /// A student works through both lessons.
@@ -86,9 +86,9 @@ impl Class {
         let next = format!("/powerpath/getNextQuestion?student={student}&lesson=steps");
         loop {
             let question = self.get(&next)["question"]["id"].as_str().unwrap().to_owned();
-            let told = self.answer(student, "steps", &question, &mut done);
-            if told["powerpathScore"] == 100.0 {
-                done.xp += told["xp"].as_f64().unwrap();
+            let reply = self.answer(student, "steps", &question, &mut done);
+            if reply["powerpathScore"] == 100.0 {
+                done.xp += reply["xp"].as_f64().unwrap();
                 break;
             }
         }

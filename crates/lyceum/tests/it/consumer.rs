@@ -11,10 +11,7 @@ const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 const GRADEBOOK: &str = "/ims/oneroster/gradebook/v1p2";
 const SCOPE: &str = "https://purl.imsglobal.org/spec/or/v1p2/scope/";
 
-on_both_stores!(
-    a_strict_standard_client_grades_a_class,
-    a_token_has_access_only_within_its_scopes,
-);
+on_both_stores!(a_strict_standard_client_grades_a_class, a_token_has_access_only_within_its_scopes,);
 
 /// A client of the standard dialect that holds every answer against the documents.
 struct Consumer {

@@ -189,7 +189,7 @@ fn send_and_kill(
                         _ => envelope(&mut random, base, EVENTS),
                     };
                     sent.lock().unwrap().push((envelope.clone(), ids.clone()));
-                    let said = match api.post("/caliper/event").json(&envelope).try_send() {
+                    let failure = match api.post("/caliper/event").json(&envelope).try_send() {
                         Ok(reply) if reply.status == 200 => {
                             acknowledged.lock().unwrap().extend(ids);
                             continue;
@@ -200,7 +200,7 @@ fn send_and_kill(
                         Err(_) if killed.load(Ordering::SeqCst) == at => return,
                         Err(error) => error.to_string(),
                     };
-                    return refused.lock().unwrap().push(said);
+                    return refused.lock().unwrap().push(failure);
                 }
             });
         }

@@ -154,17 +154,20 @@ fn says(place: &Place, begin: &str) -> Option<String> {
 fn a_link_or_settings_create_the_first_administrator() {
     for place in places() {
         let begin = "this server has no administrator yet";
-        let told = says(&place, begin).expect("a link is shown");
-        assert!(told.contains("/first?link="), "{told}");
-        assert_eq!(says(&place, begin).unwrap().split("link=").nth(1), told.split("link=").nth(1));
+        let stderr = says(&place, begin).expect("a link is shown");
+        assert!(stderr.contains("/first?link="), "{stderr}");
+        assert_eq!(
+            says(&place, begin).unwrap().split("link=").nth(1),
+            stderr.split("link=").nth(1)
+        );
 
         let place = place.with("LYCEUM_ADMIN__EMAIL", "ada@example.org");
-        let (_, told) = place.fails("serve --listen 127.0.0.1:0");
-        assert!(told.contains("'admin.email' is set, but 'admin.password' is not"), "{told}");
+        let (_, stderr) = place.fails("serve --listen 127.0.0.1:0");
+        assert!(stderr.contains("'admin.email' is set, but 'admin.password' is not"), "{stderr}");
         let place = place.with("LYCEUM_ADMIN__PASSWORD", "short");
-        let (_, told) = place.fails("serve --listen 127.0.0.1:0");
-        assert!(told.contains("cannot create the account of 'admin.email'"), "{told}");
-        assert!(!told.contains("short\n"), "{told}");
+        let (_, stderr) = place.fails("serve --listen 127.0.0.1:0");
+        assert!(stderr.contains("cannot create the account of 'admin.email'"), "{stderr}");
+        assert!(!stderr.contains("short\n"), "{stderr}");
 
         let place = place.with("LYCEUM_ADMIN__PASSWORD", "correct horse");
         assert_eq!(says(&place, begin), None);
@@ -248,9 +251,9 @@ fn a_database_in_use_is_backed_up_and_not_replaced() {
     let server = Server::start(&place, "");
     place.ok("client create x --id x");
     place.ok("admin backup copy.backup");
-    let (code, told) = place.fails("admin restore copy.backup --force");
+    let (code, stderr) = place.fails("admin restore copy.backup --force");
     assert_eq!(
-        (code, told.as_str()),
+        (code, stderr.as_str()),
         (
             5,
             "error: the data folder 'lyceum-data' is in use\n\
@@ -265,9 +268,9 @@ fn a_database_in_use_is_backed_up_and_not_replaced() {
 fn an_address_in_use_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
-    let (code, told) = Place::new().fails(&format!("serve --listen {address}"));
-    assert!(told.starts_with(&format!("error: cannot listen on '{address}': ")), "{told}");
-    assert!(told.ends_with("hint: choose another address with --listen HOST:PORT\n"), "{told}");
+    let (code, stderr) = Place::new().fails(&format!("serve --listen {address}"));
+    assert!(stderr.starts_with(&format!("error: cannot listen on '{address}': ")), "{stderr}");
+    assert!(stderr.ends_with("hint: choose another address with --listen HOST:PORT\n"), "{stderr}");
     assert_eq!(code, 1);
 }
 
@@ -276,9 +279,9 @@ fn an_address_in_use_for_metrics_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let place = Place::new().with("LYCEUM_METRICS__ADDRESS", &address);
-    let (code, told) = place.fails("serve --listen 127.0.0.1:0");
+    let (code, stderr) = place.fails("serve --listen 127.0.0.1:0");
     let begin = format!("cannot listen on '{address}' for metrics: ");
-    assert!(told.contains(&begin), "{told}");
-    assert!(told.contains("; choose another address in 'metrics.address'\n"), "{told}");
+    assert!(stderr.contains(&begin), "{stderr}");
+    assert!(stderr.contains("; choose another address in 'metrics.address'\n"), "{stderr}");
     assert_eq!(code, 1);
 }

@@ -25,10 +25,10 @@ fn invalid_command_lines_are_usage_errors() {
     ] {
         assert_eq!(place.fails(line).0, 2, "{line}");
     }
-    let (_, told) = place.fails("client create x --scope lyceum/roster.reed");
-    assert!(told.contains("there is no scope 'lyceum/roster.reed'"), "{told}");
-    let (_, told) = place.fails("client create x --dialect latin");
-    assert!(told.contains("the dialect must be 'platform' or 'standard'"), "{told}");
+    let (_, stderr) = place.fails("client create x --scope lyceum/roster.reed");
+    assert!(stderr.contains("there is no scope 'lyceum/roster.reed'"), "{stderr}");
+    let (_, stderr) = place.fails("client create x --dialect latin");
+    assert!(stderr.contains("the dialect must be 'platform' or 'standard'"), "{stderr}");
     assert!(place.path().read_dir().unwrap().next().is_none(), "nothing was made");
 }
 
@@ -42,7 +42,7 @@ fn explained(place: &Place, line: &str) -> usize {
     let below = below.split(if line.is_empty() { "\nOptions:" } else { "\n\n" }).next();
     let below = below.unwrap_or_default().lines();
     // What a command is for begins at the third column; further lines of it are further in.
-    let names = below.filter_map(|told| told.strip_prefix("  ")?.split(' ').next());
+    let names = below.filter_map(|message| message.strip_prefix("  ")?.split(' ').next());
     let names = names.filter(|name| !name.is_empty() && *name != "help");
     1 + names.map(|name| explained(place, &format!("{line} {name}"))).sum::<usize>()
 }

@@ -55,11 +55,11 @@ fn html_is_kept_as_markup() {
             "<a href=\"https://a.example/?b=1&amp;c=2\">link<br/></a>",
         ),
     ] {
-        let told = shown(html).replace("/>", "></>");
+        let written = shown(html).replace("/>", "></>");
         let expected = xml.replace("/>", "></>");
         // Empty elements are written in one way or the other.
         let plain = |text: &str| text.replace("></video>", "></>");
-        assert_eq!(plain(&told), plain(&expected), "{html}");
+        assert_eq!(plain(&written), plain(&expected), "{html}");
     }
 }
 

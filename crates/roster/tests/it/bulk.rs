@@ -17,16 +17,16 @@ fn numbered(values: Vec<Result<Value, String>>) -> Lines {
     (1..).zip(values).collect()
 }
 
-/// What is told of each line: id, outcome, faults.
-fn told(outcomes: &[LineOutcome]) -> Vec<Value> {
-    let told = |one: &LineOutcome| match &one.result {
+/// The number, id and outcome or errors of each line.
+fn summary(outcomes: &[LineOutcome]) -> Vec<Value> {
+    let summary = |one: &LineOutcome| match &one.result {
         Ok(outcome) => json!([one.line, one.sourced_id, outcome.word()]),
         Err(problem) => json!([one.line, one.sourced_id, problem.message, problem.details]),
     };
-    outcomes.iter().map(told).collect()
+    outcomes.iter().map(summary).collect()
 }
 
-/// Runs the work and undoes it; answers what was told and what was stored then.
+/// Runs the work and undoes it. Returns the outcomes, and what was stored before the undoing.
 fn tried(
     db: &Db,
     work: impl FnOnce(&mut Tx<'_>) -> Result<Vec<LineOutcome>>,
@@ -41,7 +41,7 @@ fn tried(
                 Ok(())
             })?;
         }
-        seen = Some((told(&outcomes), json!(stored)));
+        seen = Some((summary(&outcomes), json!(stored)));
         Err::<(), _>(Problem::internal("undone"))
     });
     seen.unwrap_or_else(|| panic!("{undone:?}"))

@@ -285,7 +285,7 @@ fn keep_going(package: &Package, db: &lyceum_store::Db) -> (CsvReport, Vec<Vec<S
 fn are_noted(report: &CsvReport, notes: &[u8]) {
     for file in &report.files {
         let rows = notes_of_file(notes, &file.file).unwrap();
-        let of = |came| rows.iter().filter(|row| row.came == came).count() as u64;
+        let count_of = |came| rows.iter().filter(|row| row.came == came).count() as u64;
         let counted = [
             RowOutcome::Created,
             RowOutcome::Updated,
@@ -293,8 +293,8 @@ fn are_noted(report: &CsvReport, notes: &[u8]) {
             RowOutcome::Deleted,
             RowOutcome::Rejected,
         ];
-        let told = [file.created, file.updated, file.unchanged, file.deleted, file.rejected];
-        assert_eq!(counted.map(of), told, "{file:?}: {rows:?}");
+        let counts = [file.created, file.updated, file.unchanged, file.deleted, file.rejected];
+        assert_eq!(counted.map(count_of), counts, "{file:?}: {rows:?}");
         let rows_count = rows.iter().filter(|row| row.line > 1).count() as u64;
         assert_eq!(rows_count, file.rows, "{file:?}: {rows:?}");
     }

@@ -75,10 +75,10 @@ fn a_strict_reader_accepts_our_export() {
         )
         .unwrap();
         // Ids stay as they are in a complete export.
-        let told = without_ours(&out.into_inner()).join("; ");
-        assert_eq!(told.matches("odd id").count(), 1, "{told}");
-        assert_eq!(told.matches("https://reader.example.org/u").count(), 2, "{told}");
-        assert_eq!(told.split("; ").count(), 3, "{told}");
+        let found = without_ours(&out.into_inner()).join("; ");
+        assert_eq!(found.matches("odd id").count(), 1, "{found}");
+        assert_eq!(found.matches("https://reader.example.org/u").count(), 2, "{found}");
+        assert_eq!(found.split("; ").count(), 3, "{found}");
     });
 }
 

@@ -173,13 +173,13 @@ fn a_school_is_placed_correctly_when_its_parent_moves_at_the_same_moment() {
             let (state, district) = (format!("state-{round}"), format!("district-{round}"));
             create(db, "orgs", org(&state, None));
             create(db, "orgs", org(&district, None));
-            let of = collection("orgs");
+            let orgs = collection("orgs");
             let school = object(org(&format!("school-{round}"), Some(district.clone())));
             let to = object(json!({ "parent": { "sourcedId": state } }));
             let (created, moved) = race::at_once(
                 db,
-                move |tx| write::create(tx, of, school.clone(), &rules()),
-                move |tx| write::patch(tx, of, &district, &to, None, &rules()),
+                move |tx| write::create(tx, orgs, school.clone(), &rules()),
+                move |tx| write::patch(tx, orgs, &district, &to, None, &rules()),
             );
             created.unwrap();
             moved.unwrap();

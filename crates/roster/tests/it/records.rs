@@ -185,9 +185,9 @@ fn every_kind_round_trips_through_both_stores() {
                     .unwrap();
                     let stored =
                         db.read_blocking(|tx| repository::find(tx, kind, &id)).unwrap().unwrap();
-                    let mut due = Value::Object(sent);
-                    due["dateLastModified"] = now.to_string().into();
-                    prop_assert_eq!(shown(&stored.body, stored.extra.as_deref()), due);
+                    let mut expected = Value::Object(sent);
+                    expected["dateLastModified"] = now.to_string().into();
+                    prop_assert_eq!(shown(&stored.body, stored.extra.as_deref()), expected);
                     Ok(())
                 })
                 .unwrap_or_else(|error| panic!("{}: {error}", kind.one));

@@ -60,8 +60,8 @@ fn id(value: &Value) -> &str {
 fn told_at_every_door(db: &Db, path: &str, value: &Value, is_new: bool) -> Vec<Problem> {
     let (of, rules) = (collection(path), &rules());
     let id = id(value);
-    let mut told = Vec::new();
-    let mut tell = |result: Result<()>| told.push(result.unwrap_err());
+    let mut problems = Vec::new();
+    let mut tell = |result: Result<()>| problems.push(result.unwrap_err());
     let sent = || object(value.clone());
     if is_new {
         tell(db.write_blocking(|tx| write::create(tx, of, sent(), rules).map(drop)));
@@ -73,7 +73,7 @@ fn told_at_every_door(db: &Db, path: &str, value: &Value, is_new: bool) -> Vec<P
     tell(db.write_blocking(|tx| bulk::load(tx, of, &lines, true, rules).map(drop)));
     let outcomes = db.write_blocking(|tx| bulk::load(tx, of, &lines, false, rules)).unwrap();
     tell(outcomes.into_iter().next().unwrap().result.map(drop));
-    told
+    problems
 }
 
 fn refused_everywhere(db: &Db, path: &str, value: &Value, is_new: bool, fault: &str) {
@@ -170,9 +170,9 @@ fn deleted_records_get_no_new_children_in_any_interface() {
 fn demographics_belong_to_a_user_in_every_interface() {
     both(|db| {
         network(db);
-        let of = |user: &str| json!({"sourcedId": user, "birthDate": "2015-03-01"});
-        refused_everywhere(db, "demographics", &of("nobody"), true, "demographics.sourcedId");
-        create(db, "demographics", of("u"));
+        let record = |user: &str| json!({"sourcedId": user, "birthDate": "2015-03-01"});
+        refused_everywhere(db, "demographics", &record("nobody"), true, "demographics.sourcedId");
+        create(db, "demographics", record("u"));
     });
 }
 
@@ -266,11 +266,11 @@ fn imported_files_obey_the_rules_of_stored_records() {
         let sound = "k2,,,K2,,c,,scheduled,,s,t,,,";
         let package = classes(&["k1,,,K1,,c,,scheduled,,d,t,,,", sound]);
         let report = import_at(db, &package, &ImportOptions::default(), now());
-        let told = serde_json::to_string(&report).unwrap();
-        assert_eq!(report.fault_count, 1, "{told}");
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(report.fault_count, 1, "{text}");
         assert!(
-            told.contains("schoolSourcedId") && told.contains("has the type 'department'"),
-            "{told}"
+            text.contains("schoolSourcedId") && text.contains("has the type 'department'"),
+            "{text}"
         );
         import_all(db, &classes(&[sound]));
     });

@@ -114,10 +114,10 @@ fn a_new_role_revokes_the_keys_that_its_owner_created() {
             project: None,
             maker: Some(eve.clone()),
         };
-        let made = server
+        let created = server
             .db()
             .write_blocking(|tx| lyceum_access::api_key::create(tx, now, environment, &new));
-        let key = server.anonymous().with_token(made.unwrap().1);
+        let key = server.anonymous().with_token(created.unwrap().1);
         key.get("/api/people").expect(200);
         let change = json!({ "role": "guide" });
         manager(server).patch(&format!("/api/people/{eve}")).json(&change).expect(200);

@@ -177,8 +177,9 @@ fn an_invalid_answer_is_scored_and_an_essay_waits_for_a_person() {
             "interaction": {"type": "extended-text", "responseIdentifier": "RESPONSE", "questionStructure": {"prompt": "Why?"}},
         });
         client.post("/assessment-items").json(&essay).expect(201);
-        let told = answered(&client, "/assessment-items/e-1/process-response", &json!("Because"));
-        assert_eq!(told["needsManualScoring"], true, "{told}");
+        let response =
+            answered(&client, "/assessment-items/e-1/process-response", &json!("Because"));
+        assert_eq!(response["needsManualScoring"], true, "{response}");
     });
 }
 
@@ -239,13 +240,13 @@ fn documents_are_checked_and_not_stored() {
         let body =
             json!({"schema": "item", "xml": [choice("a", "A"), "<x/>"], "entityIds": ["1", "2"]});
         let both: Value = client.post("/validate/batch").json(&body).expect(200).json();
-        let told: Vec<_> = both["results"]
+        let found: Vec<_> = both["results"]
             .as_array()
             .unwrap()
             .iter()
             .map(|r| (&r["entityId"], &r["success"]))
             .collect();
-        assert_eq!(told, [(&json!("1"), &json!(true)), (&json!("2"), &json!(false))]);
+        assert_eq!(found, [(&json!("1"), &json!(true)), (&json!("2"), &json!(false))]);
         for (path, body, place) in [
             ("/validate", json!({"schema": "items", "xml": "<a/>"}), "schema"),
             ("/validate", json!({"schema": "item"}), "xml"),
@@ -337,8 +338,9 @@ fn documents_above_their_limits_are_refused() {
         client.post("/validate").body("application/json", [body, vec![b' ']].concat()).expect(413);
 
         for number in 0..=limits::FEEDBACK_SHOWN_COUNT {
-            let said = json!({"userId": "ann", "lessonId": "l", "feedback": number.to_string()});
-            client.post("/lesson").json(&said).expect(201);
+            let feedback =
+                json!({"userId": "ann", "lessonId": "l", "feedback": number.to_string()});
+            client.post("/lesson").json(&feedback).expect(201);
         }
         let read = get(&client, "/lesson/l");
         assert_eq!(read["feedback"], limits::FEEDBACK_SHOWN_COUNT.to_string());

@@ -82,8 +82,8 @@ impl<'s> Browser<'s> {
 
 /// Gives the students access as this teacher, opens the class, and answers the code.
 fn opened(teacher: &Browser<'_>) -> String {
-    let given = teacher.submit(ACCESS, &format!("{ACCESS}/give"), &[("kind", "pictures")]);
-    assert_eq!(given.status, 303, "{}", given.text());
+    let reply = teacher.submit(ACCESS, &format!("{ACCESS}/give"), &[("kind", "pictures")]);
+    assert_eq!(reply.status, 303, "{}", reply.text());
     let open = teacher.submit(ACCESS, &format!("{ACCESS}/open"), &[("minutes", "15")]);
     assert_eq!(open.status, 303, "{}", open.text());
     let page = teacher.get(ACCESS).text();

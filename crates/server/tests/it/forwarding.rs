@@ -140,10 +140,10 @@ fn a_backend_is_reached_through_another_node_with_streams_and_sockets() {
     for (node, visits) in [(&oak, "1"), (&elm, "2")] {
         let visitor = node.anonymous();
         let call = visitor.get(&format!("{path}/visit")).header("traceparent", trace);
-        let told: Value = call.expect(200).json();
+        let response: Value = call.expect(200).json();
         let expected =
             json!({ "visits": visits, "from": "127.0.0.1", "trace": trace, "hop": null });
-        assert_eq!(told, expected);
+        assert_eq!(response, expected);
     }
 
     // The answer begins before the request has ended.

@@ -196,8 +196,8 @@ fn a_sandbox_refuses_pages_of_other_sites_and_dns_rebinding() {
         let game = json!({"slug": "rivers", "displayName": "R"});
         for origin in ["https://evil.example", "null", "http://localhost.evil.example"] {
             let refused = mock.post("/api/games").json(&game).header("origin", origin).expect(403);
-            let told = refused.text();
-            assert!(told.contains(&format!("--origin {origin}")), "{told}");
+            let message = refused.text();
+            assert!(message.contains(&format!("--origin {origin}")), "{message}");
             assert_eq!(refused.header("access-control-allow-origin"), "");
             everybody.get(&format!("{ROSTERING}/users")).header("origin", origin).expect(403);
             let preflight = mock.call(Method::OPTIONS, "/api/games").header("origin", origin);
@@ -217,8 +217,8 @@ fn a_sandbox_refuses_pages_of_other_sites_and_dns_rebinding() {
                 let refused = mock.get(path).header("host", host).expect(403).text();
                 assert!(refused.contains(host), "{path}: {refused}");
             }
-            let told = mock.get("/api/users/me").header("host", host).expect(403).text();
-            assert!(told.contains(&format!("--origin http://{host}")), "{told}");
+            let message = mock.get("/api/users/me").header("host", host).expect(403).text();
+            assert!(message.contains(&format!("--origin http://{host}")), "{message}");
         }
         for host in ["localhost:4321", "127.0.0.1", "[::1]:4321"] {
             mock.get("/api/users/me").header("host", host).expect(200);

@@ -111,8 +111,8 @@ pub(crate) fn deploy(server: &TestServer, text: &str, table: &str) -> State {
 
 fn assert_names(reply: &Reply, holder: &str, what: &str) {
     assert_eq!(reply.status, 421, "{what}: {}", reply.text());
-    let told = reply.text();
-    assert!(told.contains(holder), "{what} names the node {holder}: {told}");
+    let message = reply.text();
+    assert!(message.contains(holder), "{what} names the node {holder}: {message}");
 }
 
 /// All routes below the path, with the media types of their bodies.

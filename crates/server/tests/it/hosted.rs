@@ -192,9 +192,9 @@ fn unknown_pages_get_the_app_and_missing_files_are_404() {
         let html = "text/html,application/xhtml+xml";
         let page = visit(&visitor, "/levels/3").header("accept", html).expect(200);
         assert_eq!(page.text(), "<h1>Tides</h1>");
-        let told =
+        let status_for =
             |mode: &str| visit(&visitor, "/levels/3").header("sec-fetch-mode", mode).send().status;
-        assert_eq!((told("navigate"), told("cors")), (200, 404));
+        assert_eq!((status_for("navigate"), status_for("cors")), (200, 404));
         visit(&visitor, "/levels/3").expect(404);
         visit(&visitor, "/assets/gone-B3kf9xQ2.js").header("accept", html).expect(404);
         visit(&visitor, "/../../etc/passwd").expect(404);
@@ -267,13 +267,13 @@ fn a_backend_stores_data_and_is_replaced_only_by_one_that_answers() {
         let echo = visitor.put("/api/echo?a=b%20c").header("host", HOST).body("text/plain", "hi");
         let echo = echo.expect(202);
         assert_eq!(echo.header("x-tide"), "high");
-        let told: Value = echo.json();
+        let echoed: Value = echo.json();
         let expected = json!({
             "host": HOST, "protocol": "http:", "search": "?a=b%20c", "pathname": "/api/echo",
             "method": "PUT", "body": "hi", "secret": "k1", "game": SLUG, "from": "127.0.0.1",
             "scheme": null,
         });
-        assert_eq!(told, expected);
+        assert_eq!(echoed, expected);
         visitor.post("/api/add").header("host", HOST).body("text/plain", "one").expect(202);
         let kept =
             json!({ "notes": ["one"], "last": "kept", "file": "in the bucket", "version": "ONE" });

@@ -155,7 +155,7 @@ fn a_trusted_proxy_is_not_limited_as_one_address() {
     let expect = |setup: &Setup, in_use: usize| {
         both_as(setup, |server| {
             // A connection whose caller may still send a body is in use.
-            let asked: Vec<_> = (0..6)
+            let calls: Vec<_> = (0..6)
                 .map(|_| {
                     let address = &server.setup().config.server.listen;
                     let mut stream = TcpStream::connect(address).unwrap();
@@ -167,7 +167,7 @@ fn a_trusted_proxy_is_not_limited_as_one_address() {
                     (stream, answer)
                 })
                 .collect();
-            let may = asked.iter().filter(|(_, answer)| answer == b"HTTP/1.1 100").count();
+            let may = calls.iter().filter(|(_, answer)| answer == b"HTTP/1.1 100").count();
             assert_eq!(may, in_use);
         });
     };

@@ -35,8 +35,8 @@ fn refused(caller: &TestClient, setup: &Value, named: &str) {
     for path in [format!("{SETUP}?dryRun=true"), SETUP.to_owned()] {
         let refused = caller.post(&path).json(setup).expect(403);
         assert_eq!(code(&refused), "FORBIDDEN");
-        let told = refused.text();
-        assert!(told.contains(named) && told.contains("lyceum/roster.write"), "{told}");
+        let message = refused.text();
+        assert!(message.contains(named) && message.contains("lyceum/roster.write"), "{message}");
     }
 }
 

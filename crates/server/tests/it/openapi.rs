@@ -21,15 +21,15 @@ fn document() -> Value {
 #[test]
 fn the_committed_document_is_up_to_date() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../openapi.json");
-    let made = lines(&document(), 0) + "\n";
-    assert!(made.len() < DOCUMENT_MAX_BYTES, "the document has {} bytes", made.len());
+    let created = lines(&document(), 0) + "\n";
+    assert!(created.len() < DOCUMENT_MAX_BYTES, "the document has {} bytes", created.len());
     #[expect(clippy::disallowed_methods, reason = "blessing is not a setting")]
     if std::env::var("LYCEUM_BLESS").is_ok() {
-        std::fs::write(&file, &made).unwrap();
+        std::fs::write(&file, &created).unwrap();
     }
     let committed = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(
-        committed == made,
+        committed == created,
         "openapi.json is not what the server says; look at the change, then write it with \
          LYCEUM_BLESS=1 cargo test -p lyceum-server openapi"
     );

@@ -77,14 +77,14 @@ fn the_page_of_a_deployed_app_signs_its_visitor_in_and_embeds_only_its_host() {
         assert!(!demo.text().contains("Gil"), "a demo is anonymous");
 
         // The app's own host says where the server is, and lets nobody else embed it.
-        let told = visit(&visitor, "/.well-known/lyceum.json").expect(200);
-        let told: Value = told.json();
-        assert_eq!(told["gameId"], SLUG);
-        assert!(told["play"].as_str().unwrap().ends_with(&path), "{told}");
+        let response = visit(&visitor, "/.well-known/lyceum.json").expect(200);
+        let response: Value = response.json();
+        assert_eq!(response["gameId"], SLUG);
+        assert!(response["play"].as_str().unwrap().ends_with(&path), "{response}");
         for file in ["/", "/api/x"] {
             let reply = visit(&visitor, file).send();
             let policy = reply.header("content-security-policy");
-            let server = told["server"].as_str().unwrap();
+            let server = response["server"].as_str().unwrap();
             assert_eq!(policy, format!("frame-ancestors 'self' {server}"), "{file}");
         }
     });

@@ -48,12 +48,12 @@ fn a_harmful_zip_is_refused_and_the_served_version_stays() {
         } else if matches!(server.target(), StoreLocation::Sqlite(_)) {
             refused.push((bomb(), 413, "more than"));
         }
-        for (zip, status, told) in &refused {
+        for (zip, status, message) in &refused {
             upload(&client, zip);
             let state = state(&client, "rivers");
             let reply = send(&client, &plan(&state, &wanted(&state, zip, &[])), &[]);
             assert_eq!(reply.status, *status, "{}", reply.text());
-            assert!(reply.text().contains(told), "{}", reply.text());
+            assert!(reply.text().contains(message), "{}", reply.text());
         }
         assert_eq!(state(&client, "rivers").version, Some(1));
         assert_eq!(server.anonymous().get("/_projects/rivers/").expect(200).text(), "one");

@@ -222,8 +222,11 @@ fn a_project_is_deployed_changed_and_rolled_back() {
         let log = get(&client, "/api/projects/rivers/audit");
         let whats: Vec<_> = log.as_array().unwrap().iter().map(|entry| &entry["what"]).collect();
         assert_eq!(whats, ["deploy", "rollback", "deploy", "deploy"]);
-        let told = [versions, log, get(&client, "/api/projects/rivers"), json!(third)];
-        assert!(told.iter().all(|told| !told.to_string().contains("hunter")), "{told:?}");
+        let response = [versions, log, get(&client, "/api/projects/rivers"), json!(third)];
+        assert!(
+            response.iter().all(|response| !response.to_string().contains("hunter")),
+            "{response:?}"
+        );
         let zip = artifact(&one).sha256;
         let fetched = client.get(&format!("/api/projects/rivers/artifacts/{zip}")).expect(200);
         assert_eq!(fetched.body, one);
@@ -349,8 +352,8 @@ fn a_project_belongs_to_its_creator_and_its_members() {
                 maker: None,
             };
             let (now, env) = (server.setup().clock.now(), server.setup().config.server.env);
-            let made = server.db().write_blocking(|tx| api_key::create(tx, now, env, &new));
-            server.anonymous().with_token(made.unwrap().1)
+            let created = server.db().write_blocking(|tx| api_key::create(tx, now, env, &new));
+            server.anonymous().with_token(created.unwrap().1)
         };
         assert_eq!(statuses(&bound("rivers")), vec![200; 5]);
         assert_eq!(statuses(&bound("lakes")), vec![403; 5]);

@@ -227,8 +227,8 @@ fn wrong_signatures_are_limited_for_each_address() {
             let body: Value = refused.json();
             assert_eq!(refused.status, 401, "{body}");
             let message = body["imsx_description"].as_str().unwrap();
-            let told = format!("the signed request is GET {PUBLIC}{ORGS}");
-            assert!(message.ends_with(&told), "{message}");
+            let found = format!("the signed request is GET {PUBLIC}{ORGS}");
+            assert!(message.ends_with(&found), "{message}");
         }
         let right = get(server, ORGS, &signer.sign(ORGS, clock.now(), "right"));
         assert_eq!(right.status, 429, "a right guess after too many wrong ones tells nothing");

@@ -84,22 +84,22 @@ fn every_refusal_has_the_error_code_of_the_rfc() {
         let (id, secret) = server.register(&NewClient { scopes, ..NewClient::named("reader") });
         let (id, secret) = (("client_id", id.as_str()), ("client_secret", secret.as_str()));
         let refused = |form: &[(&str, &str)]| error(&ask(server, form));
-        let told = |status: u16, error: &str| (status, error.to_owned());
+        let refusal = |status: u16, error: &str| (status, error.to_owned());
 
-        assert_eq!(refused(&[id, secret]), told(400, "invalid_request"));
-        assert_eq!(refused(&[("grant_type", ""), id, secret]), told(400, "invalid_request"));
-        assert_eq!(refused(&[GRANT, GRANT, id, secret]), told(400, "invalid_request"));
-        assert_eq!(refused(&[GRANT, id, secret, secret]), told(400, "invalid_request"));
+        assert_eq!(refused(&[id, secret]), refusal(400, "invalid_request"));
+        assert_eq!(refused(&[("grant_type", ""), id, secret]), refusal(400, "invalid_request"));
+        assert_eq!(refused(&[GRANT, GRANT, id, secret]), refusal(400, "invalid_request"));
+        assert_eq!(refused(&[GRANT, id, secret, secret]), refusal(400, "invalid_request"));
         let password = ("grant_type", "password");
-        assert_eq!(refused(&[password, id, secret]), told(400, "unsupported_grant_type"));
-        assert_eq!(refused(&[GRANT]), told(401, "invalid_client"));
-        assert_eq!(refused(&[GRANT, id]), told(401, "invalid_client"));
-        assert_eq!(refused(&[GRANT, id, ("client_secret", "no")]), told(401, "invalid_client"));
-        assert_eq!(refused(&[GRANT, ("client_id", "no"), secret]), told(401, "invalid_client"));
+        assert_eq!(refused(&[password, id, secret]), refusal(400, "unsupported_grant_type"));
+        assert_eq!(refused(&[GRANT]), refusal(401, "invalid_client"));
+        assert_eq!(refused(&[GRANT, id]), refusal(401, "invalid_client"));
+        assert_eq!(refused(&[GRANT, id, ("client_secret", "no")]), refusal(401, "invalid_client"));
+        assert_eq!(refused(&[GRANT, ("client_id", "no"), secret]), refusal(401, "invalid_client"));
         let unknown = ("scope", "root");
-        assert_eq!(refused(&[GRANT, id, secret, unknown]), told(400, "invalid_scope"));
+        assert_eq!(refused(&[GRANT, id, secret, unknown]), refusal(400, "invalid_scope"));
         let broader = ("scope", "lyceum/roster.write");
-        assert_eq!(refused(&[GRANT, id, secret, broader]), told(400, "invalid_scope"));
+        assert_eq!(refused(&[GRANT, id, secret, broader]), refusal(400, "invalid_scope"));
 
         let by_basic = |header: &str, form: &[(&str, &str)]| {
             let client = server.anonymous();
@@ -107,13 +107,13 @@ fn every_refusal_has_the_error_code_of_the_rfc() {
             call.header("authorization", header).send()
         };
         let good = basic(id.1, secret.1);
-        assert_eq!(error(&by_basic(&good, &[GRANT, secret])), told(400, "invalid_request"));
+        assert_eq!(error(&by_basic(&good, &[GRANT, secret])), refusal(400, "invalid_request"));
         let other = ("client_id", "other");
-        assert_eq!(error(&by_basic(&good, &[GRANT, other])), told(400, "invalid_request"));
+        assert_eq!(error(&by_basic(&good, &[GRANT, other])), refusal(400, "invalid_request"));
         assert_eq!(by_basic(&good, &[GRANT, id]).status, 200);
         for header in ["Basic !!!", "Basic bm9jb2xvbg==", "Bearer abc", &basic(id.1, "wrong")] {
             let reply = by_basic(header, &[GRANT]);
-            assert_eq!(error(&reply), told(401, "invalid_client"), "{header}");
+            assert_eq!(error(&reply), refusal(401, "invalid_client"), "{header}");
             assert_eq!(reply.header("www-authenticate"), r#"Basic realm="lyceum""#);
         }
         server.anonymous().get("/oauth2/token").expect(405);

@@ -99,8 +99,8 @@ fn a_change_without_versions_refuses_every_tag() {
         for tag in ["\"6cd3556deb0da54bca060b4c39479839\"", "\"v1\"", "W/\"x\""] {
             let path = "/api/projects/rivers/bucket/object?key=a";
             let put = client.put(path).header("if-match", tag);
-            let told = put.body("application/octet-stream", "new").expect(412).text();
-            assert!(told.contains("send the request without it"), "{told}");
+            let message = put.body("application/octet-stream", "new").expect(412).text();
+            assert!(message.contains("send the request without it"), "{message}");
         }
     });
 }

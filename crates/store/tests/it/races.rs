@@ -100,11 +100,11 @@ fn a_row_that_appears_during_a_repeated_run_is_seen_by_the_next_run() {
     assert_eq!(wait(write).unwrap(), 3);
     let runs = Arc::new(AtomicUsize::new(0));
     let seen = runs.clone();
-    let told = wait(db.write(move |tx| {
+    let found = wait(db.write(move |tx| {
         seen.fetch_add(1, Ordering::SeqCst);
         add(tx, "a", 0)
     }));
-    assert_eq!(told.unwrap_err().kind, ProblemKind::Conflict);
+    assert_eq!(found.unwrap_err().kind, ProblemKind::Conflict);
     assert_eq!(runs.load(Ordering::SeqCst), 2);
 }
 

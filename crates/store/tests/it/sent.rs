@@ -227,10 +227,10 @@ fn after_refused_rows_each_read_gets_its_own_response() {
         let db = Db::open_with(target, SCHEMA, one).unwrap();
         wait(db.write(|tx| add_many(tx, 0))).unwrap();
         let answers = || {
-            for asked in 0..5 {
+            for number in 0..5 {
                 let sql = "SELECT CAST($1 AS BIGINT)";
-                let read = db.read(move |tx| tx.query_one(sql, &[asked.into()], |row| row.int(0)));
-                assert_eq!(wait(read).unwrap(), Some(asked));
+                let read = db.read(move |tx| tx.query_one(sql, &[number.into()], |row| row.int(0)));
+                assert_eq!(wait(read).unwrap(), Some(number));
             }
         };
         for round in 1..4 {

@@ -348,11 +348,11 @@ mod tests {
             request(17, 18, false),
         ];
         let history = History { requests, ..History::default() };
-        let of = |kind| history.recovery(kind, SECOND * 10, SECOND * 30);
+        let recovery_of = |kind| history.recovery(kind, SECOND * 10, SECOND * 30);
         let (first, whole) = (Some(SECOND * 2), Some(SECOND * 8));
-        assert_eq!(of(RequestKind::Roster), Recovery { first, whole, failed: 1 });
+        assert_eq!(recovery_of(RequestKind::Roster), Recovery { first, whole, failed: 1 });
         let whole = Some(Duration::ZERO);
-        assert_eq!(of(RequestKind::Keys), Recovery { first: None, whole, failed: 0 });
+        assert_eq!(recovery_of(RequestKind::Keys), Recovery { first: None, whole, failed: 0 });
         let unfinished = history.recovery(RequestKind::Roster, SECOND * 10, SECOND * 16);
         assert_eq!(unfinished.whole, None);
     }

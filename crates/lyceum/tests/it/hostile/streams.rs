@@ -15,8 +15,8 @@ fn answers_of_http2_that_nobody_reads_use_little_memory() {
             let window = u32::from(from.is_multiple_of(2));
             let mut stream = http2::open(from, target.address(), window);
             for (number, (path, encoding)) in (0..100).zip(paths().into_iter().cycle()) {
-                let asked = [("accept-encoding", encoding)];
-                send(&mut stream, http2::get(2 * number + 1, path, &asked));
+                let headers = [("accept-encoding", encoding)];
+                send(&mut stream, http2::get(2 * number + 1, path, &headers));
             }
             stream
         };

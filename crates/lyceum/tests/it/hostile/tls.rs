@@ -23,7 +23,7 @@ struct SecuredTarget {
 
 impl SecuredTarget {
     fn start() -> Self {
-        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        let created = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
         let files = tempfile::tempdir().unwrap();
         let file = |name: &str, text: String| -> &'static str {
             let path = files.path().join(name);
@@ -31,11 +31,11 @@ impl SecuredTarget {
             path.to_str().unwrap().to_owned().leak()
         };
         let settings = [
-            ("LYCEUM_TLS__CERTIFICATE", file("certificate.pem", made.cert.pem())),
-            ("LYCEUM_TLS__KEY", file("key.pem", made.signing_key.serialize_pem())),
+            ("LYCEUM_TLS__CERTIFICATE", file("certificate.pem", created.cert.pem())),
+            ("LYCEUM_TLS__KEY", file("key.pem", created.signing_key.serialize_pem())),
         ];
         let target = Target::within(settings.to_vec().leak(), None);
-        Self { target, config: Arc::new(trusting(made.cert.der())), _files: files }
+        Self { target, config: Arc::new(trusting(created.cert.der())), _files: files }
     }
 
     /// A connection after its handshake.

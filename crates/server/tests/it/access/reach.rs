@@ -111,8 +111,8 @@ fn a_developer_changes_own_games_and_nothing_that_games_share() {
             let item = |slug: &str, game: Option<&str>| json!({ "slug": slug, "displayName": slug, "gameId": game });
             refused("/api/items", &item("comet", Some("planets")));
             refused("/api/items", &item("token", None));
-            let made = owner.post("/api/items").json(&item("oar", Some("rivers"))).send().status;
-            assert!(matches!(made, 200 | 201), "{made}");
+            let created = owner.post("/api/items").json(&item("oar", Some("rivers"))).send().status;
+            assert!(matches!(created, 200 | 201), "{created}");
             let add = |item: &str| json!({ "itemId": item, "qty": 1 });
             refused("/api/inventory/add?userId=ann", &add("rocket"));
             refused("/api/inventory/remove?userId=ann", &add("rocket"));
@@ -120,8 +120,8 @@ fn a_developer_changes_own_games_and_nothing_that_games_share() {
             // Credits belong to no game, so developers cannot give or take them.
             refused("/api/inventory/add?userId=ann", &add("LYCEUM_CREDITS"));
             refused("/api/inventory/remove?userId=ann", &add("LYCEUM_CREDITS"));
-            let made = player(server, &owner, "ann", "rivers");
-            made.post("/api/inventory/add").json(&add("LYCEUM_CREDITS")).expect(403);
+            let created = player(server, &owner, "ann", "rivers");
+            created.post("/api/inventory/add").json(&add("LYCEUM_CREDITS")).expect(403);
             post(&owner, "/api/inventory/add?userId=ann", &add("boat"), 200);
             let levels = owner.put("/api/levels/config").json(&levels).expect(403);
             assert_eq!(code(&levels), "FORBIDDEN");

@@ -65,11 +65,11 @@ fn no_page_of_the_console_shows_a_name_outside_of_the_reach() {
         let teacher = Reach::ClassesOf(format!("{NEAR}-teacher"));
         let all =
             crawl(server, &limited_person(server, "all@x.test", Role::Guide, &Reach::Everything));
-        let due: BTreeSet<String> = ["today", "students", "classes", "courses", "badges"]
+        let expected: BTreeSet<String> = ["today", "students", "classes", "courses", "badges"]
             .map(|name| format!("console/{name}"))
             .into();
         let learning: BTreeSet<String> =
-            due.iter().filter(|name| !name.ends_with("today")).cloned().collect();
+            expected.iter().filter(|name| !name.ends_with("today")).cloned().collect();
         for word in [FAR, NEAR, NEXT] {
             assert!(screens_with(&all, word).is_superset(&learning), "{word} is on all screens");
         }
@@ -86,7 +86,7 @@ fn no_page_of_the_console_shows_a_name_outside_of_the_reach() {
             }
             assert!(screens_with(&pages, NEAR).is_superset(&learning), "{email}");
             let screens: BTreeSet<String> = screens_with(&pages, "<main");
-            assert!(screens.is_superset(&due), "{email}: {screens:?}");
+            assert!(screens.is_superset(&expected), "{email}: {screens:?}");
         }
         let org = limited_person(server, "count@x.test", Role::Guide, &near());
         let home = open(server, &org, "/console").text();

@@ -56,11 +56,11 @@ fn the_first_link_creates_one_administrator_and_no_other() {
         server.anonymous().post("/first").form(&forged).expect(403);
         server.restart();
 
-        let made = make(server, &link, "ada@example.org", PASSWORD);
-        assert_eq!(made.status, 303, "{}", made.text());
-        let told: serde_json::Value = me(server, &cookie(&made)).json();
+        let created = make(server, &link, "ada@example.org", PASSWORD);
+        assert_eq!(created.status, 303, "{}", created.text());
+        let response: serde_json::Value = me(server, &cookie(&created)).json();
         assert_eq!(
-            (&told["email"], &told["role"]),
+            (&response["email"], &response["role"]),
             (&json!("ada@example.org"), &json!("administrator"))
         );
         let log =

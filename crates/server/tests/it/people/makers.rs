@@ -11,7 +11,7 @@ use crate::game_tokens::{player, playground};
 /// An API key for the project, created by the person with this e-mail address.
 fn key_of(server: &TestServer, email: &str, name: &str, project: Option<&str>) -> TestClient {
     let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
-    let made = server.db().write_blocking(|tx| {
+    let created = server.db().write_blocking(|tx| {
         let new = NewApiKey {
             name: name.to_owned(),
             role: Role::Developer,
@@ -20,7 +20,7 @@ fn key_of(server: &TestServer, email: &str, name: &str, project: Option<&str>) -
         };
         api_key::create(tx, now, environment, &new)
     });
-    server.anonymous().with_token(made.unwrap().1)
+    server.anonymous().with_token(created.unwrap().1)
 }
 
 fn stopped(server: &TestServer) -> Vec<String> {

@@ -38,8 +38,8 @@ fn ada(server: &TestServer) {
 pub(crate) fn key(server: &TestServer, name: &str, role: Role, environment: Environment) -> String {
     let new = NewApiKey { name: name.to_owned(), role, project: None, maker: None };
     let now = server.setup().clock.now();
-    let made = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
-    made.unwrap().1
+    let created = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
+    created.unwrap().1
 }
 
 fn try_sign_in(client: &TestClient, email: &str, password: &str) -> Reply {
@@ -86,9 +86,9 @@ fn a_session_survives_a_restart_and_ends_with_sign_out() {
     both(|server| {
         ada(server);
         let reply = try_sign_in(&server.anonymous(), " ADA@example.org", PASSWORD);
-        let told: Value = reply.json();
+        let response: Value = reply.json();
         assert_eq!(
-            (&told["email"], &told["role"]),
+            (&response["email"], &response["role"]),
             (&json!("ada@example.org"), &json!("administrator"))
         );
         assert_eq!(reply.header("cache-control"), "no-store");
@@ -97,9 +97,9 @@ fn a_session_survives_a_restart_and_ends_with_sign_out() {
         assert!(set.ends_with("; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax"), "{set}");
         let cookie = cookie(&reply);
         server.restart();
-        let told: Value = me(server, &cookie).json();
+        let response: Value = me(server, &cookie).json();
         assert_eq!(
-            (&told["kind"], &told["name"], &told["environment"]),
+            (&response["kind"], &response["name"], &response["environment"]),
             (&json!("person"), &json!("Ada"), &json!("production"))
         );
         // A session is not a bearer token, and works only on routes for browsers.

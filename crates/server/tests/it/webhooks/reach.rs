@@ -98,12 +98,12 @@ fn the_deliveries_of_each_webhook_agree_with_a_naive_filter() {
             let count = ids("/all", &|_| true).len();
             assert!(count > 100, "{count} messages");
             for (number, reach) in reaches.iter().enumerate() {
-                let due = ids("/all", &|message| sees(&whole, reach, message));
-                assert_eq!(ids(&format!("/{number}"), &|_| true), due, "{round} {reach:?}");
+                let expected = ids("/all", &|message| sees(&whole, reach, message));
+                assert_eq!(ids(&format!("/{number}"), &|_| true), expected, "{round} {reach:?}");
                 assert!(
-                    !due.is_empty() && due.len() < count,
+                    !expected.is_empty() && expected.len() < count,
                     "{reach:?}: {} of {count}",
-                    due.len()
+                    expected.len()
                 );
             }
         }
@@ -184,8 +184,9 @@ fn webhooks_of_disabled_people_and_revoked_keys_receive_nothing() {
                 maker: None,
             };
             let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
-            let made = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
-            server.anonymous().with_token(made.unwrap().1)
+            let created =
+                server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
+            server.anonymous().with_token(created.unwrap().1)
         };
         for (client, path) in
             [(&ada, "/ada"), (&eve, "/eve"), (&key("first"), "/first"), (&key("second"), "/second")]
