@@ -85,7 +85,7 @@ impl MasterKey {
         };
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                create_key_file(folder, &path).map_err(|error| failed("made", error))?;
+                create_key_file(folder, &path).map_err(|error| failed("created", error))?;
                 fs::read_to_string(&path)
             }
             read => read,

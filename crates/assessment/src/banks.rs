@@ -66,7 +66,7 @@ impl BankInput {
             if input.tests[..at].contains(test) {
                 faults.push(fault(
                     &format!("tests[{at}]"),
-                    format!("'{test}' stands twice; name each test once"),
+                    format!("'{test}' appears twice; name each test once"),
                 ));
             }
         }

@@ -197,7 +197,7 @@ impl Resolver for PublicResolver {
         match public.is_empty() {
             false => Ok(public),
             true => Err(ureq::Error::Io(std::io::Error::other(
-                "its address is not a public one; only public addresses are asked",
+                "its address is not public; the server connects only to public addresses",
             ))),
         }
     }
@@ -294,7 +294,7 @@ mod tests {
         for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0x7f.1", "10.0.0.1"]
         {
             let refused = client.post(&format!("https://{host}:{port}/"), &[], "{}").unwrap_err();
-            assert!(refused.contains("not a public one"), "{host}: {refused}");
+            assert!(refused.contains("its address is not public"), "{host}: {refused}");
             let refused = client.post(&format!("http://{host}:{port}/"), &[], "{}").unwrap_err();
             assert!(refused.contains("must begin with https://"), "{host}: {refused}");
         }

@@ -147,7 +147,7 @@ fn damage_is_found_and_its_entry_is_named() {
     pack(&without, &damaged);
     let faults = check(&damaged).unwrap().faults;
     assert!(
-        faults.iter().any(|fault| fault.starts_with("manifest.json: it counts 2")),
+        faults.iter().any(|fault| fault.starts_with("manifest.json: it lists 2")),
         "{faults:?}"
     );
     fs::write(&damaged, &fs::read(&file).unwrap()[..200]).unwrap();

@@ -68,7 +68,7 @@ fn accounts_are_created_listed_linked_and_disabled() {
         (
             5,
             "error: there is already an account for 'ada@example.org'; \
-                 `lyceum admin user link` makes a link that sets its password\n"
+                 `lyceum admin user link` creates a link that sets its password\n"
         )
     );
     assert_eq!(place.fails("admin user create ada --role guide").0, 1);

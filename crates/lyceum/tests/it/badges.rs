@@ -103,7 +103,7 @@ fn a_status_list_is_read_from_a_file() {
     write("revoked.json", true);
     let (code, stdout, stderr) = place.run("badge verify badge.json");
     assert_eq!(code, 0, "{stdout}");
-    assert!(stderr.contains("no check failed, but 1 could not be made"), "{stderr}");
+    assert!(stderr.contains("no check failed, but 1 could not be run"), "{stderr}");
     assert!(stderr.contains(&format!("--fetched {LIST}=FILE")), "{stderr}");
     assert_eq!(place.run("badge verify badge.json --strict").0, 1);
     let with = |file: &str| {

@@ -91,7 +91,7 @@ fn names_that_cannot_be_a_project_are_refused() {
     for (line, message) in [
         ("create --no-install", "the project has no name"),
         ("create a{b --no-install", "the name must not contain '{'"),
-        ("create app --name 数学 --no-install", "no address can be made of the name '数学'"),
+        ("create app --name 数学 --no-install", "no address can be derived from the name '数学'"),
         ("create app --template angular --no-install", "invalid value 'angular'"),
     ] {
         let (code, stderr) = place.fails(line);

@@ -32,7 +32,7 @@ fn a_schema_is_pushed_step_by_step_and_losses_need_consent() {
 
     place.write("db/schema.sql", "CREATE TABLE scores (id INTEGER PRIMARY KEY, score INTEGER);\n");
     let plan = place.json("db diff --json");
-    assert_eq!(plan["losses"][0], "the column 'scores.points' is dropped, with what it holds");
+    assert_eq!(plan["losses"][0], "the column 'scores.points' is dropped with its values");
     let (code, stderr) = place.fails("db push");
     assert_eq!(code, 5);
     assert!(

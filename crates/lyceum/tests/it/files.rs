@@ -124,7 +124,7 @@ fn broken_rows_are_named_with_a_remedy_and_nothing_is_imported() {
         assert_eq!(code, 1);
         assert!(stdout.starts_with("file "), "the counts stand in the answer: {stdout}");
         let mut lines = stderr.lines();
-        assert_eq!(lines.next(), Some("error: nothing was imported: found 3 faults in the files"));
+        assert_eq!(lines.next(), Some("error: nothing was imported: found 3 errors in the files"));
         for [file, line, column, value, remedy] in FAULTS {
             let start = format!("  {file} line {line}, {column} '{value}': ");
             let line = stderr.lines().find(|line| line.starts_with(&start));
@@ -155,7 +155,7 @@ fn keep_going_imports_the_rows_without_errors() {
         assert_eq!(code, 0, "{stderr}");
         assert!(stdout.lines().any(|line| line.starts_with("users") && line.ends_with('1')));
         assert!(
-            stderr.starts_with("warning: 3 faults; the rejected rows are in 'in-rejected.csv'\n"),
+            stderr.starts_with("warning: 3 errors; the rejected rows are in 'in-rejected.csv'\n"),
             "{stderr}"
         );
         let rejected = fs::read_to_string(place.path().join("in-rejected.csv")).unwrap();

@@ -83,7 +83,7 @@ fn losses_are_named_and_refused() {
     let place = Place::new(&format!("{USERS}; INSERT INTO users VALUES (1, 'ada')"));
     let mut wish = push("CREATE TABLE users (id INTEGER PRIMARY KEY)");
     let planned = change(&place.state(), &wish).unwrap().unwrap();
-    assert_eq!(planned.losses, ["the column 'users.name' is dropped, with what it holds"]);
+    assert_eq!(planned.losses, ["the column 'users.name' is dropped with its values"]);
     assert_eq!(place.make(&wish).unwrap_err().kind, ProblemKind::Conflict);
     wish.accept_data_loss = true;
     place.make(&wish).unwrap();

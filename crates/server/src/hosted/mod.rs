@@ -286,7 +286,7 @@ async fn require_served_version(app: &App, slug: &str) -> Result<Arc<Deployment>
         Some(version) => find(app, slug, version).await,
         None => {
             let message =
-                format!("no project '{slug}' is deployed here; `lyceum deploy` makes one");
+                format!("no project '{slug}' is deployed here; `lyceum deploy` creates one");
             Err(Problem::new(ProblemKind::NotFound, message))
         }
     }

@@ -77,7 +77,7 @@ const OTHERS: &[&str] = &[
     "' or '",
     ": {error}",
     " line {}",
-    "what has no id",
+    "(no id)",
     "without a name",
     "{name} ({sensor})",
     "{term}: {fault}",
