@@ -85,7 +85,7 @@ impl MasterKey {
         };
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                create_key_file(folder, &path).map_err(|error| failed("made", error))?;
+                create_key_file(folder, &path).map_err(|error| failed("created", error))?;
                 fs::read_to_string(&path)
             }
             read => read,
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seal_opens_with_its_key_and_label_alone() {
+    fn a_sealed_value_opens_only_with_its_key_and_label() {
         let master = MasterKey::random();
         let mut sealed = master.seal("label", b"plain");
         assert_eq!(master.open("label", &sealed).as_deref(), Some(b"plain".as_slice()));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_keeps_its_key_readable_by_its_owner_alone() {
+    fn the_key_file_is_readable_only_by_its_owner() {
         let folder = tempfile::tempdir().unwrap();
         let keys: Vec<_> = std::thread::scope(|scope| {
             let open = || MasterKey::of_folder(folder.path()).unwrap().main;
@@ -233,7 +233,7 @@ mod tests {
             assert_eq!(files[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
         fs::write(folder.path().join(FILE), "not a key").unwrap();
-        let told = MasterKey::of_folder(folder.path()).unwrap_err().to_string();
-        assert!(told.contains("is not 64 hex digits or base64 of 32 bytes"), "{told}");
+        let message = MasterKey::of_folder(folder.path()).unwrap_err().to_string();
+        assert!(message.contains("is not 64 hex digits or base64 of 32 bytes"), "{message}");
     }
 }

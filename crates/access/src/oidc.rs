@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_token_is_taken_whole_or_not_at_all() {
+    fn an_id_token_with_one_wrong_claim_is_refused() {
         let read_all = read(&claims()).unwrap();
         assert_eq!(read_all.subject, "s-1");
         assert_eq!(read_all.email.as_deref(), Some("ada@example.org"));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_leads_the_server_to_known_hosts_alone() {
+    fn a_provider_with_endpoints_on_unknown_hosts_is_refused() {
         let document = |token: &str| {
             json!({
                 "issuer": ISSUER, "authorization_endpoint": "https://login.test/authorize",
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_challenge_is_that_of_rfc_7636() {
+    fn the_challenge_agrees_with_the_example_of_rfc_7636() {
         let attempt = SignInAttempt::of_secret("x");
         assert_eq!(attempt.verifier().len(), 43);
         assert_eq!(attempt.challenge(), secret::text(&secret::hash(&attempt.verifier())));

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_of_its_password_alone_and_never_the_same_twice() {
+    fn a_hash_matches_only_its_password_and_has_a_random_salt() {
         let (one, two) = (hash("correct horse"), hash("correct horse"));
         assert_ne!(one, two);
         assert!(is_right("correct horse", Some(&one)) && is_right("correct horse", Some(&two)));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_with_other_costs_is_understood() {
+    fn a_hash_with_other_costs_can_be_verified() {
         let salt = BASE64_STANDARD_NO_PAD.encode(b"saltsaltsaltsalt");
         let cheap = derive("x", b"saltsaltsaltsalt", 64, 3).unwrap();
         let cheap = BASE64_STANDARD_NO_PAD.encode(cheap);

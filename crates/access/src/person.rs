@@ -198,7 +198,7 @@ pub(crate) fn checked_name(name: &str) -> Result<String> {
 /// The problem with an address that has an account.
 pub(crate) fn email_in_use(email: &str) -> Problem {
     let message = format!(
-        "there is already an account for '{email}'; `lyceum admin user link` makes a link that sets its password"
+        "there is already an account for '{email}'; `lyceum admin user link` creates a link that sets its password"
     );
     Problem::new(ProblemKind::Conflict, message)
 }

@@ -287,7 +287,7 @@ mod tests {
 
     /// The example of RFC 5849, 3.4.1.1, without its body, which signed requests here do not have.
     #[test]
-    fn the_base_string_is_that_of_the_standard() {
+    fn the_base_string_agrees_with_the_standard() {
         let header = r#"OAuth realm="Example", oauth_consumer_key="9djdj82h48djs9d2",
             oauth_token="kkk9d7dh3k39sjv7", oauth_signature_method="HMAC-SHA1", oauth_timestamp="137131201",
             oauth_nonce="7d8f3e4a", oauth_signature="bYT5CMsGcbgUdFHObYMEfcx6bsw%3D""#;
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_with_other_credentials_are_not_signed_ones() {
+    fn requests_with_other_credentials_do_not_count_as_signed() {
         for (query, authorization) in [
             (None, None),
             (Some("filter=a"), None),
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_request_is_refused_with_the_parameter() {
+    fn a_malformed_signed_request_is_refused_with_the_parameter() {
         let parse = |header: &str| {
             let parsed = SignedRequest::parse("GET", "https://a/", None, Some(header)).unwrap();
             parsed.unwrap_err().to_string()

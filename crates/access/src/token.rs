@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_audience_must_be_ours_even_with_our_key_and_issuer() {
+    fn a_token_for_another_audience_is_refused_despite_our_key_and_issuer() {
         let key = SigningKey::from_bytes(&[7; 32]);
         let public = key.verifying_key();
         let now = Timestamp::from_milliseconds(1_000_000);

@@ -66,7 +66,7 @@ pub struct AcceptedAnswer {
 /// [`next`] does. Only reads, so repeated requests get the same question.
 ///
 /// Errors: as [`next`].
-pub fn served(
+pub fn served_step(
     tx: &mut Tx<'_>,
     context: &LessonContext<'_>,
     student: &str,

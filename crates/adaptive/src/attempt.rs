@@ -348,8 +348,8 @@ fn begin(
     let former = former.map(|former| bank_of(tx, context, former)).transpose()?;
     let seed = seed(&[student, &lesson.id, &number.to_string(), &context.now.to_string()]);
     let is_whole = lesson.lesson_type != LessonType::Powerpath100;
-    let of = (test.as_deref(), is_whole.then_some(seed));
-    let bank = QuestionSet::of_test(tx, &context.memory.tests, of, former)?;
+    let test_and_seed = (test.as_deref(), is_whole.then_some(seed));
+    let bank = QuestionSet::of_test(tx, &context.memory.tests, test_and_seed, former)?;
     let time_limit = match test.as_deref().filter(|_| is_whole) {
         Some(test) => context.memory.tests.time_limit(tx, test)?,
         None => None,

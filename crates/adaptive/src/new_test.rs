@@ -103,11 +103,11 @@ fn check(tx: &mut Tx<'_>, new_test: &NewTest, course: &Object) -> Result<()> {
         faults.push(Detail { path: path.into(), message });
     };
     if let Some(id) = &new_test.component {
-        let of = match find_record(tx, &COURSE_COMPONENT, id)? {
+        let course_of_component = match find_record(tx, &COURSE_COMPONENT, id)? {
             Some(component) => fields::reference(&component, "course").to_owned(),
             None => String::new(),
         };
-        if of != new_test.course {
+        if course_of_component != new_test.course {
             let message = format!(
                 "the course '{}' has no component with the sourcedId '{id}'",
                 new_test.course

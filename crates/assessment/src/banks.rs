@@ -66,7 +66,7 @@ impl BankInput {
             if input.tests[..at].contains(test) {
                 faults.push(fault(
                     &format!("tests[{at}]"),
-                    format!("'{test}' stands twice; name each test once"),
+                    format!("'{test}' appears twice; name each test once"),
                 ));
             }
         }
@@ -126,14 +126,16 @@ pub fn questions(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<Option
         return Ok(Vec::new());
     }
     let tests = crate::repository::known(tx, ContentKind::Test, &names)?;
-    let banks = repository::known(tx, &names)?;
-    let of = |reference: &Reference| {
-        let stored = |known: &HashSet<String>| {
+    let banks = repository::existing(tx, &names)?;
+    let questions = |reference: &Reference| {
+        let stored_name = |known: &HashSet<String>| {
             reference.names().into_iter().find_map(|name| known.get(name).cloned())
         };
-        stored(&tests).map(Questions::Test).or_else(|| stored(&banks).map(Questions::Bank))
+        stored_name(&tests)
+            .map(Questions::Test)
+            .or_else(|| stored_name(&banks).map(Questions::Bank))
     };
-    Ok(references.iter().map(of).collect())
+    Ok(references.iter().map(questions).collect())
 }
 
 /// Stores a new bank. If an equal bank already exists, it is returned. Errors: `Invalid` for tests that do not exist;
@@ -153,7 +155,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, input: &BankInput) -> Result<Bank
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    let bank = stored(input, 1, now.to_string(), now);
+    let bank = to_bank(input, 1, now.to_string(), now);
     repository::insert(tx, &bank)?;
     Ok(bank)
 }
@@ -178,7 +180,7 @@ pub fn replace(
 ) -> Result<Bank> {
     let former = expect(tx, &input.identifier, expected)?;
     check_tests(tx, &input.tests)?;
-    let bank = stored(input, former.version + 1, former.created_at, now);
+    let bank = to_bank(input, former.version + 1, former.created_at, now);
     repository::update(tx, &bank)?;
     Ok(bank)
 }
@@ -206,7 +208,12 @@ pub fn delete(tx: &mut Tx<'_>, identifier: &str, expected: Option<i64>) -> Resul
 }
 
 /// The test that a user already got in an attempt; `None` if the user got none yet. Errors: `NotFound` for the bank.
-pub fn served(tx: &mut Tx<'_>, bank: &str, user: &str, attempt: i64) -> Result<Option<BankTurn>> {
+pub fn find_drawn_test(
+    tx: &mut Tx<'_>,
+    bank: &str,
+    user: &str,
+    attempt: i64,
+) -> Result<Option<BankTurn>> {
     let known = repository::drawn_test(tx, bank, user, attempt)?;
     if known.is_none() {
         get(tx, bank)?;
@@ -251,7 +258,7 @@ fn bank_turn(bank: &str, user: &str, attempt: i64, test: String) -> BankTurn {
     }
 }
 
-fn stored(input: &BankInput, version: i64, created_at: String, now: Timestamp) -> Bank {
+fn to_bank(input: &BankInput, version: i64, created_at: String, now: Timestamp) -> Bank {
     let BankInput { identifier, title, tests, metadata } = input.clone();
     Bank { identifier, title, tests, metadata, version, created_at, updated_at: now.to_string() }
 }

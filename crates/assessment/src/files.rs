@@ -119,7 +119,7 @@ pub fn put(
     identifier: &str,
     file: &NewFile,
 ) -> Result<DocumentFile> {
-    repository::found(tx, kind, identifier)?;
+    repository::require(tx, kind, identifier)?;
     repository::depend_on(tx, kind, identifier)?;
     let mut others = list_stored(tx, kind, identifier)?;
     others.retain(|other| other.path != file.path);
@@ -149,7 +149,7 @@ pub fn put(
 
 /// The files of a document, by path. Errors: `NotFound` for an unknown document.
 pub fn list(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str) -> Result<Vec<DocumentFile>> {
-    repository::found(tx, kind, identifier)?;
+    repository::require(tx, kind, identifier)?;
     list_stored(tx, kind, identifier)
 }
 

@@ -27,7 +27,7 @@ pub struct ItemPage {
 
 /// Reads an item and its stimuli. Errors: `NotFound`.
 pub fn item_page(tx: &mut Tx<'_>, identifier: &str) -> Result<ItemPage> {
-    let item = repository::found(tx, ContentKind::Item, identifier)?;
+    let item = repository::require(tx, ContentKind::Item, identifier)?;
     let stimuli = stimuli(tx, &lyceum_qti::read_item(&item.xml)?)?;
     let files = files::names(tx, ContentKind::Item, &[identifier])?.remove(identifier);
     Ok(ItemPage { item, files: files.unwrap_or_default(), stimuli })

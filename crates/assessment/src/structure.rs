@@ -112,7 +112,7 @@ pub struct QuestionPlace {
 /// The items of a test with their places, as clients read them. Runs two queries for any number of items. Errors:
 /// `NotFound`.
 pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
-    let stored = repository::found(tx, ContentKind::Test, identifier)?;
+    let stored = repository::require(tx, ContentKind::Test, identifier)?;
     let test: Value = serde_json::from_str(&stored.json).map_err(Problem::internal)?;
     let questions = places(&test);
     let items: Vec<Reference> = questions.iter().map(|question| question.item.clone()).collect();
@@ -146,7 +146,7 @@ pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
 
 /// A stored test. Errors: `NotFound`.
 pub fn test(tx: &mut Tx<'_>, identifier: &str) -> Result<Test> {
-    Ok(read_test(&repository::found(tx, ContentKind::Test, identifier)?.xml)?)
+    Ok(read_test(&repository::require(tx, ContentKind::Test, identifier)?.xml)?)
 }
 
 /// The references to the items of a test, in order.

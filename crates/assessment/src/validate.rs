@@ -94,7 +94,7 @@ impl DocumentCheck {
     /// Loads the stored document if the request names one. Errors: `NotFound`.
     pub fn stored(mut self, tx: &mut Tx<'_>) -> Result<Self> {
         if self.xml.is_none() {
-            self.xml = Some(repository::found(tx, self.kind, &self.entity)?.xml);
+            self.xml = Some(repository::require(tx, self.kind, &self.entity)?.xml);
         }
         Ok(self)
     }

@@ -121,11 +121,11 @@ impl Remote {
         let listed = wait(self.store.list_with_delimiter(Some(&prefix)))
             .map_err(|fault| bucket_failed(&fault))?
             .objects;
-        let of = |meta: ObjectMeta| {
+        let digest_and_time = |meta: ObjectMeta| {
             let digest = meta.location.filename()?.parse().ok()?;
             Some((digest, meta.last_modified.timestamp_millis()))
         };
-        Ok(listed.into_iter().filter_map(of).collect())
+        Ok(listed.into_iter().filter_map(digest_and_time).collect())
     }
 
     fn path(&self, sha256: &Digest) -> Path {

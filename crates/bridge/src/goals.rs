@@ -97,8 +97,8 @@ pub(crate) fn merge_with_course(own: Object, course: &Object) -> Object {
     for (part, known) in PARTS {
         let mut members = Object::new();
         for (name, holds) in known {
-            let of = |metadata: &Object| holds.checked_value(metadata.get(part)?.get(*name)?);
-            if let Some(value) = of(&shown).or_else(|| of(course)) {
+            let goal_in = |metadata: &Object| holds.checked_value(metadata.get(part)?.get(*name)?);
+            if let Some(value) = goal_in(&shown).or_else(|| goal_in(course)) {
                 members.insert((*name).into(), value);
             }
         }

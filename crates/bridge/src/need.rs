@@ -199,23 +199,25 @@ pub fn reasons(day: &StudentDay, rules: &'static [NeedRule], now: Timestamp) -> 
 /// A rule's value for a student, and the total that it is computed from. `None` if the rule does not apply.
 #[expect(clippy::cast_precision_loss, reason = "a day's sums are small")]
 fn value(day: &StudentDay, rule: &NeedRule, now: Timestamp) -> Option<(f64, f64)> {
-    let of = |measure| day.sums.of(measure) as f64 / 1000.0;
+    let sum_of = |measure| day.sums.of(measure) as f64 / 1000.0;
     let share = |part: f64, whole: f64| (whole > 0.0).then(|| (part / whole, whole));
     match rule.sign {
         RuleMeasure::Pace => {
             let SchoolDay { passed_ms, whole_ms, .. } = day.school_day?;
             let due = day.goal_xp as f64 * passed_ms as f64 / whole_ms as f64;
-            let (share, _) = share(of(Measure::Xp), due)?;
+            let (share, _) = share(sum_of(Measure::Xp), due)?;
             Some((share, passed_ms as f64 / 60_000.0))
         }
         RuleMeasure::Failures => {
             day.failed.as_ref().map(|(_, count)| (*count as f64, *count as f64))
         }
-        RuleMeasure::Accuracy => share(of(Measure::CorrectQuestions), of(Measure::TotalQuestions)),
+        RuleMeasure::Accuracy => {
+            share(sum_of(Measure::CorrectQuestions), sum_of(Measure::TotalQuestions))
+        }
         RuleMeasure::Waste => {
             let measures = [Measure::Active, Measure::Inactive, Measure::Waste];
-            let minutes: f64 = measures.into_iter().map(of).sum::<f64>() / 60.0;
-            share(of(Measure::Waste) / 60.0, minutes)
+            let minutes: f64 = measures.into_iter().map(sum_of).sum::<f64>() / 60.0;
+            share(sum_of(Measure::Waste) / 60.0, minutes)
         }
         RuleMeasure::Idle => {
             let minutes = (now.milliseconds() - day.last?.milliseconds()) as f64 / 60_000.0;

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_may_have_the_paths_of_the_standards_behind_it() {
+    fn an_address_may_end_with_a_path_of_a_standard() {
         let all = Addresses::of(
             "https://api.example.org/ims/oneroster/rostering/v1p2/",
             Some("https://events.example.org/caliper/event"),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_travel_over_https_or_within_the_machine() {
+    fn credentials_are_sent_only_over_https_or_to_this_machine() {
         for fine in
             ["https://x.example", "http://127.0.0.1:1", "http://[::1]:80", "http://localhost"]
         {

@@ -141,8 +141,9 @@ impl Client {
         let body = accepted(self.call(Method::GET, &path, None).await?)?;
         let mut days: BTreeMap<String, f64> = BTreeMap::new();
         for (date, subjects) in body["facts"].as_object().into_iter().flatten() {
-            let of = |metrics: &Value| metrics["activityMetrics"]["xpEarned"].as_f64();
-            let xp = subjects.as_object().into_iter().flatten().filter_map(|(_, it)| of(it)).sum();
+            let xp_of = |metrics: &Value| metrics["activityMetrics"]["xpEarned"].as_f64();
+            let xp =
+                subjects.as_object().into_iter().flatten().filter_map(|(_, it)| xp_of(it)).sum();
             days.insert(date.clone(), xp);
         }
         Ok(days.into_iter().map(|(date, xp)| DayXp { date, xp }).collect())

@@ -17,7 +17,7 @@ pub fn near_path<'p>(path: &str, patterns: impl IntoIterator<Item = &'p str>) ->
     let distance = |pattern: &str| -> Option<(usize, String)> {
         let parts: Vec<_> = pattern.split('/').collect();
         if parts.len() == segments.len() + 1 {
-            let is_rest = segments.len() > 1 && fits(&parts[2..], &segments[1..]);
+            let is_rest = segments.len() > 1 && matches_pattern(&parts[2..], &segments[1..]);
             let whole = parts[..2].iter().chain(&segments[1..]);
             return is_rest.then(|| (usize::MAX, whole.copied().collect::<Vec<_>>().join("/")));
         }
@@ -36,7 +36,7 @@ pub fn near_path<'p>(path: &str, patterns: impl IntoIterator<Item = &'p str>) ->
 }
 
 /// Whether segments match the parts of a pattern, of which at least one is a word.
-fn fits(parts: &[&str], segments: &[&str]) -> bool {
+fn matches_pattern(parts: &[&str], segments: &[&str]) -> bool {
     parts.iter().any(|part| !is_any(part))
         && parts.iter().zip(segments).all(|(part, segment)| is_any(part) || part == segment)
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::near_path;
 
     #[test]
-    fn typing_errors_and_lacking_beginnings_are_found() {
+    fn typing_errors_and_missing_prefixes_are_found() {
         let patterns = [
             "/api/hello",
             "/api/users/:id",

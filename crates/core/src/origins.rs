@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_the_machine_and_named_ones_may_call() {
+    fn pages_of_this_machine_and_of_listed_origins_may_call() {
         for origin in [
             "http://localhost:5173",
             "https://localhost",
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_can_be_rebound_are_not_answered_for() {
+    fn host_names_open_to_dns_rebinding_are_refused() {
         for host in [
             "localhost:4321",
             "localhost",
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_origin_is_refused() {
+    fn text_that_is_not_an_origin_is_refused() {
         assert_eq!(read("https://App.example/").as_deref(), Ok("https://app.example"));
         assert_eq!(read("null").as_deref(), Ok("null"));
         for text in ["app.example", "https://", "https://a/b", "ftp://a", "https://*.a", "*"] {

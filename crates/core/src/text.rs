@@ -131,7 +131,7 @@ mod tests {
     use super::near_miss;
 
     #[test]
-    fn a_slip_of_the_hand_is_a_near_miss_and_another_word_is_not() {
+    fn a_typing_error_is_a_near_miss_and_another_word_is_not() {
         let names = ["limit", "offset", "filter", "orderBy", "q"];
         for (written, expected) in [
             ("Limit", Some("limit")),

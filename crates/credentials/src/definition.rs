@@ -306,7 +306,7 @@ pub fn replace(
 /// Deletes a definition. Lists no longer show it and it cannot be awarded. Badges that were issued before stay valid.
 /// Errors: `NotFound`; `PreconditionFailed` if the stored version is not the expected one.
 pub fn delete(tx: &mut Tx<'_>, now: Timestamp, id: &str, expected: Option<i64>) -> Result<()> {
-    let known = found(tx, id)?;
+    let known = require(tx, id)?;
     as_expected(&known, expected)?;
     repository::delete(tx, &known.definition.id, now)
 }
@@ -346,7 +346,7 @@ fn put(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<i64> 
 
 /// The definition with that id, or the one of the achievement with that id.
 /// Errors: `NotFound`; its message says whether the definition is deleted.
-pub fn found(tx: &mut Tx<'_>, id: &str) -> Result<StoredDefinition> {
+pub fn require(tx: &mut Tx<'_>, id: &str) -> Result<StoredDefinition> {
     let stored = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
     match stored.deleted {
         None => Ok(stored),

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_did_web_and_its_address() {
+    fn a_did_web_is_converted_to_its_address_and_back() {
         for (base, did, address) in [
             ("https://a.example", "did:web:a.example", "https://a.example/.well-known/did.json"),
             ("https://a.example/x/y/", "did:web:a.example:x:y", "https://a.example/x/y/did.json"),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_did_key_says_its_document() {
+    fn the_document_of_a_did_key_contains_its_key() {
         let did = "did:key:z6MkjZRZv3aez3r18pB1RBFJR1kwUVJ5jHt92JmQwXbd5hwi";
         let document = key_document(did).unwrap();
         assert_eq!(document["assertionMethod"][0], document["verificationMethod"][0]["id"]);

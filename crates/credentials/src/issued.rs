@@ -219,14 +219,14 @@ pub(crate) fn add(
     new: &NewCredential,
 ) -> Result<IssuedCredential> {
     repository::insert(tx, new, now)?;
-    let issued = found(tx, &new.id, &Reach::Everything)?;
+    let issued = require(tx, &new.id, &Reach::Everything)?;
     announce(tx, now, "badge.issued", &issued)?;
     Ok(issued)
 }
 
 /// The credential with the random id of its path, or with the id in its body. Errors: `NotFound`, also for one of a
 /// learner outside of the reach.
-pub fn found(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<IssuedCredential> {
+pub fn require(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<IssuedCredential> {
     let issued = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
     match is_within(tx, issued.learner.as_deref(), reach)? {
         true => Ok(issued),
@@ -241,7 +241,7 @@ pub fn public(tx: &mut Tx<'_>, id: &str) -> Result<IssuedCredential> {
 
 /// The credential with that random id. Errors: `NotFound`, also for one of a learner outside of the reach.
 pub(crate) fn of_random_id(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<IssuedCredential> {
-    let issued = found(tx, id, reach)?;
+    let issued = require(tx, id, reach)?;
     if issued.id == id { Ok(issued) } else { Err(unknown(id)) }
 }
 
@@ -322,7 +322,7 @@ pub fn of_learner(tx: &mut Tx<'_>, learner: &str, most: usize) -> Result<Vec<Iss
 }
 
 /// Revokes a credential for good; one that is revoked already keeps its day and reason.
-/// Errors: as [`found`]; `Invalid` for one that was issued elsewhere.
+/// Errors: as [`require`]; `Invalid` for one that was issued elsewhere.
 pub fn revoke(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -330,7 +330,7 @@ pub fn revoke(
     reason: Option<&str>,
     reach: &Reach,
 ) -> Result<IssuedCredential> {
-    let known = found(tx, id, reach)?;
+    let known = require(tx, id, reach)?;
     if known.issued_by.is_none() {
         let message = "was issued by another server; only its issuer can revoke it";
         return Err(Problem::invalid("id", message));
@@ -339,7 +339,7 @@ pub fn revoke(
         return Ok(known);
     }
     repository::revoke(tx, &known.id, reason, now)?;
-    let revoked = found(tx, &known.id, reach)?;
+    let revoked = require(tx, &known.id, reach)?;
     announce(tx, now, "badge.revoked", &revoked)?;
     Ok(revoked)
 }

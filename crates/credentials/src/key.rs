@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn invalid_keys_are_refused() {
         for text in ["", "z", "6Mk", "z6MkjZRZv3aez3r18pB1RBFJR1kwUVJ5jHt92JmQwXbd5hw0"] {
             assert!(PublicKey::from_multikey(text).is_err(), "{text}");
         }

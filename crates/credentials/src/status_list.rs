@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_come_back() {
+    fn encoded_bits_are_decoded_unchanged() {
         let mut bits = Bits::default();
         assert_eq!(bits.count(), 131_072);
         for index in [0, 7, 8, 131_071, 200_000] {

@@ -51,7 +51,7 @@ pub(crate) fn data(path: &Path) -> Result<PathBuf> {
         let created =
             fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(".gitignore"), "*\n"));
         created.map_err(|error| {
-            Problem::internal(format!("'{}' cannot be made: {error}", folder.display()))
+            Problem::internal(format!("'{}' cannot be created: {error}", folder.display()))
         })?;
     }
     Ok(folder)

@@ -120,7 +120,7 @@ mod tests {
     use super::local_id;
 
     #[test]
-    fn ids_are_read_from_iris_and_taken_as_they_are() {
+    fn ids_are_read_from_iris_or_used_unchanged() {
         let id = |text| local_id(text, "/users/");
         assert_eq!(id("https://a.example/ims/oneroster/rostering/v1p2/users/u%2F1"), "u/1");
         assert_eq!(id("https://a.example/users/u-1/"), "u-1");

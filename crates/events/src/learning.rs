@@ -238,7 +238,7 @@ mod tests {
     const METRICS: &str = "urn:uuid:0190c1a6-0000-7000-8000-000000000002";
 
     #[test]
-    fn the_text_of_an_event_says_what_the_event_says() {
+    fn the_text_of_an_event_contains_all_its_values() {
         let at: Timestamp = "2026-01-15T08:10:00Z".parse().unwrap();
         let span = Some((at.plus_seconds(-3600), at));
         let metric = |measure, value| Metric { measure, value, span: None };

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wanted_is_stepped_over_and_what_is_no_json_ends_it() {
+    fn values_of_another_type_are_skipped_and_invalid_json_ends_reading() {
         let mut reader = TextReader::of(r#"{"a":["b"]} "c" 7"#);
         for text in [r#"{"a":["b"]}"#, r#""c""#, "7"] {
             let (value, of) = reader.value::<bool>().unwrap();

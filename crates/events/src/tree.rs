@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_is_what_a_value_is() {
+    fn a_tree_is_equal_to_the_parsed_value() {
         let many = (0..100).map(|n| format!("\"m{}\":{n}", n % 40)).collect::<Vec<_>>().join(",");
         for text in [
             r#"{"a":1,"b":[true,null,-2,2.5,"x\n",{"c":{}}],"a":{"again":"é"},"d":"\u00e9"}"#,

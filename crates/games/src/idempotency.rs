@@ -85,7 +85,7 @@ impl KeyedRequest {
         let days = limits::REQUEST_KEPT_DAYS;
         repository::forget(tx, &owner.user, now.plus_seconds(-days * 24 * 60 * 60))?;
         if !repository::begin(tx, now, owner, &self.key, &self.request)? {
-            return self.answered(tx, owner)?.ok_or_else(|| self.key_reused());
+            return self.stored_answer(tx, owner)?.ok_or_else(|| self.key_reused());
         }
         let answer = match repository::former(tx, &owner.user, &self.key, &self.request)? {
             Some(former) => former,
@@ -99,7 +99,7 @@ impl KeyedRequest {
     /// count.
     ///
     /// Errors: `Conflict` if the owner used the key for another request.
-    pub fn answered(&self, tx: &mut Tx<'_>, owner: &KeyOwner) -> Result<Option<String>> {
+    pub fn stored_answer(&self, tx: &mut Tx<'_>, owner: &KeyOwner) -> Result<Option<String>> {
         match repository::find(tx, owner, &self.key)? {
             Some((request, answer)) if request == self.request => Ok(Some(answer)),
             Some(_) => Err(self.key_reused()),

@@ -125,8 +125,8 @@ pub fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
 }
 
 /// The version that is served of each of the projects that serve one, by slug.
-pub fn served(tx: &mut Tx<'_>, slugs: &[&str]) -> Result<HashMap<String, Deployment>> {
-    let served = repository::deployments::served(tx, slugs)?;
+pub fn served_versions(tx: &mut Tx<'_>, slugs: &[&str]) -> Result<HashMap<String, Deployment>> {
+    let served = repository::deployments::served_versions(tx, slugs)?;
     let named = with_names(tx, served)?.into_iter();
     Ok(named.map(|version| (version.slug.clone(), version)).collect())
 }

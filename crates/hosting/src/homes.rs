@@ -294,11 +294,11 @@ pub(crate) fn index() -> String {
 
 /// The paths of the recorded files in the project's folder.
 pub(crate) fn names(kept: Uses, database: Option<&str>) -> Vec<String> {
-    let of = |is_kept: bool, file: &str| is_kept.then(|| file.to_owned());
+    let file_if = |is_kept: bool, file: &str| is_kept.then(|| file.to_owned());
     [
-        of(kept.database || database.is_some(), database.unwrap_or(databases::FIRST)),
-        of(kept.kv, KV),
-        of(kept.bucket, &index()),
+        file_if(kept.database || database.is_some(), database.unwrap_or(databases::FIRST)),
+        file_if(kept.kv, KV),
+        file_if(kept.bucket, &index()),
     ]
     .into_iter()
     .flatten()

@@ -68,7 +68,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>> {
 /// Finds a project. Errors: `NotFound`.
 pub fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Project> {
     repository::projects::find(tx, slug)?.ok_or_else(|| {
-        let message = format!("no project '{slug}' is deployed here; `lyceum deploy` makes one");
+        let message = format!("no project '{slug}' is deployed here; `lyceum deploy` creates one");
         Problem::new(ProblemKind::NotFound, message)
     })
 }

@@ -78,7 +78,7 @@ pub(crate) fn after(
         }
         let digest = secrets::digest(&key, name, value);
         if wanted.get(name) != Some(&digest) {
-            fault(name, "is not the value that the plan was made with; deploy again");
+            fault(name, "differs from the value in the plan; deploy again");
             continue;
         }
         let value = master.seal(&label(slug, name), value.as_bytes());

@@ -177,7 +177,7 @@ where
 }
 
 /// Records the command's change in the audit log, in the same transaction.
-pub(crate) fn noted(
+pub(crate) fn record_change(
     tx: &mut Tx<'_>,
     now: Timestamp,
     what: &'static str,

@@ -200,8 +200,8 @@ impl CartridgeFile {
 /// Where the resource is on the web.
 fn address(record: &Object) -> Option<&str> {
     let metadata = record.get("metadata")?;
-    let of = |name| metadata.get(name).and_then(Value::as_str).filter(|url| !url.is_empty());
-    of("url").or_else(|| of("launchUrl"))
+    let text_in = |name| metadata.get(name).and_then(Value::as_str).filter(|url| !url.is_empty());
+    text_in("url").or_else(|| text_in("launchUrl"))
 }
 
 fn title((body, extra): &RecordTexts) -> Result<String> {
@@ -210,8 +210,8 @@ fn title((body, extra): &RecordTexts) -> Result<String> {
 
 /// A resource may lack a title; its id is used instead.
 fn title_of(record: &Object) -> &str {
-    let of = |name| record.get(name).and_then(Value::as_str);
-    of("title").or_else(|| of("sourcedId")).unwrap_or_default()
+    let text_in = |name| record.get(name).and_then(Value::as_str);
+    text_in("title").or_else(|| text_in("sourcedId")).unwrap_or_default()
 }
 
 fn web_link(title: &str, address: &str) -> Result<Vec<u8>> {

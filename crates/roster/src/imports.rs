@@ -91,7 +91,7 @@ pub struct Import {
 
 impl Import {
     /// The SHA-256 of the file that lists the outcome of each row, if there is one.
-    pub fn noted(&self) -> Option<&str> {
+    pub fn outcomes_sha256(&self) -> Option<&str> {
         self.report.as_ref()?["noted"].as_str()
     }
 }
@@ -154,7 +154,7 @@ pub fn newest(tx: &mut Tx<'_>) -> Result<Vec<Import>> {
 pub fn files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for import in newest(tx)? {
-        files.extend(import.noted().map(str::to_owned));
+        files.extend(import.outcomes_sha256().map(str::to_owned));
         files.extend(import.rejects);
         if matches!(
             import.state,
@@ -185,7 +185,7 @@ pub fn forget_files(tx: &mut Tx<'_>) -> Result<Vec<String>> {
 /// Forgets the files of an import, and the values of rows in its report.
 fn forget(tx: &mut Tx<'_>, mut import: Import) -> Result<Vec<String>> {
     let mut files = vec![import.file.clone()];
-    files.extend(import.noted().map(str::to_owned));
+    files.extend(import.outcomes_sha256().map(str::to_owned));
     files.extend(import.rejects.take());
     if let Some(report) = import.report.as_mut().and_then(Value::as_object_mut) {
         report.remove("noted");

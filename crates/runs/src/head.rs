@@ -1,4 +1,4 @@
-//! The head of a run, which says which chunks may contain a lead.
+//! The head of a run, which tells which chunks may contain a key.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -9,66 +9,66 @@ use sha2::{Digest as _, Sha256};
 
 use crate::limits::RUN_HEADS_MAX_BYTES;
 
-/// An index of the chunks of a run that may contain a lead.
+/// An index of the chunks of a run that may contain a key.
 pub(crate) struct RunHead {
-    /// The first lead of each chunk.
-    leads: Vec<i64>,
-    filter: LeadFilter,
+    /// The first key of each chunk.
+    first_keys: Vec<i64>,
+    filter: KeyFilter,
 }
 
 impl RunHead {
-    /// The head of chunks with these first leads. `all` are the sorted leads of all records.
-    pub(crate) fn of(leads: Vec<i64>, all: impl Iterator<Item = i64>) -> Self {
+    /// The head of chunks with these first keys. `all` are the sorted keys of all records.
+    pub(crate) fn new(first_keys: Vec<i64>, all: impl Iterator<Item = i64>) -> Self {
         let mut all: Vec<i64> = all.collect();
         all.dedup();
-        Self { leads, filter: LeadFilter::of(&all) }
+        Self { first_keys, filter: KeyFilter::new(&all) }
     }
 
-    /// The chunks that may contain a lead, counted from 0.
-    pub(crate) fn chunks_of(&self, lead: i64) -> Range<usize> {
-        if self.filter.may_hold(lead) { self.chunks_within(lead, lead) } else { 0..0 }
+    /// The chunks that may contain a key, counted from 0.
+    pub(crate) fn chunks_of(&self, key: i64) -> Range<usize> {
+        if self.filter.may_contain(key) { self.chunks_within(key, key) } else { 0..0 }
     }
 
-    /// The chunks that may contain leads from `first` to `last`, counted from 0.
+    /// The chunks that may contain keys from `first` to `last`, counted from 0.
     pub(crate) fn chunks_within(&self, first: i64, last: i64) -> Range<usize> {
-        // The records of a lead may begin in the chunk before the first one that starts with it.
-        let from = self.leads.partition_point(|lead| *lead < first).saturating_sub(1);
-        from..self.leads.partition_point(|lead| *lead <= last).max(from)
+        // The records of a key may begin in the chunk before the first one that starts with it.
+        let from = self.first_keys.partition_point(|key| *key < first).saturating_sub(1);
+        from..self.first_keys.partition_point(|key| *key <= last).max(from)
     }
 
     /// The head of the chunks from `first` on. It has no filter, because it is soon replaced.
     pub(crate) fn rest_from(&self, first: usize) -> Self {
-        Self { leads: self.leads[first..].to_vec(), filter: LeadFilter(Vec::new()) }
+        Self { first_keys: self.first_keys[first..].to_vec(), filter: KeyFilter(Vec::new()) }
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let leads = self.leads.iter().flat_map(|lead| lead.to_le_bytes());
-        leads.chain(self.filter.0.iter().flat_map(|word| word.to_le_bytes())).collect()
+        let keys = self.first_keys.iter().flat_map(|key| key.to_le_bytes());
+        keys.chain(self.filter.0.iter().flat_map(|word| word.to_le_bytes())).collect()
     }
 
-    /// Parses what [`Head::to_bytes`] wrote, for that number of chunks. Errors: the bytes are malformed.
-    pub(crate) fn read(bytes: &[u8], chunks: usize) -> Result<Self> {
-        let Some((leads, filter)) = bytes.split_at_checked(chunks * size_of::<i64>()) else {
+    /// Parses what [`RunHead::to_bytes`] wrote, for that number of chunks. Errors: the bytes are malformed.
+    pub(crate) fn from_bytes(bytes: &[u8], chunks: usize) -> Result<Self> {
+        let Some((first_keys, filter)) = bytes.split_at_checked(chunks * size_of::<i64>()) else {
             return Err(Problem::internal("the head of a run is too short"));
         };
-        let (leads, _) = leads.as_chunks();
+        let (first_keys, _) = first_keys.as_chunks();
         let (words, _) = filter.as_chunks();
         Ok(Self {
-            leads: leads.iter().map(|lead| i64::from_le_bytes(*lead)).collect(),
-            filter: LeadFilter(words.iter().map(|word| u32::from_le_bytes(*word)).collect()),
+            first_keys: first_keys.iter().map(|key| i64::from_le_bytes(*key)).collect(),
+            filter: KeyFilter(words.iter().map(|word| u32::from_le_bytes(*word)).collect()),
         })
     }
 
     fn size(&self) -> usize {
-        size_of_val(&self.leads[..]) + size_of_val(&self.filter.0[..])
+        size_of_val(&self.first_keys[..]) + size_of_val(&self.filter.0[..])
     }
 }
 
 /// 32-bit words in one block of a filter: half a cache line.
 const BLOCK: usize = 8;
-/// Bits of a filter per lead. About one in a thousand missing leads is reported as possibly present.
+/// Bits of a filter per key. About one in a thousand missing keys is reported as possibly present.
 const BITS: usize = 16;
-/// An odd number per word, which determines the bit of a lead (the split block Bloom filter of Parquet).
+/// An odd number per word, which determines the bit of a key (the split block Bloom filter of Parquet).
 const SALTS: [u32; BLOCK] = [
     0x47b6_137b,
     0x4497_4d91,
@@ -80,15 +80,15 @@ const SALTS: [u32; BLOCK] = [
     0x5c6b_fb31,
 ];
 
-/// Says that a lead is certainly missing, or may be present.
-struct LeadFilter(Vec<u32>);
+/// A Bloom filter: it reports a key as certainly missing, or as possibly present.
+struct KeyFilter(Vec<u32>);
 
-impl LeadFilter {
-    fn of(leads: &[i64]) -> Self {
-        let blocks = (leads.len() * BITS).div_ceil(BLOCK * 32).max(1);
+impl KeyFilter {
+    fn new(keys: &[i64]) -> Self {
+        let blocks = (keys.len() * BITS).div_ceil(BLOCK * 32).max(1);
         let mut filter = Self(vec![0; blocks * BLOCK]);
-        for lead in leads {
-            let (block, bits) = filter.place(*lead);
+        for key in keys {
+            let (block, bits) = filter.block_and_bits(*key);
             for (word, bit) in filter.0[block..block + BLOCK].iter_mut().zip(bits) {
                 *word |= bit;
             }
@@ -96,19 +96,19 @@ impl LeadFilter {
         filter
     }
 
-    fn may_hold(&self, lead: i64) -> bool {
+    fn may_contain(&self, key: i64) -> bool {
         if self.0.len() < BLOCK {
             return true;
         }
-        let (block, bits) = self.place(lead);
+        let (block, bits) = self.block_and_bits(key);
         self.0[block..block + BLOCK].iter().zip(bits).all(|(word, bit)| word & bit != 0)
     }
 
-    /// The first word of a lead's block, and its bit in each word. The bits are computed lazily, because the first
-    /// two already reveal most missing leads.
+    /// The first word of a key's block, and its bit in each word. The bits are computed lazily, because the first
+    /// two already reveal most missing keys.
     #[expect(clippy::cast_possible_truncation, reason = "halves of a hash are meant")]
-    fn place(&self, lead: i64) -> (usize, impl Iterator<Item = u32> + use<>) {
-        let hash = spread(lead.cast_unsigned());
+    fn block_and_bits(&self, key: i64) -> (usize, impl Iterator<Item = u32> + use<>) {
+        let hash = spread(key.cast_unsigned());
         let blocks = (self.0.len() / BLOCK) as u64;
         let block = ((hash >> 32) * blocks) >> 32;
         let bits = SALTS.into_iter().map(move |salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27));
@@ -137,38 +137,38 @@ struct HeadCache {
     bytes: usize,
 }
 
-static KNOWN: LazyLock<Mutex<HeadCache>> = LazyLock::new(Mutex::default);
+static HEADS: LazyLock<Mutex<HeadCache>> = LazyLock::new(Mutex::default);
 
 /// The cached head with that mark.
 pub(crate) fn cached_head(mark: i64) -> Option<Arc<RunHead>> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).heads.get(&mark).cloned()
+    HEADS.lock().unwrap_or_else(PoisonError::into_inner).heads.get(&mark).cloned()
 }
 
 /// Caches a head. If there are too many, the cache is cleared, and heads in use are read again.
-pub(crate) fn keep(mark: i64, head: RunHead) -> Arc<RunHead> {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if known.bytes + head.size() > RUN_HEADS_MAX_BYTES {
-        *known = HeadCache::default();
+pub(crate) fn cache(mark: i64, head: RunHead) -> Arc<RunHead> {
+    let mut cache = HEADS.lock().unwrap_or_else(PoisonError::into_inner);
+    if cache.bytes + head.size() > RUN_HEADS_MAX_BYTES {
+        *cache = HeadCache::default();
     }
     let head = Arc::new(head);
-    known.bytes += head.size();
-    if let Some(same) = known.heads.insert(mark, Arc::clone(&head)) {
-        known.bytes -= same.size();
+    cache.bytes += head.size();
+    if let Some(same) = cache.heads.insert(mark, Arc::clone(&head)) {
+        cache.bytes -= same.size();
     }
     head
 }
 
 /// Removes a head from the cache that no run of this database uses any more.
 pub(crate) fn forget(mark: i64) {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(head) = known.heads.remove(&mark) {
-        known.bytes -= head.size();
+    let mut cache = HEADS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(head) = cache.heads.remove(&mark) {
+        cache.bytes -= head.size();
     }
 }
 
 /// Removes all heads from the cache except those with these marks.
 pub fn forget_all_but(marks: &BTreeSet<i64>) {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.heads.retain(|mark, _| marks.contains(mark));
-    known.bytes = known.heads.values().map(|head| head.size()).sum();
+    let mut cache = HEADS.lock().unwrap_or_else(PoisonError::into_inner);
+    cache.heads.retain(|mark, _| marks.contains(mark));
+    cache.bytes = cache.heads.values().map(|head| head.size()).sum();
 }

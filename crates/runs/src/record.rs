@@ -10,14 +10,14 @@ pub trait RunRecord: Copy + Ord {
     /// The predecessor of the first record of a chunk.
     const FIRST: Self;
 
-    /// The key by which records are sorted and found.
-    fn lead(&self) -> i64;
+    /// The key by which records are found. Records are sorted by it first.
+    fn lookup_key(&self) -> i64;
     /// Its time, in any unit. Lookups skip runs of other times.
     fn time(&self) -> i64;
-    /// Writes it as a difference to the record before.
-    fn put(&self, before: &Self, out: &mut Vec<u8>);
-    /// Reads it. `None` if the bytes are damaged.
-    fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self>;
+    /// Packs it as the difference to the record before.
+    fn write(&self, before: &Self, out: &mut Vec<u8>);
+    /// Unpacks it. `None` if the bytes are damaged.
+    fn read(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self>;
 }
 
 /// Packed numbers, one after the other.
@@ -46,7 +46,7 @@ pub fn packed<R: RunRecord>(records: &[R]) -> Vec<u8> {
     let mut out = Vec::with_capacity(records.len() * 16);
     let mut before = R::FIRST;
     for record in records {
-        record.put(&before, &mut out);
+        record.write(&before, &mut out);
         before = *record;
     }
     out
@@ -72,7 +72,7 @@ impl<R: RunRecord> Iterator for ChunkRecords<'_, R> {
         if self.packed.0.is_empty() {
             return None;
         }
-        let Some(record) = R::take(&self.before, &mut self.packed) else {
+        let Some(record) = R::read(&self.before, &mut self.packed) else {
             // After damaged bytes, nothing can be read.
             self.packed = PackedNumbers(&[]);
             return Some(Err(Problem::internal("a chunk of a run is damaged")));

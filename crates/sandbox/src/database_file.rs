@@ -34,7 +34,7 @@ impl DatabaseFile {
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         if !folder.exists() {
-            fs::create_dir_all(folder).map_err(|error| failed(folder, "made", &error))?;
+            fs::create_dir_all(folder).map_err(|error| failed(folder, "created", &error))?;
             if folder.ends_with(".lyceum") {
                 // The folder's content must not be committed.
                 let ignore = folder.join(".gitignore");

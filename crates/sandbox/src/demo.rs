@@ -142,7 +142,7 @@ impl Demo {
         let organization =
             IntegrationSetupOrganization { id: Some(org.to_owned()), ..Default::default() };
         let setup = IntegrationSetup { game_id: None, organization, courses };
-        lms::store_courses(tx, &lms::planned(game, &setup)?)
+        lms::store_courses(tx, &lms::plan_integration(game, &setup)?)
     }
 
     /// The courses with their XP and ids. The first one has the id from the options, if it is set.

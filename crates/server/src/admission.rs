@@ -112,8 +112,8 @@ impl Admission {
                 lock(&self.seated).insert(number, Arc::downgrade(&activity));
                 return Some(activity);
             }
-            let of = (taken == PoolReply::ShareIsUsed).then_some(&origin);
-            if attempt == 0 && !self.make_room(of, |_| true) {
+            let origin_of_share = (taken == PoolReply::ShareIsUsed).then_some(&origin);
+            if attempt == 0 && !self.make_room(origin_of_share, |_| true) {
                 return None;
             }
             // Connections that were told to close end within moments.
@@ -177,11 +177,13 @@ impl Admission {
         if taken == PoolReply::Yes {
             return true;
         }
-        let of = (taken == PoolReply::ShareIsUsed).then_some(origin);
+        let origin_of_share = (taken == PoolReply::ShareIsUsed).then_some(origin);
         // Idle connections hold no memory of requests. For a small amount, no connection is closed.
         let is_of_connections = matches!(purse, RequestMemory::Connections);
         if !is_of_connections || bytes > limits::CONNECTION_USED_BYTES {
-            self.make_room(of, |unused| unused.is_stalled || (is_of_connections && unused.holds));
+            self.make_room(origin_of_share, |unused| {
+                unused.is_stalled || (is_of_connections && unused.holds)
+            });
         }
         false
     }
@@ -249,11 +251,12 @@ impl Admission {
     /// Returns false if it found no connection.
     fn make_room(
         &self,
-        of: Option<&Arc<CallerAddress>>,
+        origin_of_share: Option<&Arc<CallerAddress>>,
         helps: impl Fn(&IdleConnection) -> bool,
     ) -> bool {
         let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX) + 1;
-        let searched_in_vain = of.map_or(&self.searched_in_vain, |of| &of.searched_in_vain);
+        let searched_in_vain =
+            origin_of_share.map_or(&self.searched_in_vain, |origin| &origin.searched_in_vain);
         let in_vain = searched_in_vain.load(Relaxed);
         if in_vain > 0 && now < in_vain + limits::ROOM_SEARCH_EVERY_MS {
             return false;
@@ -261,7 +264,9 @@ impl Admission {
         let all: Vec<_> = lock(&self.seated).values().filter_map(Weak::upgrade).collect();
         let mut unused: Vec<_> = all
             .iter()
-            .filter(|activity| of.is_none_or(|of| Arc::ptr_eq(of, &activity.origin)))
+            .filter(|activity| {
+                origin_of_share.is_none_or(|origin| Arc::ptr_eq(origin, &activity.origin))
+            })
             .filter_map(|activity| {
                 let unused = activity.unused().filter(&helps)?;
                 Some((unused.rank, unused.since, activity))
@@ -386,7 +391,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_gets_its_share_and_a_proxy_more() {
+    async fn a_client_address_gets_its_share_and_a_proxy_more() {
         let all = admission(10, 2);
         assert_eq!(seats(&all, &["192.0.2.1"; 3]).await.len(), 2);
         assert_eq!(seats(&all, &["10.0.0.1"; 3]).await.len(), 3);
@@ -407,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_gives_an_address_its_part_and_all_no_more_than_it_has() {
+    fn a_pool_limits_each_address_and_all_together() {
         let all = admission(1, 1);
         let [one, two] = ["192.0.2.1", "192.0.2.2"].map(|at| all.origin(at.parse().unwrap()));
         let part = limits::ANONYMOUS_REQUESTS_MAX_BYTES / limits::ANONYMOUS_PARTS_COUNT;
@@ -427,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_left_to_connections_that_ask_once() {
+    fn a_share_of_memory_is_reserved_for_connections_with_one_request() {
         let all = admission(1, 1);
         let one = all.origin("192.0.2.1".parse().unwrap());
         let part = limits::ANONYMOUS_REQUESTS_MAX_BYTES / limits::ANONYMOUS_PARTS_COUNT;
@@ -437,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_leave_descriptors_to_files() {
+    fn the_limit_of_connections_leaves_descriptors_for_files() {
         assert_eq!(connections_of(300), 225);
         assert_eq!(connections_of(20_000), 17_952);
         assert_eq!(connections_of(64), 16);

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn replicated_files_use_descriptors_that_connections_leave() {
+    fn replicated_files_use_the_descriptors_that_connections_leave() {
         let mut config = Config::defaults();
         config.server.connections = 10_000;
         assert_eq!(replicated_files(1024, &config), 32);

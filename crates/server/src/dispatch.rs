@@ -224,8 +224,8 @@ async fn finish(
     }
     let (method, status) = (method_label(&info.method), answer.status().as_u16());
     let took = info.started.elapsed();
-    app.metrics.answered(labels, method, status, took);
-    trace::answered(&info.span, labels, method, status, &info.id);
+    app.metrics.count_answer(labels, method, status, took);
+    trace::record_answer(&info.span, labels, method, status, &info.id);
     tracing::info!(
         target: "lyceum::request",
         request_id = %info.id,

@@ -197,7 +197,7 @@ impl Resolver for PublicResolver {
         match public.is_empty() {
             false => Ok(public),
             true => Err(ureq::Error::Io(std::io::Error::other(
-                "its address is not a public one; only public addresses are asked",
+                "its address is not public; the server connects only to public addresses",
             ))),
         }
     }
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn webhooks_reach_this_machine_only_where_that_is_allowed() {
+    fn webhooks_reach_this_machine_only_if_the_settings_allow_it() {
         let inside = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         inside.set_nonblocking(true).unwrap();
         let port = inside.local_addr().unwrap().port();
@@ -294,7 +294,7 @@ mod tests {
         for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0x7f.1", "10.0.0.1"]
         {
             let refused = client.post(&format!("https://{host}:{port}/"), &[], "{}").unwrap_err();
-            assert!(refused.contains("not a public one"), "{host}: {refused}");
+            assert!(refused.contains("its address is not public"), "{host}: {refused}");
             let refused = client.post(&format!("http://{host}:{port}/"), &[], "{}").unwrap_err();
             assert!(refused.contains("must begin with https://"), "{host}: {refused}");
         }
@@ -315,17 +315,17 @@ mod tests {
     }
 
     #[test]
-    fn nobody_inside_hears_of_an_address_that_a_caller_made_up() {
+    fn addresses_from_callers_cause_no_connection_to_internal_hosts() {
         let inside = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         inside.set_nonblocking(true).unwrap();
         let port = inside.local_addr().unwrap().port();
         let GuardedClient { agent, .. } = GuardedClient::new();
         for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0x7f.1", "2130706433"] {
-            let told = fetch(&agent, &format!("https://{host}:{port}/did.json")).unwrap_err();
-            assert!(told.contains("cannot be read"), "{told}");
+            let error = fetch(&agent, &format!("https://{host}:{port}/did.json")).unwrap_err();
+            assert!(error.contains("cannot be read"), "{error}");
         }
-        let told = fetch(&agent, &format!("http://127.0.0.1:{port}/")).unwrap_err();
-        assert!(told.contains("is not https"), "{told}");
+        let error = fetch(&agent, &format!("http://127.0.0.1:{port}/")).unwrap_err();
+        assert!(error.contains("is not https"), "{error}");
         for address in ["file:///etc/passwd", "gopher://127.0.0.1/", "https://", "x"] {
             assert!(fetch(&agent, address).is_err(), "{address}");
         }

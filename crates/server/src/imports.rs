@@ -121,8 +121,8 @@ async fn next(app: &App) -> Result<bool> {
                 .await?
         }
         Err(problem) => {
-            let told = problem.message.clone();
-            app.db.write(move |tx| lyceum_store::jobs::fail(tx, now, &job, &told)).await?;
+            let message = problem.message.clone();
+            app.db.write(move |tx| lyceum_store::jobs::fail(tx, now, &job, &message)).await?;
             return Err(problem);
         }
     };
@@ -158,14 +158,14 @@ struct ImportReport {
 async fn read(app: &App, import: &Import) -> Result<ImportReport> {
     let (app, import, now) = (app.clone(), import.clone(), app.clock.now());
     run_blocking(move || {
-        let told = |progress: csv::CsvProgress| {
+        let report_progress = |progress: csv::CsvProgress| {
             let percent = progress.bytes.saturating_mul(100) / progress.total_bytes.max(1);
             let file = progress.file.to_owned();
             let progress = ImportProgress { file, rows: progress.rows, percent };
             app.imports.progress_by_import().insert(import.id, progress);
         };
         let erased = crate::erasure::key(&app).erased_users();
-        run((&app.db, &app.blobs), erased, &import, now, told)
+        run((&app.db, &app.blobs), erased, &import, now, report_progress)
     })
     .await
 }
@@ -175,7 +175,7 @@ fn run(
     erased: ErasedUsers,
     import: &Import,
     now: Timestamp,
-    mut told: impl FnMut(csv::CsvProgress),
+    mut report_progress: impl FnMut(csv::CsvProgress),
 ) -> Result<ImportReport> {
     let folder = TempDir::new().map_err(Problem::internal)?;
     let [path, refused, notes] =
@@ -203,7 +203,8 @@ fn run(
         let message = problem.message.replace(&path.display().to_string(), &import.name);
         Problem { message, ..problem }
     };
-    let mut report = csv::import(db, &path, &options, now, &mut told).map_err(by_name)?;
+    let mut report =
+        csv::import(db, &path, &options, now, &mut report_progress).map_err(by_name)?;
     let store = |path| store_file(blobs, &std::fs::read(path).map_err(Problem::internal)?);
     let rejects = report.rejects.take().map(store).transpose()?;
     Ok(ImportReport { report, rejects, noted: store(notes)? })

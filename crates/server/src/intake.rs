@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_beside_each_other_are_of_one_size() {
+    fn concurrent_groups_have_the_same_size() {
         let requests_write = |mut queue: EnvelopeQueue| queue.requests_write(SqlDialect::Postgres);
         assert!(requests_write(queue(0, 0, 1)), "alone one envelope is enough");
         assert!(!requests_write(queue(1, 3, 2)), "fewer than are under way");

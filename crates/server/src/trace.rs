@@ -50,7 +50,7 @@ pub(crate) fn request(method: &'static str, headers: &HeaderMap) -> Span {
 }
 
 /// Records the answer to a request in its span.
-pub(crate) fn answered(
+pub(crate) fn record_answer(
     span: &Span,
     labels: RouteLabels<'_>,
     method: &'static str,

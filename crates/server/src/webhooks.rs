@@ -255,7 +255,7 @@ impl Sending {
         }
         let keyring = self.app.gate.keyring();
         let read = move |tx: &mut Tx<'_>| {
-            let of = |webhook: &String| {
+            let due_target = |webhook: &String| {
                 let target = queue::target(tx, keyring.master(), webhook)?;
                 let due = queue::due_deliveries(tx, now, webhook, WEBHOOK_AT_ONCE_MAX_COUNT)?;
                 let next_due = match due.is_empty() {
@@ -264,7 +264,7 @@ impl Sending {
                 };
                 Ok(DueTarget { webhook: webhook.clone(), target, due, next_due })
             };
-            let found: Vec<DueTarget> = ready.iter().map(of).collect::<Result<_>>()?;
+            let found: Vec<DueTarget> = ready.iter().map(due_target).collect::<Result<_>>()?;
             let due = found
                 .iter()
                 .flat_map(|one| one.due.iter().map(move |due| (one.webhook.as_str(), due)));

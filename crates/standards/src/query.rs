@@ -57,8 +57,10 @@ impl Query {
         let is_items = std::ptr::eq(class, &raw const ITEM);
         for (name, value) in pairs.filter(|(_, value)| !value.trim().is_empty()) {
             match name {
-                "limit" => query.limit = whole(name, value, 1)?.min(limits::PAGE_MAX_RECORDS),
-                "offset" => query.offset = whole(name, value, 0)?,
+                "limit" => {
+                    query.limit = parse_whole_number(name, value, 1)?.min(limits::PAGE_MAX_RECORDS);
+                }
+                "offset" => query.offset = parse_whole_number(name, value, 0)?,
                 "sort" => {
                     let name = value.trim();
                     if class.field(case_name(name)).is_none() {
@@ -136,7 +138,7 @@ fn fields(class: &Class, value: &str) -> Result<Vec<String>> {
         .collect()
 }
 
-fn whole(name: &str, text: &str, least: u64) -> Result<u64> {
+fn parse_whole_number(name: &str, text: &str, least: u64) -> Result<u64> {
     match text.parse() {
         Ok(number @ 0..=0xffff_ffff) if number >= least => Ok(number),
         _ => Err(bad(name, &format!("must be a whole number of at least {least}"))),

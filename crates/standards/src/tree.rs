@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_found_and_several_parents_are_none() {
+    fn cycles_are_found_and_several_parents_are_allowed() {
         assert_eq!(faults(&[("a", "d"), ("b", "a"), ("c", "a"), ("c", "b")]), 0);
         assert_eq!(faults(&[("a", "a")]), 1);
         assert_eq!(faults(&[("a", "d"), ("b", "c"), ("c", "b"), ("e", "a")]), 2);

@@ -78,7 +78,7 @@ pub fn horizon(tx: &mut Tx<'_>) -> Result<Horizon> {
         }
     };
     let horizon = tx.row(sql, &[])?.map(|(oldest, next)| Horizon { oldest, next });
-    horizon.ok_or_else(|| Problem::internal("the store told no horizon"))
+    horizon.ok_or_else(|| Problem::internal("the store returned no horizon"))
 }
 
 /// An item of `FROM` behind those that it follows, called `name`: of each of their rows, those of a table whose

@@ -101,7 +101,7 @@ impl PostgresSession {
     /// Connects. Never called on a thread of an async runtime: the client has its own.
     pub(crate) fn connect(address: &PostgresAddress, options: StoreOptions) -> Result<Self> {
         let client = Client::connect(address);
-        let mut client = client.map_err(|told| problem::out_of_reach().because(told))?;
+        let mut client = client.map_err(|message| problem::out_of_reach().because(message))?;
         client.set_patience(Some(Duration::from_millis(POSTGRES_READ_WAIT_MS)));
         // Whatever begins no write transaction cannot write. A server that was told to commit
         // without waiting for its disk is told otherwise; a stronger setting stays.

@@ -253,7 +253,7 @@ mod tests {
     const ANSWERED: &str = r#"7 sendto(9<socket:[1]>, "HTTP/1.1 201 Created", 300, 0) = 300"#;
 
     #[test]
-    fn calls_that_other_threads_interrupt_are_put_together() {
+    fn interrupted_system_calls_are_joined() {
         let begins = "7 recvfrom(9<socket:[1]>,  <unfinished ...>";
         let arrived = r#"7 <... recvfrom resumed>"POST /ims/oneroster", 8192, 0, NULL, NULL) = 80"#;
         let sync = "8 fdatasync(5</data/lyceum.db-wal>) = 0";
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_between_arrival_and_answer_counts() {
+    fn a_sync_between_request_and_response_is_accepted() {
         let sync = "8 fdatasync(5</data/lyceum.db-wal>) = 0";
         assert_eq!(trace(&[ARRIVES, sync, ANSWERED]), (1, 0));
         let begins = "8 fdatasync(5</data/lyceum.db-wal> <unfinished ...>";
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_that_does_not_cover_the_create_does_not_count() {
+    fn a_sync_before_the_file_was_created_is_not_accepted() {
         let begins = "8 fdatasync(5</data/lyceum.db-wal> <unfinished ...>";
         let ends = "8 <... fdatasync resumed>) = 0";
         assert_eq!(trace(&[ARRIVES, ANSWERED]), (1, 1), "none");

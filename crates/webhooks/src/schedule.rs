@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attempts_are_further_and_further_apart_until_the_delivery_is_dead() {
+    fn the_pauses_between_attempts_grow_until_the_delivery_is_dead() {
         let now = Timestamp::from_milliseconds(1_000);
         let delay_ms = |attempts, jitter| {
             Some(next_attempt(now, attempts, jitter)?.milliseconds() - now.milliseconds())

@@ -75,8 +75,8 @@ pub const TOPICS: &[TopicGroup] = &[
 
 /// The names of all topics, such as `user.created`.
 pub fn names() -> impl Iterator<Item = String> {
-    let of = |group: &'static TopicGroup| {
+    let names_of = |group: &'static TopicGroup| {
         group.actions.iter().map(move |action| format!("{}.{action}", group.subject))
     };
-    TOPICS.iter().flat_map(of)
+    TOPICS.iter().flat_map(names_of)
 }

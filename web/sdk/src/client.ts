@@ -24,7 +24,7 @@ export interface ClientOptions extends TrackingOptions {
   baseUrl: string;
   /** A game token; on a server of your own a client's token; in the sandbox any text. */
   token: string;
-  /** Where the game's own backend is; unless said `/api` of the host that serves the page. */
+  /** Where the game's own backend is. By default `/api` of the host that serves the page. */
   backendUrl?: string;
   /** Id or slug of the game; a game token names it. */
   gameId?: string;
@@ -42,7 +42,7 @@ export interface ClientOptions extends TrackingOptions {
 
 /** What {@link init} can be told; what is missing comes from the embedding page or the Vite plugin. */
 export interface InitOptions extends Partial<ClientOptions> {
-  /** Who may embed the game, as origins; unless said the page that the browser names as the frame's parent. */
+  /** The origins that may embed the game. By default the page that the browser names as the frame's parent. */
   allowedOrigins?: readonly string[];
   /** How long to wait for the embedding page, in milliseconds. */
   initTimeoutMs?: number;

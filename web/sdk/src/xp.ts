@@ -21,7 +21,7 @@ export class Xp {
     return totalXp;
   }
 
-  /** Days from `startDate` to `endDate`, both included; the server's usual range unless said. */
+  /** Days from `startDate` to `endDate`, both included. By default the server's usual range. */
   async history(options: { startDate?: string; endDate?: string; timezone?: string } = {}): Promise<DayXp[]> {
     const query = { ...options, timezone: options.timezone ?? localZone() };
     const { history } = await this.http.send<{ history: DayXp[] }>({ method: "GET", path: "/lms/xp/history", query });

@@ -35,9 +35,9 @@ export interface Options {
     seed?: boolean;
     /** Keeps nothing. */
     memoryOnly?: boolean;
-    /** The file of the database, `.lyceum/sandbox.db` unless said. */
+    /** The file of the database. By default `.lyceum/sandbox.db`. */
     databasePath?: string;
-    /** What the demo user is on the platform; a developer unless said. The key `p` changes it. */
+    /** The role of the demo user on the platform. By default a developer. The key `p` changes it. */
     role?: PlatformRole;
   };
   backend?: {
@@ -46,7 +46,7 @@ export interface Options {
     /** A backend that runs already, as `http://localhost:8788`; none is started. */
     url?: string;
   };
-  /** The learning integration; that of the project's config unless said. */
+  /** The learning integration. By default that of the project's config. */
   learning?: {
     /** Uses a Lyceum server beside the sandbox. */
     local?: boolean;

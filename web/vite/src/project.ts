@@ -75,6 +75,6 @@ export function slugOf(name: string): string {
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-/, "");
   const slug = dashed.slice(0, SLUG_MAX_CHARACTERS).replace(/-$/, "");
-  if (!slug) throw new Error(`no address can be made of the name '${name}'; use letters or digits`);
+  if (!slug) throw new Error(`no address can be derived from the name '${name}'; use letters or digits`);
   return slug;
 }

@@ -214,7 +214,7 @@ const ASYNCHRONOUS: &[&str] =
     &["tokio", "futures", "futures-util", "async-trait", "hyper", "tower", "ureq", "reqwest"];
 
 #[test]
-fn crates_lean_only_on_what_the_architecture_allows() {
+fn crates_depend_only_on_what_the_architecture_allows() {
     let mut breaches = Vec::new();
     for (package, dependency, kind) in dependencies() {
         let is_ours =
@@ -275,7 +275,7 @@ fn the_list_of_crates_names_what_each_one_uses() {
 }
 
 #[test]
-fn only_the_server_knows_axum() {
+fn only_the_server_uses_axum() {
     let breaches: Vec<String> = dependencies()
         .into_iter()
         .filter(|(package, dependency, _)| {

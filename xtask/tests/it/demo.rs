@@ -73,7 +73,7 @@ pub(crate) fn xtask_with(scripts: &Path, arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn the_demo_says_what_it_does_and_its_greeting_fits_a_screen() {
+fn the_demo_explains_itself_on_one_screen() {
     let scripts = scripts();
     // The usual port, so that the greeting is as wide as usual; nobody listens on this address.
     let address = "127.0.0.9:4321";
@@ -111,7 +111,7 @@ fn the_demo_says_what_it_does_and_its_greeting_fits_a_screen() {
 }
 
 #[test]
-fn the_tests_first_say_how_long_they_take_and_what_they_install() {
+fn the_tests_first_print_their_duration_and_what_they_install() {
     let scripts = scripts();
     let run = xtask_with(scripts.path(), &["test", "-p", "lyceum-core"]).output().unwrap();
     let printed = text(&run.stdout);

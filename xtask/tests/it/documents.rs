@@ -9,7 +9,7 @@ fn documents() -> impl Iterator<Item = Source> {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_have_targets() {
     let mut breaches = Vec::new();
     for document in documents() {
         let folder = Path::new(&document.path).parent().unwrap();
@@ -120,7 +120,7 @@ fn every_crate_has_its_lines_in_the_list_of_crates() {
 }
 
 #[test]
-fn the_architecture_fits_a_first_reading() {
+fn the_architecture_page_is_short() {
     let lines = read("ARCHITECTURE.md").lines().count();
     let breaches: Vec<String> =
         (lines >= 200).then(|| format!("ARCHITECTURE.md: {lines} lines")).into_iter().collect();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{read, refuse, root};
 
 #[test]
-fn every_dependency_has_a_licence_that_we_may_pass_on() {
+fn every_dependency_has_an_allowed_licence() {
     let allowed = allowed();
     let breaches: Vec<String> = packages()
         .iter()

@@ -100,7 +100,7 @@ fn every_limit_is_documented() {
 }
 
 #[test]
-fn every_limit_carries_its_unit() {
+fn every_limit_ends_in_a_unit() {
     let units = [
         "BYTES",
         "RECORDS",

@@ -40,7 +40,7 @@ fn waiting_share(servers: usize, load: f64) -> f64 {
 }
 
 #[test]
-fn one_server_and_several_have_the_latencies_of_theory() {
+fn the_simulation_of_servers_agrees_with_queueing_theory() {
     for (servers, busy) in [(1, 0.5), (1, 0.8), (4, 0.7), (16, 0.9)] {
         let network = single(Discipline::Servers(servers));
         let (limit, _) = network.saturation();

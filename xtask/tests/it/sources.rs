@@ -53,7 +53,7 @@ fn nothing_is_left_unfinished() {
 }
 
 #[test]
-fn one_client_alone_connects_to_others() {
+fn only_one_client_connects_to_callers_addresses() {
     // The others ask the OpenID provider and the collector that the settings name, which no caller supplies.
     let clients = [
         "crates/server/src/guarded.rs",
@@ -74,7 +74,7 @@ fn one_client_alone_connects_to_others() {
 }
 
 #[test]
-fn one_function_alone_sends_reports_to_the_read_replica() {
+fn only_one_function_sends_reports_to_the_read_replica() {
     let breaches: Vec<String> = rust_sources()
         .filter(|source| source.path.contains("/src/") && source.path.starts_with("crates/"))
         .filter(|source| !source.path.starts_with("crates/store/"))
@@ -104,7 +104,7 @@ fn places<'a>(source: &'a Source, word: &'a str) -> impl Iterator<Item = String>
 }
 
 #[test]
-fn scripts_are_our_own() {
+fn the_repository_contains_no_third_party_scripts() {
     let scripts = ["js", "mjs", "cjs", "css"];
     let breaches: Vec<String> = sources()
         .iter()

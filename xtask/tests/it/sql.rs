@@ -3,7 +3,7 @@
 use crate::{refuse, rust_sources};
 
 #[test]
-fn sql_stands_only_where_it_belongs() {
+fn sql_is_only_in_its_modules() {
     let mut breaches = Vec::new();
     for source in rust_sources().filter(|source| !may_speak_sql(&source.path)) {
         // What follows is the file's own tests, which may look into tables.

@@ -28,14 +28,14 @@ fn game(slug: &str, is_member: bool) -> RequestSubject<'_> {
 }
 
 #[test]
-fn a_public_route_opens_nothing_but_itself() {
+fn a_public_route_gives_access_to_nothing_else() {
     for caller in [Caller::Nobody, client(&[]), DEVELOPER] {
         assert_eq!(on_route(caller, Access::Public), Ok(AccessReach::Open));
     }
 }
 
 #[test]
-fn a_scope_is_needed_where_a_route_names_it() {
+fn a_route_requires_the_scope_that_it_names() {
     let scopes = Scopes::from_iter([Scope::RosterRead]);
     assert_eq!(on_route(Caller::Nobody, Scope::RosterRead), Err(AccessDenial::SignedOut));
     let refused = Err(AccessDenial::Scope(scopes));
@@ -47,7 +47,7 @@ fn a_scope_is_needed_where_a_route_names_it() {
 }
 
 #[test]
-fn a_student_has_access_to_the_routes_of_students_alone() {
+fn a_student_has_access_only_to_the_routes_of_students() {
     let (own, class) =
         (Caller::Student(StudentSession::Own), Caller::Student(StudentSession::Class));
     let lessons = Access::Student(StudentSession::Class);
@@ -79,7 +79,7 @@ fn a_student_has_access_to_the_routes_of_students_alone() {
 }
 
 #[test]
-fn a_page_is_for_people_with_its_roles() {
+fn a_page_requires_one_of_its_roles() {
     let page = Access::Page(Roles::named(&["guide"]));
     for role in [Role::Administrator, Role::Guide] {
         assert!(on_route(Caller::Person(role, &Reach::Everything), page).is_ok());
@@ -104,7 +104,7 @@ fn demo_visitors_have_their_own_routes() {
 }
 
 #[test]
-fn a_project_belongs_to_its_members_and_its_key() {
+fn only_members_and_the_own_key_have_access_to_a_project() {
     let rivers = RequestSubject::Project("rivers", false);
     for caller in
         [DEVELOPER, Caller::Person(Role::Guide, &Reach::Everything), Caller::Backend("g1")]
@@ -124,7 +124,7 @@ fn a_project_belongs_to_its_members_and_its_key() {
 }
 
 #[test]
-fn a_game_is_open_to_its_own() {
+fn players_and_backends_have_access_only_to_their_own_game() {
     let ann = ann();
     let token = Caller::Player { player: &ann, trust: PlayerTrust::Person };
     let own = [token, Caller::DemoVisitor(&ann), Caller::Backend("g1"), BOUND];
@@ -141,7 +141,7 @@ fn a_game_is_open_to_its_own() {
 }
 
 #[test]
-fn only_administrators_guides_and_clients_with_the_roster_know_people() {
+fn only_administrators_guides_and_clients_with_roster_scopes_see_people() {
     let reader = client(&[Scope::GamesRead, Scope::RosterRead]);
     for caller in [
         reader,
@@ -163,7 +163,7 @@ fn only_administrators_guides_and_clients_with_the_roster_know_people() {
 }
 
 #[test]
-fn a_developer_sees_the_players_of_own_games_alone() {
+fn a_developer_sees_only_the_players_of_own_games() {
     for caller in [DEVELOPER, BOUND] {
         for is_own in [false, true] {
             let player = RequestSubject::Player { user: "ann", is_own };
@@ -180,7 +180,7 @@ fn a_developer_sees_the_players_of_own_games_alone() {
 }
 
 #[test]
-fn a_game_token_is_for_its_player() {
+fn a_game_token_gives_access_only_to_its_player() {
     let ann = ann();
     for trust in [PlayerTrust::Game, PlayerTrust::Games, PlayerTrust::Person] {
         let token = Caller::Player { player: &ann, trust };
@@ -201,7 +201,7 @@ fn a_game_token_is_for_its_player() {
 }
 
 #[test]
-fn a_token_is_trusted_as_far_as_its_maker_sees() {
+fn a_game_token_sees_no_more_than_its_creator() {
     let key = Caller::Key(Role::Developer, None, &Reach::Everything);
     for maker in [client(&[Scope::GamesWrite]), key] {
         assert_eq!(PlayerTrust::of_maker(maker), PlayerTrust::Games);
@@ -214,7 +214,7 @@ fn a_token_is_trusted_as_far_as_its_maker_sees() {
 }
 
 #[test]
-fn a_backend_sees_its_own_game_and_beyond_it_its_students() {
+fn a_backend_sees_its_own_game_and_more_about_its_students() {
     let backend = Caller::Backend("g1");
     assert!(about(backend, RequestSubject::Player { user: "bob", is_own: false }).is_ok());
     for known in [false, true] {
@@ -226,7 +226,7 @@ fn a_backend_sees_its_own_game_and_beyond_it_its_students() {
 }
 
 #[test]
-fn the_platform_is_changed_by_administrators_and_clients() {
+fn only_administrators_and_clients_change_the_platform() {
     let may = [
         client(&[Scope::GamesWrite]),
         Caller::Person(Role::Administrator, &Reach::Everything),

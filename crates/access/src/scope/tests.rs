@@ -3,14 +3,14 @@
 use super::*;
 
 #[test]
-fn every_name_leads_back_to_its_scope() {
+fn every_name_is_parsed_as_its_scope() {
     for (n, (scope, name)) in NAMES.iter().enumerate() {
         assert_eq!((*scope as usize, scope.name(), name.parse()), (n, *name, Ok(*scope)));
     }
 }
 
 #[test]
-fn everything_opens_every_scope_but_those_that_are_granted_by_name() {
+fn everything_includes_all_scopes_except_those_granted_by_name() {
     let rights = Scopes::EVERYTHING.rights();
     for scope in Scope::all() {
         assert_eq!(
@@ -21,7 +21,7 @@ fn everything_opens_every_scope_but_those_that_are_granted_by_name() {
 }
 
 #[test]
-fn only_the_administrator_has_the_scopes_that_are_granted_by_name() {
+fn only_administrators_have_the_scopes_granted_by_name() {
     for named in [PasswordsRead, PeopleManage, ServerRead] {
         for scope in Scope::all().filter(|scope| *scope != named) {
             assert!(!Scopes::from_iter([scope]).rights().allow(named), "{scope}");
@@ -34,7 +34,7 @@ fn only_the_administrator_has_the_scopes_that_are_granted_by_name() {
 }
 
 #[test]
-fn what_a_scope_opens_is_closed() {
+fn a_scope_includes_all_scopes_of_the_scopes_it_includes() {
     for scope in Scope::all() {
         for opened in scope.opens() {
             for further in opened.opens() {
@@ -45,7 +45,7 @@ fn what_a_scope_opens_is_closed() {
 }
 
 #[test]
-fn reading_the_roster_does_not_open_demographics_or_writes() {
+fn reading_the_roster_includes_neither_demographics_nor_writes() {
     for broad in [OrRosterReadonly, RosterRead] {
         let rights = Scopes::from_iter([broad]).rights();
         assert!(rights.allow(OrRosterCoreReadonly));
@@ -59,7 +59,7 @@ fn reading_the_roster_does_not_open_demographics_or_writes() {
 }
 
 #[test]
-fn lists_are_read_and_written() {
+fn scopes_are_parsed_from_a_list_and_printed_as_one() {
     let text = "lyceum/roster.write  lyceum/roster.read";
     let scopes: Scopes = text.parse().unwrap();
     assert_eq!(scopes.to_string(), "lyceum/roster.read lyceum/roster.write");

@@ -19,11 +19,11 @@ pub struct Overview {
 /// Reads the first page.
 pub fn overview(tx: &mut Tx<'_>) -> Result<Overview> {
     let counts = jobs::counts(tx)?;
-    let of =
+    let count_in =
         |state: &str| counts.iter().find(|(name, _)| name == state).map_or(0, |(_, count)| *count);
     Ok(Overview {
-        waiting_jobs: of("waiting"),
-        failed_jobs: of("failed"),
+        waiting_jobs: count_in("waiting"),
+        failed_jobs: count_in("failed"),
         change_count: audit::list(tx, &AuditFilter::default(), 1, 0)?.total,
     })
 }

@@ -80,7 +80,7 @@ fn session_at(db: &Db, now: Timestamp, text: &str) -> Result<TokenHolder, TokenR
 }
 
 #[test]
-fn a_code_opens_its_class_until_it_closes_however_it_is_typed() {
+fn a_code_in_any_spelling_opens_its_class_until_it_closes() {
     on_both_stores(|db| {
         let tess = teacher(db);
         for minutes in [0, limits::CLASS_SIGN_IN_MAX_MIN + 1, -5] {
@@ -136,7 +136,7 @@ fn wrong_codes_are_limited_by_address() {
 }
 
 #[test]
-fn a_student_answers_with_the_pictures_or_words_of_the_newest_card() {
+fn a_student_signs_in_with_the_pictures_or_words_of_the_newest_card() {
     on_both_stores(|db| {
         let (master, tess) = (MasterKey::random(), teacher(db));
         let (ann, bob) = (student(db, "ann"), student(db, "bob"));

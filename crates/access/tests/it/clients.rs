@@ -13,7 +13,7 @@ fn sign_in(db: &Db, now: Timestamp, id: &str, secret: &str) -> Result<Client, Cl
 }
 
 #[test]
-fn a_client_is_found_as_it_was_made() {
+fn a_client_is_read_as_it_was_created() {
     on_both_stores(|db| {
         let new = NewClient {
             dialect: PayloadDialect::Standard,
@@ -22,25 +22,28 @@ fn a_client_is_found_as_it_was_made() {
             requests_per_second: Some(20),
             ..NewClient::named("Reports")
         };
-        let (made, secret) = write(db, |tx| client::create(tx, morning(), &new));
-        assert_eq!(db.read_blocking(|tx| client::find(tx, &made.id)).unwrap(), Some(made.clone()));
-        assert_eq!(db.read_blocking(client::list).unwrap(), std::slice::from_ref(&made));
-        assert_eq!((made.created, made.revoked), (morning(), None));
-        assert_eq!(made.origins, new.origins);
-        assert_eq!(sign_in(db, morning(), &made.id, &secret), Ok(made));
+        let (stored, secret) = write(db, |tx| client::create(tx, morning(), &new));
+        assert_eq!(
+            db.read_blocking(|tx| client::find(tx, &stored.id)).unwrap(),
+            Some(stored.clone())
+        );
+        assert_eq!(db.read_blocking(client::list).unwrap(), std::slice::from_ref(&stored));
+        assert_eq!((stored.created, stored.revoked), (morning(), None));
+        assert_eq!(stored.origins, new.origins);
+        assert_eq!(sign_in(db, morning(), &stored.id, &secret), Ok(stored));
     });
 }
 
 #[test]
-fn ids_and_secrets_may_be_given_and_are_taken_once() {
+fn ids_and_secrets_can_be_chosen_and_an_id_is_used_once() {
     on_both_stores(|db| {
         let new = NewClient {
             id: Some("reports".into()),
             secret: Some("a secret of 23 letters!".into()),
             ..NewClient::named("Reports")
         };
-        let (made, secret) = write(db, |tx| client::create(tx, morning(), &new));
-        assert_eq!((made.id.as_str(), secret.as_str()), ("reports", "a secret of 23 letters!"));
+        let (created, secret) = write(db, |tx| client::create(tx, morning(), &new));
+        assert_eq!((created.id.as_str(), secret.as_str()), ("reports", "a secret of 23 letters!"));
         let again = db.write_blocking(|tx| client::create(tx, morning(), &new)).unwrap_err();
         assert_eq!(again.kind, ProblemKind::Conflict);
         assert_eq!(again.message, "the client id 'reports' is taken");
@@ -60,7 +63,7 @@ fn random_ids_and_secrets_differ_and_are_long() {
 }
 
 #[test]
-fn secrets_are_stored_as_hashes_alone() {
+fn only_hashes_of_secrets_are_stored() {
     on_both_stores(|db| {
         let (_, secret) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
         let sql = "SELECT hash FROM client_secrets";
@@ -74,18 +77,19 @@ fn secrets_are_stored_as_hashes_alone() {
 #[test]
 fn a_refused_sign_in_names_the_reason() {
     on_both_stores(|db| {
-        let (made, secret) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
+        let (created, secret) =
+            write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
         assert_eq!(sign_in(db, morning(), "nobody", &secret), Err(ClientRefusal::UnknownClient));
         for wrong in ["", "ls_wrong", &secret[..45], &format!("{secret} ")] {
-            assert_eq!(sign_in(db, morning(), &made.id, wrong), Err(ClientRefusal::WrongSecret));
+            assert_eq!(sign_in(db, morning(), &created.id, wrong), Err(ClientRefusal::WrongSecret));
         }
-        write(db, |tx| client::revoke(tx, morning(), &made.id));
-        assert_eq!(sign_in(db, morning(), &made.id, &secret), Err(ClientRefusal::Revoked));
+        write(db, |tx| client::revoke(tx, morning(), &created.id));
+        assert_eq!(sign_in(db, morning(), &created.id, &secret), Err(ClientRefusal::Revoked));
     });
 }
 
 #[test]
-fn values_that_break_their_rule_are_refused() {
+fn clients_with_invalid_values_are_refused() {
     on_both_stores(|db| {
         let named = |name: &str| NewClient::named(name);
         let cases = [
@@ -113,12 +117,13 @@ fn values_that_break_their_rule_are_refused() {
 #[test]
 fn a_rotation_overlaps_and_at_most_two_secrets_are_valid() {
     on_both_stores(|db| {
-        let (made, first) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
+        let (created, first) =
+            write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
         let rotate = |now, hours: i64| {
-            write(db, |tx| client::rotate(tx, now, &made.id, None, hours * 3600)).1
+            write(db, |tx| client::rotate(tx, now, &created.id, None, hours * 3600)).1
         };
         let later = |hours: i64| morning().plus_seconds(hours * 3600);
-        let valid = |now, secret: &str| sign_in(db, now, &made.id, secret).is_ok();
+        let valid = |now, secret: &str| sign_in(db, now, &created.id, secret).is_ok();
 
         let second = rotate(later(1), 24);
         assert!(valid(later(24), &first) && valid(later(24), &second));
@@ -137,17 +142,19 @@ fn a_rotation_overlaps_and_at_most_two_secrets_are_valid() {
 }
 
 #[test]
-fn a_rotation_may_give_the_secret_and_give_it_again() {
+fn a_rotation_can_set_the_secret_and_repeat_the_same_one() {
     on_both_stores(|db| {
-        let (made, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
-        let given = "the same secret twice";
+        let (created, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
+        let chosen_secret = "the same secret twice";
         for hours in [0, 1] {
-            let (_, secret) =
-                write(db, |tx| client::rotate(tx, morning(), &made.id, Some(given), hours * 3600));
-            assert_eq!(secret, given);
+            let (_, secret) = write(db, |tx| {
+                client::rotate(tx, morning(), &created.id, Some(chosen_secret), hours * 3600)
+            });
+            assert_eq!(secret, chosen_secret);
         }
-        assert!(sign_in(db, morning().plus_seconds(9 * 3600), &made.id, given).is_ok());
-        let short = db.write_blocking(|tx| client::rotate(tx, morning(), &made.id, Some("x"), 0));
+        assert!(sign_in(db, morning().plus_seconds(9 * 3600), &created.id, chosen_secret).is_ok());
+        let short =
+            db.write_blocking(|tx| client::rotate(tx, morning(), &created.id, Some("x"), 0));
         assert_eq!(short.unwrap_err().kind, ProblemKind::Invalid);
     });
 }
@@ -161,16 +168,16 @@ fn rotating_or_revoking_needs_a_client() {
         assert_eq!(rotate("nobody").kind, ProblemKind::NotFound);
         let revoked = db.write_blocking(|tx| client::revoke(tx, morning(), "nobody"));
         assert_eq!(revoked.unwrap_err().message, "there is no client 'nobody'");
-        let (made, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
-        write(db, |tx| client::revoke(tx, morning(), &made.id));
-        assert_eq!(rotate(&made.id).kind, ProblemKind::Conflict);
-        let again = write(db, |tx| client::revoke(tx, morning().plus_seconds(60), &made.id));
+        let (created, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
+        write(db, |tx| client::revoke(tx, morning(), &created.id));
+        assert_eq!(rotate(&created.id).kind, ProblemKind::Conflict);
+        let again = write(db, |tx| client::revoke(tx, morning().plus_seconds(60), &created.id));
         assert_eq!(again.revoked, Some(morning()), "the first instant stays");
     });
 }
 
 #[test]
-fn a_server_reads_only_what_changed() {
+fn a_server_reads_only_changed_clients() {
     on_both_stores(|db| {
         let make =
             |name: &str| write(db, |tx| client::create(tx, morning(), &NewClient::named(name))).0;
@@ -217,11 +224,11 @@ fn a_client_is_granted_its_own_scopes() {
 }
 
 #[test]
-fn a_client_without_a_list_has_every_scope_but_those_that_must_be_named() {
+fn a_client_without_scopes_has_all_except_those_granted_by_name() {
     on_both_stores(|db| {
-        let (made, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
-        let found = db.read_blocking(|tx| client::find(tx, &made.id)).unwrap().unwrap();
-        assert_eq!(found.scopes, made.scopes);
+        let (created, _) = write(db, |tx| client::create(tx, morning(), &NewClient::named("x")));
+        let found = db.read_blocking(|tx| client::find(tx, &created.id)).unwrap().unwrap();
+        assert_eq!(found.scopes, created.scopes);
         let rights = found.grant(None).unwrap().rights();
         for scope in Scope::all() {
             let is_had =

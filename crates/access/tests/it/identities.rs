@@ -143,7 +143,7 @@ fn the_log_is_searched_and_paged() {
 }
 
 #[test]
-fn keys_are_rotated_and_end_with_their_makers_account() {
+fn keys_are_rotated_and_end_with_the_account_of_their_creator() {
     on_both_stores(|db| {
         let ada = invited(db, "ada@example.org", Role::Developer);
         let new = NewApiKey {
@@ -165,7 +165,7 @@ fn keys_are_rotated_and_end_with_their_makers_account() {
 }
 
 #[test]
-fn a_clients_last_use_is_known() {
+fn the_last_use_of_a_client_is_recorded() {
     on_both_stores(|db| {
         let new = NewClient::named("reports");
         let (client, _) = write(db, |tx| client::create(tx, morning(), &new));

@@ -31,7 +31,7 @@ fn count(db: &Db) -> i64 {
 }
 
 #[test]
-fn the_first_start_makes_a_key_and_later_starts_read_it() {
+fn the_first_start_creates_a_key_and_later_starts_read_it() {
     on_both_stores(|db| {
         let master = MasterKey::random();
         let first = keyring(db, Production, &master, morning());
@@ -44,7 +44,7 @@ fn the_first_start_makes_a_key_and_later_starts_read_it() {
 }
 
 #[test]
-fn a_key_is_published_before_it_signs_and_its_predecessor_verifies_on() {
+fn a_key_is_published_before_it_signs_and_the_former_one_still_verifies() {
     on_both_stores(|db| {
         let master = MasterKey::random();
         let before = keyring(db, Production, &master, morning().plus_seconds(-DAY_S));
@@ -87,12 +87,12 @@ fn an_old_key_is_replaced_automatically() {
     on_both_stores(|db| {
         let master = MasterKey::random();
         let first = keyring(db, Production, &master, morning());
-        let due = morning().plus_seconds(limits::KEY_ROTATION_DAYS * DAY_S);
-        assert!(!first.rotation_due(due.plus_seconds(-1)));
-        assert!(first.rotation_due(due));
-        assert_eq!(kids(&keyring(db, Production, &master, due)).len(), 2);
-        assert_eq!(kids(&keyring(db, Production, &master, due)).len(), 2, "once is enough");
-        let next = due.plus_seconds(limits::KEY_ROTATION_DAYS * DAY_S);
+        let expected = morning().plus_seconds(limits::KEY_ROTATION_DAYS * DAY_S);
+        assert!(!first.rotation_due(expected.plus_seconds(-1)));
+        assert!(first.rotation_due(expected));
+        assert_eq!(kids(&keyring(db, Production, &master, expected)).len(), 2);
+        assert_eq!(kids(&keyring(db, Production, &master, expected)).len(), 2, "once is enough");
+        let next = expected.plus_seconds(limits::KEY_ROTATION_DAYS * DAY_S);
         keyring(db, Production, &master, next);
         assert_eq!(count(db), 2, "the key whose end has come is deleted");
     });
@@ -105,8 +105,8 @@ fn another_master_key_is_refused_until_the_keys_are_replaced() {
         let old = keyring(db, Production, &master, morning());
         let opened =
             db.write_blocking(|tx| Keyring::open(tx, morning(), &realm(Production), &other));
-        let told = opened.unwrap_err().to_string();
-        assert!(told.contains("was encrypted with another master key"), "{told}");
+        let message = opened.unwrap_err().to_string();
+        assert!(message.contains("was encrypted with another master key"), "{message}");
         let replaced = write(db, |tx| Keyring::replace(tx, morning(), &realm(Production), &other));
         let token = replaced.issue("client", Scopes::EVERYTHING, morning()).token;
         assert_eq!(kids(&replaced), [kid_of(&token)], "it signs at once");
@@ -129,7 +129,7 @@ fn environments_have_keys_of_their_own() {
 }
 
 #[test]
-fn private_keys_are_not_in_the_clear() {
+fn private_keys_are_stored_encrypted() {
     on_both_stores(|db| {
         let master = MasterKey::random();
         let keyring = keyring(db, Production, &master, morning());

@@ -17,7 +17,7 @@ use crate::{morning, on_both_stores, write};
 
 const STAGING: Environment = Environment::Staging;
 
-fn made(db: &Db, email: &str, role: Role) -> Person {
+fn create_person(db: &Db, email: &str, role: Role) -> Person {
     let new = NewPerson {
         email: email.to_owned(),
         name: "Somebody".to_owned(),
@@ -49,10 +49,10 @@ fn bearer(db: &Db, environment: Environment, text: &str) -> Result<TokenHolder, 
 }
 
 #[test]
-fn an_account_is_found_however_its_address_is_spelled_and_made_once() {
+fn an_account_is_created_once_for_all_spellings_of_its_address() {
     on_both_stores(|db| {
         assert!(!db.read_blocking(person::has_sign_in).unwrap());
-        let ada = made(db, " Ada@Example.ORG ", Role::Administrator);
+        let ada = create_person(db, " Ada@Example.ORG ", Role::Administrator);
         assert_eq!((ada.email.as_str(), ada.has_password), ("ada@example.org", true));
         assert!(db.read_blocking(person::has_sign_in).unwrap());
         assert_eq!(write(db, |tx| person::by_email(tx, "ADA@example.org")), Some(ada.clone()));
@@ -76,9 +76,9 @@ fn an_account_is_found_however_its_address_is_spelled_and_made_once() {
 }
 
 #[test]
-fn a_session_ends_by_time_by_idleness_by_signing_out_and_by_the_next_sign_in() {
+fn a_session_ends_by_age_idleness_sign_out_and_the_next_sign_in() {
     on_both_stores(|db| {
-        let ada = made(db, "ada@example.org", Role::Developer);
+        let ada = create_person(db, "ada@example.org", Role::Developer);
         for sort in [SessionKind::Page, SessionKind::Token] {
             let text = begin(db, &ada, sort, None);
             let at = |seconds| owner(db, morning().plus_seconds(seconds), &text, sort);
@@ -110,8 +110,8 @@ fn a_session_ends_by_time_by_idleness_by_signing_out_and_by_the_next_sign_in() {
 #[test]
 fn disabling_ends_everything_and_the_last_administrator_stays() {
     on_both_stores(|db| {
-        made(db, "ada@example.org", Role::Administrator);
-        let grace = made(db, "grace@example.org", Role::Developer);
+        create_person(db, "ada@example.org", Role::Administrator);
+        let grace = create_person(db, "grace@example.org", Role::Developer);
         let token = begin(db, &grace, SessionKind::Token, None);
         let link = write(db, |tx| person::new_link(tx, morning(), &grace));
         assert!(bearer(db, STAGING, &token).is_ok());
@@ -127,7 +127,7 @@ fn disabling_ends_everything_and_the_last_administrator_stays() {
 #[test]
 fn a_link_sets_a_password_once_before_it_expires() {
     on_both_stores(|db| {
-        let ada = made(db, "ada@example.org", Role::Developer);
+        let ada = create_person(db, "ada@example.org", Role::Developer);
         let session = begin(db, &ada, SessionKind::Page, None);
         let stale = write(db, |tx| person::new_link(tx, morning(), &ada));
         let link = write(db, |tx| person::new_link(tx, morning(), &ada));
@@ -150,7 +150,7 @@ fn a_link_sets_a_password_once_before_it_expires() {
 #[test]
 fn an_entry_link_signs_in_once_before_it_expires_and_sets_no_password() {
     on_both_stores(|db| {
-        let ada = made(db, "ada@example.org", Role::Administrator);
+        let ada = create_person(db, "ada@example.org", Role::Administrator);
         let lifetime = limits::DEMO_LINK_LIFETIME_S;
         let link = || write(db, |tx| person::new_entry_link(tx, morning(), &ada, lifetime));
         let (stale, link) = (link(), link());
@@ -176,10 +176,10 @@ fn an_entry_link_signs_in_once_before_it_expires_and_sets_no_password() {
 #[test]
 fn a_key_opens_its_environment_until_it_is_revoked() {
     on_both_stores(|db| {
-        let (made, text) = key(db, "ci", None);
+        let (created, text) = key(db, "ci", None);
         // 256 bits in base64url behind the prefix.
         assert_eq!((text.len(), &text[..3]), (46, "lk_"));
-        assert_eq!(bearer(db, STAGING, &text), Ok(TokenHolder::Key(made.clone())));
+        assert_eq!(bearer(db, STAGING, &text), Ok(TokenHolder::Key(created.clone())));
         assert_eq!(
             bearer(db, Environment::Production, &text),
             Err(TokenRejection::OtherEnvironment)
@@ -200,13 +200,13 @@ fn a_key_opens_its_environment_until_it_is_revoked() {
 }
 
 #[test]
-fn roles_and_memberships_decide_who_may_change_a_project() {
+fn only_administrators_and_members_may_change_a_project() {
     on_both_stores(|db| {
         let may = |who: &TokenHolder, project: &str| {
             db.read_blocking(|tx| who.may_change(tx, project)).unwrap()
         };
-        let admin = TokenHolder::Person(made(db, "ada@example.org", Role::Administrator));
-        let developer = made(db, "grace@example.org", Role::Developer);
+        let admin = TokenHolder::Person(create_person(db, "ada@example.org", Role::Administrator));
+        let developer = create_person(db, "grace@example.org", Role::Developer);
         let grace = TokenHolder::Person(developer.clone());
         assert!(may(&admin, "fractions") && !may(&grace, "fractions"));
         for _ in 0..2 {
@@ -219,7 +219,7 @@ fn roles_and_memberships_decide_who_may_change_a_project() {
         let bound = TokenHolder::Key(key(db, "one", Some("fractions")).0);
         assert!(may(&everywhere, "letters") && may(&bound, "fractions"));
         assert!(!may(&bound, "letters"));
-        let guide = TokenHolder::Person(made(db, "guide@example.org", Role::Guide));
+        let guide = TokenHolder::Person(create_person(db, "guide@example.org", Role::Guide));
         assert!(!guide.scopes().rights().allow(Scope::DemographicsRead));
         assert!(!grace.scopes().rights().allow(Scope::RosterRead));
         assert!(admin.scopes().rights().allow(Scope::RosterWrite));
@@ -229,7 +229,7 @@ fn roles_and_memberships_decide_who_may_change_a_project() {
 #[test]
 fn a_device_code_may_be_polled_at_servers_whose_clocks_differ() {
     on_both_stores(|db| {
-        let ada = made(db, "ada@example.org", Role::Developer);
+        let ada = create_person(db, "ada@example.org", Role::Developer);
         let codes = write(db, |tx| device::start(tx, morning(), STAGING));
         let poll = |seconds: i64| {
             let now = morning().plus_seconds(seconds);
@@ -249,7 +249,7 @@ fn a_device_code_may_be_polled_at_servers_whose_clocks_differ() {
 #[test]
 fn a_device_code_is_approved_by_a_person_and_used_once() {
     on_both_stores(|db| {
-        let ada = made(db, "ada@example.org", Role::Developer);
+        let ada = create_person(db, "ada@example.org", Role::Developer);
         let poll = |seconds: i64, code: &str| {
             let now = morning().plus_seconds(seconds);
             write(db, |tx| device::poll(tx, now, STAGING, code)).map(|(person, _)| person.id)
@@ -257,15 +257,15 @@ fn a_device_code_is_approved_by_a_person_and_used_once() {
         let decide = |code: &str, approve| {
             write(db, |tx| device::decide(tx, morning(), STAGING, code, &ada, approve))
         };
-        let asked = write(db, |tx| device::start(tx, morning(), STAGING));
-        let typed = asked.user_code.to_lowercase().replace('-', " ");
+        let request = write(db, |tx| device::start(tx, morning(), STAGING));
+        let typed = request.user_code.to_lowercase().replace('-', " ");
         let shown = write(db, |tx| device::waiting(tx, morning(), STAGING, &typed));
-        assert_eq!(shown, Some(asked.user_code.clone()));
+        assert_eq!(shown, Some(request.user_code.clone()));
         let elsewhere = write(db, |tx| {
-            device::waiting(tx, morning(), Environment::Production, &asked.user_code)
+            device::waiting(tx, morning(), Environment::Production, &request.user_code)
         });
         assert_eq!(elsewhere, None);
-        let code = asked.device_code.as_str();
+        let code = request.device_code.as_str();
         assert_eq!(poll(0, code), Err(TokenRefusal::Pending));
         assert_eq!(poll(1, code), Err(TokenRefusal::SlowDown));
         assert_eq!(poll(1 + 2, code), Err(TokenRefusal::SlowDown), "five seconds more from now on");
@@ -292,7 +292,7 @@ fn a_device_code_is_approved_by_a_person_and_used_once() {
 }
 
 #[test]
-fn guesses_are_counted_before_they_are_tried_and_expire() {
+fn guesses_are_counted_before_they_are_checked_and_expire() {
     on_both_stores(|db| {
         let subjects = vec![("account ada".to_owned(), 3), ("address 192.0.2.1".to_owned(), 5)];
         let guess = |seconds: i64, subjects: &[guess::GuessedAccount]| {

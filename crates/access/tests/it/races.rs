@@ -67,7 +67,7 @@ fn two_administrators_who_disable_each_other_leave_one() {
 }
 
 #[test]
-fn a_first_administrator_is_made_once() {
+fn the_first_administrator_is_created_once() {
     on_both_stores(|db| {
         let master = || MasterKey::parse(&"7".repeat(64)).unwrap();
         let make = |master: MasterKey, which: &'static str| {
@@ -89,7 +89,7 @@ fn a_first_administrator_is_made_once() {
 }
 
 #[test]
-fn two_keys_in_force_never_have_the_same_name() {
+fn two_active_keys_never_have_the_same_name() {
     one_of_two(
         |_, _| {},
         |tx, round, _| {
@@ -101,7 +101,7 @@ fn two_keys_in_force_never_have_the_same_name() {
 }
 
 #[test]
-fn an_account_is_made_once_for_an_address() {
+fn an_account_is_created_once_for_an_address() {
     one_of_two(
         |_, _| {},
         |tx, round, _| person::create(tx, morning(), &person_of(&email(round, "x"), Role::Guide)),
@@ -109,7 +109,7 @@ fn an_account_is_made_once_for_an_address() {
 }
 
 #[test]
-fn a_client_is_made_once_for_an_id() {
+fn a_client_is_created_once_for_an_id() {
     one_of_two(
         |_, _| {},
         |tx, round, which| {
@@ -120,7 +120,7 @@ fn a_client_is_made_once_for_an_id() {
 }
 
 #[test]
-fn an_account_opens_for_one_identity_of_a_provider() {
+fn an_account_is_linked_to_one_identity_of_a_provider() {
     one_of_two(
         |db, round| {
             let new = person_of(&email(round, "x"), Role::Guide);
@@ -151,17 +151,17 @@ fn a_link_sets_one_of_two_passwords() {
 }
 
 #[test]
-fn a_device_code_gives_one_token() {
+fn a_device_code_is_exchanged_for_one_token() {
     on_both_stores(|db| {
         let new = person_of("ada@example.org", Role::Developer);
         let ada = write(db, |tx| person::create(tx, morning(), &new));
         for round in 0..ROUNDS {
-            let asked = write(db, |tx| device::start(tx, morning(), STAGING));
-            let code = &asked.user_code;
+            let request = write(db, |tx| device::start(tx, morning(), STAGING));
+            let code = &request.user_code;
             write(db, |tx| device::decide(tx, morning(), STAGING, code, &ada, true));
             let poll =
                 |code: String| move |tx: &mut Tx<'_>| device::poll(tx, morning(), STAGING, &code);
-            let code = asked.device_code;
+            let code = request.device_code;
             let (one, other) = at_once(db, poll(code.clone()), poll(code));
             let (one, other) = (one.unwrap(), other.unwrap());
             assert!(one.is_ok() != other.is_ok(), "round {round}: {one:?}, {other:?}");
@@ -170,7 +170,7 @@ fn a_device_code_gives_one_token() {
 }
 
 #[test]
-fn programs_that_ask_at_once_keep_the_limit_of_waiting_sign_ins() {
+fn concurrent_device_requests_keep_the_limit_of_waiting_sign_ins() {
     on_both_stores(|db| {
         let ask = |tx: &mut Tx<'_>| device::start(tx, morning(), STAGING);
         let room = limits::DEVICE_CODES_MAX_COUNT - 1;

@@ -61,7 +61,7 @@ fn people_see_their_own_keys_and_administrators_all() {
 }
 
 #[test]
-fn clients_are_for_administrators_and_each_change_is_noted() {
+fn only_administrators_manage_clients_and_each_change_is_audited() {
     on_both_stores(|db| {
         let ada = someone(db, "ada@example.org", Role::Administrator);
         let dev = someone(db, "dev@example.org", Role::Developer);
@@ -92,7 +92,7 @@ fn clients_are_for_administrators_and_each_change_is_noted() {
 }
 
 #[test]
-fn scopes_are_chosen_on_purpose() {
+fn a_client_needs_chosen_scopes_or_explicitly_all() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     assert_eq!(clients::chosen_scopes(true, &[]).unwrap(), Scopes::default());
     let chosen = clients::chosen_scopes(false, &names(&["lyceum/events.read"])).unwrap();
@@ -104,7 +104,7 @@ fn scopes_are_chosen_on_purpose() {
 }
 
 #[test]
-fn the_server_is_summed_up_and_its_lists_are_pages() {
+fn the_server_page_counts_jobs_and_changes_and_its_lists_have_pages() {
     on_both_stores(|db| {
         let empty = write(db, system::overview);
         assert_eq!((empty.waiting_jobs, empty.failed_jobs, empty.change_count), (0, 0, 0));

@@ -74,7 +74,7 @@ fn an_address_belongs_to_one_account_whatever_its_role() {
 }
 
 #[test]
-fn a_student_has_a_session_in_a_browser_and_nothing_for_programs() {
+fn a_student_has_browser_sessions_but_no_keys_or_device_codes() {
     on_both_stores(|db| {
         let ann = student(db, "ann");
         let text =

@@ -85,7 +85,7 @@ fn claims_contain_client_audience_and_expiry() {
 }
 
 #[test]
-fn time_is_checked_with_a_minute_for_clocks_that_differ() {
+fn times_are_checked_with_a_minute_of_tolerance() {
     with_keyring(|_, keyring| {
         let token = token(keyring);
         let at = |seconds| keyring.verify(&token, morning().plus_seconds(seconds)).map(drop);
@@ -100,7 +100,7 @@ fn time_is_checked_with_a_minute_for_clocks_that_differ() {
 }
 
 #[test]
-fn a_change_in_any_part_is_refused() {
+fn a_token_changed_in_any_part_is_refused() {
     with_keyring(|_, keyring| {
         let token = token(keyring);
         for (n, char) in token.char_indices() {
@@ -134,7 +134,7 @@ fn only_our_algorithm_key_and_type_are_accepted() {
         let token = token(keyring);
         let (header, claims) = (part(&token, 0), token.split('.').nth(1).unwrap());
         let foreign = SigningKey::from_bytes(&[7; 32]);
-        let told = |change: &dyn Fn(&mut Value), sign: bool| {
+        let checked = |change: &dyn Fn(&mut Value), sign: bool| {
             let mut header = header.clone();
             change(&mut header);
             let signed = format!("{}.{claims}", encode(&header));
@@ -142,16 +142,16 @@ fn only_our_algorithm_key_and_type_are_accepted() {
             let signature = if sign { signature.as_slice() } else { &[] };
             keyring.verify(&join(&encode(&header), claims, signature), morning()).unwrap_err()
         };
-        assert_eq!(told(&|_| (), true), TokenError::Signature);
-        assert_eq!(told(&|header| header["alg"] = json!("none"), false), TokenError::Algorithm);
-        assert_eq!(told(&|header| header["alg"] = json!("HS256"), true), TokenError::Algorithm);
-        assert_eq!(told(&|header| header["alg"] = json!("eddsa"), true), TokenError::Algorithm);
-        assert_eq!(told(&|header| header["kid"] = json!("other"), true), TokenError::UnknownKey);
-        assert_eq!(told(&|header| header["typ"] = json!("JWT"), true), TokenError::Malformed);
-        assert_eq!(told(&|header| header["crit"] = json!(["exp"]), true), TokenError::Malformed);
+        assert_eq!(checked(&|_| (), true), TokenError::Signature);
+        assert_eq!(checked(&|header| header["alg"] = json!("none"), false), TokenError::Algorithm);
+        assert_eq!(checked(&|header| header["alg"] = json!("HS256"), true), TokenError::Algorithm);
+        assert_eq!(checked(&|header| header["alg"] = json!("eddsa"), true), TokenError::Algorithm);
+        assert_eq!(checked(&|header| header["kid"] = json!("other"), true), TokenError::UnknownKey);
+        assert_eq!(checked(&|header| header["typ"] = json!("JWT"), true), TokenError::Malformed);
+        assert_eq!(checked(&|header| header["crit"] = json!(["exp"]), true), TokenError::Malformed);
         let embedded = BASE64_URL_SAFE_NO_PAD.encode(foreign.verifying_key().as_bytes());
         let jwk = json!({ "kty": "OKP", "crv": "Ed25519", "x": embedded });
-        assert_eq!(told(&|header| header["jwk"] = jwk.clone(), true), TokenError::Signature);
+        assert_eq!(checked(&|header| header["jwk"] = jwk.clone(), true), TokenError::Signature);
     });
 }
 
@@ -186,7 +186,7 @@ fn environments_refuse_each_others_tokens() {
 }
 
 #[test]
-fn a_game_token_names_user_and_game_and_opens_no_scope() {
+fn a_game_token_names_user_and_game_and_has_no_scope() {
     with_keyring(|_, keyring| {
         let player = Player { user: "ann".to_owned(), game: "rivers".to_owned() };
         let issued = keyring.issue_game("school", &player, morning(), limits::TOKEN_LIFETIME_S);

@@ -24,7 +24,7 @@ fn at_score(score: u8, seeds: u64) -> Vec<QuestionChoice> {
 }
 
 #[test]
-fn each_score_asks_for_the_difficulties_of_its_band() {
+fn each_score_draws_the_difficulties_of_its_band() {
     let golden: [(u8, &[Difficulty]); 6] = [
         (0, &[Easy]),
         (69, &[Easy]),
@@ -49,7 +49,7 @@ fn agree(counts: &[f64], expected: &[f64], bound: f64) {
 }
 
 #[test]
-fn shares_of_a_band_come_out_over_many_draws() {
+fn many_draws_have_the_shares_of_their_band() {
     const DRAWS: u32 = 100_000;
     let bank = bank(4, 4, 4);
     let shares = [(0, 75, 25), (50, 30, 20), (1, 98, 1)];
@@ -75,7 +75,7 @@ fn shares_of_a_band_come_out_over_many_draws() {
 }
 
 #[test]
-fn an_exhausted_difficulty_leads_to_the_next_one() {
+fn an_exhausted_difficulty_is_replaced_by_the_next_one() {
     let (policy, bank) = (powerpath(), bank(1, 1, 2));
     let log = |asked: &[u32]| AnswerLog {
         earlier: Vec::new(),
@@ -98,7 +98,7 @@ fn an_exhausted_difficulty_leads_to_the_next_one() {
 }
 
 #[test]
-fn hard_questions_give_way_to_medium_and_then_to_easy_ones() {
+fn exhausted_hard_questions_are_replaced_by_medium_and_then_easy_ones() {
     let (policy, bank) = (jump_to(95), bank(2, 1, 1));
     // Places: easy 0 and 3, medium 1, hard 2. The first answer leads to 95, where hard is wanted.
     let mut log = AnswerLog { earlier: Vec::new(), answers: vec![answer(0, true)] };
@@ -176,7 +176,7 @@ fn remaining_questions_are_those_not_asked_in_this_attempt() {
 proptest! {
     /// What holds at every step of every attempt, on banks of any mixture.
     #[test]
-    fn nothing_is_repeated_while_something_fresher_is_there(
+    fn no_question_is_repeated_while_a_fresher_one_exists(
         (easy, medium, hard) in (0..6_usize, 0..6_usize, 0..6_usize),
         earlier in prop::collection::vec(0..3_u32, 0..20),
         seed in any::<u64>(),

@@ -27,7 +27,7 @@ fn earned(policy: &Policy, attempt: u32) -> [f64; 8] {
 }
 
 #[test]
-fn xp_at_every_gate_of_every_attempt() {
+fn each_attempt_earns_the_xp_of_its_accuracy() {
     for lesson_type in LessonType::ALL {
         let policy = Policy::shipped(lesson_type);
         assert_eq!(earned(&policy, 1), [1.25, 1.0, 1.0, 0.0, 0.0, 1.25, 1.0, 0.0]);

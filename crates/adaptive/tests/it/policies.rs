@@ -9,7 +9,7 @@ use lyceum_testkit::both_stores;
 const NOW: &str = "2026-01-15T08:00:00.000Z";
 
 #[test]
-fn versions_are_appended_and_stay() {
+fn former_versions_of_a_policy_are_kept() {
     both_stores(MIGRATIONS, |target| {
         let kind = LessonType::Powerpath100;
         let shipped = Policy::shipped(kind);

@@ -21,7 +21,7 @@ fn with(mut policy: Value, pointer: &str, value: Value) -> Value {
 }
 
 #[test]
-fn shipped_policies_are_valid_and_come_back_as_they_are() {
+fn shipped_policies_are_valid_and_survive_a_round_trip() {
     for lesson_type in LessonType::ALL {
         assert_eq!(LessonType::from_name(lesson_type.name()), Some(lesson_type));
         assert_eq!(json!(lesson_type), json!(lesson_type.name()));

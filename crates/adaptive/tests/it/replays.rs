@@ -39,7 +39,7 @@ fn a_seed_draws_the_same_questions_in_every_release() {
 }
 
 #[test]
-fn a_stored_log_replays_to_the_bit() {
+fn a_replay_of_a_stored_log_gives_exactly_the_same_result() {
     for seed in 0..50 {
         let policy = powerpath();
         let (past, choices) = attempt(&policy, &bank(5, 5, 5), vec![1, 0, 1], seed, 0.6, 60);
@@ -86,7 +86,7 @@ fn smaller_steps_leave_an_attempt_unfinished() {
 }
 
 #[test]
-fn other_multipliers_change_the_xp_alone() {
+fn other_multipliers_change_only_the_xp() {
     let policy = Policy::shipped(LessonType::Quiz);
     let other = Policy::of(LessonType::Quiz, BuiltInPolicy::Diminishing);
     let (past, _) = attempt(&policy, &bank(5, 0, 0), Vec::new(), 1, 1.0, 100);
@@ -98,7 +98,7 @@ fn other_multipliers_change_the_xp_alone() {
 
 /// A test is finished by its student, who may change answers until then: the last ones count.
 #[test]
-fn changed_answers_of_a_test_count_in_their_last_form() {
+fn the_last_answer_to_a_question_of_a_test_counts() {
     let policy = Policy::shipped(LessonType::Quiz);
     let answers = [(2, true), (0, false), (1, true), (0, true), (2, false)];
     let answers = answers.map(|(question, right)| answer(question, right)).to_vec();

@@ -43,7 +43,7 @@ fn steps_at_every_boundary() {
 
 /// Half right at 50: half of 9 up less half of 5 down is 2.
 #[test]
-fn a_part_of_the_full_score_moves_by_that_part_of_the_steps() {
+fn a_partial_score_moves_by_its_share_of_the_steps() {
     let policy = powerpath();
     for (score, share, after) in [
         (50, WHOLE / 2, 52),
@@ -118,7 +118,7 @@ fn eleven_right_answers_from_zero_end_an_attempt() {
 /// The expectations of the chain of scores, solved exactly: 13.49, 17.03 and 22.99 answers for students
 /// who are right in 90, 80 and 70 of 100.
 #[test]
-fn attempts_have_the_length_that_the_steps_imply() {
+fn attempts_have_the_length_that_follows_from_the_steps() {
     let (policy, bank) = (powerpath(), bank(60, 60, 60));
     for (chance, expected) in [(0.9, 13.49), (0.8, 17.03), (0.7, 22.99)] {
         let lengths = (0..1000).map(|seed| {
@@ -145,7 +145,7 @@ fn a_test_scores_the_share_of_right_answers() {
 }
 
 #[test]
-fn a_test_is_complete_when_every_question_was_answered() {
+fn a_test_is_complete_once_every_question_is_answered() {
     let (policy, bank) = (Policy::shipped(LessonType::UnitTest), bank(1, 1, 1));
     let mut log = lyceum_adaptive::engine::AnswerLog::default();
     for question in [2, 0, 0] {

@@ -177,7 +177,7 @@ fn students_are_sorted_by_name_and_filtered_by_school_and_grade() {
 }
 
 #[test]
-fn students_of_a_page_have_the_same_work_whatever_decides_about_the_page() {
+fn the_figures_of_a_page_do_not_depend_on_what_selects_its_students() {
     both(|db| {
         records::course(db, "m", "south", "Math");
         let goal = json!({ "metadata": { "goals": { "dailyXp": 7 } } });
@@ -311,11 +311,14 @@ fn today_groups_students_by_what_they_do_and_home_shows_the_classes_of_a_teacher
         assert_eq!((counts.all, counts.working, counts.idle, counts.absent), (3, 1, 0, 2));
         assert_eq!(counts.in_need, 0, "absent students are not among those who need help");
 
-        let of = |email: &str, reach: &Reach| {
+        let classes_of = |email: &str, reach: &Reach| {
             db.read_blocking(|tx| my_classes::read(tx, &tuesday(), email, reach)).unwrap()
         };
         let teacher = Reach::ClassesOf("tess".to_owned());
-        for found in [of("tess@example.org", &Reach::Everything), of("x@example.org", &teacher)] {
+        for found in [
+            classes_of("tess@example.org", &Reach::Everything),
+            classes_of("x@example.org", &teacher),
+        ] {
             let own = found.unwrap();
             assert_eq!((own.counts.all, own.counts.working, own.counts.absent), (2, 1, 1));
             let [class] = own.classes.as_slice() else { panic!("{:?}", own.classes) };
@@ -324,7 +327,7 @@ fn today_groups_students_by_what_they_do_and_home_shows_the_classes_of_a_teacher
                 ("own", own.counts, own.xp)
             );
         }
-        assert!(of("nobody@example.org", &Reach::Everything).is_none());
+        assert!(classes_of("nobody@example.org", &Reach::Everything).is_none());
 
         // The numbers of Home lead to lists of the same students.
         let listed = |class: &str, presence, reach: &Reach| {
@@ -350,7 +353,7 @@ fn today_groups_students_by_what_they_do_and_home_shows_the_classes_of_a_teacher
         assert_eq!(ids(&list.shown), ["ann", "ben"]);
         let north = Reach::organizations(["north"]).unwrap();
         assert!(
-            of("tess@example.org", &north).is_none(),
+            classes_of("tess@example.org", &north).is_none(),
             "an address gives no limited guide a class"
         );
     });
@@ -378,7 +381,7 @@ fn answer(db: &Db, student: &str, at: i64) {
 }
 
 #[test]
-fn an_answer_is_noticed_once_and_by_those_who_reach_the_student() {
+fn an_answer_is_reported_once_to_each_page_that_may_see_the_student() {
     both(|db| {
         let now = noon();
         let north = Reach::organizations(["north"]).unwrap();

@@ -199,7 +199,7 @@ fn a_lesson_shows_how_far_the_student_is() {
 }
 
 #[test]
-fn lessons_of_others_and_unknown_ones_are_answered_alike() {
+fn lessons_of_other_students_are_answered_like_unknown_ones() {
     both(|db| {
         assert_eq!(find(db, "ann", "count").unwrap().course.id, "math");
         let unknown = find(db, "ann", "no-such-lesson").unwrap_err();
@@ -276,7 +276,7 @@ fn the_next_lesson_is_the_started_one_then_the_first() {
 }
 
 #[test]
-fn a_streak_counts_days_of_the_students_zone() {
+fn a_streak_counts_days_of_the_students_time_zone() {
     both(|db| {
         let streak = |zone| {
             let home = home(db, "ann", zone);

@@ -32,7 +32,7 @@ pub(crate) fn get(tx: &mut Tx<'_>, identifier: &str) -> Result<Option<Bank>> {
 }
 
 /// The identifiers that are banks.
-pub(crate) fn known(tx: &mut Tx<'_>, identifiers: &[&str]) -> Result<HashSet<String>> {
+pub(crate) fn existing(tx: &mut Tx<'_>, identifiers: &[&str]) -> Result<HashSet<String>> {
     let sql = format!(
         "SELECT identifier FROM assessment_bank WHERE {}",
         dialect::is_one_of(tx.dialect(), "identifier", "$1")

@@ -13,8 +13,8 @@ pub(crate) use feedback::{append, newest, remove};
 pub(crate) use filter::check as check_filter;
 pub use list::{DocumentPage, list};
 pub use read::{
-    FormerVersion, ItemHead, Text, Versions, each, find, found, json_of, kinds_of, metadata, state,
-    texts, version, versions,
+    FormerVersion, ItemHead, Text, Versions, each, find, json_of, kinds_of, metadata, require,
+    state, texts, version, versions,
 };
 pub(crate) use read::{heads, parsed};
 pub(crate) use references::known;

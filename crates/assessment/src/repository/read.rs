@@ -41,7 +41,7 @@ pub fn find(
 }
 
 /// Finds a document. Errors: `NotFound`, with a different message if it was deleted.
-pub fn found(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str) -> Result<StoredDocument> {
+pub fn require(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str) -> Result<StoredDocument> {
     match find(tx, kind, identifier)? {
         Some(stored) => Ok(stored),
         None => Err(missing(tx, kind, identifier)?),

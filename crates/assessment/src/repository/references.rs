@@ -24,10 +24,11 @@ pub fn resolved(tx: &mut Tx<'_>, references: &[Reference]) -> Result<Vec<(Conten
         existing.extend(known(tx, kind, &names)?.into_iter().map(|name| (kind, name)));
     }
     let target = |reference: &Reference| {
-        let of = |name: &str| (reference.kind, name.to_owned());
+        let target_named = |name: &str| (reference.kind, name.to_owned());
         let names = reference.names();
-        let found = names.iter().map(|name| of(name)).find(|target| existing.contains(target));
-        found.unwrap_or_else(|| of(names[1]))
+        let found =
+            names.iter().map(|name| target_named(name)).find(|target| existing.contains(target));
+        found.unwrap_or_else(|| target_named(names[1]))
     };
     Ok(references.iter().map(target).collect())
 }

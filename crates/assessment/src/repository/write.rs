@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
-use super::read::{find, found};
+use super::read::{find, require};
 use super::references::{known, refer, referrers, resolved};
 use crate::{CheckedDocument, ContentKind, DocumentChange, Metadata, StoredDocument};
 
@@ -56,7 +56,7 @@ pub fn create(
     )?;
     let Some(seq) = seq else {
         let before = find(tx, kind, identifier)?.ok_or_else(|| kind.missing(identifier))?;
-        return match says_same(&before, &stored) {
+        return match has_same_content(&before, &stored) {
             true => Ok(before),
             false => Err(identifier_taken(kind, identifier)),
         };
@@ -87,7 +87,7 @@ pub fn replace(
         updated_at: now.to_string(),
         ..before.clone()
     };
-    if says_same(&before, &stored) {
+    if has_same_content(&before, &stored) {
         return Ok(before);
     }
     let targets = targets(tx, &document)?;
@@ -115,7 +115,7 @@ pub fn replace(
 }
 
 /// Whether two versions are equal.
-fn says_same(one: &StoredDocument, other: &StoredDocument) -> bool {
+fn has_same_content(one: &StoredDocument, other: &StoredDocument) -> bool {
     (&one.xml, &one.json, &one.metadata) == (&other.xml, &other.json, &other.metadata)
 }
 
@@ -178,7 +178,7 @@ fn expect(
     identifier: &str,
     expected: Option<i64>,
 ) -> Result<StoredDocument> {
-    let stored = found(tx, kind, identifier)?;
+    let stored = require(tx, kind, identifier)?;
     match expected.filter(|expected| *expected != stored.version) {
         None => Ok(stored),
         Some(expected) => Err(Problem::new(

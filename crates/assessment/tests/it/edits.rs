@@ -45,7 +45,7 @@ fn object(json: &Value) -> Object {
 /// Makes an edit and stores it.
 fn edit(db: &Db, path: &[&str], edit: &TestEdit) -> Result<StoredDocument> {
     db.write_blocking(|tx| {
-        let stored = repository::found(tx, ContentKind::Test, "rich")?;
+        let stored = repository::require(tx, ContentKind::Test, "rich")?;
         store_edit(tx, &stored, path, edit)
     })
 }
@@ -76,7 +76,7 @@ fn names(member: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn an_edit_leaves_the_rest_of_the_document_alone() {
+fn an_edit_does_not_change_the_rest_of_the_document() {
     both(|db| {
         rich(db);
         let mut added = reference("d");
@@ -105,7 +105,7 @@ fn an_edit_leaves_the_rest_of_the_document_alone() {
 }
 
 #[test]
-fn an_edit_that_does_not_fit_is_refused_by_name() {
+fn an_invalid_edit_is_refused_with_its_reason() {
     use ProblemKind::{Conflict, Invalid, NotFound};
     both(|db| {
         let before = rich(db);
@@ -145,17 +145,18 @@ fn an_edit_that_does_not_fit_is_refused_by_name() {
             assert_eq!(refused.kind, kind, "{path:?} {wrong:?}: {refused}");
             let details =
                 refused.details.iter().map(|detail| format!("{} {}", detail.path, detail.message));
-            let told = details.fold(refused.message.clone(), |told, detail| told + &detail);
-            assert!(told.contains(text), "{path:?} {wrong:?}: {told}");
+            let all_messages = details
+                .fold(refused.message.clone(), |all_messages, detail| all_messages + &detail);
+            assert!(all_messages.contains(text), "{path:?} {wrong:?}: {all_messages}");
         }
         let after =
-            db.read_blocking(|tx| repository::found(tx, ContentKind::Test, "rich")).unwrap();
+            db.read_blocking(|tx| repository::require(tx, ContentKind::Test, "rich")).unwrap();
         assert_eq!(after, before);
     });
 }
 
 #[test]
-fn every_missing_item_of_a_test_is_named_and_a_used_one_stays() {
+fn every_missing_item_of_a_test_is_named_and_a_used_item_is_not_deleted() {
     both(|db| {
         rich(db);
         let lost = RICH
@@ -198,9 +199,9 @@ fn questions_are_the_items_of_a_test_in_its_order() {
     both(|db| {
         rich(db);
         let questions = |name: &str| db.read_blocking(|tx| structure::questions(tx, name));
-        let told: Value = serde_json::from_str(&questions("rich").unwrap()).unwrap();
-        assert_eq!((&told["title"], &told["totalQuestions"]), (&json!("Rich"), &json!(3)));
-        let places: Vec<String> = told["questions"]
+        let found: Value = serde_json::from_str(&questions("rich").unwrap()).unwrap();
+        assert_eq!((&found["title"], &found["totalQuestions"]), (&json!("Rich"), &json!(3)));
+        let places: Vec<String> = found["questions"]
             .as_array()
             .unwrap()
             .iter()
@@ -209,7 +210,7 @@ fn questions_are_the_items_of_a_test_in_its_order() {
         let place =
             json!({ "identifier": "b", "href": "items/b.xml", "testPart": "p1", "section": "s1" });
         assert_eq!(places[1], place.to_string());
-        let items = told["questions"].as_array().unwrap().iter();
+        let items = found["questions"].as_array().unwrap().iter();
         let items: Vec<&str> =
             items.map(|one| one["question"]["identifier"].as_str().unwrap()).collect();
         assert_eq!(items, ["a", "b", "c"]);

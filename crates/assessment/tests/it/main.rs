@@ -60,7 +60,7 @@ fn first_page(limit: &str) -> Query {
 }
 
 #[test]
-fn a_page_holds_as_many_bytes_as_the_limit_allows() {
+fn a_page_has_as_many_documents_as_fit_into_the_byte_limit() {
     let big = draft("big", &"long text ".repeat(limits::QTI_DOCUMENT_MAX_BYTES / 11));
     let shown = 3 * big.xml.len();
     let most = QTI_PAGE_MAX_BYTES / shown;
@@ -87,7 +87,7 @@ fn a_page_holds_as_many_bytes_as_the_limit_allows() {
 }
 
 #[test]
-fn a_title_is_changed_where_it_stands_and_nowhere_else() {
+fn a_change_of_the_title_changes_nothing_else_in_the_document() {
     both(|db| {
         let stored =
             db.write_blocking(|tx| repository::create(tx, now(), &draft("s", "text"))).unwrap();
@@ -159,7 +159,7 @@ fn the_same_document_may_be_sent_again_and_another_is_a_conflict() {
         // A deleted one says so, and can be created again.
         db.write_blocking(|tx| repository::delete(tx, ContentKind::Stimulus, "s", None)).unwrap();
         for gone in [
-            db.read_blocking(|tx| repository::found(tx, ContentKind::Stimulus, "s")).map(drop),
+            db.read_blocking(|tx| repository::require(tx, ContentKind::Stimulus, "s")).map(drop),
             db.write_blocking(|tx| repository::delete(tx, ContentKind::Stimulus, "s", None)),
         ] {
             let gone = gone.unwrap_err();
@@ -170,7 +170,7 @@ fn the_same_document_may_be_sent_again_and_another_is_a_conflict() {
             );
         }
         let never =
-            db.read_blocking(|tx| repository::found(tx, ContentKind::Stimulus, "n")).unwrap_err();
+            db.read_blocking(|tx| repository::require(tx, ContentKind::Stimulus, "n")).unwrap_err();
         assert!(!never.message.contains("deleted"), "{never}");
         assert_eq!(create(&draft("s", "other")).unwrap().version, 2);
     });
@@ -200,7 +200,7 @@ fn a_bank_may_be_sent_again_and_another_is_a_conflict() {
 }
 
 #[test]
-fn a_format_that_nobody_reads_is_refused() {
+fn an_unknown_format_is_refused() {
     for format in ["\"pdf\"", "\"XML\"", "5"] {
         let body = format!(
             "{{\"format\": {format}, \"identifier\": \"s\", \"title\": \"t\", \"content\": \"x\"}}"
@@ -243,7 +243,7 @@ const MAPPED: &str = "<qti-response-declaration identifier='R' cardinality='mult
     </qti-response-processing>";
 
 #[test]
-fn an_answer_is_scored_by_share_and_marked_where_it_breaks_a_rule() {
+fn an_answer_gets_partial_credit_and_is_marked_if_it_breaks_a_rule() {
     for (answer, score, share, valid) in [
         (r#"{"response": ["A", "B"]}"#, 2.0_f64, 1.0_f64, true),
         (r#"{"response": ["A"]}"#, 1.0, 0.5, true),
@@ -253,14 +253,14 @@ fn an_answer_is_scored_by_share_and_marked_where_it_breaks_a_rule() {
         // Otherwise a learner who chooses every option would get the full score.
         (r#"{"response": ["A", "B", "C"]}"#, 2.0, 0.0, false),
     ] {
-        let told = scored(MAPPED, answer).unwrap();
+        let found = scored(MAPPED, answer).unwrap();
         assert_eq!(
-            (told.score.to_bits(), told.max_score.to_bits()),
+            (found.score.to_bits(), found.max_score.to_bits()),
             (score.to_bits(), 2_f64.to_bits())
         );
-        assert_eq!(told.share().to_bits(), share.to_bits(), "{answer}");
-        assert_eq!((told.is_valid, told.faults.is_empty()), (valid, valid), "{answer}");
-        assert!(!told.needs_manual_scoring);
+        assert_eq!(found.share().to_bits(), share.to_bits(), "{answer}");
+        assert_eq!((found.is_valid, found.faults.is_empty()), (valid, valid), "{answer}");
+        assert!(!found.needs_manual_scoring);
     }
     for answer in [r#"{"response": ["Z"]}"#, r#"{"response": ["A"], "identifier": "NOPE"}"#] {
         assert_eq!(scored(MAPPED, answer).unwrap_err().kind, ProblemKind::Invalid, "{answer}");
@@ -268,13 +268,13 @@ fn an_answer_is_scored_by_share_and_marked_where_it_breaks_a_rule() {
     let essay = "<qti-response-declaration identifier='R' cardinality='single' base-type='string'/>\
         <qti-outcome-declaration identifier='SCORE' cardinality='single' base-type='float' normal-maximum='5'/>\
         <qti-item-body><qti-extended-text-interaction response-identifier='R'/></qti-item-body>";
-    let told = scored(essay, r#"{"response": "An essay"}"#).unwrap();
-    assert!(told.needs_manual_scoring && told.max_score.to_bits() == 5_f64.to_bits());
+    let found = scored(essay, r#"{"response": "An essay"}"#).unwrap();
+    assert!(found.needs_manual_scoring && found.max_score.to_bits() == 5_f64.to_bits());
     assert!(!scored(essay, r#"{"response": null}"#).unwrap().needs_manual_scoring);
 }
 
 #[test]
-fn a_session_that_validates_refuses_what_breaks_a_rule() {
+fn a_validating_session_refuses_an_answer_that_breaks_a_rule() {
     let xml = format!(
         "<qti-assessment-item xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' identifier='i' \
          title='t' time-dependent='false'>{MAPPED}</qti-assessment-item>"
@@ -324,7 +324,7 @@ fn the_items_of_a_test_follow_a_seed() {
 }
 
 #[test]
-fn totals_are_those_of_the_rows() {
+fn totals_agree_with_the_rows() {
     both(|db| {
         let total = || db.read_blocking(|tx| repository::list(tx, &first_page("1"))).unwrap().total;
         db.write_blocking(|tx| {

@@ -102,7 +102,7 @@ fn a_large_blob_is_sent_in_parts_and_its_upload_continues_after_a_crash() {
 }
 
 #[test]
-fn a_sweep_removes_unneeded_blobs_from_the_bucket_unless_they_were_asked_for() {
+fn a_sweep_removes_unneeded_blobs_from_the_bucket_unless_they_were_requested() {
     let bucket = Bucket::start();
     let s3 = &bucket.settings;
     let (folder, blobs) = server(s3);
@@ -128,7 +128,7 @@ fn a_sweep_removes_unneeded_blobs_from_the_bucket_unless_they_were_asked_for() {
 }
 
 #[test]
-fn nothing_in_the_bucket_is_deleted_without_the_right() {
+fn nothing_in_the_bucket_is_deleted_without_the_right_to_delete() {
     let bucket = Bucket::start();
     let (folder, blobs) = server(&bucket.settings);
     let right = DeletionRight::default();

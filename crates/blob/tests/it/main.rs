@@ -38,7 +38,7 @@ pub(crate) fn files(folder: &TempDir) -> Vec<String> {
 }
 
 #[test]
-fn a_blob_is_found_by_its_content() {
+fn a_blob_is_found_by_its_digest() {
     let (folder, blobs) = store();
     let abc = Digest::of(b"abc");
     let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -77,7 +77,7 @@ fn a_damaged_blob_is_not_read() {
 }
 
 #[test]
-fn wrong_bytes_leave_nothing() {
+fn bytes_with_another_digest_leave_no_file() {
     let (folder, blobs) = store();
     let problem = blobs.put(&Digest::of(b"abc"), &b"abd"[..]).unwrap_err();
     assert_eq!(problem.kind, ProblemKind::Invalid);

@@ -35,12 +35,12 @@ pub fn read(tx: &mut Tx<'_>, usual: &SchoolHours) -> Result<Vec<OrganizationHour
     })?;
     let in_force = school_hours::in_force(tx, usual, names.keys().map(String::as_str))?;
     let mut all: Vec<OrganizationHours> =
-        in_force.into_iter().map(|(id, in_force)| named(&names, id, in_force)).collect();
+        in_force.into_iter().map(|(id, in_force)| with_names(&names, id, in_force)).collect();
     all.sort_by_cached_key(|one| (lyceum_core::text::folded(&one.name), one.id.clone()));
     Ok(all)
 }
 
-fn named(
+fn with_names(
     names: &std::collections::HashMap<String, String>,
     id: String,
     in_force: SchoolHoursInForce,
@@ -56,5 +56,5 @@ pub fn one(tx: &mut Tx<'_>, usual: &SchoolHours, id: &str) -> Result<Organizatio
     let ids = [Some(id), in_force.set_by.as_deref()];
     let orgs = fields::of_all(tx, &ORG, ids.into_iter().flatten())?;
     let names = orgs.iter().map(|(id, org)| (id.clone(), fields::text(org, "name").to_owned()));
-    Ok(named(&names.collect(), id.to_owned(), in_force))
+    Ok(with_names(&names.collect(), id.to_owned(), in_force))
 }

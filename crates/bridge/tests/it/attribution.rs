@@ -30,7 +30,7 @@ fn xp_of_enrollment(db: &Db, id: &str) -> i64 {
 }
 
 #[test]
-fn events_of_unknown_people_count_once_they_are_known() {
+fn events_of_unknown_people_are_counted_once_the_people_are_known() {
     both(|db| {
         school(db);
         let by_email = CustomEvent {
@@ -103,15 +103,15 @@ fn facts_belong_to_the_named_course_or_the_course_of_their_subject() {
         enroll(db, "e-old", "ann", "old", Some("2026-01-01"));
         enroll(db, "e-new", "ann", "new", Some("2026-03-01"));
         enroll(db, "e-art", "ann", "art", None);
-        let said = |number, time: &str| CustomEvent::activity(number, "ann", time);
+        let event = |number, time: &str| CustomEvent::activity(number, "ann", time);
         let events = [
-            said(1, "2026-03-10T12:00:00Z"),
-            said(2, "2026-02-10T12:00:00Z"),
-            said(3, "2025-02-10T12:00:00Z"),
-            said(4, "2026-03-10T12:00:00Z").in_course("old"),
-            said(5, "2026-03-10T12:00:00Z").in_course("elsewhere"),
-            CustomEvent { subject: "reading".into(), ..said(6, "2026-02-10T12:00:00Z") },
-            CustomEvent { subject: "Science".into(), ..said(7, "2026-03-10T12:00:00Z") },
+            event(1, "2026-03-10T12:00:00Z"),
+            event(2, "2026-02-10T12:00:00Z"),
+            event(3, "2025-02-10T12:00:00Z"),
+            event(4, "2026-03-10T12:00:00Z").in_course("old"),
+            event(5, "2026-03-10T12:00:00Z").in_course("elsewhere"),
+            CustomEvent { subject: "reading".into(), ..event(6, "2026-02-10T12:00:00Z") },
+            CustomEvent { subject: "Science".into(), ..event(7, "2026-03-10T12:00:00Z") },
         ];
         send(db, &events.map(|one| one.sent(SENT)));
         assert_eq!(xp_of_enrollment(db, "e-old"), 30, "2, 3 by subject and time, 4 by course");
@@ -189,16 +189,16 @@ fn a_class_has_the_same_numbers_as_its_students_one_by_one() {
             enroll(db, &format!("e-{id}"), id, "c", None);
         }
         student(db, "eve", "eve@example.org");
-        let said = |number, actor: &str| CustomEvent::activity(number, actor, AT);
-        let reading = CustomEvent { subject: "Reading".into(), ..said(5, "cleo") };
+        let event = |number, actor: &str| CustomEvent::activity(number, actor, AT);
+        let reading = CustomEvent { subject: "Reading".into(), ..event(5, "cleo") };
         let events = [
-            said(1, "bob").with_email("shared@example.org"),
-            said(2, "nobody").with_email("SHARED@example.org"),
-            said(3, "eve").with_email("cleo@example.org"),
-            said(4, "stranger").with_email("cleo@example.org"),
+            event(1, "bob").with_email("shared@example.org"),
+            event(2, "nobody").with_email("SHARED@example.org"),
+            event(3, "eve").with_email("cleo@example.org"),
+            event(4, "stranger").with_email("cleo@example.org"),
             reading,
-            said(6, "dan"),
-            said(7, "eve"),
+            event(6, "dan"),
+            event(7, "eve"),
         ];
         send(db, &events.map(|one| one.sent(SENT)));
         let class = lyceum_roster::repository::MemberCounts { students: 4, teachers: 0 };

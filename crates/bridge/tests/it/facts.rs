@@ -94,9 +94,9 @@ fn time(random: &mut RandomStream, at: i64) -> Value {
 }
 
 /// What the user's events add to a measure between the instants, computed event by event.
-fn naive(said: &[CustomEvent], user: &str, measure: &str, from: i64, to: i64) -> i64 {
+fn naive(activities: &[CustomEvent], user: &str, measure: &str, from: i64, to: i64) -> i64 {
     let mut sum = 0;
-    for one in said.iter().filter(|one| one.actor == iri("users", user)) {
+    for one in activities.iter().filter(|one| one.actor == iri("users", user)) {
         let at = one.time.milliseconds();
         for item in one.items.iter().filter(|item| item["type"] == measure) {
             #[expect(clippy::cast_possible_truncation, reason = "small numbers")]
@@ -128,8 +128,8 @@ fn total_by_app(report: &Report, measure: Measure) -> i64 {
         .sum()
 }
 
-fn sent(said: &[CustomEvent]) -> Vec<Event> {
-    said.iter().map(|one| one.sent(SENT)).collect()
+fn sent(activities: &[CustomEvent]) -> Vec<Event> {
+    activities.iter().map(|one| one.sent(SENT)).collect()
 }
 
 #[test]
@@ -142,8 +142,9 @@ fn sums_over_days_are_sums_over_apps_are_sums_of_raw_events() {
             student(db, id, email);
         }
         let mut random = RandomStream::seeded(3);
-        let said: Vec<CustomEvent> = (0..300).map(|number| some(&mut random, number)).collect();
-        send(db, &sent(&said));
+        let activities: Vec<CustomEvent> =
+            (0..300).map(|number| some(&mut random, number)).collect();
+        send(db, &sent(&activities));
         for round in 0..rounds(60, 2000) {
             let zone = Zone::from_name(random.pick::<&str>(&ZONES)).unwrap();
             let (a, b) = (instant(&mut random), instant(&mut random));
@@ -153,7 +154,7 @@ fn sums_over_days_are_sums_over_apps_are_sums_of_raw_events() {
                 *random.pick(&[("ann", "ann"), ("bob", "bob"), ("cleo d", "cleo%20d")]);
             let report = active(db, user, range(a, b), &zone);
             for (measure, name) in Measure::ALL {
-                let wanted = naive(&said, path, name, a, b);
+                let wanted = naive(&activities, path, name, a, b);
                 let what = format!("{name} of {user} from {a} to {b} in {zone:?}");
                 assert_eq!(total(&report, measure), wanted, "days: {what}");
                 assert_eq!(total_by_app(&report, measure), wanted, "apps: {what}");
@@ -163,7 +164,12 @@ fn sums_over_days_are_sums_over_apps_are_sums_of_raw_events() {
                 let to = zone.start_of(day.0.tomorrow().unwrap()).milliseconds().min(b);
                 for (measure, name) in Measure::ALL {
                     let sum: i64 = subjects.values().map(|it| it.sums.of(measure)).sum();
-                    assert_eq!(sum, naive(&said, path, name, from, to), "{name} on {}", day.0);
+                    assert_eq!(
+                        sum,
+                        naive(&activities, path, name, from, to),
+                        "{name} on {}",
+                        day.0
+                    );
                 }
             }
         }
@@ -171,12 +177,13 @@ fn sums_over_days_are_sums_over_apps_are_sums_of_raw_events() {
 }
 
 #[test]
-fn order_duplicates_and_batches_leave_the_same_rows() {
+fn order_duplicates_and_batches_do_not_change_the_rows() {
     both(|db| {
         for round in 0..rounds(4, 60) {
             let mut random = RandomStream::seeded(100 + round);
-            let said: Vec<CustomEvent> = (0..80).map(|number| some(&mut random, number)).collect();
-            let events = sent(&said);
+            let activities: Vec<CustomEvent> =
+                (0..80).map(|number| some(&mut random, number)).collect();
+            let events = sent(&activities);
             send(db, &events);
             let once = rows(db);
             assert!(once.len() > 80, "{}", once.len());
@@ -203,7 +210,7 @@ fn order_duplicates_and_batches_leave_the_same_rows() {
 }
 
 #[test]
-fn a_correction_takes_the_place_of_what_it_corrects() {
+fn a_correction_replaces_what_it_corrects() {
     both(|db| {
         for round in 0..rounds(4, 60) {
             let mut random = RandomStream::seeded(500 + round);
@@ -239,7 +246,7 @@ fn a_correction_takes_the_place_of_what_it_corrects() {
 
 /// On PostgreSQL, each connection counts separately, and one connection can subtract what another one counted.
 #[test]
-fn a_correction_through_another_connection_takes_back_what_was_counted() {
+fn a_correction_through_another_connection_subtracts_what_was_counted() {
     let migrations = migrations();
     lyceum_testkit::both_stores(&migrations, |target| {
         let [one, other] = [(); 2].map(|()| Db::open(target, &migrations).unwrap());
@@ -263,8 +270,9 @@ fn a_correction_through_another_connection_takes_back_what_was_counted() {
 fn a_rebuild_corrects_wrong_facts() {
     both(|db| {
         let mut random = RandomStream::seeded(9);
-        let said: Vec<CustomEvent> = (0..100).map(|number| some(&mut random, number)).collect();
-        let (together, apart) = said.split_at(60);
+        let activities: Vec<CustomEvent> =
+            (0..100).map(|number| some(&mut random, number)).collect();
+        let (together, apart) = activities.split_at(60);
         send(db, &sent(together));
         sum(db);
         for few in apart.chunks(5) {
@@ -284,7 +292,8 @@ fn a_rebuild_corrects_wrong_facts() {
 fn facts_in_runs_equal_facts_in_rows() {
     both(|db| {
         let mut random = RandomStream::seeded(57);
-        let said: Vec<CustomEvent> = (0..4_500).map(|number| some(&mut random, number)).collect();
+        let activities: Vec<CustomEvent> =
+            (0..4_500).map(|number| some(&mut random, number)).collect();
         let corrected: Vec<Event> = (0..200)
             .map(|number| {
                 CustomEvent { number: number * 20, ..some(&mut random, number) }.sent(LATER)
@@ -293,7 +302,7 @@ fn facts_in_runs_equal_facts_in_rows() {
         let small_size = if lyceum_testkit::full_size() { 5 } else { 20 };
         let ends = [900, small_size].map(|size| {
             empty(db);
-            for (at, batch) in sent(&said).chunks(size).enumerate() {
+            for (at, batch) in sent(&activities).chunks(size).enumerate() {
                 send(db, batch);
                 if at % 3 == 0 {
                     gather(db);

@@ -25,7 +25,7 @@ fn mastered(db: &Db, subject: &str) -> Value {
 }
 
 #[test]
-fn each_source_names_its_highest_grade_by_value() {
+fn each_source_reports_its_highest_grade_by_value() {
     both(|db| {
         school(db);
         student(db, "ann", "ann@example.org");

@@ -57,22 +57,22 @@ fn migrated_facts_stay_and_can_be_corrected_and_split() {
     let file = StoreLocation::Sqlite(folder.path().join("now.db"));
     let now = Db::open(&file, &all).unwrap();
     let mut random = RandomStream::seeded(31);
-    let mut said: Vec<CustomEvent> = (0..60).map(|number| one(&mut random, number)).collect();
-    let events = |said: &[CustomEvent], sent: &str| {
-        said.iter().map(|one| one.sent(sent)).collect::<Vec<_>>()
+    let mut activities: Vec<CustomEvent> = (0..60).map(|number| one(&mut random, number)).collect();
+    let events = |activities: &[CustomEvent], sent: &str| {
+        activities.iter().map(|one| one.sent(sent)).collect::<Vec<_>>()
     };
     // A few at a time, with their text in their rows, as it was then.
-    for few in said.chunks(8) {
+    for few in activities.chunks(8) {
         send(&now, &events(few, SENT));
     }
     let copies =
         COPIED.map(|(query, table, columns)| (read(&now, query, columns.len()), table, columns));
     let wanted = rows(&now);
-    for one in said.iter_mut().step_by(2) {
+    for one in activities.iter_mut().step_by(2) {
         one.items.push(serde_json::json!({"type": "masteredUnits", "value": 3}));
         one.subject = "Reading".into();
     }
-    send(&now, &events(&said, LATER));
+    send(&now, &events(&activities, LATER));
     let corrected = rows(&now);
     assert_ne!(corrected, wanted);
     lyceum_testkit::both_stores(&former, |target| {
@@ -88,7 +88,7 @@ fn migrated_facts_stay_and_can_be_corrected_and_split() {
         drop(db);
         let db = Db::open(target, &all).unwrap();
         assert_eq!(rows(&db), wanted);
-        send(&db, &events(&said, LATER));
+        send(&db, &events(&activities, LATER));
         assert_eq!(rows(&db), corrected);
         rebuild(&db);
         assert_eq!(rows(&db), corrected, "taken apart");

@@ -64,7 +64,7 @@ fn days(db: &Db) -> Vec<StudentDay> {
 }
 
 /// The students who need attention, each with the rules that apply.
-fn told(needs: &[StudentInNeed]) -> Vec<(String, Vec<&'static str>)> {
+fn ids_and_rules(needs: &[StudentInNeed]) -> Vec<(String, Vec<&'static str>)> {
     let rules = |need: &StudentInNeed| need.reasons.iter().map(|reason| reason.rule.id).collect();
     needs.iter().map(|need| (need.day.learner.id.clone(), rules(need))).collect()
 }
@@ -108,8 +108,8 @@ fn each_rule_finds_only_the_students_it_is_for() {
                     "metadata": if *taught == "goal" { json!({"goals": {"dailyXp": 70}}) } else { json!({}) },
                 }),
             );
-            let said = CustomEvent::activity(number, id, time).with_items(items.clone());
-            events.push(said.sent(SENT));
+            let event = CustomEvent::activity(number, id, time).with_items(items.clone());
+            events.push(event.sent(SENT));
         }
         send(db, &events);
         let mut found = days(db);
@@ -130,7 +130,7 @@ fn each_rule_finds_only_the_students_it_is_for() {
         ]
         .map(|(id, rule)| (id.to_owned(), vec![rule]))
         .into();
-        assert_eq!(told(&needs), wanted, "those behind first, then by weight");
+        assert_eq!(ids_and_rules(&needs), wanted, "those behind first, then by weight");
         let rules: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
         let spoken: Vec<&str> = wanted.iter().flat_map(|(_, rules)| rules.clone()).collect();
         assert_eq!(spoken, rules, "every rule speaks of somebody");
@@ -156,15 +156,15 @@ fn students_behind_their_goal_come_first() {
         ("behind".to_owned(), vec!["behind", "inaccurate"]),
         ("failing".to_owned(), vec!["failures", "inaccurate"]),
     ];
-    assert_eq!(told(&found), wanted);
+    assert_eq!(ids_and_rules(&found), wanted);
     // Nothing is due on Saturdays.
     let saturday = "2026-03-14T11:00:00Z".parse().unwrap();
     let found = students_in_need(vec![day(saturday, "behind", 10, 0)], RULES, saturday);
-    assert_eq!(told(&found), [("behind".to_owned(), vec!["inaccurate"])]);
+    assert_eq!(ids_and_rules(&found), [("behind".to_owned(), vec!["inaccurate"])]);
 }
 
 #[test]
-fn a_day_of_all_students_agrees_with_the_reports_of_each() {
+fn the_day_of_all_students_agrees_with_the_report_of_each_student() {
     both(|db| {
         school(db);
         course(db, "c", &["Math"]);
@@ -212,7 +212,7 @@ fn a_day_of_all_students_agrees_with_the_reports_of_each() {
                 })
                 .unwrap();
             for (measure, _) in Measure::ALL {
-                let told: i64 = report
+                let message: i64 = report
                     .facts
                     .values()
                     .flat_map(|day| day.values())
@@ -220,7 +220,7 @@ fn a_day_of_all_students_agrees_with_the_reports_of_each() {
                     .sum();
                 let of_events: i64 = behind.iter().map(|one| one.sums.of(measure)).sum();
                 let sums = [day.sums.of(measure), of_events, one.sums.of(measure)];
-                assert_eq!(sums, [told; 3], "{id} {measure:?}");
+                assert_eq!(sums, [message; 3], "{id} {measure:?}");
             }
             assert_eq!((day.last, day.school_day), (one.last, one.school_day), "{id}");
         }

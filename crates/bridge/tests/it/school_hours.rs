@@ -72,12 +72,12 @@ fn ends(db: &Db) -> Vec<(String, String, String)> {
 fn the_nearest_organization_above_sets_the_hours() {
     both(|db| {
         district(db);
-        let told = |expected: [(&str, &str, &str); 4]| {
+        let check = |expected: [(&str, &str, &str); 4]| {
             let expected =
                 expected.map(|(id, ends, by)| (id.to_owned(), ends.to_owned(), by.to_owned()));
             assert_eq!(ends(db), expected);
         };
-        told([
+        check([
             ("district", "16:00", ""),
             ("north", "16:00", ""),
             ("south", "16:00", ""),
@@ -85,7 +85,7 @@ fn the_nearest_organization_above_sets_the_hours() {
         ]);
         set(db, "state", "14:00");
         set(db, "north", "12:00");
-        told([
+        check([
             ("district", "14:00", "The state"),
             ("north", "12:00", "The north"),
             ("south", "14:00", "The state"),
@@ -93,7 +93,7 @@ fn the_nearest_organization_above_sets_the_hours() {
         ]);
         set(db, "district", "13:00");
         set(db, "state", "15:00");
-        told([
+        check([
             ("district", "13:00", "The district"),
             ("north", "12:00", "The north"),
             ("south", "13:00", "The district"),
@@ -146,7 +146,7 @@ fn wrong_hours_and_organizations_outside_the_reach_are_refused() {
 }
 
 #[test]
-fn students_work_are_idle_absent_or_off() {
+fn each_student_is_working_idle_absent_or_off() {
     both(|db| {
         school(db);
         course(db, "c", &["Math"]);
@@ -177,7 +177,7 @@ fn students_work_are_idle_absent_or_off() {
 }
 
 #[test]
-fn each_student_has_the_day_of_the_own_school() {
+fn each_student_has_the_school_hours_of_their_own_school() {
     both(|db| {
         school(db);
         course(db, "c", &["Math"]);

@@ -49,17 +49,17 @@ fn school(db: &Db, students: i64) {
 
 /// Settles all users. Returns the number of pages, and the number of pages on which something was due.
 fn sweep(db: &Db, now: Timestamp, who: &SettledUsers) -> (usize, usize) {
-    let (mut pages, mut due, mut after) = (0, 0, 0);
+    let (mut pages, mut expected, mut after) = (0, 0, 0);
     loop {
         let (is_due, next) = db.read_blocking(|tx| settle::find_due(tx, now, who, after)).unwrap();
         pages += 1;
         if is_due {
-            due += 1;
+            expected += 1;
             db.write_blocking(|tx| settle::settle(tx, now, who, after)).unwrap();
         }
         match next {
             Some(next) => after = next,
-            None => return (pages, due),
+            None => return (pages, expected),
         }
     }
 }
@@ -197,7 +197,7 @@ fn another_class_with_the_id_of_a_default_class_is_not_used() {
 }
 
 #[test]
-fn two_who_enrol_at_once_share_one_default_class() {
+fn two_concurrent_enrollments_share_one_default_class() {
     both(|db| {
         school(db, 2);
         let now = instant("2026-01-15");

@@ -66,14 +66,14 @@ fn lists_nest_as_the_tree_does() {
 }
 
 #[test]
-fn a_deep_tree_is_closed_again() {
+fn all_elements_of_a_deep_tree_are_closed() {
     let nodes = (0..500).map(|depth| node(&format!("d{depth}"), depth)).collect();
     let shown = depths(&page(nodes, Vec::new()));
     assert_eq!(shown.last().unwrap().1, 499);
 }
 
 #[test]
-fn a_standard_names_its_places_and_each_place_its_standards() {
+fn a_standard_links_to_its_course_parts_and_each_part_to_its_standards() {
     let standard =
         CourseStandard { item: "i-1".into(), code: "3.NF".into(), states: "Know \"⅓\"".into() };
     let covering = CourseNode { standards: vec![standard.clone()], ..node("1", 0) };

@@ -126,7 +126,7 @@ fn values_never_become_markup() {
 }
 
 #[test]
-fn a_list_of_items_shows_the_same_as_a_list_of_their_rows_and_makes_the_cells_that_it_needs() {
+fn a_lazy_list_shows_the_same_rows_and_builds_only_the_cells_it_needs() {
     const COLUMNS: &[Column] = &[Column::text("name", "Name"), Column::number("xp", "XP")];
     let items: Vec<(String, Option<i64>)> = (0..130)
         .map(|number| {
@@ -151,15 +151,15 @@ fn a_list_of_items_shows_the_same_as_a_list_of_their_rows_and_makes_the_cells_th
     for (asked, needed) in queries {
         let rows = items.iter().map(|item| ["name", "xp"].map(|key| cell(item, key)).into());
         let of_rows = List::new("Students", COLUMNS, query(asked), rows.collect());
-        let made = std::cell::Cell::new(0);
+        let created = std::cell::Cell::new(0);
         let counted = |item: &_, column: &str| {
-            made.set(made.get() + 1);
+            created.set(created.get() + 1);
             cell(item, column)
         };
         let of_items = List::of_items("Students", COLUMNS, query(asked), &items, counted);
         assert_eq!(of_items.to_string(), of_rows.to_string(), "{asked}");
         assert_eq!(of_items.total(), of_rows.total(), "{asked}");
-        assert_eq!(made.get(), needed, "{asked}");
+        assert_eq!(created.get(), needed, "{asked}");
         if let Some(format) = of_items.export() {
             assert_eq!(of_items.exported(format).unwrap(), of_rows.exported(format).unwrap());
         }

@@ -332,8 +332,8 @@ pub fn no_color() -> bool {
 /// Settings that have a meaning only together, with the case in which neither is set.
 const PAIRS: [(&str, &str, &str); 3] = [
     ("tls.certificate", "tls.key", "for plain HTTP"),
-    ("admin.email", "admin.password", "where the first administrator is made otherwise"),
-    ("oidc.issuer", "oidc.client_id", "where people sign in by password"),
+    ("admin.email", "admin.password", "to create the first administrator by a link"),
+    ("oidc.issuer", "oidc.client_id", "to let people sign in by password"),
 ];
 
 fn check_pairs(loaded: &LoadedConfig) -> Result<(), SettingError> {

@@ -88,10 +88,10 @@ fn every_error_has_its_path() {
         "nots": 1,
     }));
     assert_eq!(problem.kind, ProblemKind::Invalid);
-    let told: Vec<String> =
+    let messages: Vec<String> =
         problem.details.iter().map(|it| format!("{} {}", it.path, it.message)).collect();
     assert_eq!(
-        told,
+        messages,
         [
             "buyer is required; send a string",
             "note must be a string",
@@ -109,7 +109,7 @@ fn every_error_has_its_path() {
 
 #[test]
 fn each_kind_of_error_has_its_message() {
-    for (changes, told) in [
+    for (changes, message) in [
         (json!({ "buyer": " " }), "buyer: must not be empty"),
         (json!({ "buyer": "a\nb" }), "buyer: must not contain control characters"),
         (json!({ "buyer": "x".repeat(2049) }), "buyer: must have at most 2048 bytes"),
@@ -130,20 +130,20 @@ fn each_kind_of_error_has_its_message() {
             "pay.by: must be one of card, cash (got 'cart'; did you mean 'card'?)",
         ),
     ] {
-        assert_eq!(refused(order(changes)).message, told);
+        assert_eq!(refused(order(changes)).message, message);
     }
 }
 
 #[test]
 fn json_of_another_type_is_malformed() {
-    for (text, told) in [
+    for (text, message) in [
         ("{", "the body is not JSON at line 1, column 1"),
         ("[]", "the body must be a JSON object"),
         ("3", "the body must be a JSON object"),
     ] {
         let problem = body::read::<Order>(text.as_bytes()).unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Malformed, "{text}");
-        assert!(problem.message.starts_with(told), "{}", problem.message);
+        assert!(problem.message.starts_with(message), "{}", problem.message);
     }
     assert_eq!(body::read::<Order>(b"").unwrap_err().details.len(), 2, "an empty body is {{}}");
 }

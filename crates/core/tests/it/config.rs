@@ -72,7 +72,7 @@ fn the_public_address_follows_the_listener() {
 }
 
 #[test]
-fn variables_hold_lists_and_test_variables_are_no_settings() {
+fn variables_may_contain_lists_and_test_variables_are_ignored() {
     let pairs = [
         ("LYCEUM_SERVER__TRUSTED_PROXIES", "10.0.0.0/8, ::1"),
         ("LYCEUM_TEST_ANYTHING", "x"),
@@ -87,7 +87,7 @@ fn variables_hold_lists_and_test_variables_are_no_settings() {
 }
 
 #[test]
-fn unknown_names_are_refused_with_the_nearest() {
+fn unknown_names_are_refused_with_the_nearest_known_name() {
     let did = |name: &str| Some(format!("did you mean {name}?"));
     assert_eq!(
         refusal("[server]\n\nlistne = 'a:1'", &[], &[]),
@@ -123,17 +123,17 @@ fn unknown_names_are_refused_with_the_nearest() {
 
 #[test]
 fn invalid_values_are_refused_with_their_location() {
-    let told = |text: &str, pairs: &[(&str, &str)]| refusal(text, pairs, &[]).0;
+    let message_of = |text: &str, pairs: &[(&str, &str)]| refusal(text, pairs, &[]).0;
     assert_eq!(
-        told("[server]\nworkers = 'many'", &[]),
+        message_of("[server]\nworkers = 'many'", &[]),
         "FILE:2: 'server.workers' must be a whole number, not \"many\"",
     );
     assert_eq!(
-        told("", &[("LYCEUM_SERVER__COMPRESSION", "yes")]),
+        message_of("", &[("LYCEUM_SERVER__COMPRESSION", "yes")]),
         "LYCEUM_SERVER__COMPRESSION: 'server.compression' must be true or false, not \"yes\"",
     );
     assert_eq!(
-        told("", &[("LYCEUM_SERVER__LOG_FORMAT", "xml")]),
+        message_of("", &[("LYCEUM_SERVER__LOG_FORMAT", "xml")]),
         "LYCEUM_SERVER__LOG_FORMAT: 'server.log_format': \
          unknown variant `xml`, expected `text` or `json`",
     );
@@ -142,22 +142,23 @@ fn invalid_values_are_refused_with_their_location() {
         "--listen: 'server.listen': must be HOST:PORT such as 127.0.0.1:8080: got '4321'",
     );
     assert_eq!(
-        told("", &[("LYCEUM_SERVER__TRUSTED_PROXIES", "10.0.0.0/33")]),
+        message_of("", &[("LYCEUM_SERVER__TRUSTED_PROXIES", "10.0.0.0/33")]),
         "LYCEUM_SERVER__TRUSTED_PROXIES: 'server.trusted_proxies': must be an IP address or a \
          network such as 10.0.0.0/8: got '10.0.0.0/33'",
     );
     assert_eq!(
-        told("[store]\npostgres_connections = 0", &[]),
+        message_of("[store]\npostgres_connections = 0", &[]),
         "FILE:2: 'store.postgres_connections': must be above 0",
     );
     assert_eq!(
-        told("[metrics]\naddress = '9464'", &[]),
+        message_of("[metrics]\naddress = '9464'", &[]),
         "FILE:2: 'metrics.address': must be HOST:PORT such as 127.0.0.1:8080: got '9464'",
     );
     assert!(
-        told("[server]\nworkers = -1", &[]).starts_with("FILE:2: 'server.workers': invalid value")
+        message_of("[server]\nworkers = -1", &[])
+            .starts_with("FILE:2: 'server.workers': invalid value")
     );
-    assert!(told("[server\n", &[]).starts_with("FILE:1: "));
+    assert!(message_of("[server\n", &[]).starts_with("FILE:1: "));
     let missing = load(Some(Path::new("no/such.toml")), [], &[]).unwrap_err().to_string();
     assert!(missing.starts_with("no/such.toml:1: the settings file cannot be read: "), "{missing}");
 }

@@ -106,10 +106,10 @@ impl UnsignedRecord {
             if credential.is_object() && credential.get("proof").is_none() {
                 let path = format!("credentialSubject.verifiableCredential[{n}]");
                 let with_proof = signer.sign_any(credential.take(), now);
-                *credential = listed(with_proof.map_err(|problem| below(problem, &path))?);
+                *credential = with_proof_list(with_proof.map_err(|problem| below(problem, &path))?);
             }
         }
-        self.version.body = listed(signer.sign(self.credential, now)?).to_string();
+        self.version.body = with_proof_list(signer.sign(self.credential, now)?).to_string();
         if self.version.body.len() > limits::CLR_MAX_BYTES {
             let most = limits::CLR_MAX_BYTES;
             let message = format!("a signed learner record has at most {most} bytes");
@@ -120,7 +120,7 @@ impl UnsignedRecord {
 }
 
 /// Puts the proof into a list, as clients of learner records expect it.
-fn listed(mut signed: Value) -> Value {
+fn with_proof_list(mut signed: Value) -> Value {
     let proof = signed["proof"].take();
     signed["proof"] = json!([proof]);
     signed
@@ -286,7 +286,7 @@ pub fn delete(
     expected: Option<i64>,
     reach: &Reach,
 ) -> Result<()> {
-    let known = found(tx, base_url, id, reach)?;
+    let known = require(tx, base_url, id, reach)?;
     known.expect(expected)?;
     repository::delete(tx, &known.of.id, now)
 }
@@ -301,7 +301,7 @@ pub fn revoke(
     reason: Option<&str>,
     reach: &Reach,
 ) -> Result<Record> {
-    let known = found(tx, base_url, id, reach)?;
+    let known = require(tx, base_url, id, reach)?;
     // A record that names an issuer of this server was verified before it was stored.
     let credential = known.object()?;
     let signed_by = body::issuer_id(&credential);
@@ -318,7 +318,7 @@ pub fn revoke(
     if known.revoked.is_none() {
         repository::revoke(tx, &known.of.id, reason, now)?;
     }
-    found(tx, base_url, &known.of.id, reach)
+    require(tx, base_url, &known.of.id, reach)
 }
 
 /// Stores the version that follows `read`, and restores a deleted record.
@@ -361,7 +361,7 @@ pub fn upsert(
 /// The newest version of the record with that id. For a record of this server, the last part of the id is enough.
 /// Errors: `NotFound`, also for a record of a learner outside of the reach; its message says whether the record is
 /// deleted.
-pub fn found(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Result<Record> {
+pub fn require(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Result<Record> {
     let record = found_or_deleted(tx, base_url, id, reach)?;
     match record.deleted {
         None => Ok(record),
@@ -372,7 +372,7 @@ pub fn found(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Result
     }
 }
 
-/// [`found`], of deleted records too.
+/// [`require`], of deleted records too.
 pub fn found_or_deleted(
     tx: &mut Tx<'_>,
     base_url: &str,
@@ -412,7 +412,7 @@ pub fn version(
     number: i64,
     reach: &Reach,
 ) -> Result<Record> {
-    let record = found(tx, base_url, id, reach)?;
+    let record = require(tx, base_url, id, reach)?;
     repository::version(tx, &record.of.id, number)?.ok_or_else(|| {
         let message = format!("Unknown Object: the learner record '{id}' has no version {number}");
         Problem::new(ProblemKind::NotFound, message)
@@ -421,7 +421,7 @@ pub fn version(
 
 /// The versions of a record, the newest first. Errors: `NotFound`.
 pub fn versions(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Result<Vec<Record>> {
-    let record = found(tx, base_url, id, reach)?;
+    let record = require(tx, base_url, id, reach)?;
     repository::versions(tx, &record.of.id)
 }
 

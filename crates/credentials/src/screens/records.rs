@@ -76,12 +76,12 @@ pub struct OneRecord {
 
 /// Reads the page of a record. Errors: `NotFound`.
 pub fn one(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Result<OneRecord> {
-    let record = clr::found(tx, base_url, id, reach)?;
+    let record = clr::require(tx, base_url, id, reach)?;
     let names = UserNames::of(tx, record.of.learner.as_deref().into_iter())?;
     let body = record.object()?;
     let achievement = |achievement: &Value| {
-        let of = |name: &str| text(&achievement[name]);
-        Achievement { name: of("name"), description: of("description"), id: of("id") }
+        let member = |name: &str| text(&achievement[name]);
+        Achievement { name: member("name"), description: member("description"), id: member("id") }
     };
     Ok(OneRecord {
         title: title(&body),

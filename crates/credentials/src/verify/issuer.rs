@@ -51,7 +51,7 @@ pub(super) fn find(
         return Ok(FoundKey { key, tie: tie(controller, issuer, "the did is the key itself") });
     }
     if let Some(document) = did::jwk_document(controller) {
-        return listed(&document, method, controller, issuer);
+        return key_listed_by(&document, method, controller, issuer);
     }
     let address = match controller.split_once(':') {
         Some(("did", rest)) if rest.starts_with("web:") => did::web_address(controller)
@@ -75,13 +75,13 @@ pub(super) fn find(
         }
     };
     match documents.get(&address) {
-        Some(document) => listed(document, method, controller, issuer),
+        Some(document) => key_listed_by(document, method, controller, issuer),
         None => spoken(method, fragment, controller, issuer, &address),
     }
 }
 
 /// The key as the controller's document lists it.
-fn listed(
+fn key_listed_by(
     document: &Value,
     method: &str,
     controller: &str,
@@ -155,7 +155,7 @@ pub(super) fn tie_of_bare_key(key: &PublicKey, issuer: &str, documents: &Documen
     let is_listed = asserting
         .filter_map(|method| method.as_str().or(method["id"].as_str()))
         .map(|id| if id.starts_with('#') { format!("{issuer}{id}") } else { id.to_owned() })
-        .filter_map(|id| listed(&document, &id, issuer, issuer).ok())
+        .filter_map(|id| key_listed_by(&document, &id, issuer, issuer).ok())
         .any(|found| found.key == *key);
     match is_listed {
         true => Tie::Confirmed(format!("the document of '{issuer}' lists the key")),

@@ -241,16 +241,19 @@ impl<'a> Verifier<'a> {
         for endorsed in [credential, &credential["issuer"], achievement] {
             let endorsements = [&endorsed["endorsement"], &endorsed["endorsementJwt"]];
             for endorsement in endorsements.into_iter().flat_map(many) {
-                let of = endorsed["id"].as_str().unwrap_or("what has no id");
+                let id = endorsed["id"].as_str().unwrap_or("(no id)");
                 let check = match self.inner(endorsement) {
                     Ok(one) if one.credential["credentialSubject"]["id"] == endorsed["id"] => {
-                        one.check("endorsement", &format!("'{of}' is endorsed by"))
+                        one.check("endorsement", &format!("'{id}' is endorsed by"))
                     }
                     Ok(one) => {
                         let other = &one.credential["credentialSubject"]["id"];
-                        Check::failed("endorsement", format!("beside '{of}' {other} is endorsed"))
+                        Check::failed(
+                            "endorsement",
+                            format!("the endorsement of '{id}' is about {other} instead"),
+                        )
                     }
-                    Err(fault) => Check::failed("endorsement", format!("of '{of}': {fault}")),
+                    Err(fault) => Check::failed("endorsement", format!("of '{id}': {fault}")),
                 };
                 checks.push(check);
             }

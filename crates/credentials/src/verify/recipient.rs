@@ -18,13 +18,13 @@ pub fn check(credential: &Value, identity: &str) -> Check {
     };
     let id = subject["id"].as_str();
     let by_id = id.is_some_and(|id| id == identity || id.strip_prefix("mailto:") == Some(identity));
-    if by_id || identifiers.iter().any(|entry| fits(entry, identity)) {
+    if by_id || identifiers.iter().any(|entry| matches_identity(entry, identity)) {
         return Check::passed(NAME, format!("the credential was given to '{identity}'"));
     }
     Check::failed(NAME, format!("the credential was not given to '{identity}'"))
 }
 
-fn fits(entry: &Value, identity: &str) -> bool {
+fn matches_identity(entry: &Value, identity: &str) -> bool {
     let hash = entry["identityHash"].as_str().unwrap_or_default();
     match entry["hashed"].as_bool() {
         Some(true) => hash.eq_ignore_ascii_case(&hashed(identity, entry["salt"].as_str())),

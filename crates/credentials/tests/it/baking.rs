@@ -22,7 +22,7 @@ fn is_same_credential(baked: &str, credential: &str) -> bool {
 }
 
 #[test]
-fn what_is_baked_comes_out_again_and_takes_the_place_of_what_was_there() {
+fn a_baked_credential_is_extracted_unchanged_and_replaces_an_earlier_one() {
     let png = badge_image::png("Fractions & more", "Riverside");
     let svg = badge_image::svg("Fractions & more", "Riverside");
     let [json, token] = credentials();
@@ -42,7 +42,7 @@ fn what_is_baked_comes_out_again_and_takes_the_place_of_what_was_there() {
 }
 
 #[test]
-fn images_of_all_shapes_take_a_credential() {
+fn a_credential_is_baked_into_images_of_all_shapes() {
     for svg in [
         "<svg xmlns='http://www.w3.org/2000/svg'/>",
         "<?xml version=\"1.0\"?>\n<!-- > -->\n<svg xmlns=\"http://www.w3.org/2000/svg\" \
@@ -57,7 +57,7 @@ fn images_of_all_shapes_take_a_credential() {
 }
 
 #[test]
-fn images_are_the_same_for_the_same_badge_alone() {
+fn images_are_equal_only_for_the_same_badge() {
     let png = |name| badge_image::png(name, "Riverside");
     assert_eq!(png("Fractions"), png("Fractions"));
     assert_ne!(png("Fractions"), png("Decimals"));
@@ -66,7 +66,7 @@ fn images_are_the_same_for_the_same_badge_alone() {
 }
 
 #[test]
-fn what_is_no_image_or_holds_no_credential_says_so() {
+fn files_that_are_not_images_or_have_no_credential_are_refused_with_the_reason() {
     let png = badge_image::png("Fractions", "Riverside");
     let baked = baking::bake_png(&png, "a.b.c").unwrap();
     let mut two = baked.clone();

@@ -94,11 +94,11 @@ fn the_python_stack_accepts_what_is_signed_and_baked_here() {
     write("json.svg", baking::bake_svg(&svg, &good.to_string()).unwrap().into_bytes());
     write("changed.png", baking::bake_png(&png, &bad.to_string()).unwrap());
     let images = ["token.png", "token.svg", "json.png", "json.svg", "changed.png"];
-    let asked = json!({
+    let input = json!({
         "pem": pem, "recipient": RECIPIENT, "documents": [good, bad], "tokens": [right, wrong],
         "images": images,
     });
-    write("asked.json", asked.to_string().into_bytes());
+    write("asked.json", input.to_string().into_bytes());
     let answer = python(folder.path());
     assert_eq!(answer["documents"][0], json!([true, true]), "{answer:#}");
     assert!(answer["documents"][1].as_array().unwrap().iter().all(Value::is_string), "{answer:#}");

@@ -15,14 +15,14 @@ pub(crate) fn root() -> PathBuf {
 /// Runs a script with the contexts, a file with `input` and a file for its answer, which is given.
 pub(crate) fn run(script: &str, input: &str) -> String {
     let files = tempfile::tempdir().unwrap();
-    let [asked, answered] = ["asked", "answered"].map(|name| files.path().join(name));
-    std::fs::write(&asked, input).unwrap();
+    let [request, answered] = ["asked", "answered"].map(|name| files.path().join(name));
+    std::fs::write(&request, input).unwrap();
     let run = Command::new("python3")
         .arg(root().join("tests/verifiers/bootstrap.py"))
         .arg(root().join("target/verifiers"))
         .arg(script)
         .arg(root().join("crates/credentials/contexts"))
-        .args([&asked, &answered])
+        .args([&request, &answered])
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .stdin(Stdio::null())
         .output()
@@ -49,6 +49,6 @@ pub(crate) fn run_once(script: &str, input: &str) -> String {
 }
 
 /// What `verify.mjs` answers.
-pub(crate) fn verify(asked: &Value) -> Value {
-    serde_json::from_str(&run("verify.mjs", &asked.to_string())).unwrap()
+pub(crate) fn verify(input: &Value) -> Value {
+    serde_json::from_str(&run("verify.mjs", &input.to_string())).unwrap()
 }

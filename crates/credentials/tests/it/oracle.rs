@@ -90,8 +90,8 @@ fn difference(ours: &Result<String, String>, theirs: &Value) -> String {
     format!("ours: {:#?}\ntheirs: {:#?}", lines(ours, quads), lines(quads, ours))
 }
 
-fn reason(said: &str) -> Option<&'static str> {
-    OURS.iter().find(|(part, _)| said.contains(part)).map(|(_, why)| *why)
+fn reason(message: &str) -> Option<&'static str> {
+    OURS.iter().find(|(part, _)| message.contains(part)).map(|(_, why)| *why)
 }
 
 /// Documents that both accept: everything of the samples, and the official examples where they are.

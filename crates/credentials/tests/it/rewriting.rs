@@ -19,7 +19,7 @@ fn renamed(badge: &Value, path: &str, from: &str, to: &str) -> Value {
 }
 
 #[test]
-fn a_signed_credential_cannot_be_written_anew() {
+fn a_rewritten_credential_does_not_keep_its_signature() {
     let mut badge = badge();
     badge["credentialStatus"] = json!({
         "id": "https://badges.example/revoked", "type": "1EdTechRevocationList"
@@ -65,7 +65,7 @@ fn a_signed_credential_cannot_be_written_anew() {
 }
 
 #[test]
-fn what_the_graph_would_lose_is_named_by_its_path() {
+fn members_that_canonicalization_would_drop_are_refused_with_their_path() {
     type Change = fn(&mut Value);
     let cases: [(&str, Change); 13] = [
         (
@@ -111,7 +111,7 @@ fn what_the_graph_would_lose_is_named_by_its_path() {
 }
 
 #[test]
-fn what_is_written_alike_is_signed_alike() {
+fn equal_values_in_other_notations_have_the_same_canonical_text() {
     let line = |change: fn(&mut Value), line: &str| {
         let mut badge = badge();
         change(&mut badge);

@@ -53,7 +53,7 @@ fn badge(db: &Db, number: i64, achievement: &str, learner: Option<&str>) -> Stri
             "UPDATE issued_credentials SET learner = $1, issued_by = $2 WHERE credential = $3";
         let issued_by = learner.map(|_| "urn:issuer");
         tx.execute(sql, &[learner.into(), issued_by.into(), (&id).into()])?;
-        issued::found(tx, &id, ALL)
+        issued::require(tx, &id, ALL)
     })
     .unwrap()
     .id
@@ -73,7 +73,7 @@ fn define(db: &Db, achievement: &str) {
 }
 
 #[test]
-fn badges_stand_newest_first_with_their_learners_and_can_be_chosen() {
+fn badges_are_sorted_newest_first_and_filtered() {
     both(|db| {
         let (first, second) = (badge(db, 1, "urn:a", Some("ann")), badge(db, 2, "urn:b", None));
         badge(db, 3, "urn:a", Some("gone"));

@@ -32,7 +32,7 @@ fn a_signed_badge_is_accepted_in_any_order_of_its_members() {
 }
 
 #[test]
-fn every_byte_of_a_signed_badge_counts() {
+fn a_change_of_any_byte_of_a_signed_badge_is_noticed() {
     let text = signed(badge()).to_string();
     let (mut unread, mut refused) = (0, 0);
     let mut accepted = Vec::new();
@@ -82,7 +82,7 @@ fn a_badge_as_jwt_repeats_itself_in_claims() {
 }
 
 #[test]
-fn canonical_text_holds_what_the_badge_says() {
+fn canonical_text_contains_all_statements_of_a_badge() {
     let text = canonize(&badge()).unwrap();
     for line in [
         "\"2.5E0\"^^<https://www.w3.org/2001/XMLSchema#float>",

@@ -68,7 +68,7 @@ fn first() -> Value {
 
 /// What the independent implementation issues.
 static ISSUED: LazyLock<Value> = LazyLock::new(|| {
-    let asked = json!({
+    let input = json!({
         "second": second(),
         "first": first(),
         "mandatory": {
@@ -86,7 +86,7 @@ static ISSUED: LazyLock<Value> = LazyLock::new(|| {
             "first": ["/credentialSubject", "/name"]
         }
     });
-    serde_json::from_str(&npm::run_once("suites.mjs", &asked.to_string())).unwrap()
+    serde_json::from_str(&npm::run_once("suites.mjs", &input.to_string())).unwrap()
 });
 
 fn credentials() -> impl Iterator<Item = (&'static String, &'static Value)> {
@@ -176,7 +176,7 @@ fn members_that_are_added_removed_or_moved_are_not_accepted() {
 }
 
 #[test]
-fn a_suite_takes_its_own_kind_of_key_and_no_proof_of_another() {
+fn a_suite_accepts_only_its_own_kind_of_key_and_proof() {
     for (from, to) in [
         ("eddsa-rdfc-2022, second", "ecdsa-rdfc-2019"),
         ("eddsa-rdfc-2022, second", "eddsa-2022"),
@@ -202,7 +202,7 @@ fn a_suite_takes_its_own_kind_of_key_and_no_proof_of_another() {
 }
 
 #[test]
-fn an_unknown_proof_beside_a_valid_one_fails_nothing() {
+fn an_unknown_proof_beside_a_valid_one_is_ignored() {
     for (name, credential) in credentials() {
         let known = credential["proof"].clone();
         for unknown in [
@@ -299,7 +299,7 @@ fn a_token_of_the_second_data_model_ends_with_its_signature() {
 }
 
 #[test]
-fn a_list_of_2021_says_that_a_credential_is_revoked() {
+fn a_status_list_of_2021_revokes_a_credential() {
     let list = "https://badges.example/status/2021";
     let mut bits = lyceum_credentials::status_list::Bits::default();
     bits.set(17, true).unwrap();
@@ -354,7 +354,7 @@ fn a_list_of_2021_says_that_a_credential_is_revoked() {
 }
 
 #[test]
-fn an_open_badge_of_the_second_version_is_refused_by_that_name() {
+fn an_open_badge_2_0_is_refused_with_a_message_that_names_the_version() {
     use lyceum_credentials::badge_image;
     let assertion = json!({
         "@context": "https://w3id.org/openbadges/v2",
@@ -399,7 +399,7 @@ fn an_open_badge_of_the_second_version_is_refused_by_that_name() {
 }
 
 #[test]
-fn whatever_a_selective_proof_holds_gets_a_report() {
+fn any_bytes_in_a_selective_proof_get_a_report() {
     let mut random = RandomStream::seeded(2023);
     for name in ["ecdsa-sd-2023 base, second", "ecdsa-sd-2023 derived, second"] {
         let whole = credential(name);

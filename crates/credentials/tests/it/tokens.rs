@@ -57,9 +57,10 @@ fn a_token_signed_with_rsa_is_confirmed() {
 #[test]
 fn a_token_signed_with_p256_is_confirmed() {
     let random = SystemRandom::new();
-    let made = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
+    let created = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
     let pair =
-        EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, made.as_ref(), &random).unwrap();
+        EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, created.as_ref(), &random)
+            .unwrap();
     let public = PublicKey::P256(pair.public_key().as_ref().to_vec());
     assert_eq!(PublicKey::from_jwk(&public.to_jwk()).unwrap(), public);
     let (badge, documents) = issued(&public);
@@ -90,7 +91,7 @@ fn a_token_signed_with_p256_is_confirmed() {
 }
 
 #[test]
-fn claims_that_say_something_else_are_refused() {
+fn claims_that_contradict_the_credential_are_refused() {
     let (badge, documents) = issued(&PublicKey::Ed25519(key().verifying_key()));
     let ours = jwt::sign(&badge, jwt::Key::EdDsa(&key()), "key-1").unwrap();
     let header = ours.split('.').next().unwrap();

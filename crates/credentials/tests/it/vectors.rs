@@ -30,7 +30,7 @@ fn proof_options() -> Value {
 }
 
 #[test]
-fn canonical_text_of_a_badge_is_the_standards() {
+fn canonical_text_of_a_badge_agrees_with_the_standard() {
     let Some(folder) = standards::folder("canonical N-Quads of a badge") else { return };
     let badge = json!({
         "@context": OB,
@@ -64,7 +64,7 @@ fn canonical_text_of_a_badge_is_the_standards() {
 }
 
 #[test]
-fn canonical_text_of_a_record_is_the_standards() {
+fn canonical_text_of_a_record_agrees_with_the_standard() {
     let Some(folder) = standards::folder("canonical N-Quads of a record") else { return };
     let issuer = json!({
         "id": "https://example.edu/issuers/565049", "type": ["Profile"],
@@ -135,7 +135,7 @@ fn canonical_text_of_a_record_is_the_standards() {
 }
 
 #[test]
-fn proofs_of_the_signed_examples_fit() {
+fn proofs_of_the_signed_examples_are_valid() {
     let Some(folder) = standards::folder("signed examples") else { return };
     for file in [
         "openbadges/examples/simple.json",

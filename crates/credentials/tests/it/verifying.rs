@@ -118,7 +118,7 @@ fn revocation_is_seen_in_both_kinds_of_list() {
 }
 
 #[test]
-fn what_is_wrong_is_told_by_its_check() {
+fn each_error_is_reported_by_its_check() {
     type Change = fn(&mut Value);
     let cases: [(&str, &str, Change); 8] = [
         ("subject", "neither an id nor an identifier", |badge| {
@@ -151,10 +151,10 @@ fn what_is_wrong_is_told_by_its_check() {
         let mut badge = badge();
         change(&mut badge);
         let report = verify(signed(badge).to_string().as_bytes(), &lists(&[]), now());
-        let (failed, said) = fault(&report);
+        let (failed, text) = fault(&report);
         assert_eq!(failed, name, "{:#?}", report.checks);
-        assert!(said.contains(message), "{said}");
-        assert_eq!(outcome(&report, "proof"), Some(CheckOutcome::Passed), "{said}");
+        assert!(text.contains(message), "{text}");
+        assert_eq!(outcome(&report, "proof"), Some(CheckOutcome::Passed), "{text}");
     }
 }
 
@@ -178,7 +178,7 @@ fn a_credential_and_a_status_list_may_be_a_minute_younger_than_the_clock() {
 }
 
 #[test]
-fn proofs_that_do_not_hold_are_told_apart() {
+fn each_kind_of_invalid_proof_has_its_message() {
     let check = |change: fn(&mut Value)| {
         let mut credential = signed(badge());
         change(&mut credential);
@@ -212,7 +212,7 @@ fn proofs_that_do_not_hold_are_told_apart() {
 }
 
 #[test]
-fn a_key_is_the_issuers_where_the_issuers_document_lists_it() {
+fn a_key_belongs_to_the_issuer_only_if_the_issuers_document_lists_it() {
     let did = "did:web:school.example:badges";
     let address = "https://school.example/badges/did.json";
     let mut credential = badge();
@@ -243,13 +243,13 @@ fn a_key_is_the_issuers_where_the_issuers_document_lists_it() {
         (other_controller, "says that its controller is"),
     ] {
         let report = report(document);
-        let (name, said) = fault(&report);
-        assert!(name == "proof" && said.contains(message), "{name}: {said}");
+        let (name, text) = fault(&report);
+        assert!(name == "proof" && text.contains(message), "{name}: {text}");
     }
 }
 
 #[test]
-fn a_record_stands_with_each_of_its_credentials() {
+fn a_record_is_valid_only_if_each_of_its_credentials_is() {
     let mut plain = badge();
     plain.as_object_mut().unwrap().remove("credentialStatus");
     let method = did::key_method(&key().verifying_key());
@@ -303,7 +303,7 @@ fn a_record_stands_with_each_of_its_credentials() {
 }
 
 #[test]
-fn a_recipient_is_known_by_a_hash() {
+fn a_recipient_can_be_identified_by_a_hash() {
     let credential = badge();
     for (identity, outcome) in [
         ("did:example:ada", CheckOutcome::Passed),
@@ -345,7 +345,7 @@ fn tokens_cannot_choose_how_they_are_checked() {
 }
 
 #[test]
-fn whatever_is_sent_gets_a_report() {
+fn any_bytes_get_a_report() {
     let method = did::key_method(&key().verifying_key());
     let token = jwt::sign(&badge(), jwt::Key::EdDsa(&key()), &method).unwrap();
     let inputs = [

@@ -32,7 +32,7 @@ fn read(folder: &Path, options: &DeployOptions) -> lyceum_core::Result<LocalProj
 }
 
 #[test]
-fn options_replace_what_the_config_says() {
+fn options_replace_values_of_the_config() {
     let folder = project(r#"{ "name": "Wild Rivers", "description": "Maps", "emoji": "🗺" }"#);
     let local = read(folder.path(), &DeployOptions::default()).unwrap();
     assert_eq!((local.slug.as_str(), local.metadata.name.as_str()), ("wild-rivers", "Wild Rivers"));
@@ -82,7 +82,7 @@ fn secrets_are_sent_as_digests_under_the_servers_key() {
 }
 
 #[test]
-fn required_secrets_may_be_in_the_file_or_else_on_the_server() {
+fn required_secrets_may_be_in_the_file_or_on_the_server() {
     let folder = project(r#"{ "name": "Rivers" }"#);
     let missing = |state: &State| {
         let mut local = read(folder.path(), &DeployOptions::default()).unwrap();

@@ -11,7 +11,7 @@ use zip::ZipArchive;
 use crate::{refused, write};
 
 #[test]
-fn equal_files_make_equal_zips() {
+fn equal_files_result_in_equal_zips() {
     let [one, other] = [(), ()].map(|()| tempdir().unwrap());
     let files = [("index.html", "<h1>Hi</h1>"), ("assets/app.js", "let a = 1;"), ("empty", "")];
     for (name, text) in files {

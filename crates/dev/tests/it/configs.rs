@@ -33,7 +33,7 @@ fn config(files: &[(&str, &str)]) -> Result<Config> {
 }
 
 #[test]
-fn a_config_that_computes_is_evaluated() {
+fn a_config_with_code_is_evaluated() {
     let parts = "export const integrations = { kv: true, lms: { courses: [3, 4].map((grade) => ({ subject: 'Math', \
                  grade, totalXp: 100 * grade })) } };\n";
     let text = r#"

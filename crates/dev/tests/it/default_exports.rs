@@ -82,7 +82,7 @@ fn apps_and_fetch_handlers_answer_below_their_path() {
 }
 
 #[test]
-fn their_exceptions_name_the_sources() {
+fn exceptions_of_default_exports_name_the_sources() {
     let project = Project::of(&files());
     for (path, message, file, line) in [
         ("/api/scores/fails", "Error: in the app", "server/api/scores.ts", 6),

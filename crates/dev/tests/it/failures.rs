@@ -38,7 +38,7 @@ fn failure(project: &Project, path: &str) -> Value {
 }
 
 #[test]
-fn an_exception_names_its_place_in_the_sources() {
+fn an_exception_names_its_line_in_the_sources() {
     let project = Project::of(&[("server/greet.ts", GREET), ("server/api/hello.ts", HELLO)]);
     assert_eq!(project.get("/api/hello?name=you"), (200, json!({ "says": "Hello you" })));
 
@@ -174,7 +174,7 @@ fn a_missing_package_is_named_and_served_when_it_is_installed() {
 }
 
 #[test]
-fn a_mistyped_path_is_named_in_the_log() {
+fn a_mistyped_path_is_reported_in_the_log() {
     let project = Project::of(&[(
         "server/api/users/[id].ts",
         "export const GET = (c) => c.json({}, c.req.param('id') === '0' ? 404 : 200);\n",

@@ -25,7 +25,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Project {
     folder: TempDir,
     pub(crate) address: String,
-    told: Mutex<Receiver<DevMessage>>,
+    messages: Mutex<Receiver<DevMessage>>,
     stop: Option<oneshot::Sender<()>>,
     served: Option<JoinHandle<()>>,
 }
@@ -60,7 +60,7 @@ impl Project {
             reloads: true,
             origins: Origins::default(),
         };
-        let (sender, told) = channel();
+        let (sender, messages) = channel();
         let (say, heard) = channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let served = thread::spawn(move || {
@@ -69,7 +69,7 @@ impl Project {
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 say.send(listener.local_addr().unwrap().to_string()).unwrap();
                 let sender = Mutex::new(sender);
-                let tell = Arc::new(move |told| drop(sender.lock().unwrap().send(told)));
+                let tell = Arc::new(move |message| drop(sender.lock().unwrap().send(message)));
                 let stop = async { drop(stopped.await) };
                 lyceum_dev::run(settings, listener, Arc::new(SystemClock), tell, stop)
                     .await
@@ -78,7 +78,7 @@ impl Project {
         });
         let address = heard.recv().unwrap();
         let (stop, served) = (Some(stop), Some(served));
-        Self { folder, address, told: Mutex::new(told), stop, served }
+        Self { folder, address, messages: Mutex::new(messages), stop, served }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -133,11 +133,11 @@ impl Project {
         }
     }
 
-    /// Waits for an event for which `look` returns something.
+    /// Waits for a message for which `look` returns something.
     pub(crate) fn hears<T>(&self, mut look: impl FnMut(DevMessage) -> Option<T>) -> T {
-        let told = self.told.lock().unwrap();
+        let messages = self.messages.lock().unwrap();
         loop {
-            if let Some(found) = look(told.recv_timeout(PATIENCE).expect("it is told")) {
+            if let Some(found) = look(messages.recv_timeout(PATIENCE).expect("a message arrives")) {
                 return found;
             }
         }

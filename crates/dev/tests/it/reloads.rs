@@ -60,13 +60,13 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
         "object": "bytes", "listed": [false, [["shots/1.png", 5]]], "game": "word-rivers", "user": null,
     });
     assert_eq!((status, &all), (200, &expected));
-    let routes = project.hears(|told| match told {
+    let routes = project.hears(|message| match message {
         DevMessage::Serves { routes, again: false, .. } => Some(routes),
         _ => None,
     });
     let methods = |path: &str| routes.iter().find(|(one, _)| one == path).unwrap().1.join(",");
     assert_eq!((methods("/api/all"), routes.len()), ("GET,POST".to_owned(), 5));
-    let path = project.hears(|told| match told {
+    let path = project.hears(|message| match message {
         DevMessage::Answered { path, status, .. } if status == "200 OK" => Some(path),
         _ => None,
     });
@@ -85,8 +85,8 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
 
     // Pages of any origin may send requests, because a token identifies the caller.
     let page = [("Origin", "https://games.example")];
-    let asked = project.send("GET", "/api/users/me", &page);
-    assert_eq!(asked.headers()["access-control-allow-origin"], "*");
+    let reply = project.send("GET", "/api/users/me", &page);
+    assert_eq!(reply.headers()["access-control-allow-origin"], "*");
     let preflight = [
         page[0],
         ("Access-Control-Request-Method", "POST"),
@@ -127,7 +127,7 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
 
     // If the new code does not start, the error is reported and the old code keeps running.
     project.write("server/greet.ts", "export const greet = ;\n");
-    let fault = project.hears(|told| match told {
+    let fault = project.hears(|message| match message {
         DevMessage::NotServed(failure) => Some(failure.message),
         _ => None,
     });
@@ -135,7 +135,7 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
     assert_eq!(project.get("/api/all").1, wanted);
     project
         .write("server/greet.ts", "throw new Error('at start'); export const greet = () => '';\n");
-    let fault = project.hears(|told| match told {
+    let fault = project.hears(|message| match message {
         DevMessage::NotServed(failure) => Some(failure.message),
         _ => None,
     });
@@ -146,7 +146,7 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
     );
     wanted["says"] = "well".into();
     project.until("/api/all", &(200, wanted));
-    let line = project.hears(|told| match told {
+    let line = project.hears(|message| match message {
         DevMessage::Output { line, .. } if line.text == "greets" => Some(line.text),
         _ => None,
     });
@@ -177,7 +177,7 @@ fn a_save_is_served_within_half_a_second() {
         project.write("server/api/turn.ts", &route(turn));
         project.until("/api/turn", &(200, json!(turn)));
         let served = since.elapsed();
-        let (took, bundled) = project.hears(|told| match told {
+        let (took, bundled) = project.hears(|message| match message {
             DevMessage::Serves { took, bundled, again: true, .. } => Some((took, bundled)),
             _ => None,
         });

@@ -14,9 +14,9 @@ fn every_table_is_declared_with_columns_that_exist() {
         let columns: BTreeMap<String, BTreeSet<String>> = db
             .read_blocking(|tx| {
                 let names = sql::table_names(tx)?;
-                let of = |name: String| Ok((name.clone(), sql::column_names(tx, &name)?));
+                let columns_of = |name: String| Ok((name.clone(), sql::column_names(tx, &name)?));
                 let all: Vec<(String, Vec<String>)> =
-                    names.into_iter().map(of).collect::<lyceum_core::Result<_>>()?;
+                    names.into_iter().map(columns_of).collect::<lyceum_core::Result<_>>()?;
                 Ok(all
                     .into_iter()
                     .map(|(name, columns)| (name, columns.into_iter().collect()))

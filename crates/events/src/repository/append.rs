@@ -337,7 +337,7 @@ fn version_of(
     supersede(tx, now, hash, holder.seq, seq)?;
     facts::take_away(tx, holder.actor, holder.seq, &holder.event.facts)?;
     count(tx, &[(item, seq)])?;
-    IDS.hold(tx, hash, seq)?;
+    IDS.set_number(tx, hash, seq)?;
     Ok(Appended::Correction { seq, former: Box::new(holder.event) })
 }
 

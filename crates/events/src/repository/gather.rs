@@ -1,7 +1,7 @@
 //! Moves young ids and facts into runs, beside servers that claim ids (decision 130).
 
 use lyceum_core::Result;
-use lyceum_runs::{KeyNumber, Runs, forget_all_but, hold_lists};
+use lyceum_runs::{KeyNumber, Runs, forget_all_but, try_lock_lists};
 use lyceum_store::Tx;
 
 use super::facts::{EventPlace, Fact};
@@ -38,10 +38,10 @@ pub fn is_gathering_due(tx: &mut Tx<'_>) -> Result<bool> {
 /// Claims go on meanwhile. An id is either in its row or in a run, and a claim looks into the rows first. Only the claim
 /// of an id whose row is being moved waits.
 pub fn gather(tx: &mut Tx<'_>) -> Result<GatherOutcome> {
-    if !hold_lists(tx, &[IDS.runs, FACTS])? {
+    if !try_lock_lists(tx, &[IDS.runs, FACTS])? {
         return Ok(GatherOutcome { is_skipped: true, ..GatherOutcome::default() });
     }
-    let (moved_ids, has_more_ids) = IDS.gather(tx, GATHERED_ROWS)?;
+    let (moved_ids, has_more_ids) = IDS.move_rows_to_run(tx, GATHERED_ROWS)?;
     let (moved_facts, has_more_facts) = facts::gather(tx)?;
     Ok(GatherOutcome {
         moved: moved_ids + moved_facts,

@@ -118,7 +118,7 @@ fn events_in_blocks_are_read_as_those_in_rows() {
 
 /// Rows are written before it is known whose ids are taken.
 #[test]
-fn repeated_events_leave_neither_row_nor_block() {
+fn repeated_events_add_neither_rows_nor_blocks() {
     both(|db| {
         let all = |numbers: std::ops::Range<u32>| {
             numbers.map(|number| event(number, "a", EARLY)).collect::<Vec<_>>()
@@ -142,7 +142,7 @@ fn repeated_events_leave_neither_row_nor_block() {
 }
 
 #[test]
-fn events_in_blocks_are_followed_and_named_by_their_job() {
+fn events_in_blocks_reach_followers_and_have_the_ids_of_their_job() {
     both(|db| {
         let events = events();
         let now = Timestamp::from_milliseconds(0);
@@ -178,7 +178,7 @@ fn events_in_blocks_are_followed_and_named_by_their_job() {
 }
 
 #[test]
-fn a_broken_block_is_a_problem_and_no_panic() {
+fn a_damaged_block_is_an_error_and_not_a_panic() {
     both(|db| {
         send(db, "app", &events());
         let read_all = || db.read_blocking(|tx| scan(tx, 0, 1000, |_| Ok(())));

@@ -34,7 +34,7 @@ pub(crate) fn complete(db: &Db, event: Event) -> Vec<Appended> {
 }
 
 #[test]
-fn ids_count_once_under_concurrent_writes() {
+fn ids_are_claimed_once_under_concurrent_writes() {
     let sends = if lyceum_testkit::full_size() { 400 } else { 20 };
     lyceum_testkit::both_stores(&migrations(), |target| {
         let db = &Db::open(target, &migrations()).unwrap();
@@ -154,7 +154,7 @@ fn a_claim_waits_only_for_an_unfinished_claim_of_the_same_id() {
 
 /// Between the first statement of a transaction and its claim, the ids appear and move into a run.
 #[test]
-fn an_id_that_moves_before_it_is_claimed_is_known() {
+fn an_id_that_was_moved_into_a_run_before_its_claim_is_found() {
     on_postgres(|db| {
         let others = |numbers: Range<u32>| {
             let db = db.clone();
@@ -228,7 +228,7 @@ fn a_move_does_not_wait_for_writes_that_see_one_state() {
 
 /// Rows of packed facts can be many with few facts in each.
 #[test]
-fn a_move_that_took_as_many_packed_rows_as_it_may_has_more() {
+fn a_move_of_the_maximum_of_packed_rows_reports_that_more_remain() {
     on_postgres(|db| {
         send(db, "app", &events(0..40));
         let columns = "first_actor, last_actor, first_bucket, last_bucket, facts";
@@ -259,7 +259,7 @@ fn an_id_whose_event_is_missing_is_an_error() {
 
 /// Two corrections of one event that do not see each other would both replace the former version.
 #[test]
-fn corrections_take_turns() {
+fn corrections_of_one_event_run_one_after_the_other() {
     on_postgres(|db| {
         send(db, "app", &events(0..40));
         thread::scope(|scope| {

@@ -39,7 +39,7 @@ fn look_on(db: &Db, follow: &Follow) -> (Follow, Vec<String>) {
 }
 
 #[test]
-fn a_reader_gets_a_version_that_counts_again() {
+fn a_follower_gets_a_version_that_becomes_current_again() {
     both(|db| {
         send(db, "app", &[event(1, "first", EARLY)]);
         send(db, "app", &[event(1, "second", "2026-01-15T09:30:00.000Z")]);
@@ -64,7 +64,7 @@ fn a_gap_in_the_numbers_delays_no_reader() {
 
 /// On PostgreSQL a later event may be there before an earlier one.
 #[test]
-fn an_event_of_a_slow_transaction_is_followed_in_its_place() {
+fn followers_get_the_event_of_a_slow_transaction_in_order() {
     let db = Db::open(&fresh_database(&migrations()), &migrations()).unwrap();
     let (begun, has_begun) = channel();
     // Whoever names a sensor or an actor first holds up the others.
@@ -95,7 +95,7 @@ fn an_event_of_a_slow_transaction_is_followed_in_its_place() {
 /// On PostgreSQL the order of numbers is not that of transactions: the newest one that has ended may be older
 /// than one that is under way.
 #[test]
-fn an_event_of_a_younger_transaction_is_followed_in_its_place() {
+fn followers_get_the_event_of_a_younger_transaction_in_order() {
     let db = Db::open(&fresh_database(&migrations()), &migrations()).unwrap();
     send(&db, "app", &[event(4, "known", EARLY), event(5, "known", EARLY)]);
     let (seen, _) = look(&db, &Follow::from(0));

@@ -48,7 +48,7 @@ fn ids(
 }
 
 #[test]
-fn a_list_has_every_order_from_both_ends() {
+fn a_list_can_be_read_in_every_order_from_both_ends() {
     both(|db| {
         let sent = [(1, "b", 3), (2, "a", 1), (3, "b", 2), (4, "a", 2), (5, "a", 2000)];
         let events: Vec<Event> =
@@ -69,20 +69,20 @@ fn a_list_has_every_order_from_both_ends() {
             for (by, wanted) in wanted {
                 let turned: Vec<u32> = wanted.iter().rev().copied().collect();
                 for (is_reversed, wanted) in [(false, wanted.to_vec()), (true, turned)] {
-                    let told = format!("{by:?} {is_reversed} {filter:?}");
-                    assert_eq!(ids(db, filter, by, is_reversed, (9, 0)), wanted, "{told}");
+                    let message = format!("{by:?} {is_reversed} {filter:?}");
+                    assert_eq!(ids(db, filter, by, is_reversed, (9, 0)), wanted, "{message}");
                     // Pages go on where the one before ended, and the last one is shorter.
                     let paged =
                         (0..4).flat_map(|page| ids(db, filter, by, is_reversed, (2, page * 2)));
-                    assert_eq!(paged.collect::<Vec<_>>(), wanted, "{told}, in pages");
+                    assert_eq!(paged.collect::<Vec<_>>(), wanted, "{message}, in pages");
                 }
             }
         }
         let newest = |most| {
             let found = db.read_blocking(|tx| newest_of_sensors(tx, most)).unwrap();
-            let told =
+            let message =
                 found.iter().map(|one| format!("{} {}", one.event.sensor, number(&one.event)));
-            told.collect::<Vec<_>>()
+            message.collect::<Vec<_>>()
         };
         assert_eq!(newest(9), ["a 5", "b 3", "https://app.example.org/sensors/1 2"]);
         assert_eq!(

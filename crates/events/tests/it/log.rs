@@ -92,7 +92,7 @@ pub(crate) const EARLY: &str = "2026-01-15T09:00:00.000Z";
 pub(crate) const LATE: &str = "2026-01-15T10:00:00.000Z";
 
 #[test]
-fn the_same_event_counts_once() {
+fn the_same_event_is_counted_once() {
     both(|db| {
         let events: Vec<Event> = (0..150).map(|number| event(number, "a", EARLY)).collect();
         let first = send(db, "app", &events);
@@ -108,7 +108,7 @@ fn the_same_event_counts_once() {
 }
 
 #[test]
-fn an_actor_that_is_renamed_again_is_not_counted_again() {
+fn an_actor_that_is_renamed_twice_is_counted_once() {
     both(|db| {
         send(db, "app", &[event(1, "a", EARLY), event(2, "a", EARLY)]);
         let mut numbers = Vec::new();
@@ -144,7 +144,7 @@ fn a_used_id_from_another_client_changes_nothing() {
 }
 
 #[test]
-fn the_version_that_counts_does_not_depend_on_the_order() {
+fn the_current_version_does_not_depend_on_the_order() {
     let versions = [("a", EARLY), ("b", LATE), ("c", LATE), ("a", "2026-01-15T09:30:00.000Z")];
     let orders = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2], [2, 3, 0, 1], [2, 0, 1, 3]];
     both(|db| {

@@ -89,11 +89,11 @@ fn invalid_fixtures_are_refused_with_the_error_in_their_name() {
         };
         // Two fixtures are broken JSON although their names tell another fault.
         let broken = problem.details.is_empty() && problem.message.contains("JSON");
-        let told = problem.details.iter().any(|fault| {
+        let messages = problem.details.iter().any(|fault| {
             let path = fault.path.to_lowercase();
             path.split(['.', '[']).any(|part| part == member)
         });
-        if !(told || broken && serde_json::from_str::<Value>(&text).is_err()) {
+        if !(messages || broken && serde_json::from_str::<Value>(&text).is_err()) {
             wrong.push(format!("{name}: no fault at '{member}' in {:?}", problem.details));
         }
     }

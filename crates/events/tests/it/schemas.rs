@@ -252,18 +252,18 @@ fn lines(found: BTreeMap<(String, String, bool), BTreeSet<String>>) -> BTreeSet<
         let types = types.into_iter().collect::<Vec<_>>().join(" ");
         by_values.entry((property, types, is_ours)).or_default().insert(value);
     }
-    let told = |is_ours| if is_ours { "accepted" } else { "refused" };
+    let verdict = |is_ours| if is_ours { "accepted" } else { "refused" };
     by_values
         .into_iter()
         .map(|((property, types, is_ours), values)| {
             let values = values.into_iter().collect::<Vec<_>>().join(", ");
-            [property, types, told(is_ours).to_owned(), values]
+            [property, types, verdict(is_ours).to_owned(), values]
         })
         .collect()
 }
 
 #[test]
-fn our_tables_agree_with_the_official_schemas_but_for_the_listed_differences() {
+fn our_tables_agree_with_the_official_schemas_except_for_listed_differences() {
     let Some(schemas) = Schemas::read() else { return };
     let found = lines(differences(&schemas));
     let text = fs::read_to_string(file()).unwrap_or_default();

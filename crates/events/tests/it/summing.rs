@@ -93,7 +93,7 @@ fn summed_count(db: &Db) -> i64 {
 
 /// Each sum is taken from rows and from runs, and its transaction fails and succeeds.
 #[test]
-fn events_arrive_and_are_read_exactly_while_facts_are_summed() {
+fn events_are_counted_exactly_while_facts_are_summed() {
     on_postgres(|db| {
         let mut xp_by_event = XpByEvent::new();
         for (round, (is_from_runs, commits)) in

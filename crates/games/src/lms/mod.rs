@@ -241,7 +241,7 @@ fn primary_role(user: &Object) -> Option<&Object> {
 /// The integration that a setup would create. Changes nothing.
 ///
 /// Errors: `Invalid` with all errors.
-pub fn planned(game: &Game, setup: &IntegrationSetup) -> Result<Integration> {
+pub fn plan_integration(game: &Game, setup: &IntegrationSetup) -> Result<Integration> {
     let courses = read_courses(game, &setup.courses)?;
     let organization = resources::organization_of_setup(&setup.organization);
     Ok(Integration { game_id: game.id.clone(), organization, courses })
@@ -256,7 +256,7 @@ pub fn writable(
     setup: &IntegrationSetup,
     may_write: WritableRecords,
 ) -> Result<Integration> {
-    let planned = planned(game, setup)?;
+    let planned = plan_integration(game, setup)?;
     resources::check_writable(tx, game, &planned, may_write)?;
     Ok(planned)
 }
@@ -299,8 +299,8 @@ pub fn teaches(tx: &mut Tx<'_>, now: Timestamp, game: &Game, user: &str) -> Resu
 /// The roster records that the integration needs, course by course and with the organization first. Each comes after
 /// those that it refers to.
 pub fn needed(game: &Game, integration: &Integration) -> Vec<Vec<NeededRecord>> {
-    let of = |course| resources::needed(game, &integration.organization, course);
-    integration.courses.iter().map(of).collect()
+    let records_of = |course| resources::needed(game, &integration.organization, course);
+    integration.courses.iter().map(records_of).collect()
 }
 
 /// The courses that a game teaches; `None` if it has none.

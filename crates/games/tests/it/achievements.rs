@@ -87,7 +87,7 @@ fn a_new_definition_keeps_id_and_progress() {
 }
 
 #[test]
-fn names_are_plain_and_a_game_has_a_limit_of_achievements() {
+fn names_have_plain_characters_and_achievements_a_limit() {
     both(|db| {
         let define = |name: String| {
             let new: AchievementDefinition = body(json!({ "title": "One" }));

@@ -31,7 +31,7 @@ fn a_slug_belongs_to_one_game() {
 }
 
 #[test]
-fn a_change_keeps_what_it_does_not_name() {
+fn a_change_keeps_all_fields_that_it_does_not_contain() {
     both(|db| {
         let before = game(db, "atlas");
         let later = at("2026-11-03T12:00:00Z");

@@ -88,7 +88,7 @@ fn a_refused_request_leaves_its_key_free() {
 }
 
 #[test]
-fn a_key_is_free_again_when_its_time_is_over() {
+fn an_idempotency_key_is_free_again_when_it_expires() {
     both(|db| {
         let request = once("k", "{}");
         assert_eq!(add(db, noon(), &ANN, &request).unwrap(), "1");
@@ -99,16 +99,16 @@ fn a_key_is_free_again_when_its_time_is_over() {
 }
 
 #[test]
-fn a_key_has_a_limit() {
-    let of = |bytes: usize| KeyedRequest::of(&"k".repeat(bytes), "POST", "/", b"").map(drop);
-    of(REQUEST_KEY_MAX_BYTES).unwrap();
+fn an_idempotency_key_has_a_maximum_length() {
+    let key_of = |bytes: usize| KeyedRequest::of(&"k".repeat(bytes), "POST", "/", b"").map(drop);
+    key_of(REQUEST_KEY_MAX_BYTES).unwrap();
     for bytes in [0, REQUEST_KEY_MAX_BYTES + 1] {
-        assert_eq!(of(bytes).unwrap_err().kind, ProblemKind::Invalid);
+        assert_eq!(key_of(bytes).unwrap_err().kind, ProblemKind::Invalid);
     }
 }
 
 #[test]
-fn a_request_from_before_keys_had_a_scope_still_happens_once() {
+fn a_request_stored_by_an_earlier_release_is_not_repeated() {
     let all = migrations();
     let former: Vec<Migration> = all.iter().filter(|one| one.version < 83).copied().collect();
     both_stores(&former, |target: &StoreLocation| {
@@ -126,7 +126,7 @@ fn a_request_from_before_keys_had_a_scope_still_happens_once() {
         drop(db);
         let db = Db::open(target, &all).unwrap();
         let owner = KeyOwner::of(&RequestSender { game: Some("any"), ..ANN });
-        let answered = db.read_blocking(|tx| request.answered(tx, &owner)).unwrap();
+        let answered = db.read_blocking(|tx| request.stored_answer(tx, &owner)).unwrap();
         assert_eq!(answered.as_deref(), Some("former"));
         for _ in 0..2 {
             assert_eq!(add(&db, noon(), &ANN, &request).unwrap(), "former");

@@ -96,7 +96,7 @@ fn credits_are_listed_first_and_items_of_other_games_not_at_all() {
 }
 
 #[test]
-fn a_slug_names_one_item() {
+fn a_slug_belongs_to_one_item() {
     both(|db| {
         game(db, "rivers");
         let boat =

@@ -26,7 +26,7 @@ fn credits(db: &Db) -> i64 {
 }
 
 /// The levels in the player's notifications, the latest first.
-fn told(db: &Db) -> Vec<Value> {
+fn announced_levels(db: &Db) -> Vec<Value> {
     let news = db.read_blocking(|tx| notifications::of_user(tx, "ann", false, ALL)).unwrap();
     news.into_iter().map(|news| news.metadata["level"].clone()).collect()
 }
@@ -45,16 +45,16 @@ fn a_level_begins_exactly_at_its_xp() {
         let below = earn(db, 49_999);
         // A percentage is rounded down: 100 is for the highest level.
         assert_eq!((below.level, below.percent, below.xp_to_next_level), (1, 99, Some(Xp(1))));
-        assert_eq!((credits(db), told(db).len()), (0, 0));
+        assert_eq!((credits(db), announced_levels(db).len()), (0, 0));
         let reached = earn(db, 1);
         assert_eq!((reached.level, reached.percent, reached.current_xp), (2, 0, Xp(0)));
-        assert_eq!((credits(db), told(db)), (50, vec![json!(2)]));
+        assert_eq!((credits(db), announced_levels(db)), (50, vec![json!(2)]));
         assert_eq!(earn(db, 0).total_xp, Xp(50_000));
         let after_penalty = earn(db, -1);
         assert_eq!((after_penalty.level, after_penalty.total_xp), (1, Xp(49_999)));
         assert_eq!(earn(db, 1).level, 2);
         assert_eq!(
-            (credits(db), told(db)),
+            (credits(db), announced_levels(db)),
             (50, vec![json!(2)]),
             "a level brings its credits once"
         );
@@ -63,11 +63,11 @@ fn a_level_begins_exactly_at_its_xp() {
 }
 
 #[test]
-fn each_level_that_is_passed_brings_its_credits_once() {
+fn the_credits_of_each_passed_level_are_given_once() {
     both(|db| {
         let far = earn(db, 300_000);
         assert_eq!((far.level, credits(db)), (4, 150));
-        assert_eq!(told(db).len(), 3);
+        assert_eq!(announced_levels(db).len(), 3);
         assert_eq!((earn(db, 1).level, credits(db)), (4, 150));
     });
 }
@@ -93,7 +93,7 @@ fn a_new_table_moves_players_without_rewards() {
                 { "level": 3, "xpRequired": 60, "creditsReward": 7 },
             ]),
         );
-        assert_eq!((progress(db).level, credits(db), told(db).len()), (3, 50, 1));
+        assert_eq!((progress(db).level, credits(db), announced_levels(db).len()), (3, 50, 1));
         replace(db, &json!([{ "level": 1, "xpRequired": 0 }, { "level": 2, "xpRequired": 90 }]));
         assert_eq!(progress(db).level, 1);
         // What was earned before stays earned: the level is reached again with its new credits.
@@ -109,7 +109,7 @@ fn a_new_table_moves_players_without_rewards() {
 }
 
 #[test]
-fn a_table_counts_levels_and_rises_from_zero() {
+fn a_table_has_consecutive_levels_and_rising_xp_from_zero() {
     let row = |level: i64, xp: f64| json!({ "level": level, "xpRequired": xp });
     let most = f64::from(FACT_VALUE_MAX_COUNT);
     for (rows, path) in [

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn every_length_survives_and_every_change_is_noticed() {
+    fn texts_of_all_lengths_are_decrypted_and_every_change_is_noticed() {
         let (key, other) = (BackupKey([7; 32]), BackupKey([8; 32]));
         for length in [0, 1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 2 * PIECE_BYTES] {
             let plain: Vec<u8> = (0..length).map(|at| u8::try_from(at % 251).unwrap()).collect();

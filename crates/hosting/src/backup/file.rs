@@ -66,7 +66,7 @@ impl BackupFile {
         }
         let key = self.key.as_ref().ok_or_else(|| {
             let message =
-                "the backup is encrypted; set 'backup.key' to the key that it was made with";
+                "the backup is encrypted; set 'backup.key' to the key with which it was encrypted";
             Problem::new(ProblemKind::Invalid, message)
         })?;
         let reader = Box::new(DecryptingReader::new(file.reader, key)?);

@@ -262,7 +262,7 @@ impl FoundEntries {
         }
         if (manifest.blobs, manifest.blobs_sha256) != (self.blobs, Some(self.names.digest())) {
             walked.faults.push(format!(
-                "manifest.json: it counts {} files by content, but the archive has {} or different ones",
+                "manifest.json: it lists {} files by content, but the archive has {} or different ones",
                 manifest.blobs, self.blobs
             ));
         }

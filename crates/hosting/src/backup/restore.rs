@@ -132,7 +132,7 @@ impl UnpackedBackup {
     }
 
     /// Refuses a server without the S3 bucket that the backup relies on. Errors: `Conflict`.
-    pub fn fits(&self, s3: &S3Settings) -> Result<()> {
+    pub fn require_bucket(&self, s3: &S3Settings) -> Result<()> {
         let Some(bucket) = self.cover.s3_bucket.as_deref().filter(|name| *name != s3.bucket) else {
             return Ok(());
         };

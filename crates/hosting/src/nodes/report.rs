@@ -152,8 +152,8 @@ pub fn address_conflict(nodes: &[NodeStatus]) -> Option<String> {
             without.join(", ")
         )),
         count if addresses.len() > 1 => {
-            let of = |node: &&NodeStatus| format!("{} on {}", node.public_url, node.name);
-            let all: Vec<String> = live.iter().map(of).collect();
+            let address_of = |node: &&NodeStatus| format!("{} on {}", node.public_url, node.name);
+            let all: Vec<String> = live.iter().map(address_of).collect();
             Some(format!(
                 "{count} servers share the database, but 'server.public_url' differs: {}",
                 all.join(", ")

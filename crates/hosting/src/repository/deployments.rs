@@ -46,7 +46,7 @@ pub(crate) fn list(tx: &mut Tx<'_>, slug: &str) -> Result<Vec<Deployment>> {
 }
 
 /// The versions that the projects serve.
-pub(crate) fn served(tx: &mut Tx<'_>, slugs: &[&str]) -> Result<Vec<Deployment>> {
+pub(crate) fn served_versions(tx: &mut Tx<'_>, slugs: &[&str]) -> Result<Vec<Deployment>> {
     let list = serde_json::to_string(slugs).map_err(Problem::internal)?;
     let sql = format!(
         "{SELECT} JOIN projects p ON p.slug = d.slug AND p.active = d.version WHERE {}",

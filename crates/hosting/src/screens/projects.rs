@@ -22,7 +22,7 @@ pub fn with_versions(
 ) -> Result<Vec<(Project, Option<Deployment>)>> {
     let projects = read(tx, holder)?;
     let slugs: Vec<&str> = projects.iter().map(|project| project.slug.as_str()).collect();
-    let mut served = deployments::served(tx, &slugs)?;
+    let mut served = deployments::served_versions(tx, &slugs)?;
     let with_version = |project: Project| {
         let version = served.remove(&project.slug);
         (project, version)

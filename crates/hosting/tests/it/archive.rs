@@ -60,7 +60,7 @@ fn a_build_becomes_files_with_types() {
 }
 
 #[test]
-fn names_that_lead_elsewhere_are_refused() {
+fn names_that_lead_out_of_the_folder_are_refused() {
     for name in [
         "../index.html",
         "a/../../b",

@@ -70,7 +70,7 @@ fn one_node_backs_up_the_database_and_each_its_files_once() {
 }
 
 #[test]
-fn another_node_takes_the_database_over_and_a_failed_backup_is_tried_again() {
+fn another_node_takes_over_the_database_and_a_failed_backup_is_tried_again() {
     both(|db, oak, elm| {
         let first = claim(db, 0, oak).unwrap();
         finish(db, 1, claim(db, 1, elm).unwrap());
@@ -93,7 +93,7 @@ fn another_node_takes_the_database_over_and_a_failed_backup_is_tried_again() {
 }
 
 #[test]
-fn a_server_that_starts_again_makes_its_interrupted_backup_again() {
+fn a_restarted_server_repeats_its_interrupted_backup() {
     both(|db, oak, _| {
         claim(db, 0, oak).unwrap();
         write(db, |tx| runs::interrupt(tx, oak));

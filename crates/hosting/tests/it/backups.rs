@@ -27,7 +27,7 @@ fn check(path: &Path) -> lyceum_core::Result<BackupReport> {
 }
 
 /// A backup of a data folder with a blob, another blob that an import has, and a project with a database and keys.
-fn made(data: &Path, to: &Path) -> (Digest, backup::WrittenBackup) {
+fn write_backup(data: &Path, to: &Path) -> (Digest, backup::WrittenBackup) {
     let blobs = lyceum_hosting::blobs(data, &S3Settings::default()).unwrap();
     let [digest, other] = [&b"a river runs"[..], b"rows"].map(|bytes| {
         let digest = Digest::of(bytes);
@@ -88,7 +88,7 @@ fn a_restore_brings_back_what_was_backed_up() {
     let folder = tempfile::tempdir().unwrap();
     let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
     fs::create_dir(&data).unwrap();
-    let (digest, written) = made(&data, &file);
+    let (digest, written) = write_backup(&data, &file);
     assert_eq!((written.files, written.missing.len()), (7, 0));
     assert_eq!(
         fs::metadata(&file).unwrap().permissions().mode() & 0o777,
@@ -123,7 +123,7 @@ fn damage_is_found_and_its_entry_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
     fs::create_dir(&data).unwrap();
-    let (digest, _) = made(&data, &file);
+    let (digest, _) = write_backup(&data, &file);
     let bytes = unpacked(&file);
     let find = |text: &[u8]| bytes.windows(text.len()).position(|part| part == text).unwrap();
     let damaged = folder.path().join("damaged.backup");
@@ -147,7 +147,7 @@ fn damage_is_found_and_its_entry_is_named() {
     pack(&without, &damaged);
     let faults = check(&damaged).unwrap().faults;
     assert!(
-        faults.iter().any(|fault| fault.starts_with("manifest.json: it counts 2")),
+        faults.iter().any(|fault| fault.starts_with("manifest.json: it lists 2")),
         "{faults:?}"
     );
     fs::write(&damaged, &fs::read(&file).unwrap()[..200]).unwrap();
@@ -195,7 +195,7 @@ fn a_check_unpacks_the_backup_next_to_it() {
     let folder = tempfile::tempdir().unwrap();
     let (data, file) = (folder.path().join("data"), folder.path().join("all.backup"));
     fs::create_dir(&data).unwrap();
-    made(&data, &file);
+    write_backup(&data, &file);
     let checked = check(&file).unwrap();
     assert!(checked.database.unwrap().starts_with(folder.path()));
 }
@@ -233,20 +233,20 @@ fn files_in_s3_are_not_part_of_a_backup() {
     assert_eq!(checked.cover.unwrap().s3_bucket.as_deref(), Some("files"));
     let draft = backup::unpack(open(&file), &data, |_| ()).unwrap();
     let other = S3Settings { bucket: "other".into(), ..S3Settings::default() };
-    for (s3, told) in
+    for (s3, expected) in
         [(S3Settings::default(), "names no bucket"), (other, "names the bucket 'other'")]
     {
-        let refused = draft.fits(&s3).unwrap_err();
-        assert!(refused.message.contains(told), "{refused}");
+        let refused = draft.require_bucket(&s3).unwrap_err();
+        assert!(refused.message.contains(expected), "{refused}");
     }
-    draft.fits(&S3Settings { bucket: "files".into(), ..S3Settings::default() }).unwrap();
+    draft.require_bucket(&S3Settings { bucket: "files".into(), ..S3Settings::default() }).unwrap();
 }
 
 #[test]
 fn a_backup_without_encryption_is_refused_if_there_is_a_key() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("plain.backup");
-    made(folder.path(), &path);
+    write_backup(folder.path(), &path);
     let key = Secret::new("5a".repeat(32));
     let key = BackupKey::from_setting(Some(&key)).unwrap();
     let refused = BackupFile { key, ..at(&path) }.open().err().unwrap();

@@ -25,7 +25,7 @@ fn project(node: &Node) -> PathBuf {
 }
 
 #[test]
-fn objects_of_a_deleted_project_are_deleted_once_that_is_allowed() {
+fn objects_of_a_deleted_project_are_deleted_once_the_server_may_delete() {
     let (bucket, folder) = (Bucket::start(), tempfile::tempdir().unwrap());
     let node = node(&folder);
     let project = project(&node);

@@ -189,7 +189,7 @@ fn former(db: &Db) -> Vec<FormerInstallation> {
 }
 
 #[test]
-fn replicas_of_other_installations_are_deleted_only_if_an_operator_said_that_they_were_replaced() {
+fn replicas_of_other_installations_are_deleted_only_after_an_operator_confirms() {
     both(|db| {
         let setup = Setup::new();
         let (first, unknown) = (present(db).id, "unknown".to_owned());
@@ -214,7 +214,7 @@ fn replicas_of_other_installations_are_deleted_only_if_an_operator_said_that_the
 }
 
 #[test]
-fn replicas_from_before_installations_count_until_they_began() {
+fn replicas_of_earlier_releases_can_be_restored_up_to_the_first_installation() {
     both(|db| {
         let setup = Setup::new();
         let (file, connection) = setup.file("maths");

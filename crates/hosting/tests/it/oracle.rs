@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::host::{Host, packages, settings};
 
 #[tokio::test]
-async fn bindings_answer_as_those_of_miniflare_do() {
+async fn bindings_answer_like_those_of_miniflare() {
     let oracle = thread::spawn(|| {
         let node = Command::new("node").arg("oracle.mjs").current_dir(packages()).output().unwrap();
         assert!(node.status.success(), "{}", String::from_utf8_lossy(&node.stderr));

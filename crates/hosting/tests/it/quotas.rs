@@ -39,12 +39,12 @@ async fn a_project_cannot_store_more_than_its_limit() {
     let host = Host::new(small);
     host.engine.install(host.worker("full", FILLER)).unwrap();
     let get = async |path: &str| host.get("full", path).await.unwrap();
-    let (status, told) = get("/fill").await;
-    assert!(status == 507 && told.contains("SQLITE_FULL"), "{told}");
+    let (status, text) = get("/fill").await;
+    assert!(status == 507 && text.contains("SQLITE_FULL"), "{text}");
     assert!(get("/rows").await.1.parse::<u32>().unwrap() > 10, "what fitted is there");
     assert_eq!(get("/put").await.1, "fine");
-    let (status, told) = get("/more").await;
-    assert!(status == 507 && told.contains("it may have 100000 bytes"), "{told}");
+    let (status, text) = get("/more").await;
+    assert!(status == 507 && text.contains("it may have 100000 bytes"), "{text}");
     // An object that replaces another one needs only its own size.
     assert_eq!(get("/over").await.1, "fine");
     assert_eq!(get("/delete").await.1, "fine");
@@ -86,8 +86,8 @@ async fn a_script_runs_once_and_returns_its_output() {
         "export default { fetch: () => { console.log('hello'); return new Response('x'); } };",
     );
     let clock = Arc::new(SystemClock);
-    let said = run_once(folder.path(), settings(), clock.clone(), worker.clone()).await.unwrap();
-    assert!(said.iter().all(|line| line.stream != LogStream::Request));
+    let lines = run_once(folder.path(), settings(), clock.clone(), worker.clone()).await.unwrap();
+    assert!(lines.iter().all(|line| line.stream != LogStream::Request));
     worker.modules[0].1 =
         b"export default { fetch: () => new Response('dry', { status: 500 }) };".into();
     let problem = run_once(folder.path(), settings(), clock, worker).await.unwrap_err();

@@ -26,13 +26,13 @@ async fn each_call_of_the_console_is_one_record_with_its_lines_in_order() {
     host.engine.install(host.worker("one", PRINTS)).unwrap();
     host.get("one", "/").await.unwrap();
     let records = printed(&host, 4).await;
-    let told: Vec<_> = records.iter().map(|line| (line.stream, line.text.as_str())).collect();
-    assert_eq!(told[0], (LogStream::Out, "first\nsecond { a: 1 }"));
-    let (stream, text) = told[1];
+    let found: Vec<_> = records.iter().map(|line| (line.stream, line.text.as_str())).collect();
+    assert_eq!(found[0], (LogStream::Out, "first\nsecond { a: 1 }"));
+    let (stream, text) = found[1];
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!((stream, lines[0]), (LogStream::Error, "TypeError: a mistake"), "{told:?}");
+    assert_eq!((stream, lines[0]), (LogStream::Error, "TypeError: a mistake"), "{found:?}");
     assert!(lines.len() > 1 && lines[1..].iter().all(|line| line.starts_with("    at ")), "{text}");
-    assert_eq!(told[2..], [(LogStream::Error, "careful"), (LogStream::Out, "told")]);
+    assert_eq!(found[2..], [(LogStream::Error, "careful"), (LogStream::Out, "told")]);
 
     host.get("one", "/throw").await.unwrap();
     let records = printed(&host, 5).await;
@@ -86,9 +86,9 @@ async fn a_column_that_does_not_exist_is_an_error() {
     let host = Host::new(settings());
     host.engine.install(host.worker("one", ASKS)).unwrap();
     let (_, body) = host.get("one", "/").await.unwrap();
-    let told: Vec<serde_json::Value> = serde_json::from_str(&body).unwrap();
-    for answer in &told[..3] {
+    let lines: Vec<serde_json::Value> = serde_json::from_str(&body).unwrap();
+    for answer in &lines[..3] {
         assert!(answer.as_str().is_some_and(|it| it.contains("no such column: ")), "{body}");
     }
-    assert_eq!(told[3], serde_json::json!([{ "body": "kept" }]));
+    assert_eq!(lines[3], serde_json::json!([{ "body": "kept" }]));
 }

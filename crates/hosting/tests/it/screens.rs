@@ -78,7 +78,7 @@ fn version(db: &Db, slug: &str, number: i64, files: &[(&str, &str)]) {
 }
 
 #[test]
-fn people_see_their_projects_and_create_keys_for_them_alone() {
+fn people_see_and_create_keys_for_their_own_projects_only() {
     both(|db| {
         let ada = someone(db, "ada@example.org", Role::Administrator);
         let dev = someone(db, "dev@example.org", Role::Developer);
@@ -202,14 +202,14 @@ fn changes_of_a_project_name_people() {
                 project::changes(tx, &project)
             })
             .unwrap();
-        let told: Vec<(&str, &str)> =
+        let entries: Vec<(&str, &str)> =
             changes.iter().map(|entry| (entry.who.as_str(), entry.what.as_str())).collect();
-        assert_eq!(told, [("somebody", "rollback"), ("dev@example.org", "deploy")]);
+        assert_eq!(entries, [("somebody", "rollback"), ("dev@example.org", "deploy")]);
     });
 }
 
 #[test]
-fn home_counts_and_says_what_a_new_server_needs() {
+fn home_has_counts_and_the_next_steps_of_a_new_server() {
     both(|db| {
         let read = || db.read_blocking(|tx| home::read(tx, now(), None)).unwrap();
         let new = read();
@@ -232,11 +232,11 @@ fn home_counts_and_says_what_a_new_server_needs() {
         let week_ago = now().plus_seconds(-8 * 86_400);
         let about = NodeSettings { name: "oak", address: "", shares_blobs: false };
         let node = Node::read(Path::new("none"), &about).unwrap();
-        let made = db.write_blocking(|tx| {
+        let created = db.write_blocking(|tx| {
             let run = runs::begin(tx, week_ago, &node)?;
             runs::finish(tx, week_ago, run.id, "backups/1", 1)
         });
-        made.unwrap();
+        created.unwrap();
         let home = read();
         let counts = [
             home.roster.students,

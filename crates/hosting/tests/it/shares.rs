@@ -112,15 +112,15 @@ fn a_busy_database_leaves_threads_to_other_projects() {
 async fn the_results_of_a_batch_share_one_limit() {
     let host = Host::new(settings());
     host.engine.install(host.worker("large", CODE)).unwrap();
-    let (_, told) = host.get("large", "/").await.unwrap();
-    let told: Vec<String> = serde_json::from_str(&told).unwrap();
+    let (_, results) = host.get("large", "/").await.unwrap();
+    let results: Vec<String> = serde_json::from_str(&results).unwrap();
     let too_large = "larger than 33554432 bytes";
-    assert!(told[0].contains(too_large), "{told:?}");
-    assert_eq!(told[1], "fine 15");
-    assert!(told[2].contains("the limit is 1000"), "{told:?}");
-    assert!(told[3].contains(too_large), "{told:?}");
-    assert_eq!(told[4], "fine 1");
-    assert!(told[5].contains("not authorized"), "{told:?}");
+    assert!(results[0].contains(too_large), "{results:?}");
+    assert_eq!(results[1], "fine 15");
+    assert!(results[2].contains("the limit is 1000"), "{results:?}");
+    assert!(results[3].contains(too_large), "{results:?}");
+    assert_eq!(results[4], "fine 1");
+    assert!(results[5].contains("not authorized"), "{results:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

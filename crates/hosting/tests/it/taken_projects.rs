@@ -123,7 +123,7 @@ fn with_project(body: impl Fn(&Setup<'_>)) {
 }
 
 #[test]
-fn a_holder_that_stored_nothing_is_replaced_with_the_epoch_before() {
+fn a_holder_that_stored_nothing_is_replaced_from_the_epoch_before() {
     with_project(|setup| {
         setup.store_epoch(5);
         assert_eq!(setup.take(&setup.node("elm")), Ok(5));

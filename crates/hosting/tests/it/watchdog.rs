@@ -66,7 +66,7 @@ async fn neighbours(settings: EngineSettings) -> Host {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_endless_loop_ends_one_process() {
+async fn an_endless_loop_ends_only_its_own_process() {
     let host =
         neighbours(EngineSettings { busy_timeout: Duration::from_millis(700), ..settings() }).await;
     one_process_ends(&host, "/spin", "ran for 700 ms without a pause").await;
@@ -74,7 +74,7 @@ async fn an_endless_loop_ends_one_process() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_heap_ends_one_process() {
+async fn a_backend_with_a_full_heap_ends_only_its_own_process() {
     // The runtime searches for free memory for seconds before it gives up.
     let host = neighbours(EngineSettings { heap_bytes: 32 * 1024 * 1024, ..settings() }).await;
     one_process_ends(&host, "/heap", "filled its heap of 33554432 bytes").await;
@@ -160,7 +160,7 @@ async fn a_backend_that_does_not_start_says_why_and_is_retried_with_pauses() {
     let problem = host.get("trouble", "/").await.unwrap_err();
     assert!(problem.message.contains("failed and starts again in 4 s"), "{problem}");
     assert_eq!(problem.retry_after_s, Some(4));
-    let again = until_told(&host, "does not start").await;
+    let again = until_message(&host, "does not start").await;
     assert!(again > Duration::from_millis(3500), "{again:?}");
     let problem = host.get("trouble", "/").await.unwrap_err();
     assert!(
@@ -184,7 +184,7 @@ async fn a_backend_that_does_not_start_says_why_and_is_retried_with_pauses() {
 }
 
 /// The time until calls fail with that message.
-async fn until_told(host: &Host, what: &str) -> Duration {
+async fn until_message(host: &Host, what: &str) -> Duration {
     let begun = Instant::now();
     while !host.get("trouble", "/").await.unwrap_err().message.contains(what) {
         assert!(begun.elapsed() < Duration::from_secs(20), "it did not come to that");
@@ -383,7 +383,7 @@ async fn a_slow_request_is_waited_for_and_one_that_is_too_long_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_is_answered_before_it_has_arrived_delays_no_other() {
+async fn a_request_that_is_answered_before_its_body_has_arrived_delays_no_other() {
     let host = Host::new(settings());
     let code = "export default { fetch: () => new Response('early') };";
     host.engine.install(host.worker("early", code)).unwrap();

@@ -65,13 +65,13 @@ impl Verify {
                 return Ok(());
             }
             (0, skipped) if !self.strict => {
-                printer.warn(&format!("no check failed, but {skipped} could not be made"));
+                printer.warn(&format!("no check failed, but {skipped} could not be run"));
                 if let Some(hint) = &hint {
                     printer.warn(hint);
                 }
                 return Ok(());
             }
-            (0, skipped) => format!("not confirmed: {skipped} of the checks could not be made"),
+            (0, skipped) => format!("not confirmed: {skipped} of the checks could not be run"),
             (failed, _) => format!("not valid: {failed} of the checks failed"),
         };
         Err(Failure { hint, ..Failure::failed(summary) })

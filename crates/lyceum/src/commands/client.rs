@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::reach::{self, ChangedReach, NewReach};
 use crate::failure::Result;
 use crate::printer::{Printer, table};
-use crate::settings::{DataArgs, Missing, keyring, noted, write_or_try};
+use crate::settings::{DataArgs, Missing, keyring, record_change, write_or_try};
 
 #[derive(Subcommand)]
 pub(crate) enum Client {
@@ -145,7 +145,7 @@ impl Create {
         let (client, secrets) = write_or_try(&db, dry_run, move |tx| {
             let master = self.oauth1.then_some(&master);
             let (client, secrets) = client::create_with_signing(tx, now, &new, master)?;
-            noted(tx, now, "client.create", &client.id)?;
+            record_change(tx, now, "client.create", &client.id)?;
             roster_reach::check(tx, &reach)?;
             Ok((client::limit(tx, &client.id, &reach)?, secrets))
         })?;
@@ -182,7 +182,7 @@ impl Limit {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let now = SystemClock.now();
         let (client, signs) = write_or_try(&db, self.dry_run, move |tx| {
-            noted(tx, now, "client.limit", &self.id)?;
+            record_change(tx, now, "client.limit", &self.id)?;
             roster_reach::check(tx, &reach)?;
             let signs = signed_request::is_signing(tx, &self.id)?;
             Ok((client::limit(tx, &self.id, &reach)?, signs))
@@ -208,7 +208,7 @@ impl Rotate {
         let signs = db.read_blocking(|tx| signed_request::is_signing(tx, &self.id))?;
         let master = sealing_key(&db, &loaded, signs && !self.dry_run)?;
         let (client, secrets) = write_or_try(&db, self.dry_run, move |tx| {
-            noted(tx, now, "client.rotate", &self.id)?;
+            record_change(tx, now, "client.rotate", &self.id)?;
             let secret = self.secret.as_deref();
             client::rotate_with_signing(tx, now, &self.id, secret, overlap_s, &master)
         })?;
@@ -230,7 +230,7 @@ impl Revoke {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let now = SystemClock.now();
         let (client, signs) = write_or_try(&db, self.dry_run, move |tx| {
-            noted(tx, now, "client.revoke", &self.id)?;
+            record_change(tx, now, "client.revoke", &self.id)?;
             let signs = signed_request::is_signing(tx, &self.id)?;
             Ok((client::revoke(tx, now, &self.id)?, signs))
         })?;

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::export::whole;
 use crate::failure::Result;
 use crate::printer::{Printer, counted};
-use crate::settings::{DataArgs, Missing, noted, reached_at, write};
+use crate::settings::{DataArgs, Missing, reached_at, record_change, write};
 
 /// The administrator of a demo, whom `cargo xtask demo` creates.
 const ADMINISTRATOR: &str = "demo@example.org";
@@ -63,7 +63,7 @@ impl Link {
         let now = SystemClock.now();
         let link = write(&db, move |tx| {
             let person = person::require(tx, ADMINISTRATOR)?;
-            noted(tx, now, "demo.link", &person.email)?;
+            record_change(tx, now, "demo.link", &person.email)?;
             person::new_entry_link(tx, now, &person, limits::DEMO_LINK_LIFETIME_S)
         })?;
         let link = format!("{}/console/enter?link={link}", reached_at(&loaded, &db)?);

@@ -94,7 +94,7 @@ impl Dev {
         printer.answer(String::new, || summary);
         printer.done(&format!("Backend of '{slug}' on {url}/api"));
         printer.note(&format!("  Sandbox   {}", platform.as_deref().unwrap_or("none")));
-        let teller: MessageHandler = teller(printer, !self.no_logger);
+        let handler: MessageHandler = message_printer(printer, !self.no_logger);
         runtime(0)?.block_on(async {
             let stop = lyceum_server::stop_signal()?;
             let ended = self.until_stdin_ends.then(stdin_ends);
@@ -105,7 +105,7 @@ impl Dev {
                 }
             };
             let listener = TcpListener::from_std(bound).map_err(Problem::internal)?;
-            lyceum_dev::run(settings, listener, Arc::new(SystemClock), teller, stop).await?;
+            lyceum_dev::run(settings, listener, Arc::new(SystemClock), handler, stop).await?;
             Ok(())
         })
     }
@@ -117,7 +117,7 @@ fn running_sandbox(slug: &str) -> Option<String> {
 }
 
 /// Prints what happens.
-fn teller(printer: &Printer, logs: bool) -> MessageHandler {
+fn message_printer(printer: &Printer, logs: bool) -> MessageHandler {
     let printer = printer.clone();
     let shown = Mutex::new(Vec::new());
     Arc::new(move |message| match message {

@@ -399,20 +399,20 @@ fn describe_nodes(own: &NodeStatus, others: &[NodeStatus]) -> Finding {
         let remedy = "set it to the same address in the settings of all of them";
         return Finding::ill("servers", CheckState::Failed, conflict, remedy);
     }
-    let of = |is: fn(&NodeStatus) -> bool| -> Vec<&NodeStatus> {
+    let nodes_that = |is: fn(&NodeStatus) -> bool| -> Vec<&NodeStatus> {
         others.iter().filter(|node| is(node)).collect()
     };
     let name = |nodes: &[&NodeStatus]| {
         let names = nodes.iter().map(|node| format!("{} ({})", node.name, node.version));
         names.collect::<Vec<_>>().join(", ")
     };
-    let silent = of(|node| node.state == NodeState::Silent);
+    let silent = nodes_that(|node| node.state == NodeState::Silent);
     if !silent.is_empty() {
         let found = format!("no longer reporting: {}", name(&silent));
         let remedy = "start these servers, or find out why they do not reach the database";
         return Finding::ill("servers", CheckState::Warning, found, remedy);
     }
-    let live = of(|node| node.state.is_live());
+    let live = nodes_that(|node| node.state.is_live());
     if live.iter().any(|node| node.version != own.version) {
         let found = format!("this program is {}, but others run: {}", own.version, name(&live));
         let remedy = "finish the upgrade on all servers";

@@ -76,7 +76,7 @@ impl Import {
             return Err(refused(&report));
         }
         if let Some(path) = &report.rejects {
-            let (faults, path) = (counted(report.fault_count, "fault"), path.display());
+            let (faults, path) = (counted(report.fault_count, "error"), path.display());
             printer.warn(&format!("{faults}; the rejected rows are in '{path}'"));
         }
         let rows: u64 = report.files.iter().map(|file| file.rows).sum();
@@ -116,7 +116,7 @@ fn report_text(report: &CsvReport) -> String {
 
 fn refused(report: &CsvReport) -> Failure {
     let faults = report.fault_count;
-    let fault_count = counted(faults, "fault");
+    let fault_count = counted(faults, "error");
     let mut failure =
         Failure::failed(format!("nothing was imported: found {fault_count} in the files"));
     failure.details = report.faults.iter().take(SHOWN_FAULTS).map(ToString::to_string).collect();

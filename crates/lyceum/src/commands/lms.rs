@@ -179,7 +179,7 @@ fn set_up(server: &GameServer, dry_run: bool, printer: &Printer) -> Result {
     let answer = server.remote.post(&format!("/api/lms/setup{query}"), &body)?;
     let reply = server.accepted(answer)?;
     if dry_run {
-        printer.answer(|| record_table(&reply["found"], planned), || reply.clone());
+        printer.answer(|| record_table(&reply["found"], planned_change), || reply.clone());
         printer.done("nothing was changed");
         return Ok(());
     }
@@ -242,7 +242,7 @@ fn courses(integration: &Value) -> String {
 }
 
 /// The change that setup would make to a record in that state.
-fn planned(state: &str) -> &str {
+fn planned_change(state: &str) -> &str {
     match state {
         "missing" => "create",
         "deleted" => "restore",
@@ -256,8 +256,8 @@ fn record_table(courses: &Value, word: impl Fn(&str) -> &str) -> String {
     for course in rows(courses) {
         for resource in rows(&course["resources"]) {
             let state = word(resource["state"].as_str().unwrap_or_default()).to_owned();
-            let of = [&course["subject"], &course["grade"], &resource["type"], &resource["id"]];
-            lines.push(of.into_iter().map(text).chain([state]).collect());
+            let cells = [&course["subject"], &course["grade"], &resource["type"], &resource["id"]];
+            lines.push(cells.into_iter().map(text).chain([state]).collect());
         }
     }
     table(&["SUBJECT", "GRADE", "RECORD", "ID", "STATE"], &lines)

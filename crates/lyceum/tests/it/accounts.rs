@@ -34,17 +34,17 @@ fn with_password(place: &Place, typed: &str) -> (i32, String, String) {
 }
 
 #[test]
-fn accounts_are_made_listed_linked_and_disabled() {
+fn accounts_are_created_listed_linked_and_disabled() {
     let place = Place::new();
-    let (code, link, told) = place.run("admin user create Ada@example.org --role administrator");
+    let (code, link, stderr) = place.run("admin user create Ada@example.org --role administrator");
     let days = "with this link ada@example.org can set a password, once, within 3 days\n";
-    assert_eq!((code, told.as_str()), (0, days));
+    assert_eq!((code, stderr.as_str()), (0, days));
     assert!(link.starts_with("http://127.0.0.1:4321/welcome?link="), "{link}");
     let typed =
         "admin user create grace@example.org --name Grace --role developer --password-stdin";
-    let (code, stdout, told) = with_password(&place, typed);
-    let made = "created the account of grace@example.org (developer)\n";
-    assert_eq!((code, stdout.as_str(), told.as_str()), (0, "", made));
+    let (code, stdout, stderr) = with_password(&place, typed);
+    let created = "created the account of grace@example.org (developer)\n";
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (0, "", created));
     assert_ne!(place.ok("admin user link ada@example.org"), link);
     place.ok("admin user disable grace@example.org");
     let table = place.ok("admin user list");
@@ -62,13 +62,13 @@ fn accounts_are_made_listed_linked_and_disabled() {
     let list = place.json("admin user list --json");
     assert_eq!((&list[0]["hasPassword"], &list[1]["role"]), (&json!(false), &json!("developer")));
 
-    let (code, told) = place.fails("admin user create ada@example.org --role guide");
+    let (code, stderr) = place.fails("admin user create ada@example.org --role guide");
     assert_eq!(
-        (code, told.as_str()),
+        (code, stderr.as_str()),
         (
             5,
             "error: there is already an account for 'ada@example.org'; \
-                 `lyceum admin user link` makes a link that sets its password\n"
+                 `lyceum admin user link` creates a link that sets its password\n"
         )
     );
     assert_eq!(place.fails("admin user create ada --role guide").0, 1);
@@ -81,16 +81,16 @@ fn accounts_are_made_listed_linked_and_disabled() {
 #[test]
 fn keys_are_shown_once_listed_and_revoked() {
     let place = Place::new();
-    let made = place.json("admin key create ci --env staging --project fractions --json");
-    let key = made["key"].as_str().unwrap();
-    assert!(key.starts_with("lk_"), "{made}");
+    let created = place.json("admin key create ci --env staging --project fractions --json");
+    let key = created["key"].as_str().unwrap();
+    assert!(key.starts_with("lk_"), "{created}");
     assert_eq!(
-        (&made["name"], &made["role"], &made["environment"], &made["project"]),
+        (&created["name"], &created["role"], &created["environment"], &created["project"]),
         (&json!("ci"), &json!("developer"), &json!("staging"), &json!("fractions"))
     );
-    let (code, stdout, told) = place.run("admin key create nightly --role administrator");
+    let (code, stdout, stderr) = place.run("admin key create nightly --role administrator");
     assert_eq!(
-        (code, told.as_str()),
+        (code, stderr.as_str()),
         (
             0,
             "store the key of 'nightly' now: the server keeps only its hash. production servers accept it\n"
@@ -106,8 +106,8 @@ fn keys_are_shown_once_listed_and_revoked() {
         place.fails("admin key create ci"),
         (5, "error: there is already a key with the name 'ci'; revoke it first\n".to_owned())
     );
-    let (_, _, told) = place.run("admin key revoke ci");
-    assert_eq!(told, "revoked the key 'ci'; every server refuses it at once\n");
+    let (_, _, stderr) = place.run("admin key revoke ci");
+    assert_eq!(stderr, "revoked the key 'ci'; every server refuses it at once\n");
     assert_eq!(place.fails("admin key revoke ci").0, 4);
     assert!(place.json("admin key list --json")[0]["revoked"].is_string());
 }
@@ -175,16 +175,16 @@ fn end_login(mut login: Child) -> (i32, String) {
 }
 
 on_both_stores!(
-    somebody_signs_in_by_a_browser_and_out,
+    a_person_signs_in_with_a_browser_and_out,
     the_administrator_of_a_demo_signs_in_once_with_the_printed_link,
-    links_lead_to_the_server_that_runs_on_the_data
+    links_have_the_address_of_the_running_server
 );
 
-fn links_lead_to_the_server_that_runs_on_the_data(store: Store) {
+fn links_have_the_address_of_the_running_server(store: Store) {
     let served = Served::start(store);
-    let made = ["admin", "user", "create", "ada@example.org", "--role", "guide"];
+    let created = ["admin", "user", "create", "ada@example.org", "--role", "guide"];
     let address = format!("{}/welcome?link=", served.base);
-    let link = served.run(&made);
+    let link = served.run(&created);
     assert!(link.starts_with(&address), "{link} is not of {}", served.base);
     assert!(served.run(&["admin", "user", "link", "ada@example.org"]).starts_with(&address));
     // After a restart elsewhere, and where the command's own settings name an address.
@@ -216,7 +216,7 @@ fn the_administrator_of_a_demo_signs_in_once_with_the_printed_link(store: Store)
     assert!(log.contains("/console/enter") && !log.contains(secret), "{log}");
 }
 
-fn somebody_signs_in_by_a_browser_and_out(store: Store) {
+fn a_person_signs_in_with_a_browser_and_out(store: Store) {
     let school = School::start(store);
     let place = home();
     let nobody = "error: you are not signed in to production\n\
@@ -254,39 +254,39 @@ fn somebody_signs_in_by_a_browser_and_out(store: Store) {
                      and LYCEUM_API_KEY\n";
     assert_eq!(place.fails("me"), (3, elsewhere.to_owned()));
 
-    let (code, _, told) = place.run("logout --env production");
-    assert_eq!((code, told.as_str()), (0, "signed out of production\n"));
+    let (code, _, stderr) = place.run("logout --env production");
+    assert_eq!((code, stderr.as_str()), (0, "signed out of production\n"));
     assert_eq!(place.fails("me --env production").0, 3);
     assert_eq!(place.fails("logout --env production").0, 3);
     assert!(!std::fs::read_to_string(&file).unwrap().contains("lu_"));
 }
 
 #[test]
-fn a_refusal_and_a_wrong_server_are_told() {
+fn a_refusal_and_a_wrong_server_are_reported() {
     let school = School::start(Store::Sqlite);
     let place = home();
     let url = format!("--env production --json --url {}", school.served.base);
     let (login, line) = begin_login(&place, &url);
-    let told: Value = serde_json::from_str(&line).unwrap();
-    school.decide(told["link"].as_str().unwrap(), "deny");
+    let waiting: Value = serde_json::from_str(&line).unwrap();
+    school.decide(waiting["link"].as_str().unwrap(), "deny");
     let refused = "error: the sign-in was refused in the browser\n";
     assert_eq!(end_login(login), (3, refused.to_owned()));
 
     let staging = format!("login --env staging --url {}", school.served.base);
-    let (code, told) = place.fails(&staging);
+    let (code, stderr) = place.fails(&staging);
     let wrong = "error: the server's environment is 'production', but --env is 'staging'\n\
                  hint: use --env production, or another address with --server\n";
-    assert_eq!((code, told.as_str()), (5, wrong));
-    let (code, told) = place.fails("login --server http://127.0.0.1:1");
+    assert_eq!((code, stderr.as_str()), (5, wrong));
+    let (code, stderr) = place.fails("login --server http://127.0.0.1:1");
     assert_eq!(code, 1);
-    assert!(told.contains("cannot reach"), "{told}");
-    assert!(told.contains("set another address with --server"), "{told}");
-    let (_, _, told) = place.run("login --env local");
-    assert_eq!(told, "a sandbox needs no sign-in\n");
+    assert!(stderr.contains("cannot reach"), "{stderr}");
+    assert!(stderr.contains("set another address with --server"), "{stderr}");
+    let (_, _, stderr) = place.run("login --env local");
+    assert_eq!(stderr, "a sandbox needs no sign-in\n");
 }
 
 #[test]
-fn a_key_and_an_address_take_the_place_of_a_profile() {
+fn a_key_and_an_address_replace_a_profile() {
     let served = Served::start(Store::Sqlite);
     let key = served.run(&["admin", "key", "create", "ci"]);
     let staging = served.run(&["admin", "key", "create", "other", "--env", "staging"]);
@@ -298,16 +298,16 @@ fn a_key_and_an_address_take_the_place_of_a_profile() {
     );
     assert_eq!(ci.fails("me").0, 5, "the server is not the one that --env names");
     let wrong = home().with("LYCEUM_URL", &served.base).with("LYCEUM_API_KEY", staging.trim());
-    let (code, told) = wrong.fails("me --env production");
+    let (code, stderr) = wrong.fails("me --env production");
     assert_eq!(code, 3);
-    assert!(told.contains("the key belongs to another environment"), "{told}");
+    assert!(stderr.contains("the key belongs to another environment"), "{stderr}");
     served.run(&["admin", "key", "revoke", "ci"]);
     assert_eq!(ci.fails("me --env production").0, 3);
     let keyless = home().with("LYCEUM_URL", &served.base);
-    let (code, told) = keyless.fails("me --env production");
+    let (code, stderr) = keyless.fails("me --env production");
     assert!(
-        code == 3 && told.contains(&format!("no credentials are set for {}", served.base)),
-        "{told}"
+        code == 3 && stderr.contains(&format!("no credentials are set for {}", served.base)),
+        "{stderr}"
     );
-    assert!(told.contains("`lyceum admin key create NAME`"), "{told}");
+    assert!(stderr.contains("`lyceum admin key create NAME`"), "{stderr}");
 }

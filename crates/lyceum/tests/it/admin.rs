@@ -31,7 +31,7 @@ fn on_postgres() -> Place {
 }
 
 #[test]
-fn a_backup_holds_what_there_was() {
+fn a_restore_brings_back_the_records_of_the_backup() {
     for place in places() {
         place.ok("client create before --id before");
         let (code, stdout, stderr) = place.run("admin backup copy.backup");
@@ -42,8 +42,8 @@ fn a_backup_holds_what_there_was() {
         );
         place.ok("client create after --id after");
 
-        let (code, told) = place.fails("admin restore copy.backup");
-        assert!(told.contains("--force"), "{told}");
+        let (code, printed) = place.fails("admin restore copy.backup");
+        assert!(printed.contains("--force"), "{printed}");
         assert!([1, 5].contains(&code), "{code}");
         assert_eq!(ids(&place), ["before", "after"], "a refused restore changes nothing");
 
@@ -54,7 +54,7 @@ fn a_backup_holds_what_there_was() {
 }
 
 #[test]
-fn a_backup_makes_a_database_where_there_is_none() {
+fn a_restore_creates_a_missing_database() {
     for (from, to) in places().into_iter().zip(places()) {
         from.ok("client create x --id x");
         from.ok("admin backup copy.backup");
@@ -82,9 +82,9 @@ fn backups_of_earlier_releases_are_checked_and_restored() {
                 assert!(status.unwrap().success());
             }
         }
-        let (code, _, told) = to.run("admin restore old.backup");
-        assert_eq!(code, 0, "{told}");
-        assert!(told.contains("does not contain files of deployed projects"), "{told}");
+        let (code, _, stderr) = to.run("admin restore old.backup");
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stderr.contains("does not contain files of deployed projects"), "{stderr}");
         assert_eq!(ids(&to), ["x"]);
     }
 }
@@ -99,14 +99,14 @@ fn the_log_of_a_former_database_is_not_applied_to_a_restored_one() {
     for log in ["lyceum.db-wal", "lyceum.db-shm"] {
         let left = to.path().join("lyceum-data").join(log);
         fs::write(&left, "of a database that was moved aside").unwrap();
-        let (code, told) = to.fails("admin restore copy.backup --force");
-        assert!(code == 5 && told.contains(log), "{told}");
+        let (code, stderr) = to.fails("admin restore copy.backup --force");
+        assert!(code == 5 && stderr.contains(log), "{stderr}");
         fs::remove_file(left).unwrap();
     }
     to.ok("admin restore copy.backup");
     assert_eq!(ids(&to), ["x"]);
-    let (code, told) = to.fails("admin restore copy.backup --files");
-    assert!(code == 2 && told.contains("one node"), "{told}");
+    let (code, stderr) = to.fails("admin restore copy.backup --files");
+    assert!(code == 2 && stderr.contains("one node"), "{stderr}");
 }
 
 #[test]
@@ -157,20 +157,20 @@ fn ids(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn files_are_not_overwritten_and_must_be_there() {
+fn existing_files_are_not_overwritten_and_missing_ones_are_reported() {
     for place in places() {
         place.ok("client create x");
         place.write("taken", "");
-        let (code, told) = place.fails("admin backup taken");
+        let (code, stderr) = place.fails("admin backup taken");
         assert_eq!(
-            (code, told.lines().next()),
+            (code, stderr.lines().next()),
             (5, Some("error: the file 'taken' already exists"))
         );
-        let (code, told) = place.fails("admin restore missing");
-        assert_eq!((code, told.as_str()), (4, "error: the file 'missing' does not exist\n"));
+        let (code, stderr) = place.fails("admin restore missing");
+        assert_eq!((code, stderr.as_str()), (4, "error: the file 'missing' does not exist\n"));
         place.write("text", "this is not a backup");
-        let (code, told) = place.fails("admin restore text --force");
-        assert_eq!(code, 1, "{told}");
+        let (code, stderr) = place.fails("admin restore text --force");
+        assert_eq!(code, 1, "{stderr}");
         assert_eq!(place.json("client list --json").as_array().unwrap().len(), 1);
     }
 }
@@ -181,8 +181,11 @@ fn missing_tools_of_postgresql_are_named() {
     place.ok("client create x");
     let mut command = place.command("admin backup copy");
     let output = command.env("PATH", "").output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.starts_with("error: `pg_dump` is not installed; install PostgreSQL"), "{told}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        printed.starts_with("error: `pg_dump` is not installed; install PostgreSQL"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -205,12 +208,12 @@ fn a_sound_database_is_checked_and_purged() {
 fn keys_are_rotated_and_replaced() {
     for place in places() {
         place.ok("client create x");
-        let (_, _, told) = place.run("admin rotate-keys");
+        let (_, _, stderr) = place.run("admin rotate-keys");
         let rotated = "the new key signs tokens in 120 s; the former key still verifies tokens for 2 more hours\n";
-        assert_eq!(told, rotated);
+        assert_eq!(stderr, rotated);
         fs::remove_file(place.path().join("lyceum-data/master.key")).unwrap();
-        let (code, told) = place.fails("admin rotate-keys");
-        assert!(told.contains("was encrypted with another master key"), "{told}");
+        let (code, stderr) = place.fails("admin rotate-keys");
+        assert!(stderr.contains("was encrypted with another master key"), "{stderr}");
         assert_eq!(code, 1);
         place.ok("admin rotate-keys --discard");
         place.ok("admin rotate-keys");

@@ -78,9 +78,9 @@ fn org(client: &TestClient, id: &str) {
     client.post("/ims/oneroster/rostering/v1p2/orgs").json(&body).expect(201);
 }
 
-on_both_stores!(a_backup_under_load_is_restored_elsewhere_and_answers_the_same);
+on_both_stores!(a_backup_under_load_gives_the_same_responses_after_its_restore);
 
-fn a_backup_under_load_is_restored_elsewhere_and_answers_the_same(store: Store) {
+fn a_backup_under_load_gives_the_same_responses_after_its_restore(store: Store) {
     let is_postgres = matches!(store, Store::Postgres(_));
     let served = staging(store);
     let place = place_at(&served);
@@ -115,13 +115,13 @@ fn a_backup_under_load_is_restored_elsewhere_and_answers_the_same(store: Store) 
                 org(&orgs, &format!("org{n}"));
             }
         });
-        let made = served.run(&["admin", "backup", loaded.to_str().unwrap(), "--json"]);
+        let created = served.run(&["admin", "backup", loaded.to_str().unwrap(), "--json"]);
         drop(stop);
-        let made: Value = serde_json::from_str(&made).unwrap();
+        let created: Value = serde_json::from_str(&created).unwrap();
         assert_eq!(
-            (&made["covers"]["projects"], &made["missing"]),
+            (&created["covers"]["projects"], &created["missing"]),
             (&json!([SLUG]), &json!([])),
-            "{made}"
+            "{created}"
         );
     });
     let checked = served.run(&["admin", "check", loaded.to_str().unwrap(), "--json"]);
@@ -152,7 +152,7 @@ fn a_backup_under_load_is_restored_elsewhere_and_answers_the_same(store: Store) 
         ids.len() >= 20 && ids.iter().copied().eq(1..=ids.len() as u64),
         "no row is torn: {ids:?}"
     );
-    damaged_backups_are_told(&served, &loaded);
+    damaged_backups_are_reported(&served, &loaded);
 }
 
 /// Stops those who write, also when the test fails.
@@ -176,31 +176,31 @@ fn restored(from: &Served, backup: &Path, is_postgres: bool) -> Served {
     })
 }
 
-fn damaged_backups_are_told(served: &Served, backup: &Path) {
+fn damaged_backups_are_reported(served: &Served, backup: &Path) {
     let bytes = fs::read(backup).unwrap();
     let damaged = served.file("damaged.backup");
     let mut flipped = bytes.clone();
     flipped[bytes.len() / 2] ^= 0x10;
     for (what, bytes) in [("flipped", &flipped[..]), ("short", &bytes[..bytes.len() / 3 * 2])] {
         fs::write(&damaged, bytes).unwrap();
-        let told = served.fails(&["admin", "check", damaged.to_str().unwrap()]);
+        let stderr = served.fails(&["admin", "check", damaged.to_str().unwrap()]);
         let names_place = ["database", "projects/", "blobs/", "the entry", "beginning", "manifest"];
-        assert!(names_place.iter().any(|place| told.contains(place)), "{what}: {told}");
+        assert!(names_place.iter().any(|place| stderr.contains(place)), "{what}: {stderr}");
         let empty = served.file("elsewhere");
-        let told = served.fails(&[
+        let stderr = served.fails(&[
             "admin",
             "restore",
             damaged.to_str().unwrap(),
             "--data",
             empty.to_str().unwrap(),
         ]);
-        assert!(told.contains("nothing was restored"), "{what}: {told}");
+        assert!(stderr.contains("nothing was restored"), "{what}: {stderr}");
         assert!(!empty.join("lyceum.db").exists() && !empty.join("hosting").exists(), "{what}");
     }
 }
 
 #[test]
-fn a_backup_of_a_server_whose_files_are_in_s3_is_restored_where_the_bucket_is() {
+fn a_backup_with_files_in_s3_is_restored_on_a_server_with_that_bucket() {
     const STAGING: &[&str] = &["--env", "staging"];
     let moto = Moto::start();
     let settings = moto.settings().map(|(name, value)| (name, &*value.to_owned().leak()));
@@ -218,19 +218,22 @@ fn a_backup_of_a_server_whose_files_are_in_s3_is_restored_where_the_bucket_is() 
     let before = answers(&served);
 
     let backup = served.file("whole.backup");
-    let made = served.run(&["admin", "backup", backup.to_str().unwrap(), "--json"]);
-    let made: Value = serde_json::from_str(&made).unwrap();
-    let covers = &made["covers"];
+    let created = served.run(&["admin", "backup", backup.to_str().unwrap(), "--json"]);
+    let created: Value = serde_json::from_str(&created).unwrap();
+    let covers = &created["covers"];
     assert_eq!((&covers["projects"], &covers["s3Bucket"]), (&json!([SLUG]), &json!("files")));
-    assert_eq!(made["missing"], json!([]));
-    let bytes = made["bytes"].as_u64().unwrap();
+    assert_eq!(created["missing"], json!([]));
+    let bytes = created["bytes"].as_u64().unwrap();
     assert!(bytes < 1_000_000, "objects and versions are in the bucket alone: {bytes} bytes");
 
     let elsewhere = Served::start(Store::Sqlite);
     let folder = elsewhere.file("elsewhere");
     let restore = ["admin", "restore", backup.to_str().unwrap()];
-    let told = elsewhere.fails(&[&restore[..], &["--data", folder.to_str().unwrap()]].concat());
-    assert!(told.contains("bucket 'files'") && told.contains("nothing was restored"), "{told}");
+    let stderr = elsewhere.fails(&[&restore[..], &["--data", folder.to_str().unwrap()]].concat());
+    assert!(
+        stderr.contains("bucket 'files'") && stderr.contains("nothing was restored"),
+        "{stderr}"
+    );
 
     let back = Served::prepared_with(Store::Sqlite, STAGING, settings, |data| {
         data.run(&restore);
@@ -363,13 +366,13 @@ fn a_server_backs_itself_up_to_s3_and_an_empty_machine_restores_it() {
 }
 
 #[test]
-fn a_full_disk_is_named_and_leaves_no_file() {
+fn a_full_disk_is_reported_and_leaves_no_file() {
     let served = Served::start(Store::Sqlite);
     let (file, partial) = (served.file("full.backup"), served.file("full.backup.partial"));
     // Writing to this device fails as on a full disk.
     std::os::unix::fs::symlink("/dev/full", &partial).unwrap();
-    let told = served.fails(&["admin", "backup", file.to_str().unwrap()]);
-    assert!(told.contains("the server's disk is full"), "{told}");
+    let stderr = served.fails(&["admin", "backup", file.to_str().unwrap()]);
+    assert!(stderr.contains("the server's disk is full"), "{stderr}");
     assert!(!file.exists() && partial.symlink_metadata().is_err(), "nothing is left");
     served.run(&["admin", "backup", file.to_str().unwrap()]);
 }

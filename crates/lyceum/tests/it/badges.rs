@@ -50,38 +50,38 @@ fn a_badge_is_verified_check_by_check() {
     let place = Place::new();
     let good = signed(badge());
     place.write("good.json", &good.to_string());
-    let (code, answer, told) = place.run("badge verify good.json");
-    assert_eq!((code, told.as_str()), (0, "valid: every check passed\n"), "{answer}");
+    let (code, stdout, stderr) = place.run("badge verify good.json");
+    assert_eq!((code, stderr.as_str()), (0, "valid: every check passed\n"), "{stdout}");
     let names: Vec<&str> =
-        answer.lines().map(|line| line.split_whitespace().nth(1).unwrap()).collect();
+        stdout.lines().map(|line| line.split_whitespace().nth(1).unwrap()).collect();
     assert_eq!(
         names,
         ["parse", "schema", "subject", "proof", "issuer", "status", "validity"],
-        "{answer}"
+        "{stdout}"
     );
     let png = baking::bake_png(&badge_image::png("a", "b"), &good.to_string()).unwrap();
     std::fs::write(place.path().join("good.png"), png).unwrap();
-    let (code, answer, _) =
+    let (code, stdout, _) =
         place.run("--json badge verify good.png --recipient ada@school.example");
-    let answer: Value = serde_json::from_str(&answer).unwrap();
-    assert_eq!(code, 0, "{answer:#}");
-    assert_eq!((&answer["valid"], &answer["confirmed"]), (&true.into(), &true.into()));
-    assert_eq!(answer["credential"]["name"], "Fractions");
+    let stdout: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(code, 0, "{stdout:#}");
+    assert_eq!((&stdout["valid"], &stdout["confirmed"]), (&true.into(), &true.into()));
+    assert_eq!(stdout["credential"]["name"], "Fractions");
     assert_eq!(
-        answer["checks"][7],
+        stdout["checks"][7],
         json!({
             "name": "recipient", "outcome": "passed",
             "message": "the credential was given to 'ada@school.example'"
         })
     );
 
-    let (code, answer, told) = place.run("badge verify good.json --recipient bob@school.example");
-    assert_eq!(code, 1, "{answer}");
-    assert!(answer.contains("failed   recipient"), "{answer}");
-    assert_eq!(told, "error: not valid: 1 of the checks failed\n");
+    let (code, stdout, stderr) = place.run("badge verify good.json --recipient bob@school.example");
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stdout.contains("failed   recipient"), "{stdout}");
+    assert_eq!(stderr, "error: not valid: 1 of the checks failed\n");
     place.write("changed.json", &good.to_string().replace("All of them", "None of them"));
-    let (code, answer, _) = place.run("badge verify changed.json");
-    assert!(code == 1 && answer.contains("failed   proof        bad signature"), "{answer}");
+    let (code, stdout, _) = place.run("badge verify changed.json");
+    assert!(code == 1 && stdout.contains("failed   proof        bad signature"), "{stdout}");
     assert_eq!(place.run("badge verify none.json").0, 4);
     assert_eq!(place.run("badge verify good.json --fetched x").0, 2);
 }
@@ -101,16 +101,16 @@ fn a_status_list_is_read_from_a_file() {
     };
     write("clear.json", false);
     write("revoked.json", true);
-    let (code, answer, told) = place.run("badge verify badge.json");
-    assert_eq!(code, 0, "{answer}");
-    assert!(told.contains("no check failed, but 1 could not be made"), "{told}");
-    assert!(told.contains(&format!("--fetched {LIST}=FILE")), "{told}");
+    let (code, stdout, stderr) = place.run("badge verify badge.json");
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stderr.contains("no check failed, but 1 could not be run"), "{stderr}");
+    assert!(stderr.contains(&format!("--fetched {LIST}=FILE")), "{stderr}");
     assert_eq!(place.run("badge verify badge.json --strict").0, 1);
     let with = |file: &str| {
         place.run(&format!("badge verify badge.json --fetched {LIST}={file} --strict"))
     };
-    let (code, answer, told) = with("clear.json");
-    assert_eq!(code, 0, "{answer}{told}");
-    let (code, answer, _) = with("revoked.json");
-    assert!(code == 1 && answer.contains("the credential is revoked"), "{answer}");
+    let (code, stdout, stderr) = with("clear.json");
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    let (code, stdout, _) = with("revoked.json");
+    assert!(code == 1 && stdout.contains("the credential is revoked"), "{stdout}");
 }

@@ -110,7 +110,7 @@ fn run_with(part: Part, variables: &[(&str, &str)]) {
         kill_process_group(Pid::from_child(&tests), Signal::KILL).unwrap();
         tests.wait().unwrap();
     }
-    let said = fs::read_to_string(log.path()).unwrap();
-    assert!(status.is_some_and(|status| status.success()), "npm test: {status:?}\n{said}");
-    println!("{}", said.lines().filter(|line| line.contains(" pass ")).collect::<String>());
+    let output = fs::read_to_string(log.path()).unwrap();
+    assert!(status.is_some_and(|status| status.success()), "npm test: {status:?}\n{output}");
+    println!("{}", output.lines().filter(|line| line.contains(" pass ")).collect::<String>());
 }

@@ -39,11 +39,11 @@ fn keys(listed: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_bucket_is_the_same_for_the_backend_and_for_whoever_looks_after_it() {
+fn backends_and_commands_see_the_same_objects() {
     let served = staging(Store::Sqlite);
     let (place, client) = (project(&served), client(&served));
-    let (code, told) = place.fails("bucket list --remote");
-    assert!(code == 4 && told.contains("has no bucket here"), "{told}");
+    let (code, stderr) = place.fails("bucket list --remote");
+    assert!(code == 4 && stderr.contains("has no bucket here"), "{stderr}");
     place.ok("deploy --yes");
     client.put("/_projects/word-rivers/api/files").json(&json!({})).expect(200);
     fs::create_dir_all(place.path().join("assets/levels")).unwrap();
@@ -79,9 +79,9 @@ fn a_bucket_is_the_same_for_the_backend_and_for_whoever_looks_after_it() {
         let rest =
             place.json(&format!("bucket list --prefix game/ --cursor {cursor} --json{target}"));
         assert_eq!(keys(&rest), ["game/levels/2.json"]);
-        let told = place.json(&format!("bucket get game/levels/1.json --json{target}"));
+        let output = place.json(&format!("bucket get game/levels/1.json --json{target}"));
         assert_eq!(
-            (&told["size"], &told["httpMetadata"]["contentType"]),
+            (&output["size"], &output["httpMetadata"]["contentType"]),
             (&json!(2), &json!("application/json"))
         );
         place.ok(&format!("bucket get game/a.txt -o got.txt{target}"));
@@ -94,11 +94,11 @@ fn a_bucket_is_the_same_for_the_backend_and_for_whoever_looks_after_it() {
         assert_eq!(gone["deleted"], json!(["game/levels/2.json"]));
         place.write("assets/levels/2.json", "[]");
         place.ok(&format!("bucket put game/odd%20key?&.txt assets/a.txt{target}"));
-        let (code, _, told) =
+        let (code, _, stderr) =
             place.run(&format!("bucket delete game/a.txt game/a.txt game/never-there{target}"));
-        assert_eq!(code, 0, "{told}");
-        assert!(told.contains("no object with the key 'game/never-there'"), "{told}");
-        assert!(told.contains("✔ Deleted 1 object from"), "{told}");
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stderr.contains("no object with the key 'game/never-there'"), "{stderr}");
+        assert!(stderr.contains("✔ Deleted 1 object from"), "{stderr}");
         let gone = place.json(&format!("bucket delete game/a.txt --json{target}"));
         assert_eq!(gone, json!({ "deleted": [] }));
         let left = place.json(&format!("bucket list --prefix game/ --json{target}"));
@@ -136,8 +136,8 @@ fn an_object_has_the_cache_control_and_metadata_of_its_upload() {
         place.ok(&format!("bucket put map map.json {flags} --dry-run{target}"));
         assert_eq!(place.fails(&format!("bucket get map{target}")).0, 4);
         place.ok(&format!("bucket put map map.json {flags}{target}"));
-        let told = place.json(&format!("bucket get map --json{target}"));
-        assert_eq!((&told["httpMetadata"], &told["customMetadata"]), (&whole, &custom));
+        let output = place.json(&format!("bucket get map --json{target}"));
+        assert_eq!((&output["httpMetadata"], &output["customMetadata"]), (&whole, &custom));
     }
     let about =
         || -> Value { client.get("/_projects/word-rivers/api/about?key=map").expect(200).json() };
@@ -147,12 +147,12 @@ fn an_object_has_the_cache_control_and_metadata_of_its_upload() {
     let about = about();
     assert_eq!(about["httpMetadata"], json!({ "contentType": "application/json" }));
     assert!(about["customMetadata"].as_object().is_none_or(serde_json::Map::is_empty), "{about}");
-    let (code, told) = place.fails("bucket put map map.json --metadata author");
-    assert!(code == 2 && told.contains("it must have the form KEY=VALUE"), "{told}");
+    let (code, stderr) = place.fails("bucket put map map.json --metadata author");
+    assert!(code == 2 && stderr.contains("it must have the form KEY=VALUE"), "{stderr}");
 }
 
 #[test]
-fn a_large_object_arrives_in_parts_and_goes_on_where_it_broke_off() {
+fn a_large_object_is_sent_in_parts_and_resumed_after_an_interruption() {
     let served = staging(Store::Sqlite);
     let place = project(&served);
     place.ok("deploy --yes");
@@ -193,7 +193,7 @@ fn size_of(folder: &std::path::Path) -> u64 {
 }
 
 #[test]
-fn a_backends_log_tells_what_it_said_and_what_was_asked() {
+fn the_log_of_a_backend_has_its_output_and_its_requests() {
     let served = staging(Store::Sqlite);
     let (place, client) = (project(&served), client(&served));
     assert_eq!(place.fails("deployments logs").0, 4);

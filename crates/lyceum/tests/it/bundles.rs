@@ -22,7 +22,7 @@ const SECRETS: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn a_bundle_helps_and_tells_no_secret() {
+fn a_support_bundle_is_useful_and_contains_no_secrets() {
     let value = |what: &str| SECRETS.iter().find(|(name, _)| *name == what).unwrap().1;
     let place = Place::new()
         .with("LYCEUM_API_KEY", value("a variable"))
@@ -50,13 +50,13 @@ fn a_bundle_helps_and_tells_no_secret() {
     let _ = writeln!(log, "it greets with {}", value("a secret of the project"));
     place.write("server.log", &log);
     let line = format!("debug bundle --log server.log --database {address}");
-    let told = place.ok(&line);
+    let stdout = place.ok(&line);
     let mut zip =
         ZipArchive::new(File::open(place.path().join("lyceum-debug.zip")).unwrap()).unwrap();
     let mut all = String::new();
     let names: Vec<String> = zip.file_names().map(|name| name.unwrap().into_owned()).collect();
     for name in &names {
-        assert!(told.contains(name), "{name}: {told}");
+        assert!(stdout.contains(name), "{name}: {stdout}");
         let mut text = String::new();
         zip.by_name(name).unwrap().read_to_string(&mut text).unwrap();
         let _ = write!(all, "== {name}\n{text}");
@@ -66,7 +66,7 @@ fn a_bundle_helps_and_tells_no_secret() {
         ["versions.txt", "doctor.txt", "settings.txt", "log.txt", "lyceum.config.js"]
     );
     for (what, secret) in SECRETS {
-        assert!(!all.contains(secret) && !told.contains(secret), "{what}: {all}");
+        assert!(!all.contains(secret) && !stdout.contains(secret), "{what}: {all}");
     }
     for kept in [
         concat!("lyceum   ", env!("CARGO_PKG_VERSION")),

@@ -25,7 +25,7 @@ const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 const GRADEBOOK: &str = "/ims/oneroster/gradebook/v1p2";
 const RESOURCES: &str = "/ims/oneroster/resources/v1p2";
 
-on_both_stores!(a_class_loses_no_answer_and_earns_nothing_twice);
+on_both_stores!(no_answer_of_a_class_is_lost_or_credited_twice);
 
 /// The class: where its server is now, and how many answers it has taken.
 struct Class {
@@ -74,10 +74,10 @@ impl Class {
             "responses": {"RESPONSE": choice},
         });
         let path = "/powerpath/updateStudentQuestionResponse";
-        let told = self.call(|api| api.put(path).json(&body).try_send().ok());
+        let answered = self.call(|api| api.put(path).json(&body).try_send().ok());
         self.taken.fetch_add(1, Ordering::SeqCst);
         done.answers.entry(lesson).or_default().push((question.to_owned(), choice.to_owned()));
-        told
+        answered
     }
 
     /// A student works through both lessons.
@@ -86,9 +86,9 @@ impl Class {
         let next = format!("/powerpath/getNextQuestion?student={student}&lesson=steps");
         loop {
             let question = self.get(&next)["question"]["id"].as_str().unwrap().to_owned();
-            let told = self.answer(student, "steps", &question, &mut done);
-            if told["powerpathScore"] == 100.0 {
-                done.xp += told["xp"].as_f64().unwrap();
+            let reply = self.answer(student, "steps", &question, &mut done);
+            if reply["powerpathScore"] == 100.0 {
+                done.xp += reply["xp"].as_f64().unwrap();
                 break;
             }
         }
@@ -160,7 +160,7 @@ pub(crate) fn connect(served: &Served) -> TestClient {
     TestClient::new(&served.base).with_token(http.token())
 }
 
-fn a_class_loses_no_answer_and_earns_nothing_twice(store: Store) {
+fn no_answer_of_a_class_is_lost_or_credited_twice(store: Store) {
     let size = if full_size() { 200 } else { 24 };
     let served = Served::start(store);
     let api = connect(&served);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::transcript::Place;
 
 #[test]
-fn a_client_is_made_with_its_secret_shown_once() {
+fn a_client_is_created_and_its_secret_shown_once() {
     let place = Place::new();
     let (code, stdout, stderr) = place.run("client create Reports");
     assert_eq!(
@@ -21,14 +21,14 @@ fn a_client_is_made_with_its_secret_shown_once() {
 }
 
 #[test]
-fn json_answers_every_field_of_a_client() {
+fn json_output_has_every_field_of_a_client() {
     let place = Place::new();
-    let mut made = place.json(
+    let mut created = place.json(
         "client create Reports --id reports --secret 0123456789abcdef --dialect standard --json \
          --scope lyceum/roster.read --scope lyceum/gradebook.write --origin https://app.test \
          --requests-per-second 5",
     );
-    assert!(made["created"].take().as_str().unwrap().ends_with('Z'));
+    assert!(created["created"].take().as_str().unwrap().ends_with('Z'));
     let expected = json!({
         "id": "reports",
         "name": "Reports",
@@ -43,7 +43,7 @@ fn json_answers_every_field_of_a_client() {
         "teacher": null,
         "secret": "0123456789abcdef",
     });
-    assert_eq!(made, expected);
+    assert_eq!(created, expected);
 }
 
 #[test]
@@ -75,11 +75,11 @@ fn clients_keys_and_accounts_are_limited_to_organizations() {
     place.ok("import network.zip");
     place.ok("client create Reports --id reports --organization org-d001");
     assert_eq!(place.json("client list --json")[0]["organizations"], json!(["org-d001"]));
-    let (_, _, told) =
+    let (_, _, stderr) =
         place.run("client limit reports --organization org-d001 --organization org-d001-s001");
     let limited = "the client 'reports' has access to the organizations 'org-d001', 'org-d001-s001' and all below \
                    them; every server applies it within 5 s\n";
-    assert_eq!(told, limited);
+    assert_eq!(stderr, limited);
     let dry = place.ok("client limit reports --everything --dry-run");
     assert_eq!(dry, "limit the client 'Reports'\n");
     assert_eq!(place.json("client list --json")[0]["organizations"].as_array().unwrap().len(), 2);
@@ -150,7 +150,7 @@ fn a_client_that_signs_requests_has_a_second_secret() {
 }
 
 #[test]
-fn failures_have_their_exit_code_and_what_to_do() {
+fn failures_have_an_exit_code_and_a_remedy() {
     let place = Place::new();
     assert_eq!(
         place.fails("client list"),
@@ -176,7 +176,7 @@ fn failures_have_their_exit_code_and_what_to_do() {
 }
 
 #[test]
-fn quiet_leaves_the_answer_alone() {
+fn with_quiet_only_the_answer_is_printed() {
     let (code, stdout, stderr) = Place::new().run("client create x --quiet");
     assert_eq!((code, stderr.as_str()), (0, ""));
     assert!(stdout.starts_with("id      lc_"));

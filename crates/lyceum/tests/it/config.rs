@@ -11,7 +11,7 @@ fn setting(place: &Place, flags: &str, name: &str) -> (String, String) {
 }
 
 #[test]
-fn every_layer_lies_over_the_one_before() {
+fn each_layer_of_settings_overrides_the_one_before() {
     let default = Place::new();
     let key = "store.data";
     assert_eq!(setting(&default, "", key), ("\"lyceum-data\"".into(), "default".into()));
@@ -43,7 +43,7 @@ fn settings_are_listed_as_a_table() {
 }
 
 #[test]
-fn the_default_file_can_be_had_and_used() {
+fn the_default_settings_can_be_printed_and_used_as_a_file() {
     let place = Place::new();
     let defaults = place.ok("config --default");
     assert!(defaults.starts_with("# All settings of Lyceum"));
@@ -68,42 +68,45 @@ fn secrets_are_not_shown() {
 #[test]
 fn a_wrong_setting_stops_every_command_before_it_does_anything() {
     let place = Place::new().with("LYCEUM_SERVER__LISTNE", "x");
-    let told = "error: LYCEUM_SERVER__LISTNE: 'server.listne' is not a setting\n\
+    let stderr = "error: LYCEUM_SERVER__LISTNE: 'server.listne' is not a setting\n\
                 hint: did you mean LYCEUM_SERVER__LISTEN?\n";
     for line in ["serve", "client list", "client create x", "admin check", "config"] {
-        assert_eq!(place.fails(line), (2, told.to_owned()), "{line}");
+        assert_eq!(place.fails(line), (2, stderr.to_owned()), "{line}");
     }
     assert!(place.path().read_dir().unwrap().next().is_none(), "nothing was made");
 }
 
 #[test]
-fn a_wrong_file_is_named_with_its_line() {
+fn an_error_in_a_settings_file_is_reported_with_its_line() {
     let place = Place::new();
     place.write("lyceum.toml", "[server]\n# how many\nworkers = \"two\"\n");
-    let told = "error: lyceum.toml:3: 'server.workers' must be a whole number, not \"two\"\n";
-    assert_eq!(place.fails("config --config lyceum.toml"), (2, told.to_owned()));
-    let (code, told) = place.fails("config --config missing.toml");
+    let stderr = "error: lyceum.toml:3: 'server.workers' must be a whole number, not \"two\"\n";
+    assert_eq!(place.fails("config --config lyceum.toml"), (2, stderr.to_owned()));
+    let (code, stderr) = place.fails("config --config missing.toml");
     assert!(
-        told.starts_with(
+        stderr.starts_with(
             "error: missing.toml:1: the settings file cannot be read: it does not exist"
         ),
-        "{told}"
+        "{stderr}"
     );
     assert_eq!(code, 2);
-    let told =
+    let stderr =
         "error: --listen: 'server.listen': must be HOST:PORT such as 127.0.0.1:8080: got '4321'\n";
-    assert_eq!(place.fails("serve --listen 4321"), (2, told.to_owned()));
+    assert_eq!(place.fails("serve --listen 4321"), (2, stderr.to_owned()));
 }
 
 #[test]
-fn a_wrong_master_key_or_level_names_where_it_stands() {
+fn a_wrong_master_key_or_level_is_reported_with_its_source() {
     let place = Place::new().with("LYCEUM_KEYS__MASTER", "short");
-    let told = "error: LYCEUM_KEYS__MASTER: 'keys.master' must be 64 hex digits or base64 of 32 \
+    let stderr = "error: LYCEUM_KEYS__MASTER: 'keys.master' must be 64 hex digits or base64 of 32 \
                 bytes\nhint: create one with `openssl rand -hex 32`\n";
     place.ok("client create x");
-    assert_eq!(place.fails("admin rotate-keys"), (2, told.to_owned()));
+    assert_eq!(place.fails("admin rotate-keys"), (2, stderr.to_owned()));
     let place = Place::new().with("LYCEUM_SERVER__LOG_LEVEL", "a=b=c");
-    let (code, told) = place.fails("serve --listen 127.0.0.1:0");
-    assert!(told.starts_with("error: LYCEUM_SERVER__LOG_LEVEL: 'server.log_level': "), "{told}");
+    let (code, stderr) = place.fails("serve --listen 127.0.0.1:0");
+    assert!(
+        stderr.starts_with("error: LYCEUM_SERVER__LOG_LEVEL: 'server.log_level': "),
+        "{stderr}"
+    );
     assert_eq!(code, 2);
 }

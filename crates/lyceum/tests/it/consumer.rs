@@ -11,7 +11,7 @@ const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 const GRADEBOOK: &str = "/ims/oneroster/gradebook/v1p2";
 const SCOPE: &str = "https://purl.imsglobal.org/spec/or/v1p2/scope/";
 
-on_both_stores!(a_strict_consumer_grades_a_class, a_token_opens_what_its_scopes_name,);
+on_both_stores!(a_strict_standard_client_grades_a_class, a_token_has_access_only_within_its_scopes,);
 
 /// A client of the standard dialect that holds every answer against the documents.
 struct Consumer {
@@ -112,7 +112,7 @@ fn seed(served: &Served) {
     post(&format!("{GRADEBOOK}/lineItems"), json!({ "lineItem": line }));
 }
 
-fn a_strict_consumer_grades_a_class(store: Store) {
+fn a_strict_standard_client_grades_a_class(store: Store) {
     let served = Served::start(store);
     seed(&served);
     let consumer = Consumer::sign_in(
@@ -208,7 +208,7 @@ fn deletes_and_syncs(consumer: &Consumer) {
     assert_eq!(left, ["first"]);
 }
 
-fn a_token_opens_what_its_scopes_name(store: Store) {
+fn a_token_has_access_only_within_its_scopes(store: Store) {
     let served = Served::start(store);
     seed(&served);
     let reader = Consumer::sign_in(&served, &["roster-core.readonly"]);

@@ -29,16 +29,16 @@ fn records(plan: &Value) -> Vec<(String, String, String)> {
 }
 
 on_both_stores!(
-    a_deploy_sets_up_what_its_project_teaches_and_verifies_it,
-    a_deploy_takes_over_no_course_of_the_roster_without_the_right_to_write_rosters,
+    a_deploy_sets_up_and_verifies_the_courses_of_its_project,
+    a_deploy_without_roster_scopes_takes_over_no_existing_course,
 );
 
-fn a_deploy_sets_up_what_its_project_teaches_and_verifies_it(store: Store) {
+fn a_deploy_sets_up_and_verifies_the_courses_of_its_project(store: Store) {
     let served = staging(store);
     let place = place_at(&served);
     teach(&place, &[(3, json!(500.5)), (4, json!(null))]);
-    let (code, told) = place.fails("deploy --yes");
-    assert!(code == 1 && told.contains("integrations.lms.courses[1].totalXp"), "{told}");
+    let (code, stderr) = place.fails("deploy --yes");
+    assert!(code == 1 && stderr.contains("integrations.lms.courses[1].totalXp"), "{stderr}");
     teach(&place, &[(3, json!(500.5)), (4, json!(600))]);
     let plan = place.json("deploy --dry-run --json");
     assert!(plan["steps"].as_array().unwrap().contains(&json!("setUpCourses")), "{plan}");
@@ -57,8 +57,8 @@ fn a_deploy_sets_up_what_its_project_teaches_and_verifies_it(store: Store) {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     client(&served).get(COURSE).expect(404);
-    let (code, _, told) = place.run("deploy --yes");
-    assert!(code == 0 && told.contains("✔ Verified 9 records of 2 courses"), "{told}");
+    let (code, _, stderr) = place.run("deploy --yes");
+    assert!(code == 0 && stderr.contains("✔ Verified 9 records of 2 courses"), "{stderr}");
     let course = client(&served).get(COURSE).expect(200).json::<Value>();
     assert_eq!(course["course"]["title"], "Word Rivers: Math 3", "{course}");
     let kept = place.json("lms verify --env staging --json");
@@ -99,14 +99,14 @@ fn a_deploy_sets_up_what_its_project_teaches_and_verifies_it(store: Store) {
 }
 
 #[test]
-fn courses_need_the_right_to_set_them_up_and_lms_commands_sign_in_as_others_do() {
+fn setting_up_courses_needs_its_scope_and_lms_commands_sign_in_like_others() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     teach(&place, &[(3, json!(500))]);
     let narrow = served.client("platform", &["lyceum/projects.write", "lyceum/projects.read"]);
     let narrow = place_with(&place, &served, &narrow.id, &narrow.secret);
-    let (code, told) = narrow.fails("deploy --yes");
-    assert!(code == 3 && told.contains("it needs the scope lyceum/games.write"), "{told}");
+    let (code, stderr) = narrow.fails("deploy --yes");
+    assert!(code == 3 && stderr.contains("it needs the scope lyceum/games.write"), "{stderr}");
     place.ok("deploy --yes");
 
     // With an API key in place of a client.
@@ -123,11 +123,11 @@ fn courses_need_the_right_to_set_them_up_and_lms_commands_sign_in_as_others_do()
     assert_eq!(with_key.fails("lms setup --env production").0, 5, "another environment");
     let nobody = Place::new();
     teach(&nobody, &[(3, json!(500))]);
-    let (code, told) = nobody.fails("lms verify --env staging");
-    assert!(code == 3 && told.contains("lyceum login --env staging"), "{told}");
+    let (code, stderr) = nobody.fails("lms verify --env staging");
+    assert!(code == 3 && stderr.contains("lyceum login --env staging"), "{stderr}");
 }
 
-fn a_deploy_takes_over_no_course_of_the_roster_without_the_right_to_write_rosters(store: Store) {
+fn a_deploy_without_roster_scopes_takes_over_no_existing_course(store: Store) {
     let served = staging(store);
     let place = place_at(&served);
     teach(&place, &[(3, json!(500))]);
@@ -138,10 +138,10 @@ fn a_deploy_takes_over_no_course_of_the_roster_without_the_right_to_write_roster
     let scopes = ["lyceum/projects.write", "lyceum/projects.read", "lyceum/games.write"];
     let narrow = served.client("platform", &scopes);
     let narrow = place_with(&place, &served, &narrow.id, &narrow.secret);
-    let (code, told) = narrow.fails("deploy --yes");
-    assert_eq!(code, 3, "{told}");
+    let (code, stderr) = narrow.fails("deploy --yes");
+    assert_eq!(code, 3, "{stderr}");
     for part in ["course 'word-rivers-math-3'", "the scope lyceum/roster.write"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(stderr.contains(part), "{part}: {stderr}");
     }
     assert_eq!(client(&served).get(COURSE).expect(200).json::<Value>(), before);
     client(&served).get("/api/projects/word-rivers").expect(404);

@@ -19,11 +19,11 @@ fn each_template_is_a_project_that_commands_can_read() {
     let validator = validator_for(&schema).unwrap();
     for template in TEMPLATES {
         let folder = format!("sites/{template}");
-        let told =
+        let output =
             place.json(&format!("create {folder} --template {template} --no-install --json"));
-        assert_eq!((&told["name"], &told["slug"]), (&template.into(), &template.into()));
-        assert_eq!(told["installed"], false);
-        let files = told["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap());
+        assert_eq!((&output["name"], &output["slug"]), (&template.into(), &template.into()));
+        assert_eq!(output["installed"], false);
+        let files = output["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap());
         for file in files {
             let text = fs::read_to_string(place.path().join(&folder).join(file)).unwrap();
             let unfilled =
@@ -73,29 +73,29 @@ fn a_folder_with_files_is_refused_and_left_unchanged() {
     let place = Place::new();
     fs::create_dir_all(place.path().join("taken/.git")).unwrap();
     place.write("taken/notes.txt", "mine");
-    let (code, said) = place.fails("create taken --no-install");
-    assert_eq!(code, 5, "{said}");
-    assert!(said.contains("the folder 'taken' is not empty: it contains notes.txt"), "{said}");
-    assert!(said.contains("`lyceum init`"), "{said}");
+    let (code, stderr) = place.fails("create taken --no-install");
+    assert_eq!(code, 5, "{stderr}");
+    assert!(stderr.contains("the folder 'taken' is not empty: it contains notes.txt"), "{stderr}");
+    assert!(stderr.contains("`lyceum init`"), "{stderr}");
     assert_eq!(fs::read_dir(place.path().join("taken")).unwrap().count(), 2);
     // A new repository contains nothing yet.
     fs::remove_file(place.path().join("taken/notes.txt")).unwrap();
     place.ok("create taken --no-install");
-    let (code, said) = place.fails("create taken/package.json --no-install");
-    assert!(code == 5 && said.contains("cannot be the project's folder"), "{said}");
+    let (code, stderr) = place.fails("create taken/package.json --no-install");
+    assert!(code == 5 && stderr.contains("cannot be the project's folder"), "{stderr}");
 }
 
 #[test]
 fn names_that_cannot_be_a_project_are_refused() {
     let place = Place::new();
-    for (line, told) in [
+    for (line, message) in [
         ("create --no-install", "the project has no name"),
         ("create a{b --no-install", "the name must not contain '{'"),
-        ("create app --name 数学 --no-install", "no address can be made of the name '数学'"),
+        ("create app --name 数学 --no-install", "no address can be derived from the name '数学'"),
         ("create app --template angular --no-install", "invalid value 'angular'"),
     ] {
-        let (code, said) = place.fails(line);
-        assert!(code == 2 && said.contains(told), "{line}: {code} {said}");
+        let (code, stderr) = place.fails(line);
+        assert!(code == 2 && stderr.contains(message), "{line}: {code} {stderr}");
     }
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "nothing was created");
 }
@@ -108,9 +108,9 @@ fn packages_are_installed_in_the_new_folder() {
     place.write("bin/npm", npm);
     fs::set_permissions(place.path().join("bin/npm"), Permissions::from_mode(0o755)).unwrap();
     place.set("PATH", place.path().join("bin").to_str().unwrap());
-    let told = place.json("create app --json");
+    let output = place.json("create app --json");
     assert_eq!(
-        (&told["installed"], &told["next"]),
+        (&output["installed"], &output["next"]),
         (&true.into(), &json!(["cd app", "npm run dev"]))
     );
     let called = fs::read_to_string(place.path().join("app/called")).unwrap();
@@ -118,11 +118,11 @@ fn packages_are_installed_in_the_new_folder() {
 }
 
 #[test]
-fn without_npm_the_files_are_there_and_the_command_says_what_to_do() {
+fn without_npm_the_files_are_created_and_the_remaining_steps_printed() {
     let place = Place::new().with("PATH", "");
-    let (code, said) = place.fails("create app");
-    assert!(code == 1 && said.contains("npm could not be started"), "{said}");
-    assert!(said.contains("run `npm install` in 'app'"), "{said}");
+    let (code, stderr) = place.fails("create app");
+    assert!(code == 1 && stderr.contains("npm could not be started"), "{stderr}");
+    assert!(stderr.contains("run `npm install` in 'app'"), "{stderr}");
     assert!(place.path().join("app/package.json").is_file());
 }
 

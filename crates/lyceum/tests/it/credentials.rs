@@ -12,8 +12,8 @@ use crate::official;
 use crate::served::{Served, Store, on_both_stores, root, target, wait};
 
 on_both_stores!(
-    what_is_served_fits_the_official_schemas,
-    another_implementation_verifies_what_is_issued_and_refuses_what_is_revoked,
+    served_credentials_agree_with_the_official_schemas,
+    another_implementation_verifies_issued_and_refuses_revoked_credentials,
     a_browser_shows_the_page_of_a_badge,
 );
 
@@ -96,7 +96,7 @@ fn fits(folder: &Path, schema: &str, value: &Value) {
     assert!(faults.is_empty(), "{schema}: {faults:#?}\n{value:#}");
 }
 
-fn what_is_served_fits_the_official_schemas(store: Store) {
+fn served_credentials_agree_with_the_official_schemas(store: Store) {
     let Some(oneroster) = official::folder("the schemas of Open Badges and CLR") else { return };
     let standards = oneroster.parent().unwrap();
     let (badges, records) = (standards.join("openbadges/schema"), standards.join("clr/schema"));
@@ -111,8 +111,8 @@ fn what_is_served_fits_the_official_schemas(store: Store) {
     let refused = send(&standard, "post", "/ims/ob/v3p0/credentials", json!({}), 422);
     fits(&badges, "ob_v3p0_imsx_statusinfo_schema.json", &refused);
 
-    let made = send(&http, "post", "/ims/clr/v2p0/credentials/", record(&served), 201);
-    fits(&records, "clr_v2p0_clrcredential_schema.json", &made);
+    let created = send(&http, "post", "/ims/clr/v2p0/credentials/", record(&served), 201);
+    fits(&records, "clr_v2p0_clrcredential_schema.json", &created);
     let compiled = send(&http, "post", "/clr/ada/compile", json!({}), 201);
     fits(&records, "clr_v2p0_clrcredential_schema.json", &compiled);
     for credential in compiled["credentialSubject"]["verifiableCredential"].as_array().unwrap() {
@@ -124,7 +124,7 @@ fn what_is_served_fits_the_official_schemas(store: Store) {
 }
 
 /// The verdict of `@digitalbazaar/vc` on a credential of the server.
-fn told_by_another(served: &Served, credential: &Value) -> Value {
+fn report_of_another_verifier(served: &Served, credential: &Value) -> Value {
     let file = served.file("credential.json");
     std::fs::write(&file, credential.to_string()).unwrap();
     let mut script = Command::new("python3");
@@ -164,33 +164,33 @@ fn finished(mut program: Command, served: &Served) -> String {
     printed
 }
 
-fn another_implementation_verifies_what_is_issued_and_refuses_what_is_revoked(store: Store) {
+fn another_implementation_verifies_issued_and_refuses_revoked_credentials(store: Store) {
     let served = Served::start(store);
     let http = school(&served);
     let badge = awarded(&http, "2026-01-15");
     let other = awarded(&http, "2026-01-16");
-    let made = send(&http, "post", "/clr", record(&served), 201);
+    let created = send(&http, "post", "/clr", record(&served), 201);
     let compiled = send(&http, "post", "/clr/ada/compile", json!({}), 201);
-    for credential in [&badge, &other, &made, &compiled] {
-        let told = told_by_another(&served, credential);
-        assert_eq!(told, json!({"verified": true, "errors": []}), "{credential:#}");
+    for credential in [&badge, &other, &created, &compiled] {
+        let report = report_of_another_verifier(&served, credential);
+        assert_eq!(report, json!({"verified": true, "errors": []}), "{credential:#}");
     }
     let mut changed = badge.clone();
     changed["credentialSubject"]["achievement"]["name"] = "Master of everything".into();
-    assert_eq!(told_by_another(&served, &changed)["verified"], false);
+    assert_eq!(report_of_another_verifier(&served, &changed)["verified"], false);
 
     served.run(&["keys", "rotate"]);
     let new = awarded(&http, "2026-01-17");
     assert_ne!(new["proof"]["verificationMethod"], badge["proof"]["verificationMethod"]);
     for credential in [&badge, &new] {
-        assert_eq!(told_by_another(&served, credential)["verified"], true);
+        assert_eq!(report_of_another_verifier(&served, credential)["verified"], true);
     }
     let revoke = format!("/ims/ob/v3p0/assertions/{}/revoke", short(&badge));
     send(&http, "post", &revoke, json!({"reason": "Awarded by mistake"}), 200);
-    let told = told_by_another(&served, &badge);
-    assert_eq!(told["verified"], false);
-    assert!(told["errors"].to_string().contains("revoked"), "{told}");
-    assert_eq!(told_by_another(&served, &other)["verified"], true);
+    let report = report_of_another_verifier(&served, &badge);
+    assert_eq!(report["verified"], false);
+    assert!(report["errors"].to_string().contains("revoked"), "{report}");
+    assert_eq!(report_of_another_verifier(&served, &other)["verified"], true);
 }
 
 fn a_browser_shows_the_page_of_a_badge(store: Store) {

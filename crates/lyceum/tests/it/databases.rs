@@ -15,27 +15,30 @@ fn project() -> Place {
 }
 
 #[test]
-fn a_schema_is_pushed_step_by_step_and_losses_need_a_word() {
+fn a_schema_is_pushed_step_by_step_and_losses_need_consent() {
     let place = project();
-    let (code, sql, told) = place.run("db diff");
+    let (code, sql, stderr) = place.run("db diff");
     assert_eq!(
-        (code, sql.as_str(), told.as_str()),
+        (code, sql.as_str(), stderr.as_str()),
         (0, "CREATE TABLE scores (id INTEGER PRIMARY KEY, points INTEGER);\n", "")
     );
     assert!(!place.path().join(".lyceum").exists(), "a diff makes nothing");
-    let (code, _, told) = place.run("db push");
+    let (code, _, stderr) = place.run("db push");
     assert_eq!(
-        (code, told.as_str()),
+        (code, stderr.as_str()),
         (0, "the database now matches the project's schema: applied 1 steps\n")
     );
     assert_eq!(place.run("db push").2, "the database already matches the project's schema\n");
 
     place.write("db/schema.sql", "CREATE TABLE scores (id INTEGER PRIMARY KEY, score INTEGER);\n");
     let plan = place.json("db diff --json");
-    assert_eq!(plan["losses"][0], "the column 'scores.points' is dropped, with what it holds");
-    let (code, told) = place.fails("db push");
+    assert_eq!(plan["losses"][0], "the column 'scores.points' is dropped with its values");
+    let (code, stderr) = place.fails("db push");
     assert_eq!(code, 5);
-    assert!(told.starts_with("error: this would lose data: the column 'scores.points'"), "{told}");
+    assert!(
+        stderr.starts_with("error: this would lose data: the column 'scores.points'"),
+        "{stderr}"
+    );
     let done = place.json("db push --rename scores.points=score --json");
     assert_eq!(done["done"][0], r#"ALTER TABLE "scores" RENAME COLUMN "points" TO "score""#);
     assert!(place.path().join(done["restorePoint"].as_str().unwrap()).is_file());
@@ -46,12 +49,12 @@ fn a_schema_is_pushed_step_by_step_and_losses_need_a_word() {
     place.ok("db reset --force");
     place.write("db/schema.sql", "");
     place.ok("db push --accept-data-loss");
-    let (code, told) = place.fails("db restore nowhere.db");
-    assert!(code == 4 && told.contains("`lyceum db points`"), "{told}");
-    let (_, _, told) = place.run("db restore copy.db");
+    let (code, stderr) = place.fails("db restore nowhere.db");
+    assert!(code == 4 && stderr.contains("`lyceum db points`"), "{stderr}");
+    let (_, _, stderr) = place.run("db restore copy.db");
     assert!(place.ok("db diff").starts_with(r#"DROP TABLE "scores";"#));
     // What was replaced can be had back.
-    let point = told.split('`').nth(1).unwrap().strip_prefix("lyceum ").unwrap();
+    let point = stderr.split('`').nth(1).unwrap().strip_prefix("lyceum ").unwrap();
     place.ok(point);
     assert_eq!(place.run("db diff").2, "the database matches the project's schema\n");
 }
@@ -87,9 +90,9 @@ fn migrations_are_found_by_their_journal() {
     add(1, "0001_fill", "INSERT INTO t VALUES ('kept');");
     place.ok("db migrate");
     add(2, "0002_clear", "DELETE FROM t;");
-    let (code, told) = place.fails("db migrate");
+    let (code, stderr) = place.fails("db migrate");
     assert_eq!(
-        (code, told.as_str()),
+        (code, stderr.as_str()),
         (
             5,
             "error: the table 't' would have 0 rows instead of 1; accept the loss with \
@@ -98,13 +101,13 @@ fn migrations_are_found_by_their_journal() {
     );
     place.ok("db migrate --accept-data-loss");
     place.write("db/migrations/0000_start.sql", "CREATE TABLE t (a integer);");
-    let (code, told) = place.fails("db migrate");
+    let (code, stderr) = place.fails("db migrate");
     assert_eq!(code, 5);
-    assert!(told.contains("'0000_start' was changed after it was applied"), "{told}");
+    assert!(stderr.contains("'0000_start' was changed after it was applied"), "{stderr}");
 }
 
 #[test]
-fn a_typed_schema_is_asked_of_drizzle_kit() {
+fn drizzle_kit_exports_a_schema_in_typescript() {
     let place = project();
     place.write("db/schema.ts", "export {};");
     assert!(place.fails("db diff").1.contains("which is not installed"));
@@ -119,9 +122,9 @@ fn a_typed_schema_is_asked_of_drizzle_kit() {
     std::fs::set_permissions(&kit, std::fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(place.ok("db diff"), "CREATE TABLE `typed` (`id` integer);\n");
     std::fs::write(&kit, "#!/bin/sh\necho 'no such file' >&2; exit 1\n").unwrap();
-    let (code, told) = place.fails("db diff");
+    let (code, stderr) = place.fails("db diff");
     assert_eq!(
-        (code, told.as_str()),
+        (code, stderr.as_str()),
         (1, "error: drizzle-kit cannot export the schema:\nno such file\n")
     );
 }

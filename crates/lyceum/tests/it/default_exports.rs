@@ -24,7 +24,7 @@ fn default_exports_are_deployed_and_their_errors_show_no_sources() {
     place.write("server/api/worker.ts", WORKER);
     let sandbox = Running::start(&place, "--db-path sandbox.db");
     place.ok("deploy --env local --yes");
-    let backend = TestClient::new(format!("http://127.0.0.1:{}", sandbox.told["port"]));
+    let backend = TestClient::new(format!("http://127.0.0.1:{}", sandbox.printed["port"]));
     let get = |path: &str| -> Value {
         backend.get(&format!("/_projects/word-rivers{path}")).expect(200).json()
     };

@@ -58,9 +58,9 @@ fn a_project_is_deleted_with_everything_but_its_game(store: Store) {
     assert!(place.ok("projects list").starts_with("project      version  created"));
 
     // Nothing is deleted without the name.
-    let told = place.json("projects delete word-rivers --dry-run --json");
+    let output = place.json("projects delete word-rivers --dry-run --json");
     assert_eq!(
-        told,
+        output,
         json!({ "slug": "word-rivers", "environment": "staging", "deleted": false, "versions": 1,
             "secrets": ["API_KEY"], "data": ["database", "KV", "bucket"] })
     );

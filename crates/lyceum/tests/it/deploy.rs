@@ -80,11 +80,11 @@ fn stored_name(served: &Served) -> Value {
 }
 
 on_both_stores!(
-    a_project_is_deployed_changed_and_turned_back,
-    secrets_converge_and_are_shown_nowhere
+    a_project_is_deployed_changed_and_rolled_back,
+    secrets_reach_the_server_and_are_never_shown
 );
 
-fn a_project_is_deployed_changed_and_turned_back(store: Store) {
+fn a_project_is_deployed_changed_and_rolled_back(store: Store) {
     let served = staging(store);
     let place = place_at(&served);
     // What the dry run shows is what is done.
@@ -110,9 +110,9 @@ fn a_project_is_deployed_changed_and_turned_back(store: Store) {
     assert!(frontend.starts_with("http://word-rivers-staging.localhost:"), "{frontend}");
     assert_eq!(backend, format!("{frontend}/api"));
 
-    let (_, answer, told) = place.run("deploy");
-    assert_eq!(answer, "✦ Nothing to do\n");
-    assert_eq!(told.matches("✔ No changes detected in").count(), 3, "{told}");
+    let (_, stdout, stderr) = place.run("deploy");
+    assert_eq!(stdout, "✦ Nothing to do\n");
+    assert_eq!(stderr.matches("✔ No changes detected in").count(), 3, "{stderr}");
     assert_eq!(place.json("deploy --json")["uploadedBytes"], 0);
 
     // A helper outside of the routes' folder is a part of the backend.
@@ -131,9 +131,9 @@ fn a_project_is_deployed_changed_and_turned_back(store: Store) {
     let config = config_of(&place);
     let none = config.replace("buildPath", "integrations: { customRoutes: false },\n  buildPath");
     place.write("lyceum.config.js", &none);
-    let (code, answer, told) = place.run("deploy");
-    assert!(code == 0 && answer == "✦ Nothing to do\n", "{told}");
-    assert!(told.contains("the deployed backend stays"), "{told}");
+    let (code, stdout, stderr) = place.run("deploy");
+    assert!(code == 0 && stdout == "✦ Nothing to do\n", "{stderr}");
+    assert!(stderr.contains("the deployed backend stays"), "{stderr}");
     let plan = place.json("deploy --backend --dry-run --json");
     assert_eq!(plan["backend"]["new"]["routes"], json!([]));
     place.write("lyceum.config.js", &config);
@@ -154,13 +154,13 @@ fn a_project_is_deployed_changed_and_turned_back(store: Store) {
     assert_eq!(place.json("deploy --json")["version"], 5, "what is here is deployed again");
 }
 
-fn secrets_converge_and_are_shown_nowhere(store: Store) {
+fn secrets_reach_the_server_and_are_never_shown(store: Store) {
     let served = staging(store);
     let place = place_at(&served);
-    let mut told = String::new();
+    let mut printed = String::new();
     let mut run = |line: &str| {
         let (code, stdout, stderr) = place.run(line);
-        told += &(stdout.clone() + &stderr);
+        printed += &(stdout.clone() + &stderr);
         (code, stdout)
     };
     assert_eq!(run("deploy --debug").0, 0);
@@ -201,8 +201,8 @@ fn secrets_converge_and_are_shown_nowhere(store: Store) {
     assert!(stderr.contains("│ MISSING SECRET: AUTH_SECRET │"), "{stderr}");
     assert!(!stderr.contains("SECRET: DATABASE_URL"), "the server has it: {stderr}");
     place.write(".env", "A B=hunter5\n");
-    told += &place.fails("deploy").1;
-    assert!(!told.contains("hunter"), "{told}");
+    printed += &place.fails("deploy").1;
+    assert!(!printed.contains("hunter"), "{printed}");
     assert!(!served.log().contains("hunter"));
     assert!(!holds(&served.file("data"), b"hunter"), "values are sealed where they are kept");
     let audit = client(&served).get("/api/projects/word-rivers/audit").expect(200).text();
@@ -218,54 +218,55 @@ fn holds(folder: &Path, bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn without_a_terminal_what_is_local_counts_unless_that_is_refused() {
+fn without_a_terminal_local_metadata_is_used_unless_a_flag_forbids_it() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     place.ok("deploy");
     let flags = "-c . -n Word-Rivers -d Water -e x -b dist --env staging";
     let plan = place.json(&format!("deploy {flags} --dry-run --json"));
-    let of = |field: &str, old: Value, new: &str| json!({ "field": field, "old": old, "new": new });
+    let field_change =
+        |field: &str, old: Value, new: &str| json!({ "field": field, "old": old, "new": new });
     let changed = json!([
-        of("name", json!("Word Rivers"), "Word-Rivers"),
-        of("description", Value::Null, "Water"),
-        of("emoji", json!("🌊"), "x"),
+        field_change("name", json!("Word Rivers"), "Word-Rivers"),
+        field_change("description", Value::Null, "Water"),
+        field_change("emoji", json!("🌊"), "x"),
     ]);
     assert_eq!((&plan["metadata"], &plan["frontend"]), (&changed, &Value::Null));
     for flag in ["-v", "--debug"] {
-        let told = place.run(&format!("deploy {flag}")).2;
-        assert!(told.contains("GET /api/projects/word-rivers/state 200"), "{flag}: {told}");
+        let stderr = place.run(&format!("deploy {flag}")).2;
+        assert!(stderr.contains("GET /api/projects/word-rivers/state 200"), "{flag}: {stderr}");
     }
     rename(&served, "Renamed");
-    let (code, told) = place.fails("deploy --strict");
+    let (code, stderr) = place.fails("deploy --strict");
     assert_eq!(code, 5);
-    assert!(told.contains("name: 'Renamed' → 'Word Rivers'"), "{told}");
+    assert!(stderr.contains("name: 'Renamed' → 'Word Rivers'"), "{stderr}");
     assert_eq!(stored_name(&served), "Renamed");
-    let (code, _, told) = place.run("deploy");
-    assert!(code == 0 && told.contains("overwriting the server's values"), "{told}");
+    let (code, _, stderr) = place.run("deploy");
+    assert!(code == 0 && stderr.contains("overwriting the server's values"), "{stderr}");
     assert_eq!(stored_name(&served), "Word Rivers");
 
     let elsewhere = place.fails("deploy --env production");
     assert!(elsewhere.0 == 5 && elsewhere.1.contains("is a staging server"), "{}", elsewhere.1);
-    let (_, told) = place.fails("deploy --compatibility-date 2025-02-30");
-    assert!(told.contains("'2025-02-30' is not a date"), "{told}");
+    let (_, stderr) = place.fails("deploy --compatibility-date 2025-02-30");
+    assert!(stderr.contains("'2025-02-30' is not a date"), "{stderr}");
     assert_eq!(place.fails("deploy --name ★").0, 1);
     assert_eq!(place.fails("deploy --build nowhere.zip").0, 4);
     place
         .write("server/api/broken.ts", "import x from \"nothing-there\";\nexport const GET = x;\n");
-    let (code, told) = place.fails("deploy");
-    assert!(code == 1 && told.contains("nothing-there"), "{told}");
+    let (code, stderr) = place.fails("deploy");
+    assert!(code == 1 && stderr.contains("nothing-there"), "{stderr}");
     let nobody = Place::new().with("LYCEUM_URL", &served.base);
     project(&nobody);
     assert_eq!(nobody.fails("deploy").0, 3);
     let page = Place::new().with("LYCEUM_URL", &crate::elsewhere::pages());
     let page = page.with("LYCEUM_API_KEY", "none");
     project(&page);
-    let (_, told) = page.fails("deploy");
-    assert!(told.contains("the server is not running there, or the address or port"), "{told}");
+    let (_, stderr) = page.fails("deploy");
+    assert!(stderr.contains("the server is not running there, or the address or port"), "{stderr}");
 }
 
 #[test]
-fn a_first_deploy_has_a_backend_where_there_are_routes_or_integrations() {
+fn a_first_deploy_has_a_backend_if_there_are_routes_or_integrations() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     remove(place.path(), "server");
@@ -285,50 +286,50 @@ fn a_first_deploy_has_a_backend_where_there_are_routes_or_integrations() {
     assert_eq!(index["routes"], json!([]));
     // Another page alone: its sizes are told, and the backend stays.
     place.write("dist/index.html", &PAGE.repeat(99));
-    let (code, _, told) = place.run("deploy");
-    assert_eq!(code, 0, "{told}");
-    assert!(told.contains("Frontend\n  Build: ") && told.contains("(↑ "), "{told}");
-    assert!(!told.contains("Backend"), "{told}");
+    let (code, _, stderr) = place.run("deploy");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("Frontend\n  Build: ") && stderr.contains("(↑ "), "{stderr}");
+    assert!(!stderr.contains("Backend"), "{stderr}");
 }
 
 #[test]
-fn a_sandbox_is_found_and_asks_nobody_who_they_are() {
+fn a_deploy_finds_the_running_sandbox_and_needs_no_sign_in() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
     project(&place);
     let sandbox = Running::start(&place, "--db-path sandbox.db");
     let deployed = place.json("deploy --env local --json");
     assert_eq!((&deployed["environment"], &deployed["version"]), (&json!("local"), &json!(1)));
-    let port = &sandbox.told["port"];
+    let port = &sandbox.printed["port"];
     assert_eq!(deployed["frontendUrl"], format!("http://word-rivers.localhost:{port}"));
     assert_eq!(place.json("deploy --env local --json")["action"], "nothing");
     // Of several the project's own is meant, or none.
     let other = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
     let second = Running::start(&other, "--memory --project-name Second");
     assert_eq!(place.json("deploy --env local --json")["action"], "nothing");
-    let (code, told) = place.fails("deploy --env local --name Third");
-    assert!(code == 2 && told.contains("several sandboxes are running"), "{told}");
+    let (code, stderr) = place.fails("deploy --env local --name Third");
+    assert!(code == 2 && stderr.contains("several sandboxes are running"), "{stderr}");
     second.stop();
     sandbox.stop();
     // Without one in the list it is looked for where a sandbox usually is. Another test's may be there for a
     // while, and is not to be deployed to.
     let since = Instant::now();
-    let (code, told) = loop {
-        let (code, _, told) = place.run("deployments list --env local");
-        if told.contains("cannot reach") || since.elapsed() > Duration::from_mins(1) {
-            break (code, told);
+    let (code, stderr) = loop {
+        let (code, _, stderr) = place.run("deployments list --env local");
+        if stderr.contains("cannot reach") || since.elapsed() > Duration::from_mins(1) {
+            break (code, stderr);
         }
         sleep(Duration::from_millis(200));
     };
-    assert!(code == 1 && told.contains("cannot reach http://127.0.0.1:4321"), "{told}");
-    assert!(told.contains("`lyceum sandbox` starts one"), "{told}");
+    assert!(code == 1 && stderr.contains("cannot reach http://127.0.0.1:4321"), "{stderr}");
+    assert!(stderr.contains("`lyceum sandbox` starts one"), "{stderr}");
     let place = place.with("LYCEUM_LOCAL_URL", "http://127.0.0.1:1");
-    let (code, told) = place.fails("deploy --env local");
-    assert!(code == 1 && told.contains("cannot reach"), "{told}");
+    let (code, stderr) = place.fails("deploy --env local");
+    assert!(code == 1 && stderr.contains("cannot reach"), "{stderr}");
 }
 
 #[test]
-fn an_upload_whose_client_was_killed_goes_on() {
+fn an_upload_is_resumed_after_its_client_was_killed() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     let full = crate::served::variable("LYCEUM_TEST_SIZE").as_deref() == Some("full");
@@ -448,7 +449,7 @@ fn each_question_is_answered_by_keyboard() {
 }
 
 #[test]
-fn what_staging_serves_is_promoted_without_building() {
+fn the_version_on_staging_is_promoted_without_a_build() {
     let production = Served::start_with(Store::Sqlite, &["--env", "production"]);
     let staging = staging(Store::Sqlite);
     let (one, two) = (staging.client("platform", &[]), production.client("platform", &[]));
@@ -464,8 +465,8 @@ fn what_staging_serves_is_promoted_without_building() {
     remove(place.path(), "dist");
     let plan = place.json("deployments promote --dry-run --json");
     assert_eq!((&plan["action"], &plan["missingSecrets"]), (&json!("create"), &json!(["API_KEY"])));
-    let told = place.run("deployments promote --dry-run").2;
-    assert!(told.contains("production lacks secrets that staging has: API_KEY"), "{told}");
+    let stderr = place.run("deployments promote --dry-run").2;
+    assert!(stderr.contains("production lacks secrets that staging has: API_KEY"), "{stderr}");
     let promoted = place.json("deployments promote --yes --json");
     assert_eq!((&promoted["environment"], &promoted["version"]), (&json!("production"), &json!(1)));
     let url = promoted["frontendUrl"].as_str().unwrap();
@@ -476,22 +477,22 @@ fn what_staging_serves_is_promoted_without_building() {
 }
 
 #[test]
-fn what_a_project_fails_at_is_in_the_log_under_the_request_s_id() {
+fn exceptions_of_a_project_are_logged_with_the_request_id() {
     let mut served = staging(Store::Sqlite);
     place_at(&served).ok("deploy --yes");
     served.kill();
     remove(&served.file("data/hosting"), "blobs");
     let served = served.again();
     let client = client(&served);
-    let asked = client.get("/_projects/word-rivers/api/hello");
-    let asked = asked.header("x-request-id", "find-me").header("origin", "https://games.example");
-    let failed = asked.expect(500);
+    let call = client.get("/_projects/word-rivers/api/hello");
+    let call = call.header("x-request-id", "find-me").header("origin", "https://games.example");
+    let failed = call.expect(500);
     assert_eq!(failed.header("x-request-id"), "find-me");
     assert_eq!(failed.header("access-control-allow-origin"), "https://games.example");
-    let told = served.log();
+    let found = served.log();
     let line =
-        told.lines().find(|line| line.contains("find-me") && line.contains("does not exist"));
-    assert!(line.is_some_and(|line| line.contains("word-rivers")), "{told}");
+        found.lines().find(|line| line.contains("find-me") && line.contains("does not exist"));
+    assert!(line.is_some_and(|line| line.contains("word-rivers")), "{found}");
 }
 
 fn remove(folder: &Path, name: &str) {

@@ -11,7 +11,7 @@ use crate::transcript::Place;
 use crate::typing::Typing;
 
 #[test]
-fn a_backend_is_served_as_it_is_saved_with_a_sandbox_beside_it() {
+fn each_save_of_a_backend_is_served_beside_a_sandbox() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
     project(&place);

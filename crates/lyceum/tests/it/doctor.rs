@@ -36,7 +36,7 @@ fn only_ill(place: &Place, flags: &str, check: &str) -> (String, String) {
 }
 
 #[test]
-fn a_fresh_machine_is_well_and_stays_untouched() {
+fn a_fresh_machine_has_no_errors_and_is_not_changed() {
     let place = Place::new();
     let (code, findings) = findings(&place, ANYWHERE);
     let checks: Vec<_> = findings.iter().map(|finding| finding["check"].clone()).collect();
@@ -47,7 +47,7 @@ fn a_fresh_machine_is_well_and_stays_untouched() {
 }
 
 #[test]
-fn a_busy_port_is_named() {
+fn a_busy_port_is_reported() {
     let place = Place::new();
     let holder = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = holder.local_addr().unwrap();
@@ -58,7 +58,7 @@ fn a_busy_port_is_named() {
 }
 
 #[test]
-fn a_running_server_is_no_fault() {
+fn a_running_server_is_not_an_error() {
     let served = Served::start(Store::Sqlite);
     let address = served.base.trim_start_matches("http://").to_owned();
     let (code, findings) = findings(&Place::new(), &format!("--listen {address}"));
@@ -70,7 +70,7 @@ fn a_running_server_is_no_fault() {
 }
 
 #[test]
-fn a_file_in_the_place_of_the_data_is_named() {
+fn a_file_in_the_place_of_the_data_folder_is_reported() {
     let place = Place::new();
     place.write("notes.txt", "not a folder");
     let (found, remedy) = only_ill(&place, &format!("{ANYWHERE} --data notes.txt/data"), "disk");
@@ -78,7 +78,7 @@ fn a_file_in_the_place_of_the_data_is_named() {
 }
 
 #[test]
-fn a_database_of_a_newer_program_is_named_and_not_changed() {
+fn a_database_of_a_newer_program_is_reported_and_not_changed() {
     both_stores(&[], |target| {
         let place = Place::new();
         let (target, flags) = match target {
@@ -108,7 +108,7 @@ fn a_database_of_a_newer_program_is_named_and_not_changed() {
 }
 
 #[test]
-fn a_database_that_cannot_be_reached_is_named() {
+fn an_unreachable_database_is_reported() {
     let place = Place::new();
     let flags = format!("{ANYWHERE} --database postgres://nobody:secret-word@127.0.0.1:1/none");
     let (found, remedy) = only_ill(&place, &flags, "database");
@@ -117,14 +117,14 @@ fn a_database_that_cannot_be_reached_is_named() {
 }
 
 #[test]
-fn a_runtime_that_does_not_run_is_named() {
+fn a_runtime_that_does_not_run_is_reported() {
     let place = Place::new().with("LYCEUM_WORKERD", "/bin/false");
     let (found, remedy) = only_ill(&place, ANYWHERE, "runtime");
     assert!(found.contains("/bin/false") && remedy.contains("LYCEUM_WORKERD"), "{found}; {remedy}");
 }
 
 #[test]
-fn old_time_zone_data_is_named() {
+fn old_time_zone_data_is_reported() {
     let place = Place::new();
     // A zone of one type, UTC, in the first version of the format (RFC 8536 3).
     let mut utc = b"TZif".to_vec();
@@ -146,7 +146,7 @@ fn old_time_zone_data_is_named() {
 }
 
 #[test]
-fn a_bucket_that_cannot_be_reached_is_named() {
+fn an_unreachable_bucket_is_reported() {
     let place = Place::new()
         .with("LYCEUM_S3__BUCKET", "files")
         .with("LYCEUM_S3__ENDPOINT", "http://127.0.0.1:9");
@@ -207,7 +207,7 @@ fn servers_that_share_the_database_are_checked_together() {
 }
 
 #[test]
-fn a_read_replica_that_is_the_primary_itself_or_does_not_answer_is_named() {
+fn a_read_replica_that_is_the_primary_or_does_not_answer_is_reported() {
     let StoreLocation::Postgres(database) = fresh_database(&lyceum_server::migrations()) else {
         unreachable!()
     };
@@ -229,7 +229,7 @@ fn a_read_replica_that_is_the_primary_itself_or_does_not_answer_is_named() {
 }
 
 #[test]
-fn a_read_replica_is_named_with_the_server_that_it_follows() {
+fn a_read_replica_is_reported_with_the_server_that_it_follows() {
     let primary = Cluster::start();
     let standby = Cluster::replica_of(&primary);
     let replica = Cluster::replica_of(&standby);

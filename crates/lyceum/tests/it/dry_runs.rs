@@ -54,9 +54,9 @@ fn everything(served: &Served, place: &Place) -> Vec<Value> {
 fn dry_runs_change_nothing() {
     let served = staging(Store::Sqlite);
     let place = project(&served);
-    let made: Value =
+    let created: Value =
         serde_json::from_str(&served.run(&["client", "create", "reports", "--json"])).unwrap();
-    let id = made["id"].as_str().unwrap();
+    let id = created["id"].as_str().unwrap();
     place.write(".env", "API_KEY=other\nMORE=x\n");
     place.write("db/schema.sql", "CREATE TABLE scores (points INTEGER, level TEXT);\n");
     fs::create_dir(place.path().join("files")).unwrap();
@@ -79,8 +79,8 @@ fn dry_runs_change_nothing() {
         "kv delete key --remote",
         "kv delete --prefix k --remote",
     ] {
-        let told = place.ok(&format!("{line} --dry-run"));
-        assert!(!told.is_empty(), "{line} shows nothing");
+        let stdout = place.ok(&format!("{line} --dry-run"));
+        assert!(!stdout.is_empty(), "{line} shows nothing");
         let json = place.ok(&format!("{line} --dry-run --json"));
         assert!(serde_json::from_str::<Value>(&json).is_ok(), "{line}: {json}");
     }
@@ -89,8 +89,8 @@ fn dry_runs_change_nothing() {
     let on_data = [vec!["create", "more"], vec!["rotate", id], vec!["revoke", id]];
     for line in on_data {
         let line: Vec<&str> = ["client"].into_iter().chain(line).chain(["--dry-run"]).collect();
-        let told = served.run(&line);
-        assert!(told.contains("the client"), "{line:?}: {told}");
+        let stdout = served.run(&line);
+        assert!(stdout.contains("the client"), "{line:?}: {stdout}");
     }
     assert_eq!(everything(&served, &place), before);
     assert!(!served.run(&["client", "list"]).contains("more"));

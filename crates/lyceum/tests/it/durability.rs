@@ -24,7 +24,7 @@ fn acknowledged_writes_survive_a_kill(store: Store) {
 }
 
 #[test]
-fn a_sync_comes_before_every_answer() {
+fn every_answer_follows_a_sync() {
     let served = Served::start(Store::Sqlite);
     let Some(SyncTrace { answered, unsynced }) = api(&served).trace(served.pid(), "traced", 200)
     else {

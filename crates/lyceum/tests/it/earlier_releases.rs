@@ -83,9 +83,9 @@ fn has_all(present: &Value, former: &Value) -> bool {
     }
 }
 
-on_both_stores!(databases_of_earlier_releases_are_upgraded_and_answer_the_same);
+on_both_stores!(databases_of_earlier_releases_give_the_same_responses_after_the_upgrade);
 
-fn databases_of_earlier_releases_are_upgraded_and_answer_the_same(store: Store) {
+fn databases_of_earlier_releases_give_the_same_responses_after_the_upgrade(store: Store) {
     let kind = if matches!(store, Store::Sqlite) { "sqlite" } else { "postgresql" };
     if variable("LYCEUM_BLESS").is_some() {
         return add_release(store, kind);
@@ -143,7 +143,7 @@ fn add_release(store: Store, kind: &str) {
 }
 
 #[test]
-fn an_answer_may_gain_members_and_lose_none() {
+fn a_response_may_gain_members_but_not_lose_any() {
     let former = json!({"a": [{"b": 1}], "c": null});
     assert!(has_all(&json!({"a": [{"b": 1, "new": 2}], "c": null, "d": 3}), &former));
     for present in

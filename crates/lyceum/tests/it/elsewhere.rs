@@ -87,10 +87,10 @@ fn missing(sandbox: &Running) -> Vec<String> {
 }
 
 #[test]
-fn a_student_of_a_real_platform_learns_there() {
+fn the_student_of_a_remote_platform_learns_there() {
     let platform = Platform::start().with_ann();
     let sandbox = Running::start(&platform.place, "--memory");
-    assert_eq!(sandbox.told["learning"], "remote");
+    assert_eq!(sandbox.printed["learning"], "remote");
     assert_eq!(
         sandbox.get("/api/lms/integrations/rivers")["courses"][0]["courseId"],
         "rivers-math-4"
@@ -191,7 +191,7 @@ fn a_student_of_a_real_platform_learns_there() {
 }
 
 #[test]
-fn a_lyceum_beside_the_sandbox_gets_its_student_from_the_setup() {
+fn a_local_server_gets_the_student_of_the_sandbox_from_its_setup() {
     let platform = Platform::start();
     let place = Place::new();
     place.write("lyceum.config.json", CONFIG);
@@ -200,7 +200,7 @@ fn a_lyceum_beside_the_sandbox_gets_its_student_from_the_setup() {
     let place = place.with("TIMEBACK_API_CLIENT_ID", id).with("TIMEBACK_API_CLIENT_SECRET", secret);
     let flags = format!("--tracking-local --tracking-oneroster-url {}", platform.served.base);
     let sandbox = Running::start(&place, &flags);
-    assert_eq!(sandbox.told["learning"], "local");
+    assert_eq!(sandbox.printed["learning"], "local");
     let refused: Value = sandbox.client().get("/api/users/me").expect(404).json();
     assert!(refused["error"]["message"].as_str().unwrap().contains("no active user 'demo-user'"));
     set_up(&sandbox, "");
@@ -228,7 +228,7 @@ fn a_lyceum_beside_the_sandbox_gets_its_student_from_the_setup() {
     let other = Running::start(&Place::new(), "--memory");
     let place = Place::new();
     place.write("lyceum.config.json", CONFIG);
-    let url = other.told["url"].as_str().unwrap();
+    let url = other.printed["url"].as_str().unwrap();
     let flags = format!(
         "--memory --timeback-local --timeback-oneroster-url {url}/ims/oneroster/ \
          --timeback-caliper-url {url}/caliper/event --timeback-student-id zoe --timeback-role student \
@@ -237,9 +237,9 @@ fn a_lyceum_beside_the_sandbox_gets_its_student_from_the_setup() {
     let sandbox = Running::start(&place, &flags);
     let setup =
         json!({"gameId": "rivers", "courses": [{"subject": "Math", "grade": 4, "totalXp": 5}]});
-    let made = sandbox.client().post("/api/lms/setup").json(&setup).expect(200).json::<Value>();
+    let created = sandbox.client().post("/api/lms/setup").json(&setup).expect(200).json::<Value>();
     let south = json!({"id": "south", "name": "South", "type": "district"});
-    assert_eq!(made["organization"], south);
+    assert_eq!(created["organization"], south);
     end(&sandbox, "one", 200);
     let me = &sandbox.get("/api/users/me")["lms"];
     assert_eq!((&me["id"], &me["organizations"][0]["name"]), (&json!("zoe"), &json!("South")));
@@ -256,7 +256,7 @@ fn record(platform: &Platform, path: &str, kind: &str) -> Option<Value> {
 }
 
 #[test]
-fn a_setup_elsewhere_changes_and_deletes_only_what_a_setup_created_there() {
+fn a_setup_on_a_remote_platform_changes_only_records_that_a_setup_created() {
     let platform = Platform::start().with_ann();
     let course = json!({"course": {"sourcedId": "algebra", "title": "Algebra of the school",
         "courseCode": "ALG", "subjects": ["Math"], "grades": ["09"], "org": {"sourcedId": "hill"},
@@ -310,9 +310,9 @@ fn a_setup_elsewhere_changes_and_deletes_only_what_a_setup_created_there() {
 }
 
 #[test]
-fn a_platform_that_cannot_be_reached_is_told() {
+fn an_unreachable_platform_is_reported() {
     let platform = Platform::start().with_ann();
-    let told = |place: &Place, flags: &str| {
+    let refusal = |place: &Place, flags: &str| {
         let sandbox = Running::start(place, &format!("--memory {flags}"));
         assert_eq!(sandbox.get("/api/games/rivers")["slug"], "rivers", "the rest works");
         let refused: Value = sandbox.client().get("/api/lms/xp/total").expect(503).json();
@@ -324,23 +324,24 @@ fn a_platform_that_cannot_be_reached_is_told() {
     let readonly = "https://purl.imsglobal.org/spec/or/v1p2/scope/roster-core.readonly";
     let key = served.client("platform", &[readonly]);
     let flags = format!("--tracking-client-id {} --tracking-client-secret {}", key.id, key.secret);
-    let narrow = told(&place, &flags);
+    let narrow = refusal(&place, &flags);
     assert!(narrow.contains("refused access; give the client the scope"), "{narrow}");
 
     let place = place.with("TRACKING_API_CLIENT_SECRET", "wrong");
-    let wrong = told(&place, "");
+    let wrong = refusal(&place, "");
     assert!(wrong.contains("refused the credentials of the client"), "{wrong}");
     assert!(!wrong.contains("'wrong'"), "{wrong}");
 
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let bare = Place::new();
     bare.write("lyceum.config.json", CONFIG);
-    let nobody = told(&bare, &format!("--tracking-local --tracking-oneroster-url http://{closed}"));
+    let nobody =
+        refusal(&bare, &format!("--tracking-local --tracking-oneroster-url http://{closed}"));
     assert!(nobody.contains("cannot be reached"), "{nobody}");
 
     let page = pages();
     let flags = format!("--tracking-oneroster-url {} --tracking-auth-url {page}", served.base);
-    let paged = told(&place, &flags);
+    let paged = refusal(&place, &flags);
     assert!(paged.contains("answered with a page") && paged.contains("port"), "{paged}");
 }
 

@@ -58,9 +58,9 @@ fn events_are_triggered_and_listened_to(store: Store) {
         (&sent["status"], &sent["answer"]["message"]),
         (&json!(200), &json!("3 events kept: 3 new, 0 known already"))
     );
-    for (fault, told) in FAULTS {
+    for (fault, stderr) in FAULTS {
         let answer = place.ok(&on(&format!("trigger activity.completed --bad {fault}")));
-        assert!(answer.contains(told), "{fault}: {answer}");
+        assert!(answer.contains(stderr), "{fault}: {answer}");
     }
     let all = place.ok(&on("listen --after 0 --no-follow --json"));
     let all: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -76,8 +76,8 @@ fn events_are_triggered_and_listened_to(store: Store) {
     // The same by environment; a server of another one is refused.
     let place = place.with("LYCEUM_URL", &served.base);
     assert_eq!(place.ok("listen --after 0 --no-follow --env production").lines().count(), 9);
-    let (_, told) = place.fails("listen --no-follow --env staging");
-    assert!(told.contains("production"), "{told}");
+    let (_, stderr) = place.fails("listen --no-follow --env staging");
+    assert!(stderr.contains("production"), "{stderr}");
     let rejected: Value =
         serde_json::from_str(&served.run(&["events", "rejected", "--json"])).unwrap();
     assert_eq!(rejected.as_array().unwrap().len(), FAULTS.len());
@@ -86,17 +86,17 @@ fn events_are_triggered_and_listened_to(store: Store) {
 }
 
 #[test]
-fn who_may_not_is_told_so() {
+fn missing_credentials_scopes_and_servers_are_reported() {
     let served = Served::start(Store::Sqlite);
     let key = served.client("platform", &["lyceum/roster.read"]);
     let place = Place::new();
-    let (code, told) = place.fails(&format!("trigger time.spent --server {}", served.base));
-    assert!(code == 3 && told.contains("--client-id"), "{code} {told}");
+    let (code, stderr) = place.fails(&format!("trigger time.spent --server {}", served.base));
+    assert!(code == 3 && stderr.contains("--client-id"), "{code} {stderr}");
     let signed = format!("--client-id {} --client-secret {}", key.id, key.secret);
-    let (code, told) = place.fails(&format!("listen --server {} {signed}", served.base));
-    assert!(code == 3 && told.contains("403"), "{code} {told}");
-    let (code, told) = place.fails("trigger time.spent --server http://127.0.0.1:9");
-    assert!(code == 1 && told.contains("cannot reach"), "{code} {told}");
+    let (code, stderr) = place.fails(&format!("listen --server {} {signed}", served.base));
+    assert!(code == 3 && stderr.contains("403"), "{code} {stderr}");
+    let (code, stderr) = place.fails("trigger time.spent --server http://127.0.0.1:9");
+    assert!(code == 1 && stderr.contains("cannot reach"), "{code} {stderr}");
 }
 
 #[test]
@@ -126,13 +126,13 @@ fn refused_envelopes_are_listed_shown_and_replayed() {
     assert_eq!(rows[1][..4], ["2", "2026-01-15T08:00:00.000Z", "app", "no"]);
     let shown = place.ok("events rejected 1");
     assert_eq!(shown, format!("data[0]: is odd\n  data[0]: is odd\n{good}\n"));
-    let (code, told) = place.fails("events replay 2");
-    assert!(code == 1 && told.contains("sensor: is required"), "{code} {told}");
+    let (code, stderr) = place.fails("events replay 2");
+    assert!(code == 1 && stderr.contains("sensor: is required"), "{code} {stderr}");
     let answer = place.json("events replay --all --json");
     assert_eq!(answer, json!({"taken": 1, "refused": 1}));
     assert_ne!(place.json("events rejected 1 --json")["replayed"], Value::Null);
     for line in ["events rejected 7", "events replay 7"] {
-        let (code, told) = place.fails(line);
-        assert!(code == 4 && told.contains("there is no rejected envelope 7"), "{code} {told}");
+        let (code, stderr) = place.fails(line);
+        assert!(code == 4 && stderr.contains("there is no rejected envelope 7"), "{code} {stderr}");
     }
 }

@@ -189,7 +189,7 @@ fn send_and_kill(
                         _ => envelope(&mut random, base, EVENTS),
                     };
                     sent.lock().unwrap().push((envelope.clone(), ids.clone()));
-                    let said = match api.post("/caliper/event").json(&envelope).try_send() {
+                    let failure = match api.post("/caliper/event").json(&envelope).try_send() {
                         Ok(reply) if reply.status == 200 => {
                             acknowledged.lock().unwrap().extend(ids);
                             continue;
@@ -200,7 +200,7 @@ fn send_and_kill(
                         Err(_) if killed.load(Ordering::SeqCst) == at => return,
                         Err(error) => error.to_string(),
                     };
-                    return refused.lock().unwrap().push(said);
+                    return refused.lock().unwrap().push(failure);
                 }
             });
         }
@@ -427,7 +427,7 @@ fn the_published_client_reads_analytics(store: Store) {
 
 /// A server of an earlier release reads no sums, so facts wait until it has ended. The log and the metrics show that.
 #[test]
-fn an_older_server_for_which_facts_wait_is_named() {
+fn a_warning_names_the_older_server_that_keeps_facts_from_being_summed() {
     let store = Store::postgres();
     let Store::Postgres(address) = &store else { unreachable!("the store is PostgreSQL") };
     let target = StoreLocation::Postgres(address.clone());

@@ -43,13 +43,13 @@ fn bytes(place: &Place, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_seed_makes_the_same_network_every_time() {
+fn a_seed_generates_the_same_network_every_time() {
     let place = Place::new();
     let (code, stdout, stderr) =
         place.run("demo generate --complete --students 40 --seed 5 --out a.zip");
     assert_eq!((code, stdout.as_str()), (0, ""));
-    let told = stderr.strip_prefix("wrote a network of 40 students, ").unwrap();
-    let rows: u64 = told.strip_suffix(" rows, to 'a.zip'\n").unwrap().parse().unwrap();
+    let rest = stderr.strip_prefix("wrote a network of 40 students, ").unwrap();
+    let rows: u64 = rest.strip_suffix(" rows, to 'a.zip'\n").unwrap().parse().unwrap();
     let answer = place.json("demo generate --complete --students 40 --seed 5 --out b.zip --json");
     assert_eq!(answer["file"], "b.zip");
     let counts = answer["rows"].as_object().unwrap().values();
@@ -58,19 +58,19 @@ fn a_seed_makes_the_same_network_every_time() {
     place.ok("demo generate --complete --students 40 --seed 6 --out c.zip --quiet");
     assert_eq!(bytes(&place, "a.zip"), bytes(&place, "b.zip"));
     assert_ne!(bytes(&place, "a.zip"), bytes(&place, "c.zip"));
-    let (code, told) = place.fails("demo generate --complete --students 1 --out nowhere/x.zip");
-    assert!(told.starts_with("error: 'nowhere/x.zip' cannot be written: "), "{told}");
-    assert!(told.contains("\nhint: "), "{told}");
+    let (code, message) = place.fails("demo generate --complete --students 1 --out nowhere/x.zip");
+    assert!(message.starts_with("error: 'nowhere/x.zip' cannot be written: "), "{message}");
+    assert!(message.contains("\nhint: "), "{message}");
     assert_eq!(code, 1);
 }
 
 #[test]
-fn an_import_says_what_it_did() {
+fn an_import_reports_the_outcome_of_its_rows() {
     for place in places() {
         sound(&place);
         let (code, stdout, stderr) = place.run("import in");
         assert_eq!(code, 0, "{stderr}");
-        let due = "file   rows  created  updated  unchanged  deleted  rejected\n\
+        let expected = "file   rows  created  updated  unchanged  deleted  rejected\n\
                    orgs   2     2        0        0          0        0\n\
                    users  2     2        0        0          0        0\n\
                    roles  2     0        0        0          0        0\n";
@@ -79,7 +79,7 @@ fn an_import_says_what_it_did() {
             lines.sort();
             lines
         };
-        assert_eq!(sorted(&stdout), sorted(due));
+        assert_eq!(sorted(&stdout), sorted(expected));
         assert_eq!(stderr, "imported 6 rows from 3 files\n", "and no bar without a terminal");
         let again = place.json("import in --json");
         assert_eq!(again["committed"], true);
@@ -93,8 +93,8 @@ fn an_import_says_what_it_did() {
         place.write("in/notes.csv", "a,b\n");
         let (_, _, stderr) = place.run("import in");
         assert!(stderr.starts_with("warning: 'notes.csv' is not a OneRoster file"), "{stderr}");
-        let (code, told) = place.fails("import missing.zip");
-        assert!(told.contains("missing.zip"), "{told}");
+        let (code, printed) = place.fails("import missing.zip");
+        assert!(printed.contains("missing.zip"), "{printed}");
         assert!([1, 4].contains(&code), "{code}");
     }
 }
@@ -124,13 +124,13 @@ fn broken_rows_are_named_with_a_remedy_and_nothing_is_imported() {
         assert_eq!(code, 1);
         assert!(stdout.starts_with("file "), "the counts stand in the answer: {stdout}");
         let mut lines = stderr.lines();
-        assert_eq!(lines.next(), Some("error: nothing was imported: found 3 faults in the files"));
+        assert_eq!(lines.next(), Some("error: nothing was imported: found 3 errors in the files"));
         for [file, line, column, value, remedy] in FAULTS {
             let start = format!("  {file} line {line}, {column} '{value}': ");
-            let told = stderr.lines().find(|told| told.starts_with(&start));
-            let told = told.unwrap_or_else(|| panic!("{start} in {stderr}"));
-            let (_, printed) = told.split_once("; ").unwrap();
-            assert!(printed.contains(remedy), "{told}");
+            let line = stderr.lines().find(|line| line.starts_with(&start));
+            let line = line.unwrap_or_else(|| panic!("{start} in {stderr}"));
+            let (_, hint) = line.split_once("; ").unwrap();
+            assert!(hint.contains(remedy), "{line}");
         }
         let last = stderr.lines().last();
         assert_eq!(
@@ -148,14 +148,14 @@ fn broken_rows_are_named_with_a_remedy_and_nothing_is_imported() {
 }
 
 #[test]
-fn good_rows_are_kept_where_that_is_asked_for() {
+fn keep_going_imports_the_rows_without_errors() {
     for place in places() {
         broken(&place);
         let (code, stdout, stderr) = place.run("import in --keep-going");
         assert_eq!(code, 0, "{stderr}");
         assert!(stdout.lines().any(|line| line.starts_with("users") && line.ends_with('1')));
         assert!(
-            stderr.starts_with("warning: 3 faults; the rejected rows are in 'in-rejected.csv'\n"),
+            stderr.starts_with("warning: 3 errors; the rejected rows are in 'in-rejected.csv'\n"),
             "{stderr}"
         );
         let rejected = fs::read_to_string(place.path().join("in-rejected.csv")).unwrap();
@@ -177,8 +177,8 @@ fn good_rows_are_kept_where_that_is_asked_for() {
 fn an_export_is_a_package_that_imports_to_the_same() {
     for (from, to) in places().into_iter().zip(places()) {
         if from.variable(DATABASE).is_none() {
-            let (code, told) = from.fails("export out.zip");
-            assert_eq!(code, 4, "there is no database yet: {told}");
+            let (code, printed) = from.fails("export out.zip");
+            assert_eq!(code, 4, "there is no database yet: {printed}");
         }
         sound(&from);
         from.ok("import in");
@@ -186,10 +186,10 @@ fn an_export_is_a_package_that_imports_to_the_same() {
         assert_eq!((code, stdout.as_str()), (0, ""));
         assert_eq!(stderr, "exported 6 rows to 'out.zip'\n");
         let answer = from.json("export again.zip --json");
-        let due = json!({
+        let expected = json!({
             "file": "again.zip", "rows": answer["rows"], "left_out": [], "left_out_count": 0,
         });
-        assert_eq!(answer, due);
+        assert_eq!(answer, expected);
         assert_eq!(answer["rows"]["users"], 2);
         assert_eq!(bytes(&from, "out.zip"), bytes(&from, "again.zip"));
         fs::copy(from.path().join("out.zip"), to.path().join("out.zip")).unwrap();
@@ -210,15 +210,15 @@ fn warnings_are_printed_and_strict_refuses_them() {
         assert!(stderr.starts_with("warning: orgs.csv line 1, colour 'colour': "), "{stderr}");
         let reference = "warning: orgs.csv line 2, parentSourcedId 'nowhere': there is no org with the sourcedId 'nowhere'";
         assert!(stderr.contains(reference), "{stderr}");
-        let (code, _, told) = place.run("import in --strict");
-        assert_eq!(code, 1, "{told}");
-        assert!(told.contains("manifest.csv: is required"), "{told}");
-        assert!(told.contains("orgs.csv line 1, colour"), "{told}");
+        let (code, _, printed) = place.run("import in --strict");
+        assert_eq!(code, 1, "{printed}");
+        assert!(printed.contains("manifest.csv: is required"), "{printed}");
+        assert!(printed.contains("orgs.csv line 1, colour"), "{printed}");
     }
 }
 
 #[test]
-fn a_demo_and_an_export_have_the_platforms_files_only_where_that_is_asked_for() {
+fn a_demo_and_an_export_have_the_platforms_files_only_if_complete() {
     let place = Place::new();
     let has = |answer: &Value| answer["rows"].get("courseComponents").is_some();
     let demo = "demo generate --students 20 --json --out";
@@ -257,8 +257,8 @@ fn records_are_checked_and_purged() {
             .map(|one| one["deleted"].as_u64().unwrap())
             .sum();
         assert_eq!(counts, 2, "{report}");
-        let due = json!({"removed": 0, "kept": 0});
-        assert_eq!(place.json("admin purge --older-than 40000d --json"), due);
+        let expected = json!({"removed": 0, "kept": 0});
+        assert_eq!(place.json("admin purge --older-than 40000d --json"), expected);
         let (_, _, stderr) = place.run("admin purge --older-than 30d");
         assert_eq!(stderr, "removed 1 record; kept 1 because other records refer to them\n");
         assert_eq!(
@@ -269,7 +269,7 @@ fn records_are_checked_and_purged() {
 }
 
 #[test]
-fn a_database_that_contradicts_itself_is_found_out() {
+fn a_database_that_contradicts_itself_is_reported() {
     for place in places() {
         sound(&place);
         place.ok("import in");

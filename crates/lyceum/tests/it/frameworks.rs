@@ -45,9 +45,9 @@ fn package(items: usize) -> Value {
 fn a_framework_is_imported_listed_published_and_exported() {
     for place in places() {
         place.write("math.json", &package(3).to_string());
-        let (code, told, done) = place.run("standards import math.json");
+        let (code, stdout, done) = place.run("standards import math.json");
         assert_eq!((code, done.as_str()), (0, "imported 1 framework\n"));
-        assert_eq!(told, format!("created {FRAMEWORK} 'Mathematics': 3 items, 3 associations\n"));
+        assert_eq!(stdout, format!("created {FRAMEWORK} 'Mathematics': 3 items, 3 associations\n"));
         assert_eq!(
             place.json("standards import math.json --json"),
             json!({"id": FRAMEWORK, "title": "Mathematics", "written": "replaced",
@@ -69,7 +69,7 @@ fn a_framework_is_imported_listed_published_and_exported() {
 }
 
 #[test]
-fn what_cannot_be_imported_is_told_with_its_place() {
+fn errors_in_a_framework_are_reported_with_their_path() {
     let place = Place::new();
     assert_eq!(place.fails("standards list").0, 4, "there is no database yet");
     assert_eq!(place.fails("standards import").0, 2);
@@ -79,10 +79,10 @@ fn what_cannot_be_imported_is_told_with_its_place() {
     wrong["CFItems"][0].as_object_mut().unwrap().remove("fullStatement");
     place.write("good.json", &package(1).to_string());
     place.write("wrong.json", &wrong.to_string());
-    let (code, _, told) = place.run("standards import good.json wrong.json");
+    let (code, _, stderr) = place.run("standards import good.json wrong.json");
     assert_eq!(code, 1);
-    assert!(told.contains("'wrong.json': CFItems[0].fullStatement"), "{told}");
-    assert!(told.contains("CFItems[1].identifier: must be a UUID"), "{told}");
+    assert!(stderr.contains("'wrong.json': CFItems[0].fullStatement"), "{stderr}");
+    assert!(stderr.contains("CFItems[1].identifier: must be a UUID"), "{stderr}");
     assert_eq!(place.json("standards list --json")[0]["items"], 1, "what came before is kept");
     for line in ["export", "publish", "unpublish"] {
         assert_eq!(place.fails(&format!("standards {line} {}", item(1))).0, 4, "{line}");

@@ -103,7 +103,7 @@ impl Drop for Moto {
 
 /// The project by its path.
 fn client(sandbox: &Running) -> TestClient {
-    TestClient::new(format!("http://127.0.0.1:{}/_projects/word-rivers", sandbox.told["port"]))
+    TestClient::new(format!("http://127.0.0.1:{}/_projects/word-rivers", sandbox.printed["port"]))
 }
 
 #[test]
@@ -148,8 +148,8 @@ fn a_deployed_project_has_its_files_in_s3_its_platform_and_its_versions() {
     assert_eq!(before["version"], "one");
     project.get("/_v/7/").expect(404);
     project.get("/_v/x/").expect(404);
-    let host = TestClient::new(format!("http://127.0.0.1:{}", sandbox.told["port"]));
-    let named = format!("word-rivers.localhost:{}", sandbox.told["port"]);
+    let host = TestClient::new(format!("http://127.0.0.1:{}", sandbox.printed["port"]));
+    let named = format!("word-rivers.localhost:{}", sandbox.printed["port"]);
     let turned = host.get("/_v/1/about?x=1").header("host", &named).header("accept", "text/html");
     let turned = turned.expect(302);
     assert_eq!(turned.header("location"), "/about?x=1");
@@ -193,9 +193,9 @@ fn projects_are_below_the_domain_of_the_settings() {
     crate::deploy::project(&place);
     let sandbox = Running::start(&place, "--db-path sandbox.db");
     let deployed = place.json("deploy --env local --yes --json");
-    let address = format!("word-rivers.apps.example:{}", sandbox.told["port"]);
+    let address = format!("word-rivers.apps.example:{}", sandbox.printed["port"]);
     assert_eq!(deployed["backendUrl"], format!("http://{address}/api"));
-    let server = TestClient::new(format!("http://127.0.0.1:{}", sandbox.told["port"]));
+    let server = TestClient::new(format!("http://127.0.0.1:{}", sandbox.printed["port"]));
     let hello = |host: &str| server.get("/api/hello").header("host", host).send();
     assert_eq!(hello(&address).json::<Value>()["says"], "Hello you");
     assert_eq!(hello("word-rivers.localhost").status, 404, "that is the server itself");

@@ -119,7 +119,7 @@ fn records(place: &Place) -> u64 {
 }
 
 #[test]
-fn a_network_comes_back_equal_and_the_same_again_changes_nothing() {
+fn an_exported_network_is_equal_and_a_second_import_changes_nothing() {
     for (from, to) in both().into_iter().zip(both()) {
         let first = import(&from, network());
         let created = sum(&first, "created");
@@ -155,11 +155,11 @@ fn a_killed_import_leaves_the_former_state_and_the_next_completes() {
         let since = Instant::now();
         import(&calm, network());
         let mut whole = since.elapsed();
-        let due = exported(&calm);
+        let expected = exported(&calm);
 
         let mut place = fresh();
         let (before, count) = former(&place);
-        assert!(before != due);
+        assert!(before != expected);
         let mut killed = 0;
         while killed < kills() {
             let delay = whole.mul_f64(0.05 + 0.7 * random.unit());
@@ -168,7 +168,7 @@ fn a_killed_import_leaves_the_former_state_and_the_next_completes() {
             let went_on = importing.goes_on();
             drop(importing);
             let found = exported(&place);
-            if found == due {
+            if found == expected {
                 // It was through already: once more, earlier, on the former state.
                 whole /= 2;
                 place = fresh();
@@ -181,6 +181,6 @@ fn a_killed_import_leaves_the_former_state_and_the_next_completes() {
             assert_eq!(records(&place), count);
         }
         import(&place, network());
-        assert!(exported(&place) == due, "the next import completes");
+        assert!(exported(&place) == expected, "the next import completes");
     }
 }

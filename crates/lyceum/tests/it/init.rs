@@ -42,13 +42,13 @@ fn a_vite_project_gets_packages_config_plugin_and_ignored_files_once() {
          .gitignore: ignore .lyceum\n"
     );
     assert_eq!(read(&place, "package.json"), MANIFEST);
-    let (code, said) = place.fails("init");
-    assert!(code == 2 && said.contains("use --yes to make the changes"), "{said}");
+    let (code, stderr) = place.fails("init");
+    assert!(code == 2 && stderr.contains("use --yes to make the changes"), "{stderr}");
     assert_eq!(read(&place, "package.json"), MANIFEST);
 
-    let told = place.json("init --yes --json");
-    assert_eq!((&told["applied"], &told["byHand"]), (&json!(true), &json!([])));
-    assert_eq!(told["files"].as_array().unwrap().len(), 4);
+    let output = place.json("init --yes --json");
+    assert_eq!((&output["applied"], &output["byHand"]), (&json!(true), &json!([])));
+    assert_eq!(output["files"].as_array().unwrap().len(), 4);
     let version = concat!("^", env!("CARGO_PKG_VERSION"));
     let manifest = read(&place, "package.json");
     let json: Value = serde_json::from_str(&manifest).unwrap();
@@ -94,7 +94,7 @@ fn each_form_of_a_vite_config_is_changed_or_left_to_a_person() {
         ("export default { plugins: [a(), { plugins: [] }] };\n", None),
     ] {
         let place = project(&[("package.json", MANIFEST), ("vite.config.js", text)]);
-        let told = place.json("init --yes --json");
+        let output = place.json("init --yes --json");
         let after = read(&place, "vite.config.js");
         match wanted {
             Some(wanted) => {
@@ -103,7 +103,7 @@ fn each_form_of_a_vite_config_is_changed_or_left_to_a_person() {
             }
             None => {
                 assert_eq!(after, text);
-                let by_hand = told["byHand"][0].as_str().unwrap();
+                let by_hand = output["byHand"][0].as_str().unwrap();
                 assert!(by_hand.contains("the plugin `lyceum()` to vite.config.js"), "{by_hand}");
             }
         }
@@ -132,10 +132,10 @@ fn a_project_without_vite_gets_a_config_and_packages() {
 #[test]
 fn a_folder_that_is_not_an_npm_project_is_refused() {
     let place = Place::new();
-    let (code, said) = place.fails("init");
-    assert!(code == 4 && said.contains("there is no './package.json'"), "{said}");
-    assert!(said.contains("`lyceum create` starts a new project"), "{said}");
+    let (code, stderr) = place.fails("init");
+    assert!(code == 4 && stderr.contains("there is no './package.json'"), "{stderr}");
+    assert!(stderr.contains("`lyceum create` starts a new project"), "{stderr}");
     place.write("package.json", "[");
-    let (code, said) = place.fails("init --yes");
-    assert!(code == 1 && said.contains("is not a JSON object"), "{said}");
+    let (code, stderr) = place.fails("init --yes");
+    assert!(code == 1 && stderr.contains("is not a JSON object"), "{stderr}");
 }

@@ -180,8 +180,8 @@ fn fill(folder: &Path) -> PathBuf {
 /// The second version is refused while the disk is full, and the first one served; then it is deployed.
 fn refused_until_there_is_room(served: &Served, place: &Place, filler: &Path) {
     version(place, 2);
-    let (code, told) = place.fails("deploy --yes");
-    assert_eq!(code, 1, "{told}");
+    let (code, stderr) = place.fails("deploy --yes");
+    assert_eq!(code, 1, "{stderr}");
     assert_eq!(whole(served, 1), 1);
     fs::remove_file(filler).unwrap();
     place.ok("deploy --yes");

@@ -34,8 +34,8 @@ fn names(listed: &Value) -> Vec<&str> {
 fn backends_and_commands_see_the_same_entries() {
     let served = staging(Store::Sqlite);
     let (place, client) = (project(&served), client(&served));
-    let (code, told) = place.fails("kv list --remote");
-    assert!(code == 4 && told.contains("has no KV here"), "{told}");
+    let (code, stderr) = place.fails("kv list --remote");
+    assert!(code == 4 && stderr.contains("has no KV here"), "{stderr}");
     place.ok("deploy --yes");
     place.write("long.txt", "two\nlines\n");
     std::fs::write(place.path().join("binary"), [0, 159, 146, 150]).unwrap();
@@ -54,8 +54,8 @@ fn backends_and_commands_see_the_same_entries() {
         assert_eq!(place.fails(&format!("kv get binary --json{target}")).0, 2);
         place.ok(&format!("kv get binary -o back{target}"));
         assert_eq!(std::fs::read(place.path().join("back")).unwrap(), [0, 159, 146, 150]);
-        let (code, told) = place.fails(&format!("kv get none{target}"));
-        assert!(code == 4 && told.contains("the key 'none' does not exist"), "{told}");
+        let (code, stderr) = place.fails(&format!("kv get none{target}"));
+        assert!(code == 4 && stderr.contains("the key 'none' does not exist"), "{stderr}");
 
         let all = place.json(&format!("kv list --json{target}"));
         assert_eq!(names(&all), ["binary", "odd%20key?&", "user:1", "user:2"]);

@@ -171,15 +171,15 @@ fn migrations_are_where_drizzle_s_config_puts_them() {
 #[test]
 fn a_database_without_a_schema_says_where_it_was_looked_for() {
     let place = place(&[("db/readme.md", "nothing yet")]);
-    let (code, told) = place.fails("db diff");
-    assert_eq!(code, 4, "{told}");
+    let (code, stderr) = place.fails("db diff");
+    assert_eq!(code, 4, "{stderr}");
     for looked in [
         "db/schema.ts, db/schema/, db/*.sql",
         "src/db/schema.ts",
         "drizzle.config.ts",
         "integrations.database.directory",
     ] {
-        assert!(told.contains(looked), "{looked}: {told}");
+        assert!(stderr.contains(looked), "{looked}: {stderr}");
     }
 }
 
@@ -209,8 +209,8 @@ fn a_config_of_drizzle_that_leads_nowhere_stops_with_a_reason() {
         place.ok("db push");
         place.write("drizzle.config.ts", config);
         for command in ["db diff", "db push --accept-data-loss"] {
-            let (code, told) = place.fails(command);
-            assert!(code == 1 && told.contains(wanted), "{command}: {told}");
+            let (code, stderr) = place.fails(command);
+            assert!(code == 1 && stderr.contains(wanted), "{command}: {stderr}");
         }
         fs::remove_file(place.path().join("drizzle.config.ts")).unwrap();
         assert_eq!(

@@ -17,10 +17,10 @@ fn a_policy_is_shown_changed_and_set() {
     for place in places() {
         changed(&place, "mild.json", "/scoring/steps/wrong", json!([{"from": 0, "points": 1}]));
         changed(&place, "named.json", "/name", json!("of our school"));
-        let (code, answer, told) = place.run("lesson policy set mild.json");
-        assert_eq!((code, answer.as_str()), (0, ""));
+        let (code, stdout, stderr) = place.run("lesson policy set mild.json");
+        assert_eq!((code, stdout.as_str()), (0, ""));
         assert_eq!(
-            told,
+            stderr,
             "'standard' is version 1 of the policy of powerpath-100; \
              it applies to attempts that begin from now on\n"
         );
@@ -66,26 +66,26 @@ fn a_policy_is_shown_changed_and_set() {
 }
 
 #[test]
-fn a_policy_with_faults_is_refused_and_each_is_named() {
+fn a_policy_with_errors_is_refused_and_each_error_is_listed() {
     let place = Place::new();
     assert_eq!(place.fails("lesson policy set none.json").0, 4);
     place.write("broken.json", "{");
-    let (code, told) = place.fails("lesson policy set broken.json");
+    let (code, stderr) = place.fails("lesson policy set broken.json");
     assert_eq!(code, 1);
-    assert!(told.contains("'broken.json' is not JSON"), "{told}");
+    assert!(stderr.contains("'broken.json' is not JSON"), "{stderr}");
     changed(&place, "wrong.json", "/strategy/bands/table/1/shares/hard", json!(30));
     let mut policy: Value =
         serde_json::from_str(&std::fs::read_to_string(place.path().join("wrong.json")).unwrap())
             .unwrap();
     policy["mastery"] = json!(101);
     place.write("wrong.json", &policy.to_string());
-    let (code, told) = place.fails("lesson policy set wrong.json");
+    let (code, stderr) = place.fails("lesson policy set wrong.json");
     assert_eq!(code, 1);
     assert!(
-        told.contains("  strategy.bands.table[1].shares: must add up to 100 %: got 105 %"),
-        "{told}"
+        stderr.contains("  strategy.bands.table[1].shares: must add up to 100 %: got 105 %"),
+        "{stderr}"
     );
-    assert!(told.contains("  mastery: must be at most 100 %: got 101"), "{told}");
+    assert!(stderr.contains("  mastery: must be at most 100 %: got 101"), "{stderr}");
     assert!(!place.path().join("lyceum-data").exists(), "nothing was made");
 }
 
@@ -102,7 +102,7 @@ fn policies_that_cannot_be_named_are_usage_errors() {
     ] {
         assert_eq!(place.fails(line).0, 2, "{line}");
     }
-    let (_, told) = place.fails("lesson policy show essay");
-    assert!(told.contains("the types are powerpath-100, quiz, test-out"), "{told}");
+    let (_, stderr) = place.fails("lesson policy show essay");
+    assert!(stderr.contains("the types are powerpath-100, quiz, test-out"), "{stderr}");
     assert_eq!(place.fails("lesson policy show").0, 4, "there is no database");
 }

@@ -20,8 +20,8 @@ fn the_running_sandbox_is_found_and_managed() {
     let sandbox = Running::start(&place, "--memory");
     let verified = place.json("lms verify --json");
     assert_eq!(verified["status"], "ok", "{verified}");
-    let told = place.ok("timeback verify");
-    assert!(told.contains("courseComponent") && told.contains("mock-math-4"), "{told}");
+    let stdout = place.ok("timeback verify");
+    assert!(stdout.contains("courseComponent") && stdout.contains("mock-math-4"), "{stdout}");
 
     let course = "/ims/oneroster/rostering/v1p2/courses/rivers-math-4";
     let planned = place.json("lms setup --dry-run --json");
@@ -43,13 +43,13 @@ fn the_running_sandbox_is_found_and_managed() {
     let shown = place.ok("lms config");
     assert!(shown.contains("\"totalXp\": 500"), "{shown}");
 
-    let url = sandbox.told["url"].as_str().unwrap().replace("localhost", "127.0.0.1");
+    let url = sandbox.printed["url"].as_str().unwrap().replace("localhost", "127.0.0.1");
     let roster = Http::without_token(&url);
     assert_eq!(roster.send("get", course, None).status, 200);
     assert_eq!(roster.send("delete", course, None).status, 204);
-    let (code, told, why) = place.run("lms verify --json");
+    let (code, stdout, why) = place.run("lms verify --json");
     assert_eq!(code, 1);
-    assert_eq!(serde_json::from_str::<Value>(&told).unwrap()["status"], "incomplete");
+    assert_eq!(serde_json::from_str::<Value>(&stdout).unwrap()["status"], "incomplete");
     assert!(why.contains("the course 'rivers-math-4' was deleted"), "{why}");
     assert!(why.contains("lyceum lms setup"), "{why}");
     assert!(place.ok("lms setup --dry-run").contains("restore"));

@@ -122,6 +122,6 @@ fn nothing_needs_the_former_master_key_after_a_rotation(store_kind: Store) {
         decrypts(&api.reader, path, number);
     }
     assert_eq!(user(&api.writer, "bob"), 409, "an erased person is still known");
-    let told = first.fails(&["admin", "rotate-master-key"]);
-    assert!(told.contains("'keys.master_other'"), "{told}");
+    let stderr = first.fails(&["admin", "rotate-master-key"]);
+    assert!(stderr.contains("'keys.master_other'"), "{stderr}");
 }

@@ -320,7 +320,7 @@ fn learn_through_a_sandbox(server: &Server, run_there: &dyn Fn(&str) -> String) 
         .with("TRACKING_API_CLIENT_SECRET", "sandbox-secret-1234");
     let flags = format!("--memory --tracking-local --tracking-oneroster-url {}", server.url);
     let sandbox = Running::start(&place, &flags);
-    assert_eq!(sandbox.told["learning"], "local");
+    assert_eq!(sandbox.printed["learning"], "local");
     let setup = json!({"gameId": "rivers", "courses": [
         {"subject": "Math", "grade": 4, "totalXp": 500}]});
     sandbox.client().post("/api/lms/setup").json(&setup).expect(200);

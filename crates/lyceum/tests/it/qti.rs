@@ -81,17 +81,17 @@ fn one_line_counts_the_valid_documents() {
         ("set/imsmanifest.xml", "<manifest/>"),
         ("set/notes.txt", "no document"),
     ]);
-    let told = "2 documents checked: 0 errors, 0 warnings\n".to_owned();
-    assert_eq!(place.run("qti validate set"), (0, String::new(), told));
-    let told = place.json("qti validate set --json");
-    let due = json!({"documents": 2, "skipped": 1, "errors": 0, "warnings": 0});
-    assert_eq!(told, due);
-    let (code, told) = place.fails("qti validate nowhere");
-    assert_eq!((code, told.lines().next()), (4, Some("error: there is no 'nowhere'")));
-    let (code, answer, _) = place.run("qti validate set/imsmanifest.xml");
+    let stderr = "2 documents checked: 0 errors, 0 warnings\n".to_owned();
+    assert_eq!(place.run("qti validate set"), (0, String::new(), stderr));
+    let output = place.json("qti validate set --json");
+    let expected = json!({"documents": 2, "skipped": 1, "errors": 0, "warnings": 0});
+    assert_eq!(output, expected);
+    let (code, stderr) = place.fails("qti validate nowhere");
+    assert_eq!((code, stderr.lines().next()), (4, Some("error: there is no 'nowhere'")));
+    let (code, stdout, _) = place.run("qti validate set/imsmanifest.xml");
     assert!(
-        code == 1 && answer.contains("which is not a QTI document"),
-        "a file that is named is checked: {answer}"
+        code == 1 && stdout.contains("which is not a QTI document"),
+        "a file that is named is checked: {stdout}"
     );
 }
 
@@ -101,10 +101,10 @@ fn errors_are_printed_with_their_place_and_a_remedy() {
         .replace("qti-simple-choice identifier=\"B\"", "qti-simple-choise identifier=\"B\"")
         .replace("Helium</qti-simple-choice>", "Helium</qti-simple-choise>");
     let place = folder(&[("a.xml", &broken), ("b.xml", "<qti-assessment-item>\n  <p></q>")]);
-    let (code, answer, told) = place.run("qti validate a.xml b.xml");
+    let (code, stdout, stderr) = place.run("qti validate a.xml b.xml");
     assert_eq!(code, 1);
     assert_eq!(
-        answer,
+        stdout,
         "a.xml:11:7: error: QTI 3 has no element 'qti-simple-choise'\n \
          11 |       <qti-simple-choise identifier=\"B\">Helium</qti-simple-choise>\n    \
             |       ^ did you mean 'qti-simple-choice'?\n\
@@ -112,10 +112,10 @@ fn errors_are_printed_with_their_place_and_a_remedy() {
          2 |   <p></q>\n   \
            |      ^ write </p> here, or close the inner element first\n"
     );
-    assert_eq!(told, "error: 2 documents checked: 2 errors, 0 warnings\n");
-    let (_, answer, _) = place.run("qti validate a.xml b.xml --json");
+    assert_eq!(stderr, "error: 2 documents checked: 2 errors, 0 warnings\n");
+    let (_, stdout, _) = place.run("qti validate a.xml b.xml --json");
     let lines: Vec<Value> =
-        answer.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 3);
     assert_eq!((&lines[0]["file"], &lines[0]["line"]), (&json!("a.xml"), &json!(11)));
     assert_eq!(lines[0]["remedy"], "did you mean 'qti-simple-choice'?");
@@ -123,7 +123,7 @@ fn errors_are_printed_with_their_place_and_a_remedy() {
 }
 
 #[test]
-fn documents_are_held_against_each_other() {
+fn documents_are_checked_against_each_other() {
     let place = folder(&[
         ("set/a.xml", &item("water", MAPPED)),
         ("set/b.xml", &item("water", MAPPED)),
@@ -138,8 +138,8 @@ fn documents_are_held_against_each_other() {
             ]),
         ),
     ]);
-    let (code, answer, told) = place.run("qti validate set");
-    let faults: Vec<&str> = answer.lines().filter(|line| line.starts_with("set/")).collect();
+    let (code, stdout, stderr) = place.run("qti validate set");
+    let faults: Vec<&str> = stdout.lines().filter(|line| line.starts_with("set/")).collect();
     assert_eq!(
         faults,
         [
@@ -148,21 +148,21 @@ fn documents_are_held_against_each_other() {
             "set/exam.xml:6:7: error: 'exam.xml' is another kind of document than item: test",
         ]
     );
-    assert_eq!((code, told.as_str()), (1, "error: 3 documents checked: 3 errors, 0 warnings\n"));
+    assert_eq!((code, stderr.as_str()), (1, "error: 3 documents checked: 3 errors, 0 warnings\n"));
 }
 
 #[test]
-fn files_that_no_one_can_read_are_told() {
+fn unreadable_files_are_reported() {
     let place = folder(&[]);
     std::fs::write(place.path().join("latin.xml"), b"<p>\n caf\xe9</p>").unwrap();
     let large = std::fs::File::create(place.path().join("large.xml")).unwrap();
     large.set_len(5_000_000_000).unwrap();
-    let (code, answer, _) = place.run("qti validate .");
+    let (code, stdout, _) = place.run("qti validate .");
     assert_eq!(code, 1);
-    assert!(answer.contains("latin.xml:2:5: error: the text is not UTF-8"), "{answer}");
+    assert!(stdout.contains("latin.xml:2:5: error: the text is not UTF-8"), "{stdout}");
     assert!(
-        answer.contains("large.xml:1:1: error: the document is too large: it has 5000000000 bytes"),
-        "{answer}"
+        stdout.contains("large.xml:1:1: error: the document is too large: it has 5000000000 bytes"),
+        "{stdout}"
     );
 }
 
@@ -173,14 +173,14 @@ fn responses_are_scored() {
         place.ok("qti score water.xml --response RESPONSE=A --response RESPONSE=C"),
         "outcome  value\nSCORE    2.5\n"
     );
-    let (_, answer, told) = place.run("qti score water.xml --response RESPONSE=D --json");
-    let answer: Value = serde_json::from_str(&answer).unwrap();
-    assert_eq!(answer["outcomes"], json!({"SCORE": 0.0}));
-    assert_eq!(told, "warning: RESPONSE: 'D' is not a choice; choose one of A, B, C\n");
-    let (code, told) = place.fails("qti score water.xml --response ANSWER=A");
+    let (_, stdout, stderr) = place.run("qti score water.xml --response RESPONSE=D --json");
+    let stdout: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(stdout["outcomes"], json!({"SCORE": 0.0}));
+    assert_eq!(stderr, "warning: RESPONSE: 'D' is not a choice; choose one of A, B, C\n");
+    let (code, stderr) = place.fails("qti score water.xml --response ANSWER=A");
     assert!(
-        code == 1 && told.contains("the item has no response variable with this name"),
-        "{told}"
+        code == 1 && stderr.contains("the item has no response variable with this name"),
+        "{stderr}"
     );
     assert_eq!(place.fails("qti score water.xml --response A").0, 2);
     assert_eq!(place.fails("qti score fire.xml").0, 1);
@@ -190,20 +190,20 @@ fn responses_are_scored() {
         "outcome  value\nSCORE    1.5\n"
     );
     place.write("many.json", "{\"RESPONSE\":[\"A\"]}\n{\"RESPONSE\":{}}\n{\"RESPONSE\":null}\n");
-    let (code, answer, told) = place.run("qti score water.xml --responses many.json");
+    let (code, stdout, stderr) = place.run("qti score water.xml --responses many.json");
     assert_eq!(code, 1);
     assert_eq!(
-        answer,
+        stdout,
         "1  SCORE=1.0\n2  rejected: RESPONSE: {} is not of the type 'identifier'; \
          send a value of the type 'identifier'\n3  SCORE=0.0\n"
     );
-    assert!(told.starts_with("error: scored 2 responses, rejected 1\n"), "{told}");
+    assert!(stderr.starts_with("error: scored 2 responses, rejected 1\n"), "{stderr}");
     let (_, lines, _) = place.run("qti score water.xml --responses many.json --json");
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(first, json!({"response": 1, "outcomes": {"SCORE": 1.0}, "faults": []}));
     place.write("bad.json", "[1]");
-    let (code, told) = place.fails("qti score water.xml --responses bad.json");
-    assert!(code == 1 && told.contains("expected a map at line 1"), "{told}");
+    let (code, stderr) = place.fails("qti score water.xml --responses bad.json");
+    assert!(code == 1 && stderr.contains("expected a map at line 1"), "{stderr}");
 }
 
 #[test]

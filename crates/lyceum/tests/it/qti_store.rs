@@ -63,7 +63,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn content_goes_into_the_store_and_comes_back_to_the_byte() {
+fn content_is_stored_and_exported_byte_by_byte() {
     for place in places() {
         write_all(&place, &set());
         assert_eq!(
@@ -78,8 +78,8 @@ fn content_goes_into_the_store_and_comes_back_to_the_byte() {
         assert_eq!(again["items"], json!({"created": 0, "updated": 1, "unchanged": 2}));
         assert_eq!(again["tests"], json!({"created": 0, "updated": 0, "unchanged": 1}));
 
-        let (code, _, told) = place.run("qti export out");
-        assert_eq!((code, told.as_str()), (0, "exported 3 items, 1 tests, 1 stimuli to 'out'\n"));
+        let (code, _, stderr) = place.run("qti export out");
+        assert_eq!((code, stderr.as_str()), (0, "exported 3 items, 1 tests, 1 stimuli to 'out'\n"));
         let out = files(&place.path().join("out"));
         let mut names: Vec<&str> = out.keys().map(String::as_str).collect();
         // Small and capital letters are one name to some file systems.
@@ -91,39 +91,40 @@ fn content_goes_into_the_store_and_comes_back_to_the_byte() {
         );
         let mut texts: Vec<&String> = out.values().collect();
         let set = files(&place.path().join("set"));
-        let mut due: Vec<&String> = set.values().filter(|text| *text != "<manifest/>").collect();
+        let mut expected: Vec<&String> =
+            set.values().filter(|text| *text != "<manifest/>").collect();
         texts.sort();
-        due.sort();
-        assert!(texts == due, "each document comes back as it was");
+        expected.sort();
+        assert!(texts == expected, "each document comes back as it was");
 
         let back = place.json("qti import out --json");
         assert_eq!(back["items"], json!({"created": 0, "updated": 0, "unchanged": 3}));
-        let (code, told) = place.fails("qti export out");
-        assert!(code == 5 && told.contains("the folder 'out' is not empty"), "{told}");
+        let (code, stderr) = place.fails("qti export out");
+        assert!(code == 5 && stderr.contains("the folder 'out' is not empty"), "{stderr}");
     }
 }
 
 #[test]
-fn a_fault_keeps_all_out_unless_the_good_is_taken() {
+fn an_error_refuses_all_documents_unless_keep_going_is_set() {
     for place in places() {
         let broken = item("broken", MAPPED).replace("</qti-item-body>", "");
         let lost = test(&[("a", "items/nowhere.xml")]);
         write_all(&place, &[("set/a.xml", item("a", MAPPED)), ("set/b.xml", broken)]);
-        let (code, answer, told) = place.run("qti import set");
-        assert!(code == 1 && answer.starts_with("set/b.xml:"), "{answer}");
-        assert!(told.starts_with("error: nothing was imported: 1 error, 0 warnings"), "{told}");
+        let (code, stdout, stderr) = place.run("qti import set");
+        assert!(code == 1 && stdout.starts_with("set/b.xml:"), "{stdout}");
+        assert!(stderr.starts_with("error: nothing was imported: 1 error, 0 warnings"), "{stderr}");
         assert_eq!(place.json("qti export none --json")["documents"]["items"], 0);
 
-        let (code, answer, told) = place.run("qti import set --keep-going --json");
-        assert_eq!(code, 0, "{told}");
+        let (code, stdout, stderr) = place.run("qti import set --keep-going --json");
+        assert_eq!(code, 0, "{stderr}");
         let report: serde_json::Value =
-            serde_json::from_str(answer.lines().last().unwrap()).unwrap();
+            serde_json::from_str(stdout.lines().last().unwrap()).unwrap();
         assert_eq!((&report["refused"], &report["items"]["created"]), (&json!(1), &json!(1)));
 
         // A test may refer to what the store has, by its name.
         write_all(&place, &[("lost.xml", lost.replace("identifier=\"a\"", "identifier=\"z\""))]);
-        let (code, answer, _) = place.run("qti import lost.xml");
-        assert!(code == 1 && answer.contains("there is no item"), "{answer}");
+        let (code, stdout, _) = place.run("qti import lost.xml");
+        assert!(code == 1 && stdout.contains("there is no item"), "{stdout}");
         write_all(&place, &[("found.xml", lost)]);
         place.ok("qti import found.xml");
     }
@@ -227,16 +228,16 @@ fn files_beside_items_are_imported_exported_and_backed_up() {
                 ("secret.png", "nobody asked for it".to_owned()),
             ],
         );
-        let (code, _, told) = place.run("qti import set");
-        assert_eq!(code, 0, "{told}");
-        assert!(told.contains("imported 2 documents with 2 files"), "{told}");
+        let (code, _, stderr) = place.run("qti import set");
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stderr.contains("imported 2 documents with 2 files"), "{stderr}");
         for (file, reason) in [
             ("lost.png", "it does not exist"),
             ("secret.png", "it is outside of the imported folder"),
             ("x.exe", "must be one of avif"),
         ] {
             let warning = format!("'set/items/seen.xml': its file '{file}' is not stored: ");
-            assert!(told.contains(&warning) && told.contains(reason), "{told}");
+            assert!(stderr.contains(&warning) && stderr.contains(reason), "{stderr}");
         }
         assert_eq!(place.json("qti import set --json")["files"], 2, "again");
 
@@ -259,8 +260,8 @@ fn files_beside_items_are_imported_exported_and_backed_up() {
         for blob in files(&blobs).keys() {
             fs::remove_file(blobs.join(blob)).unwrap();
         }
-        let (code, found, told) = place.run("admin check");
-        assert!(code == 1 && [&found, &told].iter().any(|text| text.contains("it is missing")));
+        let (code, found, stderr) = place.run("admin check");
+        assert!(code == 1 && [&found, &stderr].iter().any(|text| text.contains("it is missing")));
         place.ok("admin restore copy.backup --force");
         place.ok("admin check");
         place.ok("qti export restored");
@@ -297,10 +298,10 @@ fn an_import_reads_no_files_outside_of_the_named_folders() {
             .current_dir(place.path().join(folder))
             .output()
             .unwrap();
-        let told = String::from_utf8(done.stderr).unwrap();
-        assert!(done.status.success(), "{folder} {argument}: {told}");
+        let stderr = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.success(), "{folder} {argument}: {stderr}");
         let answer: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-        (answer["files"].as_u64().unwrap(), told)
+        (answer["files"].as_u64().unwrap(), stderr)
     };
     for (folder, argument, files) in [
         ("a/b", ".", 2),
@@ -311,9 +312,9 @@ fn an_import_reads_no_files_outside_of_the_named_folders() {
         ("a/b/c", "lake.xml", 0),
         (".", "a/b", 2),
     ] {
-        let (stored, told) = import(folder, argument);
-        assert_eq!(stored, files, "{folder} {argument}: {told}");
-        assert!(told.contains("secret.png' is not stored"), "{folder} {argument}: {told}");
+        let (stored, stderr) = import(folder, argument);
+        assert_eq!(stored, files, "{folder} {argument}: {stderr}");
+        assert!(stderr.contains("secret.png' is not stored"), "{folder} {argument}: {stderr}");
     }
     let blobs = files(&place.path().join("lyceum-data/hosting/blobs"));
     let is_stored = |text: &str| {
@@ -337,12 +338,12 @@ fn files_that_a_document_cannot_have_do_not_stop_an_import() {
         let paths: Vec<String> = names.iter().map(|name| format!("set/{name}")).collect();
         all.extend(paths.iter().map(|path| (path.as_str(), PIXELS.to_owned())));
         write_all(&place, &all);
-        let (code, _, told) = place.run("qti import set");
-        assert_eq!(code, 0, "{told}");
+        let (code, _, stderr) = place.run("qti import set");
+        assert_eq!(code, 0, "{stderr}");
         let limit = "its file 'p100.png' is not stored: the limit for files of a document is 100";
-        assert!(told.contains(limit), "{told}");
-        assert!(told.contains("imported 2 documents with 101 files"), "{told}");
-        assert!(told.contains("its file 'a.png' is not stored: another reference"), "{told}");
+        assert!(stderr.contains(limit), "{stderr}");
+        assert!(stderr.contains("imported 2 documents with 101 files"), "{stderr}");
+        assert!(stderr.contains("its file 'a.png' is not stored: another reference"), "{stderr}");
     }
 }
 
@@ -376,9 +377,9 @@ fn one_document_does_not_stop_an_export() {
     })
     .unwrap();
     drop(db);
-    let (code, _, told) = place.run("qti export out");
-    assert_eq!(code, 0, "{told}");
-    assert!(told.contains("lost.png' is not exported: its bytes are missing"), "{told}");
+    let (code, _, stderr) = place.run("qti export out");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("lost.png' is not exported: its bytes are missing"), "{stderr}");
     let out = files(&place.path().join("out"));
     let names: Vec<&str> = out.keys().map(String::as_str).collect();
     let second = names.iter().find(|name| name.starts_with("items/seen.xml~")).unwrap();

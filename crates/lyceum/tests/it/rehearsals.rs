@@ -9,9 +9,9 @@ use crate::deploy::{client, place_at, staging};
 use crate::served::{Store, on_both_stores};
 use crate::transcript::Place;
 
-on_both_stores!(a_dry_run_tries_all_that_a_deploy_does_and_keeps_nothing);
+on_both_stores!(a_dry_run_rehearses_the_whole_deploy_and_changes_nothing);
 
-fn a_dry_run_tries_all_that_a_deploy_does_and_keeps_nothing(store: Store) {
+fn a_dry_run_rehearses_the_whole_deploy_and_changes_nothing(store: Store) {
     let served = staging(store);
     let place = place_at(&served);
     place.write("notes.txt", "not a zip at all");
@@ -22,15 +22,18 @@ fn a_dry_run_tries_all_that_a_deploy_does_and_keeps_nothing(store: Store) {
         ("--build empty", "the zip has no 'index.html' at its root"),
         ("--compatibility-date 2099-01-01", "requires compatibility date \"2099-01-01\""),
     ] {
-        let (code, told) = place.fails(&format!("deploy --dry-run {flags}"));
-        assert!(code == 1 && told.contains(wanted), "{flags}: {told}");
-        assert!(!told.contains("/tmp/"), "no file of the server's is told: {told}");
+        let (code, stderr) = place.fails(&format!("deploy --dry-run {flags}"));
+        assert!(code == 1 && stderr.contains(wanted), "{flags}: {stderr}");
+        assert!(!stderr.contains("/tmp/"), "no file of the server's is told: {stderr}");
     }
     let route = "export const GET = (c) => c.json(1);\n";
     place.write("server/api/later.ts", &format!("throw new Error('no start');\n{route}"));
-    let (code, told) = place.fails("deploy --dry-run");
-    assert!(code == 1 && told.contains("no start"), "{told}");
-    assert!(told.contains("Deployment Plan (Dry Run)"), "the plan is shown all the same: {told}");
+    let (code, stderr) = place.fails("deploy --dry-run");
+    assert!(code == 1 && stderr.contains("no start"), "{stderr}");
+    assert!(
+        stderr.contains("Deployment Plan (Dry Run)"),
+        "the plan is shown all the same: {stderr}"
+    );
     place.write("server/api/later.ts", route);
     place.ok("deploy --dry-run");
     client(&served).get("/api/projects/word-rivers").expect(404);
@@ -39,8 +42,8 @@ fn a_dry_run_tries_all_that_a_deploy_does_and_keeps_nothing(store: Store) {
     // With a database: the schema is tried on a copy, and what it loses is shown.
     let config = "export default { name: 'Word Rivers', buildPath: 'dist', integrations: { database: true } };";
     place.write("lyceum.config.js", config);
-    let (code, told) = place.fails("deploy --yes");
-    assert!(code == 4 && told.contains("the project has a database but no schema"), "{told}");
+    let (code, stderr) = place.fails("deploy --yes");
+    assert!(code == 4 && stderr.contains("the project has a database but no schema"), "{stderr}");
     fs::create_dir_all(place.path().join("db/schema")).unwrap();
     place.write("db/schema/scores.ts", TABLE);
     place.write("db/schema/index.ts", "export * from './scores';\n");
@@ -56,8 +59,8 @@ fn a_dry_run_tries_all_that_a_deploy_does_and_keeps_nothing(store: Store) {
         "db/schema/scores.ts",
         &TABLE.replace("points: integer()", "points: integer(), by: integer().notNull()"),
     );
-    let (code, told) = place.fails("deploy --dry-run");
-    assert!(code == 5 && told.contains("must not be null and has no default"), "{told}");
+    let (code, stderr) = place.fails("deploy --dry-run");
+    assert!(code == 5 && stderr.contains("must not be null and has no default"), "{stderr}");
     place.write("db/schema/scores.ts", &TABLE.replace("points: integer()", "other: integer()"));
     let shown = place.ok("deploy --dry-run");
     assert!(shown.contains("Loses: the column 'scores.points' is dropped"), "{shown}");
@@ -72,26 +75,26 @@ const TABLE: &str = "import { integer, sqliteTable } from 'drizzle-orm/sqlite-co
                      export const scores = sqliteTable('scores', { id: integer().primaryKey(), points: integer() });\n";
 
 #[test]
-fn a_backend_that_is_left_out_is_told() {
+fn a_skipped_backend_is_reported() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);
     place.ok("deploy --yes");
-    let told = place.run("deploy --no-backend").2;
-    assert!(told.contains("– API routes: skipped (--no-backend)"), "{told}");
+    let stderr = place.run("deploy --no-backend").2;
+    assert!(stderr.contains("– API routes: skipped (--no-backend)"), "{stderr}");
     assert_eq!(
         place.json("deploy --no-backend --json")["backendSkipped"],
         json!({ "changed": false })
     );
     place.write("server/api/hello.ts", "export const GET = (c) => c.json(2);\n");
-    let (code, answer, told) = place.run("deploy --no-backend");
-    assert_eq!((code, answer.as_str()), (0, "✦ Nothing to do\n"));
-    assert!(told.contains("– API routes: changed, skipped (--no-backend)"), "{told}");
-    assert!(!told.contains("No changes detected in API routes"), "{told}");
+    let (code, stdout, stderr) = place.run("deploy --no-backend");
+    assert_eq!((code, stdout.as_str()), (0, "✦ Nothing to do\n"));
+    assert!(stderr.contains("– API routes: changed, skipped (--no-backend)"), "{stderr}");
+    assert!(!stderr.contains("No changes detected in API routes"), "{stderr}");
     let shown = place.ok("deploy --no-backend --dry-run");
     assert!(shown.contains("Deploy Backend:  changed, skipped (--no-backend)"), "{shown}");
     place.write("dist/index.html", "<h1>another page</h1>");
-    let (_, _, told) = place.run("deploy --no-backend --yes");
-    assert!(told.contains("Custom Routes: changed, skipped (--no-backend)"), "{told}");
+    let (_, _, stderr) = place.run("deploy --no-backend --yes");
+    assert!(stderr.contains("Custom Routes: changed, skipped (--no-backend)"), "{stderr}");
 }
 
 #[test]

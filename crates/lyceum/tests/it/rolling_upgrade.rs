@@ -152,11 +152,11 @@ fn a_rolling_upgrade_from_the_former_release_fails_no_request() {
     let folder = tempfile::tempdir().unwrap();
     let mut cluster = Cluster::start(folder.path(), &former);
     let create = ["client", "create", "test", "--id", "test", "--json"];
-    let made = cluster.command(0, &former, &create).output().unwrap();
-    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let created = cluster.command(0, &former, &create).output().unwrap();
+    let created: Value = serde_json::from_slice(&created.stdout).unwrap();
     let key = Key {
-        id: made["id"].as_str().unwrap().to_owned(),
-        secret: made["secret"].as_str().unwrap().to_owned(),
+        id: created["id"].as_str().unwrap().to_owned(),
+        secret: created["secret"].as_str().unwrap().to_owned(),
     };
     let token = Http::sign_in(&cluster.base(), &key, None).token().to_owned();
     let (done, written) = (AtomicBool::new(false), AtomicUsize::new(0));

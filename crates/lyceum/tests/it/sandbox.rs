@@ -18,7 +18,7 @@ const END_MAX: Duration = Duration::from_secs(15);
 pub(crate) struct Running {
     process: Child,
     /// The JSON that it printed at its start.
-    pub(crate) told: Value,
+    pub(crate) printed: Value,
 }
 
 impl Running {
@@ -31,18 +31,18 @@ impl Running {
         command.envs(variables.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
-        let mut told = String::new();
+        let mut stdout = String::new();
         for line in BufReader::new(process.stdout.as_mut().unwrap()).lines() {
-            told += &line.unwrap();
-            if told.ends_with('}') && serde_json::from_str::<Value>(&told).is_ok() {
+            stdout += &line.unwrap();
+            if stdout.ends_with('}') && serde_json::from_str::<Value>(&stdout).is_ok() {
                 break;
             }
         }
-        let Ok(told) = serde_json::from_str(&told) else {
+        let Ok(printed) = serde_json::from_str(&stdout) else {
             let output = process.wait_with_output().unwrap();
             panic!("{flags}: {}", String::from_utf8_lossy(&output.stderr));
         };
-        Self { process, told }
+        Self { process, printed }
     }
 
     pub(crate) fn client(&self) -> TestClient {
@@ -50,7 +50,7 @@ impl Running {
     }
 
     fn anonymous(&self) -> TestClient {
-        TestClient::new(format!("http://127.0.0.1:{}", self.told["port"]))
+        TestClient::new(format!("http://127.0.0.1:{}", self.printed["port"]))
     }
 
     pub(crate) fn get(&self, path: &str) -> Value {
@@ -81,10 +81,10 @@ fn activity(sandbox: &Running) -> Value {
 }
 
 #[test]
-fn a_newcomer_finds_data_and_keeps_what_was_done_over_a_crash() {
+fn a_new_sandbox_has_data_and_keeps_changes_after_a_crash() {
     let place = Place::new();
     let sandbox = Running::start(&place, "--project-name Rivers");
-    assert_eq!(sandbox.told["learning"], "mock");
+    assert_eq!(sandbox.printed["learning"], "mock");
     assert_eq!(sandbox.anonymous().get("/health").expect(200).json::<Value>()["status"], "ok");
     let me = sandbox.get("/api/users/me");
     assert_eq!((&me["username"], &me["role"]), (&json!("demo"), &json!("developer")));
@@ -100,7 +100,7 @@ fn a_newcomer_finds_data_and_keeps_what_was_done_over_a_crash() {
     );
     assert_eq!(sandbox.get("/api/levels/me")["level"], 1);
     let game = sandbox.get("/api/games/rivers");
-    assert_eq!((&game["id"], &game["mock"]), (&sandbox.told["gameId"], &json!(true)));
+    assert_eq!((&game["id"], &game["mock"]), (&sandbox.printed["gameId"], &json!(true)));
     assert_eq!(sandbox.get("/api/leaderboard").as_array().unwrap().len(), 3);
     assert_eq!(sandbox.get("/api/games/rivers/achievements").as_array().unwrap().len(), 3);
 
@@ -125,7 +125,7 @@ fn a_newcomer_finds_data_and_keeps_what_was_done_over_a_crash() {
     sandbox.stop();
     // Another project, in the same place.
     let sandbox = Running::start(&place, "--project-name Planets --project-slug solar");
-    assert_eq!(sandbox.told["project"], json!({"name": "Planets", "slug": "solar"}));
+    assert_eq!(sandbox.printed["project"], json!({"name": "Planets", "slug": "solar"}));
     assert_eq!(sandbox.get("/api/games").as_array().unwrap().len(), 2);
     drop(sandbox);
     let sandbox = Running::start(&place, "--recreate-db --no-seed");
@@ -133,7 +133,7 @@ fn a_newcomer_finds_data_and_keeps_what_was_done_over_a_crash() {
 }
 
 #[test]
-fn a_level_counts_the_xp_that_learning_counts() {
+fn the_level_and_learning_count_the_same_xp() {
     let sandbox = Running::start(&Place::new(), "--memory --project-name Rivers");
     let client = sandbox.client();
     let total = || sandbox.get("/api/lms/xp/total")["totalXp"].as_f64().unwrap();
@@ -176,7 +176,7 @@ fn a_level_counts_the_xp_that_learning_counts() {
 }
 
 #[test]
-fn nothing_is_accepted_without_a_token_but_by_the_standards() {
+fn without_a_token_only_the_standards_routes_are_served() {
     let sandbox = Running::start(&Place::new(), "--memory");
     let refused = sandbox.anonymous().get("/api/users/me").expect(401);
     assert_eq!(refused.json::<Value>()["error"]["code"], "UNAUTHORIZED");
@@ -186,12 +186,12 @@ fn nothing_is_accepted_without_a_token_but_by_the_standards() {
 }
 
 #[test]
-fn a_tunnel_is_named_with_its_origin() {
+fn a_tunnel_is_accepted_once_its_origin_is_listed() {
     let place = Place::new();
     let (page, host) = ("https://tunnel.example", "tunnel.example");
     let closed = Running::start(&place, "--memory");
-    let told = closed.client().get("/api/users/me").header("origin", page).expect(403).text();
-    assert!(told.contains("start it with --origin https://tunnel.example"), "{told}");
+    let refusal = closed.client().get("/api/users/me").header("origin", page).expect(403).text();
+    assert!(refusal.contains("start it with --origin https://tunnel.example"), "{refusal}");
     closed.client().get("/api/users/me").header("host", host).expect(403);
     let origins = "--origin https://other.example --origin https://tunnel.example/";
     let open = Running::start(&place, &format!("--memory {origins}"));
@@ -199,17 +199,17 @@ fn a_tunnel_is_named_with_its_origin() {
     let read = client.get("/api/users/me").header("host", host).header("origin", page);
     assert_eq!(read.expect(200).header("access-control-allow-origin"), page);
     client.get("/api/users/me").header("origin", "https://evil.example").expect(403);
-    let (code, told) = place.fails("sandbox --memory --port 0 --origin tunnel.example");
+    let (code, stderr) = place.fails("sandbox --memory --port 0 --origin tunnel.example");
     assert_eq!(code, 2);
-    assert!(told.contains("must be an origin such as https://app.example.org"), "{told}");
+    assert!(stderr.contains("must be an origin such as https://app.example.org"), "{stderr}");
 }
 
 #[test]
 fn the_console_opens_with_project_and_student_by_a_link_that_works_once() {
     let place = Place::new();
     let sandbox = Running::start(&place, "--project-name Rivers");
-    let link = sandbox.told["console"].as_str().unwrap();
-    let path = link.split_once(&format!(":{}", sandbox.told["port"])).unwrap().1.to_owned();
+    let link = sandbox.printed["console"].as_str().unwrap();
+    let path = link.split_once(&format!(":{}", sandbox.printed["port"])).unwrap().1.to_owned();
     let browser = sandbox.anonymous();
     let entered = browser.get(&path).expect(303);
     assert_eq!(entered.header("location"), "/console");
@@ -223,7 +223,7 @@ fn the_console_opens_with_project_and_student_by_a_link_that_works_once() {
     assert_eq!(sandbox.client().get("/console").send().status, 303);
     sandbox.stop();
     let sandbox = Running::start(&place, "--project-name Rivers");
-    assert_ne!(sandbox.told["console"].as_str().unwrap().split_once('=').unwrap().1, path);
+    assert_ne!(sandbox.printed["console"].as_str().unwrap().split_once('=').unwrap().1, path);
     sandbox.anonymous().get(&path).expect(404);
 }
 
@@ -231,7 +231,7 @@ fn the_console_opens_with_project_and_student_by_a_link_that_works_once() {
 fn a_database_in_memory_leaves_nothing() {
     let place = Place::new();
     let sandbox = Running::start(&place, "--memory --project-name Rivers");
-    assert_eq!(sandbox.told["database"], Value::Null);
+    assert_eq!(sandbox.printed["database"], Value::Null);
     activity(&sandbox);
     sandbox.stop();
     assert!(place.path().read_dir().unwrap().next().is_none(), "nothing was made");
@@ -245,37 +245,37 @@ fn a_database_in_memory_leaves_nothing() {
 }
 
 #[test]
-fn a_second_sandbox_on_one_file_explains_and_ends() {
+fn a_second_sandbox_on_the_same_file_is_refused() {
     let place = Place::new();
     let sandbox = Running::start(&place, "--db-path data/mine.db");
     assert!(place.path().join("data/mine.db").exists());
-    let (code, told) = place.fails("sandbox --port 0 --db-path data/mine.db --recreate-db");
-    assert_eq!(code, 5, "{told}");
+    let (code, stderr) = place.fails("sandbox --port 0 --db-path data/mine.db --recreate-db");
+    assert_eq!(code, 5, "{stderr}");
     let pid = sandbox.process.id().to_string();
-    assert!(told.contains(&pid) && told.contains("--db-path"), "{told}");
-    assert!(told.contains(sandbox.told["url"].as_str().unwrap()), "{told}");
+    assert!(stderr.contains(&pid) && stderr.contains("--db-path"), "{stderr}");
+    assert!(stderr.contains(sandbox.printed["url"].as_str().unwrap()), "{stderr}");
     sandbox.get("/api/users/me");
 }
 
 #[test]
-fn a_busy_port_names_who_has_it_and_one_that_is_free() {
+fn the_error_for_a_busy_port_names_its_process_and_a_free_port() {
     let place = Place::new();
     let held = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = held.local_addr().unwrap().port();
-    let (code, told) = place.fails(&format!("sandbox --memory -p {port}"));
-    assert_eq!(code, 1, "{told}");
-    assert!(told.contains(&format!("(process {})", std::process::id())), "{told}");
-    let free = told.split("--port ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
-    assert!(free.parse::<u16>().unwrap() > port, "{told}");
+    let (code, stderr) = place.fails(&format!("sandbox --memory -p {port}"));
+    assert_eq!(code, 1, "{stderr}");
+    assert!(stderr.contains(&format!("(process {})", std::process::id())), "{stderr}");
+    let free = stderr.split("--port ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    assert!(free.parse::<u16>().unwrap() > port, "{stderr}");
 
     let place = Place::new().with("XDG_RUNTIME_DIR", place.path().to_str().unwrap());
     let sandbox = Running::start(&place, "--memory --project-name Rivers");
-    let (_, told) = place.fails(&format!("sandbox --memory --port {}", sandbox.told["port"]));
-    assert!(told.contains("the sandbox of 'Rivers'"), "{told}");
+    let (_, stderr) = place.fails(&format!("sandbox --memory --port {}", sandbox.printed["port"]));
+    assert!(stderr.contains("the sandbox of 'Rivers'"), "{stderr}");
 }
 
 #[test]
-fn other_tools_find_what_runs() {
+fn other_tools_find_running_sandboxes() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
     let file = folder.path().join("lyceum/sandboxes.json");
@@ -295,8 +295,11 @@ fn other_tools_find_what_runs() {
     assert_eq!(names, ["Rivers", "Planets"]);
     let entry = &listed()[0];
     assert_eq!(entry["pid"], sandbox.process.id());
-    assert_eq!((&entry["url"], &entry["port"]), (&sandbox.told["url"], &sandbox.told["port"]));
-    assert_eq!((&entry["gameId"], &entry["slug"]), (&sandbox.told["gameId"], &json!("rivers")));
+    assert_eq!(
+        (&entry["url"], &entry["port"]),
+        (&sandbox.printed["url"], &sandbox.printed["port"])
+    );
+    assert_eq!((&entry["gameId"], &entry["slug"]), (&sandbox.printed["gameId"], &json!("rivers")));
     assert!(entry["database"].as_str().unwrap().ends_with("/a.db"), "{entry}");
     sandbox.stop();
     assert_eq!(listed().len(), 1);
@@ -307,7 +310,7 @@ fn other_tools_find_what_runs() {
 }
 
 #[test]
-fn the_config_says_what_is_taught() {
+fn the_sandbox_teaches_the_courses_of_the_config() {
     let place = Place::new();
     place.write(
         "lyceum.config.js",
@@ -320,7 +323,7 @@ fn the_config_says_what_is_taught() {
 };"#,
     );
     let sandbox = Running::start(&place, "--memory --tracking-course-id my-course");
-    assert_eq!(sandbox.told["project"], json!({"name": "Word Rivers", "slug": "word-rivers"}));
+    assert_eq!(sandbox.printed["project"], json!({"name": "Word Rivers", "slug": "word-rivers"}));
     let taught = sandbox.get("/api/lms/integrations/word-rivers");
     assert_eq!(taught["organization"]["name"], "River School");
     let ids: Vec<_> = taught["courses"]
@@ -338,21 +341,21 @@ fn the_config_says_what_is_taught() {
     // A config without the integration switches it off.
     place.write("off.json", r#"{"name": "Rivers"}"#);
     let sandbox = Running::start(&place, "--memory --config-path off.json");
-    assert_eq!(sandbox.told["learning"], Value::Null);
+    assert_eq!(sandbox.printed["learning"], Value::Null);
     let refused = sandbox.client().get("/api/lms/xp/total").expect(503);
     assert_eq!(refused.json::<Value>()["error"]["code"], "LMS_DISABLED");
     assert_eq!(sandbox.get("/api/users/me")["lms"], Value::Null);
     sandbox.stop();
 
     place.write("bad.json", r#"{"name": 7}"#);
-    let (code, told) = place.fails("sandbox --memory --config-path bad.json");
+    let (code, stderr) = place.fails("sandbox --memory --config-path bad.json");
     assert_eq!(code, 1);
-    assert!(told.contains("line 1, column 10, name: must be a string"), "{told}");
+    assert!(stderr.contains("line 1, column 10, name: must be a string"), "{stderr}");
     assert_eq!(place.fails("sandbox --memory --config-path none.json").0, 4);
 }
 
 #[test]
-fn the_demo_user_of_mock_mode_is_the_student_that_is_said() {
+fn a_flag_sets_the_student_of_mock_mode() {
     let place = Place::new();
     let check = |sandbox: &Running| {
         let me = sandbox.get("/api/users/me");
@@ -374,7 +377,7 @@ fn the_demo_user_of_mock_mode_is_the_student_that_is_said() {
 }
 
 #[test]
-fn role_and_organization_are_what_is_said() {
+fn flags_set_role_and_organization() {
     let place = Place::new();
     for spelling in ["tracking", "timeback"] {
         let flags = ["role teacher", "org-id o-1", "org-name Hillside", "org-type school"]
@@ -399,7 +402,7 @@ fn role_and_organization_are_what_is_said() {
 }
 
 #[test]
-fn the_platforms_role_is_what_is_said() {
+fn a_flag_sets_the_platform_role() {
     let place = Place::new();
     for (role, status) in [("player", 403), ("developer", 201), ("admin", 201)] {
         let sandbox = Running::start(&place, &format!("--memory --platform-role {role}"));
@@ -412,7 +415,7 @@ fn the_platforms_role_is_what_is_said() {
 }
 
 #[test]
-fn half_an_integration_is_no_integration() {
+fn an_incomplete_integration_is_refused() {
     let place = Place::new();
     for (flags, missing) in [
         ("--tracking-oneroster-url http://localhost:1", "TRACKING_API_CLIENT_ID"),
@@ -421,20 +424,20 @@ fn half_an_integration_is_no_integration() {
         ("--tracking-local --tracking-oneroster-url localhost", "is not an address"),
         ("--tracking-local --tracking-oneroster-url http://example.org", "must be https"),
     ] {
-        let (code, told) = place.fails(&format!("sandbox --memory {flags}"));
-        assert_eq!(code, 2, "{told}");
-        assert!(told.contains(missing), "{told}");
+        let (code, stderr) = place.fails(&format!("sandbox --memory {flags}"));
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(missing), "{stderr}");
     }
     for name in ["TRACKING_API_CLIENT_ID", "TIMEBACK_API_CLIENT_ID"] {
-        let (code, told) = Place::new().with(name, "me").fails("sandbox --memory");
-        assert_eq!(code, 2, "{told}");
-        assert!(told.contains("TRACKING_API_CLIENT_SECRET: is required"), "{told}");
-        assert!(!told.contains("TRACKING_API_CLIENT_ID: is required"), "{told}");
+        let (code, stderr) = Place::new().with(name, "me").fails("sandbox --memory");
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains("TRACKING_API_CLIENT_SECRET: is required"), "{stderr}");
+        assert!(!stderr.contains("TRACKING_API_CLIENT_ID: is required"), "{stderr}");
     }
 }
 
 #[test]
-fn it_ends_with_its_input_where_that_was_asked_for() {
+fn the_sandbox_ends_with_its_input_if_a_flag_says_so() {
     let place = Place::new();
     let mut sandbox = Running::start(&place, "--memory --until-stdin-ends");
     sandbox.get("/api/users/me");
@@ -443,8 +446,8 @@ fn it_ends_with_its_input_where_that_was_asked_for() {
 }
 
 #[test]
-fn it_says_as_much_as_was_asked_for() {
-    let said = |flags: &str| {
+fn flags_set_how_much_the_sandbox_logs() {
+    let stderr_with = |flags: &str| {
         let place = Place::new();
         let mut command =
             place.command(&format!("sandbox --memory --port 0 --until-stdin-ends {flags}"));
@@ -452,17 +455,17 @@ fn it_says_as_much_as_was_asked_for() {
         assert!(output.status.success() && output.stdout.is_empty());
         String::from_utf8(output.stderr).unwrap()
     };
-    let usual = said("");
+    let usual = stderr_with("");
     assert!(usual.contains("Lyceum sandbox") && usual.contains("mock-dev-token"), "{usual}");
     assert!(!usual.contains("INFO"), "{usual}");
-    let verbose = said("-v");
+    let verbose = stderr_with("-v");
     assert!(verbose.contains("INFO"));
     assert!(!verbose.contains("migration"), "{verbose}");
-    assert_eq!(said("-q"), "");
+    assert_eq!(stderr_with("-q"), "");
 }
 
 #[test]
-fn a_mistyped_path_is_named_in_the_log_and_in_the_answer() {
+fn a_mistyped_path_is_reported_in_the_log_and_in_the_response() {
     let place = Place::new();
     let mut sandbox = Running::start(&place, "--memory");
     let answer: Value = sandbox.client().get("/api/usres/me").expect(404).json();

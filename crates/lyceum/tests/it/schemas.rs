@@ -62,9 +62,9 @@ fn a_schema_changes_with_the_version_or_not_at_all(store: Store) {
     place.write("db/schema.sql", &unfit);
     let shown = place.run("deploy --dry-run").2;
     assert!(shown.contains("'scores.player' must not be null and has no default"), "{shown}");
-    let (code, told) = place.fails("deploy --yes");
-    assert_eq!(code, 5, "{told}");
-    assert!(told.contains("there are 1 rows; give it a default"), "{told}");
+    let (code, stderr) = place.fails("deploy --yes");
+    assert_eq!(code, 5, "{stderr}");
+    assert!(stderr.contains("there are 1 rows; give it a default"), "{stderr}");
 
     // A column more, with what was there.
     let wider = TABLE.replace("NOT NULL", "NOT NULL, player TEXT NOT NULL DEFAULT 'ada'");
@@ -79,9 +79,9 @@ fn a_schema_changes_with_the_version_or_not_at_all(store: Store) {
 
     // A loss is named, and needs a word.
     place.write("db/schema.sql", TABLE);
-    let (code, told) = place.fails("deploy --yes");
+    let (code, stderr) = place.fails("deploy --yes");
     assert_eq!(code, 5);
-    assert!(told.contains("the column 'scores.player' is dropped, with what it holds"), "{told}");
+    assert!(stderr.contains("the column 'scores.player' is dropped with its values"), "{stderr}");
     assert_eq!(scores(&client), wide);
 
     // What fails in the middle leaves everything as it is.
@@ -89,8 +89,8 @@ fn a_schema_changes_with_the_version_or_not_at_all(store: Store) {
         "server/api/broken.ts",
         "throw new Error('no start');\nexport const GET = (c) => c.text('');\n",
     );
-    let (code, told) = place.fails("deploy --yes --accept-data-loss");
-    assert!(code == 1 && told.contains("no start"), "{told}");
+    let (code, stderr) = place.fails("deploy --yes --accept-data-loss");
+    assert!(code == 1 && stderr.contains("no start"), "{stderr}");
     assert_eq!(scores(&client), wide);
     assert_eq!(files(&served).len(), 2, "what was tried is gone: {:?}", files(&served));
     fs::remove_file(place.path().join("server/api/broken.ts")).unwrap();
@@ -101,8 +101,8 @@ fn a_schema_changes_with_the_version_or_not_at_all(store: Store) {
     assert_eq!(scores(&client), narrow);
 
     // Back, with the database as it was or as it is; after a restart too.
-    let (code, told) = place.fails("deployments rollback --yes");
-    assert!(code == 5 && told.contains("--restore-database"), "{told}");
+    let (code, stderr) = place.fails("deployments rollback --yes");
+    assert!(code == 5 && stderr.contains("--restore-database"), "{stderr}");
     place.json("deployments rollback --yes --restore-database --json");
     assert_eq!(scores(&client), wide);
     let points = place.json("db points --remote --json");
@@ -134,8 +134,8 @@ fn a_deployed_database_is_copied_reset_and_put_back() {
     let copied = place.json("db backup copy.db --remote --json");
     assert!(copied["size"].as_u64().unwrap() > 0);
     assert_eq!(place.fails("db backup copy.db --remote").0, 5);
-    let (code, told) = place.fails("db reset --remote");
-    assert!(code == 5 && told.contains("--yes"), "{told}");
+    let (code, stderr) = place.fails("db reset --remote");
+    assert!(code == 5 && stderr.contains("--yes"), "{stderr}");
     let mut typing = Typing::start(&place, "db reset --remote");
     typing.answer("Delete all rows of word-rivers on staging? (y/N)", "y");
     let (code, screen) = typing.answer("Type 'word-rivers' to confirm", "rivers").end();
@@ -197,14 +197,14 @@ fn a_database_is_filled_by_sql_and_by_the_project_s_own_code() {
            await c.env.DB.prepare('INSERT INTO scores (points) VALUES (?)').bind(key).run();\n\
          }\n",
     );
-    let (code, _, told) = place.run("db seed --remote --no-reset");
-    assert!(code == 0 && told.contains("filling"), "{told}");
+    let (code, _, stderr) = place.run("db seed --remote --no-reset");
+    assert!(code == 0 && stderr.contains("filling"), "{stderr}");
     assert_eq!(scores(&client), json!([{ "id": 1, "points": 7 }, { "id": 2, "points": 7 }]));
     place.ok("db seed --remote --force");
     assert_eq!(scores(&client), json!([{ "id": 1, "points": 7 }]));
     place.write("server/db/seed.ts", "export const seed = () => { throw new Error('dry'); };\n");
-    let (code, told) = place.fails("db seed --remote --force");
-    assert!(code == 1 && told.contains("dry"), "{told}");
+    let (code, stderr) = place.fails("db seed --remote --force");
+    assert!(code == 1 && stderr.contains("dry"), "{stderr}");
     assert_eq!(scores(&client), json!([{ "id": 1, "points": 7 }]));
 }
 
@@ -216,7 +216,7 @@ export const scores = sqliteTable(\"scores\", {
 ";
 
 #[test]
-fn drizzle_kit_says_the_schema_and_writes_the_migrations() {
+fn drizzle_kit_exports_the_schema_and_writes_the_migrations() {
     let served = staging(Store::Sqlite);
     let (place, client) = (project(&served), client(&served));
     fs::remove_file(place.path().join("db/schema.sql")).unwrap();
@@ -244,13 +244,14 @@ fn drizzle_kit_says_the_schema_and_writes_the_migrations() {
         .replace("default(0),", "default(1),\n  level: text(\"level\").notNull().default(\"x\"),");
     place.write("db/schema.ts", &changed);
     generate(&place);
-    let (code, _, told) = place.run("deploy --yes");
+    let (code, _, stderr) = place.run("deploy --yes");
     if code == 0 {
         assert_eq!(scores(&client), json!([{ "id": 1, "points": 7, "level": "x" }]));
     } else {
         assert!(
-            told.contains("no such column: level") || told.contains("no such column: \"level\""),
-            "{told}"
+            stderr.contains("no such column: level")
+                || stderr.contains("no such column: \"level\""),
+            "{stderr}"
         );
         assert_eq!(scores(&client), json!([{ "id": 1, "points": 7 }]));
     }

@@ -11,7 +11,7 @@ on_both_stores!(
 
 /// How many requests an operation and mode (right or wrong data), and which operations: where every
 /// minute counts, each store is asked another quarter of them.
-fn asked(store: &Store) -> [&'static str; 4] {
+fn arguments(store: &Store) -> [&'static str; 4] {
     let is_full = variable("LYCEUM_TEST_SIZE").as_deref() == Some("full");
     let (examples, part) = match store {
         _ if is_full => ("12", "1/1"),
@@ -25,7 +25,7 @@ fn the_official_documents_describe_every_answer(store: Store) {
     let Some(folder) = official::folder("requests from the 4 official documents") else { return };
     let mut files: Vec<_> = official::SERVICES.iter().map(|s| folder.join(s.file)).collect();
     files.push(folder.join("../case/case-v1p1-openapi3.json"));
-    let mut more = asked(&store).to_vec();
+    let mut more = arguments(&store).to_vec();
     let served = seeded(store);
     let key = served.client("standard", &[]);
     more.extend(files.iter().map(|file| argument(file)));
@@ -33,7 +33,7 @@ fn the_official_documents_describe_every_answer(store: Store) {
 }
 
 fn our_own_document_describes_every_answer(store: Store) {
-    let mut more = asked(&store).to_vec();
+    let mut more = arguments(&store).to_vec();
     let served = seeded(store);
     let key = served.client("platform", &[]);
     let document = format!("{}/openapi.json", served.base);

@@ -151,20 +151,23 @@ fn says(place: &Place, begin: &str) -> Option<String> {
 }
 
 #[test]
-fn the_first_administrator_is_made_by_a_link_or_by_settings() {
+fn a_link_or_settings_create_the_first_administrator() {
     for place in places() {
         let begin = "this server has no administrator yet";
-        let told = says(&place, begin).expect("a link is shown");
-        assert!(told.contains("/first?link="), "{told}");
-        assert_eq!(says(&place, begin).unwrap().split("link=").nth(1), told.split("link=").nth(1));
+        let stderr = says(&place, begin).expect("a link is shown");
+        assert!(stderr.contains("/first?link="), "{stderr}");
+        assert_eq!(
+            says(&place, begin).unwrap().split("link=").nth(1),
+            stderr.split("link=").nth(1)
+        );
 
         let place = place.with("LYCEUM_ADMIN__EMAIL", "ada@example.org");
-        let (_, told) = place.fails("serve --listen 127.0.0.1:0");
-        assert!(told.contains("'admin.email' is set, but 'admin.password' is not"), "{told}");
+        let (_, stderr) = place.fails("serve --listen 127.0.0.1:0");
+        assert!(stderr.contains("'admin.email' is set, but 'admin.password' is not"), "{stderr}");
         let place = place.with("LYCEUM_ADMIN__PASSWORD", "short");
-        let (_, told) = place.fails("serve --listen 127.0.0.1:0");
-        assert!(told.contains("cannot create the account of 'admin.email'"), "{told}");
-        assert!(!told.contains("short\n"), "{told}");
+        let (_, stderr) = place.fails("serve --listen 127.0.0.1:0");
+        assert!(stderr.contains("cannot create the account of 'admin.email'"), "{stderr}");
+        assert!(!stderr.contains("short\n"), "{stderr}");
 
         let place = place.with("LYCEUM_ADMIN__PASSWORD", "correct horse");
         assert_eq!(says(&place, begin), None);
@@ -184,7 +187,7 @@ fn the_first_administrator_is_made_by_a_link_or_by_settings() {
 }
 
 #[test]
-fn clients_made_and_revoked_beside_a_server_count_there() {
+fn a_running_server_notices_created_and_revoked_clients() {
     for place in places() {
         let server = Server::start(&place, "");
         place.ok("client create x --id x --secret 0123456789abcdef");
@@ -235,7 +238,7 @@ fn two_environments_refuse_each_others_tokens() {
 }
 
 #[test]
-fn on_a_free_port_the_server_still_knows_its_address() {
+fn a_server_on_a_random_port_knows_its_address() {
     let server = Server::start(&Place::new(), "");
     let (status, body) = server.request("GET /.well-known/oauth-authorization-server", "");
     let metadata: Value = serde_json::from_str(&body).unwrap();
@@ -248,9 +251,9 @@ fn a_database_in_use_is_backed_up_and_not_replaced() {
     let server = Server::start(&place, "");
     place.ok("client create x --id x");
     place.ok("admin backup copy.backup");
-    let (code, told) = place.fails("admin restore copy.backup --force");
+    let (code, stderr) = place.fails("admin restore copy.backup --force");
     assert_eq!(
-        (code, told.as_str()),
+        (code, stderr.as_str()),
         (
             5,
             "error: the data folder 'lyceum-data' is in use\n\
@@ -262,23 +265,23 @@ fn a_database_in_use_is_backed_up_and_not_replaced() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_told() {
+fn an_address_in_use_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
-    let (code, told) = Place::new().fails(&format!("serve --listen {address}"));
-    assert!(told.starts_with(&format!("error: cannot listen on '{address}': ")), "{told}");
-    assert!(told.ends_with("hint: choose another address with --listen HOST:PORT\n"), "{told}");
+    let (code, stderr) = Place::new().fails(&format!("serve --listen {address}"));
+    assert!(stderr.starts_with(&format!("error: cannot listen on '{address}': ")), "{stderr}");
+    assert!(stderr.ends_with("hint: choose another address with --listen HOST:PORT\n"), "{stderr}");
     assert_eq!(code, 1);
 }
 
 #[test]
-fn an_address_for_metrics_that_is_taken_is_told() {
+fn an_address_in_use_for_metrics_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let place = Place::new().with("LYCEUM_METRICS__ADDRESS", &address);
-    let (code, told) = place.fails("serve --listen 127.0.0.1:0");
+    let (code, stderr) = place.fails("serve --listen 127.0.0.1:0");
     let begin = format!("cannot listen on '{address}' for metrics: ");
-    assert!(told.contains(&begin), "{told}");
-    assert!(told.contains("; choose another address in 'metrics.address'\n"), "{told}");
+    assert!(stderr.contains(&begin), "{stderr}");
+    assert!(stderr.contains("; choose another address in 'metrics.address'\n"), "{stderr}");
     assert_eq!(code, 1);
 }

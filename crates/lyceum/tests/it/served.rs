@@ -280,7 +280,7 @@ impl Served {
 
     /// Runs a command that must fail; what it told.
     pub(crate) fn fails(&self, arguments: &[&str]) -> String {
-        Self::told_by_failing(self.data.command(arguments), arguments)
+        Self::stderr_of_failing(self.data.command(arguments), arguments)
     }
 
     /// The same, on a machine whose clock is ahead, such as by `+10m`.
@@ -289,15 +289,15 @@ impl Served {
         let mut ahead = Command::new("faketime");
         ahead.args(["-f", by]).arg(command.get_program()).args(command.get_args());
         ahead.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        Self::told_by_failing(ahead, arguments)
+        Self::stderr_of_failing(ahead, arguments)
     }
 
-    fn told_by_failing(mut command: Command, arguments: &[&str]) -> String {
+    fn stderr_of_failing(mut command: Command, arguments: &[&str]) -> String {
         let output = command.output().unwrap();
-        let told = [output.stdout, output.stderr].concat();
-        let told = String::from_utf8_lossy(&told).into_owned();
-        assert!(!output.status.success(), "lyceum {arguments:?} succeeded: {told}");
-        told
+        let printed = [output.stdout, output.stderr].concat();
+        let printed = String::from_utf8_lossy(&printed).into_owned();
+        assert!(!output.status.success(), "lyceum {arguments:?} succeeded: {printed}");
+        printed
     }
 
     /// A path for a file that goes with the data.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::http::Http;
 use crate::served::{Served, Store, on_both_stores};
 
-on_both_stores!(a_change_of_policy_is_tried_on_the_past);
+on_both_stores!(a_change_of_policy_is_simulated_with_past_attempts);
 
 const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 const QUESTIONS: usize = 30;
@@ -40,8 +40,8 @@ fn item(id: &str) -> String {
 
 /// A course with one lesson and the student amy in it.
 pub(crate) fn school(client: &TestClient) {
-    let made = |path: &str, body: Value| client.post(path).json(&body).expect(201);
-    let roster = |path: &str, body: Value| made(&format!("{ROSTERING}{path}"), body);
+    let created = |path: &str, body: Value| client.post(path).json(&body).expect(201);
+    let roster = |path: &str, body: Value| created(&format!("{ROSTERING}{path}"), body);
     let school = json!({"sourcedId": "school"});
     roster("/orgs", json!({"org": {"sourcedId": "school", "name": "School", "type": "school"}}));
     let course =
@@ -53,20 +53,20 @@ pub(crate) fn school(client: &TestClient) {
     for question in bank().questions {
         let metadata = json!({"difficulty": question.difficulty});
         let body = json!({"format": "xml", "xml": item(&question.id), "metadata": metadata});
-        made("/assessment-items", body);
+        created("/assessment-items", body);
         members.push(json!({"identifier": question.id, "href": format!("/assessment-items/{}", question.id)}));
     }
     let section = json!({"identifier": "section", "title": "All", "visible": true, "sequence": 1,
         "qti-assessment-item-ref": members});
     let part = json!({"identifier": "part", "navigationMode": "linear",
         "submissionMode": "individual", "qti-assessment-section": [section]});
-    made(
+    created(
         "/assessment-tests",
         json!({"identifier": "test", "title": "Test", "qti-test-part": [part]}),
     );
     let resource = json!({"sourcedId": "resource", "title": "Questions", "vendorResourceId": "test",
         "metadata": {"type": "qti", "subType": "qti-test", "lessonType": "powerpath-100", "xp": XP}});
-    made("/ims/oneroster/resources/v1p2/resources", json!({ "resource": resource }));
+    created("/ims/oneroster/resources/v1p2/resources", json!({ "resource": resource }));
     let lesson = json!({"sourcedId": "lesson", "title": "Lesson", "sortOrder": 1,
         "courseComponent": {"sourcedId": "unit"}, "resource": {"sourcedId": "resource"}});
     roster("/courses/component-resources", json!({ "componentResource": lesson }));
@@ -94,8 +94,12 @@ fn work(client: &TestClient, answers: &[bool]) -> f64 {
     score
 }
 
-/// The attempt as the engine replays it, from what is told about it, and its entries.
-fn told(client: &TestClient, number: u32, earlier: Vec<u32>) -> (AttemptHistory, Vec<Value>) {
+/// An attempt for the engine to replay, made from its log in the API, and the entries of the log.
+fn attempt_from_log(
+    client: &TestClient,
+    number: u32,
+    earlier: Vec<u32>,
+) -> (AttemptHistory, Vec<Value>) {
     let path = format!("/adaptive/getAttemptLog?student=amy&lesson=lesson&attempt={number}");
     let log: Value = client.get(&path).expect(200).json();
     let entries = log["log"].as_array().unwrap().clone();
@@ -119,8 +123,8 @@ fn told(client: &TestClient, number: u32, earlier: Vec<u32>) -> (AttemptHistory,
 /// Every choice is the one of the log, also that of the question which is asked next.
 fn agrees(replayed: &Replay, entries: &[Value]) {
     let next: Vec<Value> = replayed.next.iter().map(|next| json!(next.reason)).collect();
-    let asked = entries.iter().skip(replayed.steps.len()).map(|entry| entry["reason"].clone());
-    assert_eq!(asked.collect::<Vec<_>>(), next);
+    let reasons = entries.iter().skip(replayed.steps.len()).map(|entry| entry["reason"].clone());
+    assert_eq!(reasons.collect::<Vec<_>>(), next);
     for (step, entry) in replayed.steps.iter().zip(entries) {
         let choice = step.choice.as_ref().unwrap();
         assert_eq!(choice.question, step.answered);
@@ -129,7 +133,7 @@ fn agrees(replayed: &Replay, entries: &[Value]) {
     }
 }
 
-fn a_change_of_policy_is_tried_on_the_past(store: Store) {
+fn a_change_of_policy_is_simulated_with_past_attempts(store: Store) {
     let served = Served::start(store);
     let client = signed_in(&served);
     school(&client);
@@ -150,7 +154,7 @@ fn a_change_of_policy_is_tried_on_the_past(store: Store) {
     let policy = Policy::shipped(LessonType::Powerpath100);
     let (mut earlier, mut pasts) = (vec![0; QUESTIONS], Vec::new());
     for number in 1..=3 {
-        let (past, entries) = told(&client, number, earlier.clone());
+        let (past, entries) = attempt_from_log(&client, number, earlier.clone());
         agrees(&replay(&policy, &past), &entries);
         past.log.answers.iter().for_each(|answer| earlier[answer.question as usize] += 1);
         pasts.push(past);
@@ -209,7 +213,7 @@ fn running_attempts_keep_their_policy(served: Served, client: &TestClient, new: 
     std::fs::write(&file, new.to_string()).unwrap();
     served.run(&["lesson", "policy", "set", file.to_str().unwrap(), "--quiet"]);
     let policy = Policy::shipped(LessonType::Powerpath100);
-    let (third, _) = told(client, 3, Vec::new());
+    let (third, _) = attempt_from_log(client, 3, Vec::new());
     let before = score_of(&policy, &third.log.answers);
     let after = f64::from(score_after(&policy, before, Some(WHOLE)));
     assert_eq!(json!(work(client, &[true])), json!(after));

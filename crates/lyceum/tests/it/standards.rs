@@ -32,7 +32,7 @@ fn our_document_describes_all_that_the_official_documents_describe() {
 
 /// The comparison sees what is taken away: a test that cannot fail would prove nothing.
 #[test]
-fn the_comparison_sees_what_is_missing() {
+fn the_comparison_reports_missing_parts() {
     let Some(documents) = documents("the comparison of OpenAPI documents itself") else { return };
     let (_, official) = &documents[1];
     let count = |change: &dyn Fn(&mut Value)| {

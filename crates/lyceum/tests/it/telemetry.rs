@@ -211,8 +211,8 @@ fn check_spans(collector: &Collector, slow_count: usize) {
         format!("00-{}-{}-01", message["trace"].as_str().unwrap(), message["id"].as_str().unwrap());
     assert_eq!(collector.received("/webhook")[0]["traceparent"], named);
     assert_eq!(message["attributes"]["server.address"], "127.0.0.1");
-    let told = format!("{spans:?}");
-    assert!(!told.contains("s-secret") && !told.contains("School"), "{told}");
+    let text = format!("{spans:?}");
+    assert!(!text.contains("s-secret") && !text.contains("School"), "{text}");
     let is_signed = |one: &Value| one["authorization"] == "Bearer of the school";
     assert!(collector.received("/v1/traces").iter().all(is_signed));
 }
@@ -252,7 +252,7 @@ fn a_trace_goes_through_two_nodes_to_a_backend() {
     );
     place.ok("deploy --yes");
     let elm = oak.beside();
-    let told = TestClient::new(elm.base.clone())
+    let backend_parent = TestClient::new(elm.base.clone())
         .get("/_projects/word-rivers/api/trace")
         .header("traceparent", &traceparent(TRACE, "01"))
         .expect(200)
@@ -268,7 +268,7 @@ fn a_trace_goes_through_two_nodes_to_a_backend() {
     assert!(spans.iter().any(|one| one["attributes"]["db.system.name"] == "postgresql"));
     let backend = span(&spans, "backend", &second["id"]);
     assert_eq!(backend["attributes"]["lyceum.project"], "word-rivers");
-    assert_eq!(told, format!("00-{TRACE}-{}-01", backend["id"].as_str().unwrap()));
+    assert_eq!(backend_parent, format!("00-{TRACE}-{}-01", backend["id"].as_str().unwrap()));
 }
 
 #[test]
@@ -331,7 +331,7 @@ fn requests_to_a_bucket_are_spans_below_the_request_that_needs_it() {
 }
 
 #[test]
-fn one_in_so_many_traces_is_sent_unless_the_sender_decides() {
+fn a_share_of_traces_is_sent_unless_the_sender_decides() {
     let collector = Collector::start();
     let one_in = |count: &str| {
         settings(&collector.endpoint, &[("LYCEUM_TELEMETRY__TRACE_ONE_IN", count.to_owned())])

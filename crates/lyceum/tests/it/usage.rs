@@ -3,12 +3,12 @@
 use crate::transcript::Place;
 
 #[test]
-fn a_version_has_a_number() {
+fn the_version_is_printed() {
     assert_eq!(Place::new().ok("--version"), format!("lyceum {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
-fn what_cannot_be_typed_is_a_usage_error() {
+fn invalid_command_lines_are_usage_errors() {
     let place = Place::new();
     for line in [
         "",
@@ -25,10 +25,10 @@ fn what_cannot_be_typed_is_a_usage_error() {
     ] {
         assert_eq!(place.fails(line).0, 2, "{line}");
     }
-    let (_, told) = place.fails("client create x --scope lyceum/roster.reed");
-    assert!(told.contains("there is no scope 'lyceum/roster.reed'"), "{told}");
-    let (_, told) = place.fails("client create x --dialect latin");
-    assert!(told.contains("the dialect must be 'platform' or 'standard'"), "{told}");
+    let (_, stderr) = place.fails("client create x --scope lyceum/roster.reed");
+    assert!(stderr.contains("there is no scope 'lyceum/roster.reed'"), "{stderr}");
+    let (_, stderr) = place.fails("client create x --dialect latin");
+    assert!(stderr.contains("the dialect must be 'platform' or 'standard'"), "{stderr}");
     assert!(place.path().read_dir().unwrap().next().is_none(), "nothing was made");
 }
 
@@ -42,7 +42,7 @@ fn explained(place: &Place, line: &str) -> usize {
     let below = below.split(if line.is_empty() { "\nOptions:" } else { "\n\n" }).next();
     let below = below.unwrap_or_default().lines();
     // What a command is for begins at the third column; further lines of it are further in.
-    let names = below.filter_map(|told| told.strip_prefix("  ")?.split(' ').next());
+    let names = below.filter_map(|message| message.strip_prefix("  ")?.split(' ').next());
     let names = names.filter(|name| !name.is_empty() && *name != "help");
     1 + names.map(|name| explained(place, &format!("{line} {name}"))).sum::<usize>()
 }
@@ -86,7 +86,7 @@ fn the_api_is_described() {
 }
 
 #[test]
-fn output_has_no_colour_where_nobody_sees_it() {
+fn output_has_no_colour_without_a_terminal() {
     let place = Place::new();
     for line in ["client list", "client create x --data d", "config"] {
         let (_, stdout, stderr) = place.run(line);

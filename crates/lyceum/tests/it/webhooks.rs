@@ -40,7 +40,7 @@ fn write_org(http: &Http, id: &str, version: usize) {
 }
 
 /// The object and version that a message is about.
-fn told(message: &ReceivedMessage) -> (String, usize) {
+fn object_and_version(message: &ReceivedMessage) -> (String, usize) {
     let body: Value = message.json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&body["object"]), text(&body["data"]["name"]).parse().unwrap())
@@ -77,7 +77,7 @@ fn a_server_that_is_killed_while_it_sends_loses_nothing_and_keeps_the_order() {
     loop {
         first_by_change = HashMap::new();
         for message in receiver.messages() {
-            first_by_change.entry(told(&message)).or_insert(message.id);
+            first_by_change.entry(object_and_version(&message)).or_insert(message.id);
         }
         if first_by_change.len() == objects * versions + 1 {
             break;
@@ -90,7 +90,7 @@ fn a_server_that_is_killed_while_it_sends_loses_nothing_and_keeps_the_order() {
     println!("{} messages were duplicates", messages.len() - first_by_change.len());
     let mut newest_by_object: BTreeMap<String, usize> = BTreeMap::new();
     for message in &messages {
-        let (object, version) = told(message);
+        let (object, version) = object_and_version(message);
         assert_eq!(
             first_by_change[&(object.clone(), version)],
             message.id,
@@ -135,8 +135,8 @@ fn dead_targets_do_not_delay_the_others(store: Store) {
                 for event in (sender..per_second * seconds).step_by(senders) {
                     let [number, per_second] =
                         [event, per_second].map(|count| u32::try_from(count).unwrap());
-                    let due = Duration::from_secs(1) * number / per_second;
-                    thread::sleep(due.saturating_sub(began.elapsed()));
+                    let expected = Duration::from_secs(1) * number / per_second;
+                    thread::sleep(expected.saturating_sub(began.elapsed()));
                     let target = event % targets;
                     let id = format!("urn:uuid:00000000-0000-4000-8000-{event:012}");
                     sent_by_object.lock().unwrap().insert(id.clone(), Instant::now());

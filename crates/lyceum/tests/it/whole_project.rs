@@ -57,10 +57,10 @@ fn project(staging: &Served, production: &Served) -> Place {
     for (name, served) in [("STAGING", staging), ("PRODUCTION", production)] {
         let env = name.to_lowercase();
         let role = ["--role", "administrator", "--env", &env, "--json"];
-        let made = served.run(&[&["admin", "key", "create", "ci"][..], &role].concat());
-        let made: Value = serde_json::from_str(&made).unwrap();
+        let created = served.run(&[&["admin", "key", "create", "ci"][..], &role].concat());
+        let created: Value = serde_json::from_str(&created).unwrap();
         place = place.with(&format!("LYCEUM_{name}_URL"), &served.base);
-        place = place.with(&format!("LYCEUM_{name}_API_KEY"), made["key"].as_str().unwrap());
+        place = place.with(&format!("LYCEUM_{name}_API_KEY"), created["key"].as_str().unwrap());
     }
     write(&place);
     place
@@ -110,10 +110,10 @@ fn a_project_goes_from_its_first_deploy_to_production() {
     // Somebody renames it on the server: a strict job stops, a plain one goes on and says so.
     here.patch("/api/games/word-rivers").json(&json!({ "displayName": "Streams" })).expect(200);
     assert_eq!(place.fails("deploy --strict").0, 5);
-    let (code, _, told) = place.run("deploy --yes");
+    let (code, _, stderr) = place.run("deploy --yes");
     assert!(
-        code == 0 && told.contains("overwriting the server's values with the local ones"),
-        "{told}"
+        code == 0 && stderr.contains("overwriting the server's values with the local ones"),
+        "{stderr}"
     );
 
     // From push to migrations.

@@ -196,12 +196,12 @@ fn rebuild(old: &Table, new: &Table, out: &mut Difference) -> Vec<String> {
     for column in &old.columns {
         match new.column(&column.name) {
             None => out.losses.push(format!(
-                "the column '{}.{}' is dropped, with what it holds",
+                "the column '{}.{}' is dropped with its values",
                 old.name, column.name
             )),
             Some(former) if former.is_generated && column.is_generated => {}
             Some(former) if former.is_generated => out.losses.push(format!(
-                "the column '{}.{}' becomes a computed one, and what it holds is dropped",
+                "the column '{}.{}' becomes a computed one, and its values are dropped",
                 old.name, column.name
             )),
             Some(former) => {

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_is_taken_apart_at_its_own_commas() {
+    fn a_definition_is_split_only_at_its_own_commas() {
         let sql = "CREATE TABLE t (a DECIMAL(4, 2) DEFAULT ',(', \"check\" TEXT, CHECK (a IN (1, 2))) \
                    STRICT, WITHOUT ROWID";
         let found = definition(sql).unwrap();

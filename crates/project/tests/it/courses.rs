@@ -25,12 +25,12 @@ fn wish(courses: Vec<Course>) -> LmsWish {
 /// The state of a server after these courses were set up.
 fn set_up(wish: &LmsWish) -> LmsState {
     let change = change(&LmsState::default(), wish, APP.slug).unwrap();
-    let of =
+    let record =
         |kind: &str, id: &str| Record { kind: kind.into(), id: id.into(), state: Presence::Ok };
-    let mut all = vec![of("org", "lyceum-platform")];
+    let mut all = vec![record("org", "lyceum-platform")];
     for course in &change.courses {
         let id = course.course_id.as_deref().unwrap();
-        all.extend(records(id).iter().map(|(kind, id)| of(kind, id)));
+        all.extend(records(id).iter().map(|(kind, id)| record(kind, id)));
     }
     let organization = Owner { id: Some("lyceum-platform".into()), ..Owner::default() };
     LmsState { organization: Some(organization), courses: change.courses, records: all }
@@ -65,8 +65,8 @@ fn each_record_of_a_course_is_created_changed_or_restored_by_name() {
     torn.records[0].state = Presence::Missing;
     torn.records[2].state = Presence::Deleted;
     let changed = change(&torn, &wanted, APP.slug).unwrap().records;
-    let told: Vec<_> = changed.iter().map(|it| (it.action, it.kind.as_str())).collect();
-    assert_eq!(told, [(RecordAction::Create, "org"), (RecordAction::Restore, "courseComponent")]);
+    let done: Vec<_> = changed.iter().map(|it| (it.action, it.kind.as_str())).collect();
+    assert_eq!(done, [(RecordAction::Create, "org"), (RecordAction::Restore, "courseComponent")]);
     let fewer = change(&there, &wish(vec![course("3", Some(500.5))]), APP.slug).unwrap();
     assert_eq!((fewer.records.len(), fewer.ended), (0, vec!["word-rivers-math-k".to_owned()]));
     let none = change(&torn, &wish(Vec::new()), APP.slug).unwrap();
@@ -87,9 +87,9 @@ fn each_record_of_a_course_is_created_changed_or_restored_by_name() {
 #[test]
 fn courses_need_their_xp_and_are_promoted_unchanged() {
     let lms = Lms { organization: None, courses: vec![course("3", None), course("4", Some(0.0))] };
-    let told = LmsWish::of(&lms, APP).unwrap_err();
-    assert_eq!(told.details.len(), 2, "{told:?}");
-    assert!(told.message.contains("integrations.lms.courses[0].totalXp"), "{}", told.message);
+    let error = LmsWish::of(&lms, APP).unwrap_err();
+    assert_eq!(error.details.len(), 2, "{error:?}");
+    assert!(error.message.contains("integrations.lms.courses[0].totalXp"), "{}", error.message);
     let there = set_up(&wish(vec![course("3", Some(500.5))]));
     let promoted = LmsWish::of_state(&there);
     assert_eq!(change(&there, &promoted, APP.slug), None);

@@ -83,7 +83,7 @@ fn losses_are_named_and_refused() {
     let place = Place::new(&format!("{USERS}; INSERT INTO users VALUES (1, 'ada')"));
     let mut wish = push("CREATE TABLE users (id INTEGER PRIMARY KEY)");
     let planned = change(&place.state(), &wish).unwrap().unwrap();
-    assert_eq!(planned.losses, ["the column 'users.name' is dropped, with what it holds"]);
+    assert_eq!(planned.losses, ["the column 'users.name' is dropped with its values"]);
     assert_eq!(place.make(&wish).unwrap_err().kind, ProblemKind::Conflict);
     wish.accept_data_loss = true;
     place.make(&wish).unwrap();
@@ -96,8 +96,8 @@ fn losses_are_named_and_refused() {
     let renames = migrate(&[("0", "ALTER TABLE users RENAME COLUMN name TO nick")]);
     assert!(change(&place.state(), &renames).unwrap().unwrap().losses.is_empty());
     let deletes = migrate(&[("0", "DELETE FROM users; CREATE TABLE b (id)")]);
-    let told = place.make(&deletes).unwrap_err().message;
-    assert!(told.contains("'users' would have 0 rows instead of 1"), "{told}");
+    let message = place.make(&deletes).unwrap_err().message;
+    assert!(message.contains("'users' would have 0 rows instead of 1"), "{message}");
 }
 
 #[test]
@@ -133,12 +133,12 @@ fn rows_that_break_the_new_schema_are_reported_before_the_change() {
     );
     let problems =
         |ddl: &str| schema::problems(&place.live(), &Schema::of(ddl).unwrap(), &[]).unwrap();
-    let told = problems(
+    let problem_texts = problems(
         "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, age INTEGER NOT NULL);
          CREATE TABLE posts (id INTEGER PRIMARY KEY, author INTEGER REFERENCES users)",
     );
     assert_eq!(
-        told,
+        problem_texts,
         [
             "1 rows of 'posts' refer to rows of 'users' that do not exist",
             "'users.name' must not be null, and is in 1 rows; fill them first",

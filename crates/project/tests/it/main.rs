@@ -90,7 +90,7 @@ fn module_value() -> Json {
 }
 
 #[test]
-fn an_evaluated_module_has_its_values_and_the_places_of_expressions() {
+fn an_evaluated_module_has_its_values_and_the_positions_of_expressions() {
     let config = evaluated(MODULE, &module_value()).unwrap();
     assert_eq!(config.name.as_deref(), Some("Größe & \"Maße\""));
     assert_eq!(config.description.as_deref(), Some("Two\nlines"));
@@ -236,9 +236,9 @@ fn unknown_members_are_refused_with_a_similar_name() {
         ),
     ] {
         let problem = config("lyceum.config.json", text).unwrap_err();
-        let told: Vec<_> =
+        let messages: Vec<_> =
             problem.details.iter().map(|at| format!("{}: {}", at.path, at.message)).collect();
-        assert!(told.iter().any(|told| told.contains(wanted)), "{text}: {told:?}");
+        assert!(messages.iter().any(|messages| messages.contains(wanted)), "{text}: {messages:?}");
     }
     // Evaluated values are reported at the nearest place in the text.
     let value = json!({ "name": "x", "integrations": { "bukket": true } });
@@ -269,8 +269,8 @@ fn json_is_read_like_a_module() {
 }
 
 #[test]
-fn errors_have_their_places() {
-    let told = |name: &str, text: &str| config(name, text).unwrap_err().message;
+fn errors_have_their_positions() {
+    let message_of = |name: &str, text: &str| config(name, text).unwrap_err().message;
     for (text, wanted) in [
         ("export default {\n  name: 3,\n};", "line 2, column 9, name: must be a string"),
         (
@@ -282,7 +282,7 @@ fn errors_have_their_places() {
             "integrations.database.strategy: must be one of push, migrate (got 'pull'",
         ),
     ] {
-        assert!(told("lyceum.config.js", text).contains(wanted), "{text}");
+        assert!(message_of("lyceum.config.js", text).contains(wanted), "{text}");
     }
     for (text, wanted) in [
         (
@@ -302,14 +302,16 @@ fn errors_have_their_places() {
             "line 1, column 79, integrations.lms.courses[0].totalXp: must be a number from 0 up",
         ),
     ] {
-        let message = told("lyceum.config.json", text);
+        let message = message_of("lyceum.config.json", text);
         assert!(message.contains(wanted), "{text}: {message}");
     }
     let list = evaluated("export default [];", &json!([])).unwrap_err();
     assert!(list.message.contains("the config: must be an object"), "{}", list.message);
-    assert!(told("lyceum.config.json", "{\"name\": \"x\"} more").contains("line 1, column 15"));
-    assert!(told("lyceum.config.json", "").contains("a value is missing"));
-    assert!(told("lyceum.config.json", &"[".repeat(100_000)).contains("nested too deep"));
+    assert!(
+        message_of("lyceum.config.json", "{\"name\": \"x\"} more").contains("line 1, column 15")
+    );
+    assert!(message_of("lyceum.config.json", "").contains("a value is missing"));
+    assert!(message_of("lyceum.config.json", &"[".repeat(100_000)).contains("nested too deep"));
     let folder = tempfile::tempdir().unwrap();
     let missing = file_at(&folder.path().join("none")).unwrap_err();
     assert_eq!(missing.kind, ProblemKind::NotFound);
@@ -333,12 +335,12 @@ fn the_ends_of_expressions_are_found() {
 
 #[test]
 fn routes_are_looked_for_unless_the_config_turns_them_off() {
-    let routes = |said: &str| {
-        let text = format!(r#"{{ "name": "Rivers", "integrations": {{ {said} }} }}"#);
+    let routes = |listed: &str| {
+        let text = format!(r#"{{ "name": "Rivers", "integrations": {{ {listed} }} }}"#);
         config("lyceum.config.json", &text).unwrap().integrations.routes
     };
-    for said in ["", r#""kv": true"#, r#""customRoutes": true"#, r#""customRoutes": {}"#] {
-        assert_eq!(routes(said).as_deref(), Some("server/api"), "{said}");
+    for listed in ["", r#""kv": true"#, r#""customRoutes": true"#, r#""customRoutes": {}"#] {
+        assert_eq!(routes(listed).as_deref(), Some("server/api"), "{listed}");
     }
     let named = r#""customRoutes": { "directory": "backend/routes" }"#;
     assert_eq!(routes(named).as_deref(), Some("backend/routes"));
@@ -346,7 +348,7 @@ fn routes_are_looked_for_unless_the_config_turns_them_off() {
 }
 
 #[test]
-fn slugs_are_made_from_names() {
+fn slugs_are_derived_from_names() {
     // The Vite plugin must make the same slugs.
     let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/slugs.json");
     let shared = std::fs::read_to_string(shared).unwrap();

@@ -146,7 +146,7 @@ fn each_change_is_planned_separately() {
 }
 
 #[test]
-fn an_env_file_is_read_as_tools_write_it() {
+fn env_files_of_common_tools_are_read() {
     let text = "\u{feff}# comment\nexport A=1 # one\nB = two words \nC='$raw # kept'\n\
                 D=\"line\\n\\\"two\\\"\"\nE=\"over\nlines\" # end\nF=\nA=again\n";
     let read = secrets::read(text).unwrap();
@@ -168,8 +168,8 @@ fn an_env_file_is_read_as_tools_write_it() {
         ("A=\"x\ny\"\nB='hunter2", "line 3"),
         ("A='x'hunter2", "line 1"),
     ] {
-        let told = secrets::read(text).unwrap_err().message;
-        assert!(told.contains(line) && !told.contains("hunter2"), "{told}");
+        let message = secrets::read(text).unwrap_err().message;
+        assert!(message.contains(line) && !message.contains("hunter2"), "{message}");
     }
 }
 
@@ -193,7 +193,7 @@ fn stored_values_replace_the_literals_in_the_text() {
     let file = folder.path().join("lyceum.config.js");
     let text = "export default {\n  name: 'It',   // it\n  \"description\": `old`,\n  \
                 emoji: sign(),\n  buildPath: \"dist\",\n};\n";
-    let of = |name: &str, description: &str| {
+    let evaluated_with = |name: &str, description: &str| {
         let value = serde_json::json!({
             "name": name, "description": description, "emoji": "x", "buildPath": "dist",
         });
@@ -203,7 +203,7 @@ fn stored_values_replace_the_literals_in_the_text() {
         }
     };
     std::fs::write(&file, text).unwrap();
-    let config = of("It", "old");
+    let config = evaluated_with("It", "old");
     let rewritten = config.with(&[
         ("name", Some("It's \"new\"")),
         ("description", Some("a `b` ${c}")),
@@ -217,7 +217,7 @@ fn stored_values_replace_the_literals_in_the_text() {
     let by_hand: Vec<_> = rewritten.by_hand.iter().map(|at| (at.field, at.place)).collect();
     assert_eq!(by_hand, [("emoji", Some((4, 10))), ("platform", None)]);
     config.replace(&rewritten.text).unwrap();
-    let again = of("It's \"new\"", "a `b` ${c}");
+    let again = evaluated_with("It's \"new\"", "a `b` ${c}");
     assert_eq!(again.name.as_deref(), Some("It's \"new\""));
     assert_eq!(again.description.as_deref(), Some("a `b` ${c}"));
     let removed = again.with(&[("description", None)]);
@@ -232,6 +232,6 @@ fn integrations_list_the_secrets_that_they_need() {
     let ConfigReading::Whole(config) = Config::read(&file).unwrap() else { panic!("it is JSON") };
     assert_eq!(config.required_secrets, ["AUTH_SECRET"]);
     std::fs::write(&file, r#"{"integrations": {"auth": {"secrets": ["no name"]}}}"#).unwrap();
-    let told = Config::read(&file).unwrap_err().message;
-    assert!(told.contains("integrations.auth.secrets"), "{told}");
+    let message = Config::read(&file).unwrap_err().message;
+    assert!(message.contains("integrations.auth.secrets"), "{message}");
 }

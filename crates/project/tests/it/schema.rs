@@ -247,14 +247,14 @@ fn a_rename_keeps_its_data() {
     assert_eq!(place.rows("SELECT id, name, age FROM users"), [r#"Integer(1) Text("Ada") Null"#]);
     assert_eq!(place.rows("SELECT * FROM names"), [r#"Text("Ada")"#]);
     let (old, new) = ("CREATE TABLE t (a, b)", "CREATE TABLE t (a, c)");
-    for (wrong, told) in [
+    for (wrong, message) in [
         ("t.x=c", "there is no 't.x' to rename"),
         ("t.b=d", "the new schema has no 't.d'"),
         ("t.b=a", "there is a 't.a' already"),
     ] {
         let (old, new) = (Schema::of(old).unwrap(), Schema::of(new).unwrap());
         let refused = diff(&old, &new, &[wrong.parse().unwrap()]).unwrap_err();
-        assert!(refused.message.contains(told), "{}", refused.message);
+        assert!(refused.message.contains(message), "{}", refused.message);
     }
     assert!("t.a".parse::<Rename>().is_err() && "=b".parse::<Rename>().is_err());
 }
@@ -264,7 +264,7 @@ fn rows_that_break_the_new_schema_prevent_the_change() {
     let old = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, boss INTEGER)";
     let rows = "INSERT INTO users VALUES (1, 'Ada', NULL), (2, 'Ada', 9), (3, NULL, NULL)";
     let place = Place::new(&format!("{old}; {rows}"));
-    for (new, told) in [
+    for (new, message) in [
         ("name TEXT NOT NULL DEFAULT 'x', boss INTEGER", "NOT NULL constraint failed"),
         ("name TEXT UNIQUE, boss INTEGER", "UNIQUE constraint failed"),
         ("name TEXT, boss INTEGER, must TEXT NOT NULL", "NOT NULL constraint failed"),
@@ -275,7 +275,7 @@ fn rows_that_break_the_new_schema_prevent_the_change() {
     ] {
         let new = format!("CREATE TABLE users (id INTEGER PRIMARY KEY, {new})");
         let refused = place.push(&new, MayLose).unwrap_err();
-        assert!(refused.contains(told), "{told}: {refused}");
+        assert!(refused.contains(message), "{message}: {refused}");
         assert_eq!(place.rows("SELECT * FROM users").len(), 3);
         assert!(!place.restore_point().exists());
     }
@@ -354,25 +354,25 @@ fn migrations_run_once_in_order_and_all_or_none() {
     assert_eq!(place.migrate(&[first, second], KeepEverything).unwrap(), [""; 0], "once");
 
     let changed = ("0000_users", "CREATE TABLE users (id TEXT);");
-    for (files, told) in [
+    for (files, message) in [
         (vec![changed, second], "'0000_users' was changed after it was applied"),
         (vec![first], "the database has the migration '0001_name', which is not among the files"),
         (vec![first, ("0001_other", ""), second], "'0001_name' where the files have '0001_other'"),
     ] {
         let refused = place.migrate(&files, MayLose).unwrap_err();
-        assert!(refused.contains(told), "{refused}");
+        assert!(refused.contains(message), "{refused}");
     }
 }
 
 #[test]
 fn migrations_lose_rows_only_with_consent() {
     let place = Place::new("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)");
-    for (sql, told) in [
+    for (sql, message) in [
         ("DELETE FROM t WHERE a = 1", "the table 't' would have 1 rows instead of 2"),
         ("DROP TABLE t", "the table 't' would be dropped with its 2 rows"),
     ] {
         let refused = place.migrate(&[("0000_x", sql)], KeepEverything).unwrap_err();
-        assert_eq!(refused, format!("{told}; accept the loss with --accept-data-loss"));
+        assert_eq!(refused, format!("{message}; accept the loss with --accept-data-loss"));
         assert_eq!(place.rows("SELECT * FROM t").len(), 2);
     }
     place.migrate(&[("0000_rename", "ALTER TABLE t RENAME TO u")], KeepEverything).unwrap();

@@ -24,7 +24,7 @@ impl DocumentReader<'_> {
             (_, None) => self.wrong(
                 element,
                 format!("'{identifier}' has no base-type"),
-                "add base-type=\"…\", which only a record lacks",
+                "add base-type=\"…\"; only a record has none",
             ),
         }
         let default = element.first("qti-default-value");

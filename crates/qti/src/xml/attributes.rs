@@ -75,7 +75,8 @@ fn value_of(raw: &str) -> Result<Cow<'_, str>, (String, String)> {
                     ("an ampersand does not begin an entity".to_owned(), "write &amp;".to_owned())
                 })?;
                 value.push(reference(name).ok_or_else(|| {
-                    let remedy = "XML knows &lt; &gt; &amp; &quot; &apos; and &#number;".to_owned();
+                    let remedy =
+                        "XML has only &lt; &gt; &amp; &quot; &apos; and &#number;".to_owned();
                     (format!("the entity '&{name};' is unknown"), remedy)
                 })?);
                 rest = &rest[at + name.len() + 2..];

@@ -289,7 +289,7 @@ impl<'x> DocumentBuilder<'x> {
         self.fault(
             at,
             format!("the entity '{raw}' is unknown"),
-            "XML knows &lt; &gt; &amp; &quot; &apos;; write other characters themselves or as \
+            "XML has only &lt; &gt; &amp; &quot; &apos;; write other characters themselves or as \
              &#number;",
         )
     }

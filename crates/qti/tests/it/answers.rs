@@ -48,7 +48,7 @@ fn values_are_read_as_their_base_types() {
 }
 
 #[test]
-fn every_cardinality_takes_its_values() {
+fn values_of_every_cardinality_are_read() {
     use Cardinality::{Multiple, Ordered, Record, Single};
     let read = |cardinality, base_type: &str, json: Json| {
         from_json(cardinality, BaseType::from_name(base_type), &json).map(|value| to_json(&value))
@@ -83,8 +83,8 @@ fn with(shape: (&str, &str), body: &str) -> Item {
     ))
 }
 
-/// The faults of an answer, as one text.
-fn told(item: &Item, answer: Json) -> String {
+/// The messages about an answer that breaks rules, as one text.
+fn messages(item: &Item, answer: Json) -> String {
     let json = json!({ "R": answer });
     let responses = Responses::from_json(item, json.as_object().unwrap()).unwrap();
     check(item, &responses).iter().map(|fault| format!("{}; ", fault.message)).collect()
@@ -94,18 +94,18 @@ const CHOICES: &str = "<qti-simple-choice identifier='A'/><qti-simple-choice ide
                        <qti-simple-choice identifier='C'/>";
 
 #[test]
-fn answers_are_held_against_their_interactions() {
+fn answers_are_checked_against_the_rules_of_their_interactions() {
     let choice = with(
         ("multiple", "identifier"),
         &format!(
             "<qti-choice-interaction response-identifier='R' min-choices='1' max-choices='2'>{CHOICES}</qti-choice-interaction>"
         ),
     );
-    assert_eq!(told(&choice, json!(["A", "B"])), "");
-    assert_eq!(told(&choice, json!(null)), "0 choices, but the minimum is 1; ");
-    assert_eq!(told(&choice, json!(["A", "B", "C"])), "3 choices, but the maximum is 2; ");
-    assert_eq!(told(&choice, json!(["A", "A"])), "'A' is chosen twice; ");
-    assert_eq!(told(&choice, json!(["Z"])), "'Z' is not a choice; ");
+    assert_eq!(messages(&choice, json!(["A", "B"])), "");
+    assert_eq!(messages(&choice, json!(null)), "0 choices, but the minimum is 1; ");
+    assert_eq!(messages(&choice, json!(["A", "B", "C"])), "3 choices, but the maximum is 2; ");
+    assert_eq!(messages(&choice, json!(["A", "A"])), "'A' is chosen twice; ");
+    assert_eq!(messages(&choice, json!(["Z"])), "'Z' is not a choice; ");
 
     let order = with(
         ("ordered", "identifier"),
@@ -113,9 +113,9 @@ fn answers_are_held_against_their_interactions() {
             "<qti-order-interaction response-identifier='R'>{CHOICES}</qti-order-interaction>"
         ),
     );
-    assert_eq!(told(&order, json!(["C", "A", "B"])), "");
-    assert_eq!(told(&order, json!(null)), "");
-    assert_eq!(told(&order, json!(["C", "A"])), "2 choices, but the minimum is 3; ");
+    assert_eq!(messages(&order, json!(["C", "A", "B"])), "");
+    assert_eq!(messages(&order, json!(null)), "");
+    assert_eq!(messages(&order, json!(["C", "A"])), "2 choices, but the minimum is 3; ");
 
     let associate = with(
         ("multiple", "pair"),
@@ -125,13 +125,13 @@ fn answers_are_held_against_their_interactions() {
          <qti-simple-associable-choice identifier='C' match-max='0' match-group='A'/>\
          </qti-associate-interaction>",
     );
-    assert_eq!(told(&associate, json!(["A B"])), "");
-    assert_eq!(told(&associate, json!(["B C"])), "'B' and 'C' must not be paired; ");
+    assert_eq!(messages(&associate, json!(["A B"])), "");
+    assert_eq!(messages(&associate, json!(["B C"])), "'B' and 'C' must not be paired; ");
     assert_eq!(
-        told(&associate, json!(["A B", "B A"])),
+        messages(&associate, json!(["A B", "B A"])),
         "'B' and 'A' are paired twice; 'A' is in 2 pairs, but the maximum is 1; "
     );
-    assert_eq!(told(&associate, json!(["A Z"])), "'Z' is not a choice; ");
+    assert_eq!(messages(&associate, json!(["A Z"])), "'Z' is not a choice; ");
 
     let matching = with(
         ("multiple", "directedPair"),
@@ -140,12 +140,15 @@ fn answers_are_held_against_their_interactions() {
          <qti-simple-match-set><qti-simple-associable-choice identifier='X' match-max='1'/>\
          <qti-simple-associable-choice identifier='Y' match-max='1'/></qti-simple-match-set></qti-match-interaction>",
     );
-    assert_eq!(told(&matching, json!(["A X"])), "");
+    assert_eq!(messages(&matching, json!(["A X"])), "");
     assert_eq!(
-        told(&matching, json!(["X A"])),
+        messages(&matching, json!(["X A"])),
         "'X' is not a choice; 'A' is in 0 pairs, but the minimum is 1; "
     );
-    assert_eq!(told(&matching, json!(["A X", "A Y"])), "'A' is in 2 pairs, but the maximum is 1; ");
+    assert_eq!(
+        messages(&matching, json!(["A X", "A Y"])),
+        "'A' is in 2 pairs, but the maximum is 1; "
+    );
 
     let gaps = with(
         ("multiple", "directedPair"),
@@ -153,49 +156,49 @@ fn answers_are_held_against_their_interactions() {
          <qti-gap-text identifier='W' match-max='0'>w</qti-gap-text>\
          <p><qti-gap identifier='G1' required='true'/><qti-gap identifier='G2'/></p></qti-gap-match-interaction>",
     );
-    assert_eq!(told(&gaps, json!(["W G1", "W G2"])), "");
-    assert_eq!(told(&gaps, json!(["W G2"])), "'G1' is in 0 pairs, but the minimum is 1; ");
+    assert_eq!(messages(&gaps, json!(["W G1", "W G2"])), "");
+    assert_eq!(messages(&gaps, json!(["W G2"])), "'G1' is in 0 pairs, but the minimum is 1; ");
 
     let text = with(
         ("single", "string"),
         "<p><qti-text-entry-interaction response-identifier='R' pattern-mask='[0-9]{2,3}'/></p>",
     );
-    assert_eq!(told(&text, json!("123")), "");
-    assert_eq!(told(&text, json!(null)), "");
-    assert_eq!(told(&text, json!("1234")), "'1234' does not have the required form; ");
+    assert_eq!(messages(&text, json!("123")), "");
+    assert_eq!(messages(&text, json!(null)), "");
+    assert_eq!(messages(&text, json!("1234")), "'1234' does not have the required form; ");
 
     let texts = with(
         ("multiple", "string"),
         "<qti-extended-text-interaction response-identifier='R' min-strings='1' max-strings='2'/>",
     );
-    assert_eq!(told(&texts, json!(["a"])), "");
-    assert_eq!(told(&texts, json!(["a", "b", "c"])), "3 texts, but the maximum is 2; ");
-    assert_eq!(told(&texts, json!(null)), "0 texts, but the minimum is 1; ");
+    assert_eq!(messages(&texts, json!(["a"])), "");
+    assert_eq!(messages(&texts, json!(["a", "b", "c"])), "3 texts, but the maximum is 2; ");
+    assert_eq!(messages(&texts, json!(null)), "0 texts, but the minimum is 1; ");
 
     let slider = with(
         ("single", "integer"),
         "<qti-slider-interaction response-identifier='R' lower-bound='0' upper-bound='10' step='2'/>",
     );
-    assert_eq!(told(&slider, json!(4)), "");
-    assert_eq!(told(&slider, json!(11)), "11 is outside of the scale; ");
-    assert_eq!(told(&slider, json!(5)), "5 lies between two steps; ");
+    assert_eq!(messages(&slider, json!(4)), "");
+    assert_eq!(messages(&slider, json!(11)), "11 is outside of the scale; ");
+    assert_eq!(messages(&slider, json!(5)), "5 lies between two steps; ");
 
     let points = with(
         ("multiple", "point"),
         "<qti-select-point-interaction response-identifier='R' max-choices='1'>\
          <object data='a.png' type='image/png'/></qti-select-point-interaction>",
     );
-    assert_eq!(told(&points, json!(["1 2"])), "");
-    assert_eq!(told(&points, json!(["1 2", "3 4"])), "2 points, but the maximum is 1; ");
+    assert_eq!(messages(&points, json!(["1 2"])), "");
+    assert_eq!(messages(&points, json!(["1 2", "3 4"])), "2 points, but the maximum is 1; ");
 
     let media = with(
         ("single", "integer"),
         "<qti-media-interaction response-identifier='R' autostart='false' min-plays='1' max-plays='2'>\
          <audio src='a.mp3'/></qti-media-interaction>",
     );
-    assert_eq!(told(&media, json!(2)), "");
+    assert_eq!(messages(&media, json!(2)), "");
     assert_eq!(
-        told(&media, json!(3)),
+        messages(&media, json!(3)),
         "it was played 3 times, but may be played at most 2 times; "
     );
 
@@ -204,16 +207,16 @@ fn answers_are_held_against_their_interactions() {
         "<qti-upload-interaction response-identifier='R' type='image/png text/plain'/>",
     );
     let file = |media: &str| json!({"name": "a", "mediaType": media, "data": "x"});
-    assert_eq!(told(&upload, file("image/png")), "");
-    assert_eq!(told(&upload, file("image/gif")), "a file of the type image/gif; ");
+    assert_eq!(messages(&upload, file("image/png")), "");
+    assert_eq!(messages(&upload, file("image/gif")), "a file of the type image/gif; ");
 
     let inline = with(
         ("single", "identifier"),
         "<p><qti-inline-choice-interaction response-identifier='R' required='true'>\
          <qti-inline-choice identifier='A'>a</qti-inline-choice></qti-inline-choice-interaction></p>",
     );
-    assert_eq!(told(&inline, json!("A")), "");
-    assert_eq!(told(&inline, json!(null)), "0 choices, but the minimum is 1; ");
+    assert_eq!(messages(&inline, json!("A")), "");
+    assert_eq!(messages(&inline, json!(null)), "0 choices, but the minimum is 1; ");
 }
 
 #[test]
@@ -229,7 +232,7 @@ fn responses_of_the_wrong_name_or_type_are_refused() {
 }
 
 #[test]
-fn every_interaction_is_read_with_its_offers() {
+fn every_interaction_is_read_with_its_choices() {
     let picture = "<object data='a.png' type='image/png' width='9' height='9'/>";
     let hotspot = "<qti-hotspot-choice identifier='H' shape='circle' coords='1,2,3'/>";
     let place =
@@ -319,7 +322,7 @@ fn every_interaction_is_read_with_its_offers() {
 }
 
 #[test]
-fn null_has_one_meaning() {
+fn empty_values_are_null() {
     assert!(Value::string("").is_null());
     assert!(Value::container(Cardinality::Multiple, vec![]).is_null());
     assert!(!Value::Single(Scalar::Integer(0)).is_null());

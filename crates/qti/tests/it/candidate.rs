@@ -189,8 +189,8 @@ fn template_variables_hide_and_show() {
     )
     .unwrap();
     for (xml, shown) in [(before, [false, true, true]), (after, [true, false, false])] {
-        let told = ["first", "second", "third"].map(|word| xml.contains(word));
-        assert_eq!(told, shown, "{xml}");
+        let contained = ["first", "second", "third"].map(|word| xml.contains(word));
+        assert_eq!(contained, shown, "{xml}");
         assert!(!xml.contains("the key"), "{xml}");
     }
 }

@@ -210,11 +210,13 @@ fn every_item_of_the_standard_is_rendered_safely_without_its_answers() {
                 let correct = response.correct.scalars().iter().map(ToString::to_string);
                 correct.chain(mapped.map(|entry| entry.key.to_string())).collect::<Vec<_>>()
             });
-            let told = values.filter(|value| {
+            let found = values.filter(|value| {
                 html.matches(value.as_str()).count() > xml.matches(value.as_str()).count()
             });
             leaks.extend(
-                told.filter(|value| value.len() > 3).map(|value| format!("{}: {value}", file.name)),
+                found
+                    .filter(|value| value.len() > 3)
+                    .map(|value| format!("{}: {value}", file.name)),
             );
             items += 1;
         }

@@ -157,13 +157,13 @@ fn verdicts(folder: &Path, documents: &[File]) -> Option<BTreeMap<String, bool>>
     let mut command = Command::new("xmllint");
     command.args(["--nonet", "--noout", "--schema"]).arg(schema);
     let output = command.args(documents.iter().map(|file| &file.path)).output().ok()?;
-    let told = String::from_utf8_lossy(&output.stderr).into_owned()
+    let found = String::from_utf8_lossy(&output.stderr).into_owned()
         + &String::from_utf8_lossy(&output.stdout);
-    let said = |file: &File| {
-        let valid = told.lines().any(|line| line == format!("{} validates", file.path.display()));
+    let verdict = |file: &File| {
+        let valid = found.lines().any(|line| line == format!("{} validates", file.path.display()));
         (file.name.clone(), valid)
     };
-    Some(documents.iter().map(said).collect())
+    Some(documents.iter().map(verdict).collect())
 }
 
 /// Items whose own correct response breaks a rule of theirs, and which.
@@ -181,13 +181,13 @@ fn correct_responses_of_the_standard_keep_the_rules_of_their_interactions() {
         for response in &item.responses {
             responses.set(&response.declaration.identifier, response.correct.clone());
         }
-        let told = lyceum_qti::check(&item, &responses);
+        let found = lyceum_qti::check(&item, &responses);
         // An item without a correct response may demand an answer.
-        let told =
-            told.iter().filter(|f| responses.get(&f.identifier).is_some_and(|v| !v.is_null()));
-        let told: Vec<_> = told.map(|fault| fault.message.as_str()).collect();
+        let found =
+            found.iter().filter(|f| responses.get(&f.identifier).is_some_and(|v| !v.is_null()));
+        let found: Vec<_> = found.map(|fault| fault.message.as_str()).collect();
         let listed = CORRECT_AND_WRONG.iter().find(|(name, _)| file.name.ends_with(name));
-        match (told.first(), listed) {
+        match (found.first(), listed) {
             (None, None) => kept += 1,
             (Some(first), Some((_, expected))) if first == expected => {}
             (first, _) => wrong.push(format!("(\"{}\", {first:?}),", file.name)),

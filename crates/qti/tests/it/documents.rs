@@ -68,9 +68,9 @@ fn tests_are_read_with_their_structure() {
         .replace("EXIT_SECTION", "NOWHERE")
         .replace("\"I2\"", "\"I1\"")
         .replace("identifier=\"TOTAL\"><qti-sum", "identifier=\"SUM\"><qti-sum");
-    let told = read_test(&wrong).unwrap_err().to_string();
+    let message = read_test(&wrong).unwrap_err().to_string();
     for part in ["'NOWHERE' to branch to", "identifier 'I1'", "no outcome variable 'SUM'"] {
-        assert!(told.contains(part), "{told}");
+        assert!(message.contains(part), "{message}");
     }
 
     let stimulus = read_stimulus(
@@ -115,9 +115,9 @@ fn unsupported_parts_of_older_items_are_left_out_and_reported() {
          </assessmentItem>";
     let reading = read(xml).unwrap();
     assert!(!reading.faults.refuse(), "{}", reading.faults);
-    let told = reading.faults.to_string();
+    let found = reading.faults.to_string();
     for word in ["'style'", "'title'", "'fixed'", "HTML in QTI 2.2", "apipAccessibility"] {
-        assert!(told.contains(word), "{word} in {told}");
+        assert!(found.contains(word), "{word} in {found}");
     }
     assert!(reading.faults.0.iter().all(|fault| fault.severity == lyceum_qti::Severity::Warning));
     let style = reading.faults.0.iter().find(|fault| fault.message.contains("'style'")).unwrap();
@@ -138,10 +138,10 @@ fn rewriting_references_changes_nothing_else() {
                xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' identifier='t' title='t'>\
                <qti-assessment-item-ref identifier='a' href = \"items/i1/qti.xml\" />\
                <qti-assessment-item-ref href='b.xml' identifier='b'/></qti-assessment-test>";
-    let told =
+    let found =
         lyceum_qti::relinked(xml, |link| (&*link.identifier == "a").then(|| "i\"1".to_owned()));
     let expected = xml.replace("href = \"items/i1/qti.xml\"", "href=\"i&quot;1\"");
-    assert_eq!(told.unwrap(), expected);
+    assert_eq!(found.unwrap(), expected);
 }
 
 #[test]
@@ -186,12 +186,18 @@ fn written_documents_are_read_back_unchanged() {
         assert_eq!(once, upgraded(&once).unwrap(), "{}", file.name);
         let (before, after) = (read(&file.xml).unwrap(), read(&once).unwrap());
         assert_eq!(shape(&before.content), shape(&after.content), "{}", file.name);
-        let told = |faults: &lyceum_qti::Faults| {
-            let mut told: Vec<_> = faults.0.iter().map(|fault| fault.message.clone()).collect();
-            told.sort();
-            told
+        let sorted_messages = |faults: &lyceum_qti::Faults| {
+            let mut sorted_messages: Vec<_> =
+                faults.0.iter().map(|fault| fault.message.clone()).collect();
+            sorted_messages.sort();
+            sorted_messages
         };
-        assert_eq!(told(&before.faults), told(&after.faults), "{}", file.name);
+        assert_eq!(
+            sorted_messages(&before.faults),
+            sorted_messages(&after.faults),
+            "{}",
+            file.name
+        );
     }
 }
 

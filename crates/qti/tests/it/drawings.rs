@@ -13,13 +13,13 @@ fn drawing(inside: &str) -> String {
 #[test]
 fn drawings_on_one_page_do_not_take_each_others_ids() {
     let drawn = "<svg xmlns=\"http://www.w3.org/2000/svg\"><g id=\"a\"/><use href=\"#a\"/></svg>";
-    let of = |identifier: &str| {
+    let html_of = |identifier: &str| {
         let parts = format!("<qti-item-body>{drawn}{drawn}</qti-item-body>");
         let xml =
             item_xml(&parts).replacen("identifier=\"", &format!("identifier=\"{identifier}"), 1);
         candidate_html(&xml, CandidateSession::default(), &stored).unwrap()
     };
-    let html = of("one") + &of("two");
+    let html = html_of("one") + &html_of("two");
     let values = |name: &str| {
         let all = tags(&html).into_iter().flat_map(|tag| tag.attributes);
         let named = all.filter(|(own, _)| *own == name);

@@ -101,20 +101,20 @@ fn a_replacement_keeps_members_that_it_does_not_name() {
     let edited = replace(RICH, &["p1", "s1"], &title).unwrap();
     assert_eq!(edited.xml, RICH.replace("\"One\"", "\"'Neu' &amp; &quot;alt&quot;\""));
 
-    let given = object(
+    let replacement = object(
         json!({"identifier": "s1", "sequence": 2, "fixed": true, "qti-assessment-item-ref": [
         {"identifier": "new", "href": "n"}, {"identifier": "q2", "href": "elsewhere/q2"}, {"identifier": "q1", "href": "q1"},
         {"identifier": "q3", "href": "q3"}, {"identifier": "q4", "href": "q4"}]}),
     );
-    let refused = replace(RICH, &["p1", "s1"], &given).unwrap_err();
+    let refused = replace(RICH, &["p1", "s1"], &replacement).unwrap_err();
     assert_eq!(refused.kind, ProblemKind::Invalid);
     assert!(refused.message.contains("must stay in its section"), "{}", refused.message);
-    let given = object(
+    let replacement = object(
         json!({"identifier": "s1", "sequence": 2, "fixed": true, "qti-assessment-item-ref": [
         {"identifier": "q2", "href": "elsewhere/q2"}, {"identifier": "q1", "href": "q1"},
         {"identifier": "q4", "href": "q4"}, {"identifier": "new", "href": "n"}]}),
     );
-    let edited = replace(RICH, &["p1", "s1"], &given).unwrap();
+    let edited = replace(RICH, &["p1", "s1"], &replacement).unwrap();
     assert_eq!(names(&edited.xml, &["p1"]), ["s2", "s1"]);
     assert_eq!(names(&edited.xml, &["p1", "s1"]), ["q2", "q1", "q4", "new"]);
     for kept in [
@@ -135,9 +135,9 @@ fn a_replacement_keeps_members_that_it_does_not_name() {
 
 #[test]
 fn a_whole_test_takes_its_json_form() {
-    let told = test_json(RICH).unwrap();
-    assert_eq!(replace(RICH, &[], &told).unwrap().xml, RICH);
-    let given = object(json!({
+    let output = test_json(RICH).unwrap();
+    assert_eq!(replace(RICH, &[], &output).unwrap().xml, RICH);
+    let replacement = object(json!({
         "identifier": "t", "title": "New", "toolName": "lyceum", "timeLimit": 600, "maxAttempts": 3,
         "qti-outcome-declaration": [
             {"identifier": "SCORE", "cardinality": "single", "baseType": "float", "normalMaximum": 5, "defaultValue": {"value": 1}},
@@ -147,25 +147,25 @@ fn a_whole_test_takes_its_json_form() {
             {"identifier": "p1", "navigationMode": "linear", "submissionMode": "individual"},
             {"identifier": "p2", "navigationMode": "linear", "submissionMode": "individual", "qti-assessment-section": [{"identifier": "s3", "title": "Three", "visible": true, "sequence": 1}]}],
     }));
-    let edited = replace(RICH, &[], &given).unwrap();
-    let told = test_json(&edited.xml).unwrap();
+    let edited = replace(RICH, &[], &replacement).unwrap();
+    let output = test_json(&edited.xml).unwrap();
     for name in ["title", "timeLimit", "maxAttempts"] {
-        assert_eq!(told[name], given[name], "{name}");
+        assert_eq!(output[name], replacement[name], "{name}");
     }
     assert_eq!(names(&edited.xml, &[]), ["p0", "p1", "p2"]);
-    assert_eq!(told["qti-outcome-declaration"][0]["normalMaximum"], 5.0);
-    assert_eq!(told["qti-outcome-declaration"][0]["defaultValue"]["value"], 1.0);
-    assert_eq!(told["qti-outcome-declaration"][1]["defaultValue"]["value"], "A");
+    assert_eq!(output["qti-outcome-declaration"][0]["normalMaximum"], 5.0);
+    assert_eq!(output["qti-outcome-declaration"][0]["defaultValue"]["value"], 1.0);
+    assert_eq!(output["qti-outcome-declaration"][1]["defaultValue"]["value"], "A");
     for part in &edited.test.parts {
         assert_eq!(part.control.unwrap().max_attempts, Some(3), "{}", part.identifier);
     }
     assert_eq!(edited.test.parts[1].branch_rules.len(), 1);
     assert_eq!(names(&edited.xml, &["p1", "s1"]), ["q1", "q2", "q3", "q4"]);
-    assert_eq!(replace(&edited.xml, &[], &given).unwrap().xml, edited.xml, "once is enough");
+    assert_eq!(replace(&edited.xml, &[], &replacement).unwrap().xml, edited.xml, "once is enough");
 }
 
 #[test]
-fn refusals_name_the_obstacle() {
+fn a_refused_edit_names_the_reason() {
     let cases = [
         (
             remove(RICH, &["p1", "s1", "q4"]),
@@ -251,11 +251,11 @@ fn the_published_tests_keep_their_bytes() {
     for File { name: path, xml, .. } in documents(&folder) {
         let Ok(test) = read_test(&xml) else { continue };
         seen += 1;
-        let told = test_json(&xml).unwrap();
+        let output = test_json(&xml).unwrap();
         let whole =
             if xml.contains("imsqtiasi_v3p0") { xml.clone() } else { upgraded(&xml).unwrap() };
         // Sections that JSON repeats flattened cannot say where their items lie, and need not.
-        assert_eq!(replace(&xml, &[], &told).unwrap().xml, whole, "{path:?}");
+        assert_eq!(replace(&xml, &[], &output).unwrap().xml, whole, "{path:?}");
         for part in &test.parts {
             let section = object(
                 json!({"identifier": "new_one", "title": "New", "visible": true, "sequence": 1}),
@@ -339,12 +339,12 @@ proptest! {
         expected.insert(at, "new".into());
         prop_assert_eq!(names(&added.xml, &[&part, &section]), expected);
         prop_assert_eq!(&remove(&added.xml, &[&part, &section, "new"]).unwrap().xml, &xml);
-        let told = test_json(&xml).unwrap();
-        prop_assert_eq!(&replace(&xml, &[], &told).unwrap().xml, &xml);
+        let output = test_json(&xml).unwrap();
+        prop_assert_eq!(&replace(&xml, &[], &output).unwrap().xml, &xml);
     }
 
     #[test]
-    fn an_order_is_taken_back_by_the_former_one(shape in shapes(), seed in any::<u64>()) {
+    fn restoring_the_former_order_restores_the_document(shape in shapes(), seed in any::<u64>()) {
         let xml = shape.xml();
         let part = "p0";
         let section = "p0s0";

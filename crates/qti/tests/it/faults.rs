@@ -34,19 +34,19 @@ fn attributes_of_html_that_are_on_may_repeat_their_name() {
         .replace("<p><video src='a.mp4'/></p>", "");
         read_item(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
     }
-    let told = first(&item_xml(
+    let message = first(&item_xml(
         "<qti-item-body><div><video src='a.mp4' controls='muted'/></div></qti-item-body>",
     ));
-    assert!(told.contains("'muted' is not a value of 'controls'"), "{told}");
+    assert!(message.contains("'muted' is not a value of 'controls'"), "{message}");
 }
 
 #[test]
 fn addresses_that_run_scripts_are_refused() {
     for address in ["javascript:x()", " JavaScript:x()", "vbscript:x", "data:text/html,x"] {
-        let told = first(&item_xml(&format!(
+        let message = first(&item_xml(&format!(
             "<qti-item-body><p><a href='{address}'>a</a></p></qti-item-body>"
         )));
-        assert!(told.contains("is not a value of 'href'"), "{address}: {told}");
+        assert!(message.contains("is not a value of 'href'"), "{address}: {message}");
     }
     for address in
         ["https://a.example/", "a.html#b", "data:image/png;base64,AA", "mailto:a@b.example"]
@@ -73,9 +73,9 @@ fn a_correct_response_without_a_choice_is_refused() {
             "<qti-choice-interaction response-identifier='R' max-choices='0'>{all}</qti-choice-interaction>"
         )
     };
-    let told = with("Choice", &choice(&["Choise", "other"]));
-    assert!(told.contains("the correct response of 'R' is 'Choice'"), "{told}");
-    assert!(told.contains("did you mean 'Choise'?"), "{told}");
+    let message = with("Choice", &choice(&["Choise", "other"]));
+    assert!(message.contains("the correct response of 'R' is 'Choice'"), "{message}");
+    assert!(message.contains("did you mean 'Choise'?"), "{message}");
     assert_eq!(with("other", &choice(&["Choise", "other"])), "accepted");
     // Two interactions may fill one response.
     let two = choice(&["A"]) + &choice(&["B"]);
@@ -86,12 +86,12 @@ fn a_correct_response_without_a_choice_is_refused() {
 #[test]
 fn an_unknown_template_is_refused() {
     let with = |processing: &str| first(&item_xml(processing));
-    let told = with("<qti-response-processing template='https://a.example/match_corect'/>");
+    let message = with("<qti-response-processing template='https://a.example/match_corect'/>");
     assert!(
-        told.contains("'https://a.example/match_corect' is not a template of the standard"),
-        "{told}"
+        message.contains("'https://a.example/match_corect' is not a template of the standard"),
+        "{message}"
     );
-    assert!(told.contains("match_correct"), "{told}");
+    assert!(message.contains("match_correct"), "{message}");
     assert_eq!(
         with(
             "<qti-response-processing template='https://a.example/own'><qti-exit-response/></qti-response-processing>"
@@ -147,9 +147,9 @@ fn errors_name_their_place_and_fix() {
         ("<html/>", "1:1", "root element is 'html'", "qti-assessment-item"),
     ];
     for (xml, place, what, remedy) in cases {
-        let told = first(xml);
-        assert!(told.starts_with(&format!("{place} ")), "{xml}: {told}");
-        assert!(told.contains(what) && told.contains(remedy), "{xml}: {told}");
+        let message = first(xml);
+        assert!(message.starts_with(&format!("{place} ")), "{xml}: {message}");
+        assert!(message.contains(what) && message.contains(remedy), "{xml}: {message}");
     }
     let inside = [
         ("\n<qti-item-bdy/>", "2:1", "no element 'qti-item-bdy'", "did you mean 'qti-item-body'?"),
@@ -221,14 +221,14 @@ fn errors_name_their_place_and_fix() {
         ),
     ];
     for (parts, place, what, remedy) in inside {
-        let told = first(&item_xml(parts));
-        assert!(told.contains(place), "{parts}: {told}");
-        assert!(told.contains(what) && told.contains(remedy), "{parts}: {told}");
+        let message = first(&item_xml(parts));
+        assert!(message.contains(place), "{parts}: {message}");
+        assert!(message.contains(what) && message.contains(remedy), "{parts}: {message}");
     }
 }
 
 #[test]
-fn paths_lead_to_the_place() {
+fn paths_of_errors_lead_to_the_element() {
     let xml = item_xml("<qti-item-body><p/><p><b x='1'/></p></qti-item-body>");
     let faults = read_item(&xml).unwrap_err();
     assert_eq!(faults.0[0].path, "/qti-assessment-item/qti-item-body/p[2]/b/@x");
@@ -239,7 +239,7 @@ fn paths_lead_to_the_place() {
 }
 
 #[test]
-fn limits_are_kept() {
+fn documents_beyond_the_limits_are_refused() {
     let deep = |depth: usize| {
         let inner = depth - 3;
         item_xml(&format!(
@@ -277,7 +277,7 @@ fn limits_are_kept() {
 }
 
 #[test]
-fn white_space_references_and_sections_are_read_as_xml_means_them() {
+fn white_space_references_and_sections_are_read_as_xml_defines_them() {
     let xml = format!(
         "\u{feff}<?xml version='1.0'?>\r\n<!-- a -->{}",
         item_xml(

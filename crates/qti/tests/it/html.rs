@@ -24,7 +24,7 @@ fn shown(html: &str) -> String {
 }
 
 #[test]
-fn html_is_kept_as_the_markup_that_it_is() {
+fn html_is_kept_as_markup() {
     for (html, xml) in [
         // Well-formed XML stays as it is.
         ("<p>The <em>sea</em> rises</p>", "<p>The <em>sea</em> rises</p>"),
@@ -55,11 +55,11 @@ fn html_is_kept_as_the_markup_that_it_is() {
             "<a href=\"https://a.example/?b=1&amp;c=2\">link<br/></a>",
         ),
     ] {
-        let told = shown(html).replace("/>", "></>");
+        let written = shown(html).replace("/>", "></>");
         let expected = xml.replace("/>", "></>");
         // Empty elements are written in one way or the other.
         let plain = |text: &str| text.replace("></video>", "></>");
-        assert_eq!(plain(&told), plain(&expected), "{html}");
+        assert_eq!(plain(&written), plain(&expected), "{html}");
     }
 }
 
@@ -131,7 +131,7 @@ fn item() -> Json {
 }
 
 #[test]
-fn html_is_kept_wherever_a_question_takes_it() {
+fn html_is_kept_in_all_parts_of_a_question() {
     let xml = item_xml(&object(&item())).unwrap();
     read_item(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
     assert!(!xml.contains("&lt;br") && !xml.contains("&lt;p") && !xml.contains("nbsp"), "{xml}");

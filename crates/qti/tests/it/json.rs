@@ -36,7 +36,7 @@ pub(crate) fn choice() -> Map<String, Json> {
 }
 
 #[test]
-fn an_item_comes_as_json_and_goes_as_json() {
+fn an_item_is_read_from_json_and_written_as_json() {
     let sent = choice();
     let xml = item_xml(&sent).unwrap();
     let item = read_item(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
@@ -49,19 +49,19 @@ fn an_item_comes_as_json_and_goes_as_json() {
     assert_eq!(shown, ["Right", "<p>Well done</p>"]);
     assert_eq!(scored(&item, &json!({"RESPONSE": "A"})).score(), Some(0.0));
 
-    let told = item_json(&xml).unwrap();
+    let output = item_json(&xml).unwrap();
     for name in ["identifier", "title", "type", "responseProcessing", "modalFeedback", "rubrics"] {
-        assert_eq!(told[name], sent[name], "{name}");
+        assert_eq!(output[name], sent[name], "{name}");
     }
-    assert_eq!(told["responseDeclarations"], sent["responseDeclarations"]);
-    assert_eq!(told["stimulus"]["href"], "stimuli/st1");
-    assert_eq!(told["feedbackInline"].as_array().unwrap().len(), 2);
-    assert_eq!(told["content"]["qti-assessment-item"]["_attributes"]["title"], "Seasons");
-    assert_eq!((&told["rawXml"], &told["qtiXml"]), (&json!(xml), &json!(xml)));
+    assert_eq!(output["responseDeclarations"], sent["responseDeclarations"]);
+    assert_eq!(output["stimulus"]["href"], "stimuli/st1");
+    assert_eq!(output["feedbackInline"].as_array().unwrap().len(), 2);
+    assert_eq!(output["content"]["qti-assessment-item"]["_attributes"]["title"], "Seasons");
+    assert_eq!((&output["rawXml"], &output["qtiXml"]), (&json!(xml), &json!(xml)));
 }
 
 #[test]
-fn each_type_that_clients_know_comes_as_json() {
+fn each_type_of_item_that_clients_send_is_read_from_json() {
     let picture = json!({"data": "a.png", "type": "image/png", "width": 100, "height": "100"});
     let spots = json!([{"identifier": "H", "shape": "circle", "coords": "1,2,3", "content": ""}]);
     let two = json!([{"identifier": "A", "content": "a"}, {"identifier": "B", "content": "b"}]);
@@ -109,7 +109,7 @@ fn each_type_that_clients_know_comes_as_json() {
 }
 
 #[test]
-fn mappings_and_points_come_as_json() {
+fn mappings_and_points_are_read_from_json() {
     let mut sent = choice();
     sent.remove("modalFeedback");
     sent["responseProcessing"] = json!({"templateType": "map_response"});
@@ -137,7 +137,7 @@ fn missing_members_are_reported_by_path() {
 }
 
 #[test]
-fn tests_and_stimuli_come_and_go_as_json() {
+fn tests_and_stimuli_are_read_from_json_and_written_as_json() {
     let sent = object(json!({
         "identifier": "t1", "title": "Test", "timeLimit": 60, "maxAttempts": 2,
         "qti-test-part": [{"identifier": "P", "navigationMode": "linear", "submissionMode": "individual",
@@ -147,14 +147,14 @@ fn tests_and_stimuli_come_and_go_as_json() {
     }));
     let xml = test_xml(&sent).unwrap();
     read_test(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
-    let told = test_json(&xml).unwrap();
-    assert_eq!((&told["timeLimit"], &told["maxAttempts"]), (&json!(60), &json!(2)));
-    let refs = &told["qti-test-part"][0]["qti-assessment-section"][0]["qti-assessment-item-ref"];
+    let output = test_json(&xml).unwrap();
+    assert_eq!((&output["timeLimit"], &output["maxAttempts"]), (&json!(60), &json!(2)));
+    let refs = &output["qti-test-part"][0]["qti-assessment-section"][0]["qti-assessment-item-ref"];
     assert_eq!(
         *refs,
         json!([{"identifier": "I1", "href": "i1", "sequence": 1}, {"identifier": "I2", "href": "i2", "sequence": 2}])
     );
-    assert_eq!(told["qti-outcome-declaration"][0]["defaultValue"]["value"], 0.5);
+    assert_eq!(output["qti-outcome-declaration"][0]["defaultValue"]["value"], 0.5);
     let problem = test_xml(&object(json!({"identifier": "t"}))).unwrap_err();
     assert_eq!(problem.details.len(), 2);
 
@@ -165,9 +165,9 @@ fn tests_and_stimuli_come_and_go_as_json() {
     }));
     let xml = stimulus_xml(&sent).unwrap();
     read_stimulus(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
-    let told = stimulus_json(&xml).unwrap();
+    let output = stimulus_json(&xml).unwrap();
     for name in ["identifier", "title", "label", "language", "stylesheet", "catalogInfo"] {
-        assert_eq!(told[name], sent[name], "{name}");
+        assert_eq!(output[name], sent[name], "{name}");
     }
 }
 

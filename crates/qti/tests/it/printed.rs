@@ -28,7 +28,7 @@ const INTEGER: &str = "cardinality=\"single\" base-type=\"integer\"";
 const FLOAT: &str = "cardinality=\"single\" base-type=\"float\"";
 
 #[test]
-fn numbers_are_printed_as_their_formats_say() {
+fn numbers_are_printed_in_their_formats() {
     for (declared, value, attributes, expected) in [
         (FLOAT, "2.5", "", "2.5"),
         (FLOAT, "2", "format=\"%.1f\"", "2.0"),
@@ -71,27 +71,27 @@ fn numbers_are_printed_as_their_formats_say() {
 
 #[test]
 fn other_values_are_printed_too() {
-    let of = |cardinality: &str, base_type: &str| {
+    let attributes = |cardinality: &str, base_type: &str| {
         format!("cardinality=\"{cardinality}\" base-type=\"{base_type}\"")
     };
     let all = ["1", "2", "3"];
-    assert_eq!(printed(&of("single", "string"), &[], ""), "", "NULL is nothing");
-    assert_eq!(printed(&of("single", "string"), &["a &lt; b"], ""), "a &lt; b");
-    assert_eq!(printed(&of("ordered", "integer"), &all, ""), "1;2;3");
-    assert_eq!(printed(&of("ordered", "integer"), &all, "index=\"B\""), "2");
-    assert_eq!(printed(&of("ordered", "integer"), &all, "index=\"4\""), "");
+    assert_eq!(printed(&attributes("single", "string"), &[], ""), "", "NULL is nothing");
+    assert_eq!(printed(&attributes("single", "string"), &["a &lt; b"], ""), "a &lt; b");
+    assert_eq!(printed(&attributes("ordered", "integer"), &all, ""), "1;2;3");
+    assert_eq!(printed(&attributes("ordered", "integer"), &all, "index=\"B\""), "2");
+    assert_eq!(printed(&attributes("ordered", "integer"), &all, "index=\"4\""), "");
     assert_eq!(
-        printed(&of("multiple", "float"), &all, "delimiter=\" &amp; \""),
+        printed(&attributes("multiple", "float"), &all, "delimiter=\" &amp; \""),
         "1 &amp; 2 &amp; 3"
     );
-    assert_eq!(printed(&of("single", "duration"), &["PT1M"], "format=\"%.1f\""), "60.0");
+    assert_eq!(printed(&attributes("single", "duration"), &["PT1M"], "format=\"%.1f\""), "60.0");
     // A reader opens these with a control.
-    let address = printed(&of("single", "uri"), &["https://a.example"], "");
+    let address = printed(&attributes("single", "uri"), &["https://a.example"], "");
     assert!(address.starts_with("<qti-printed-variable"), "{address}");
 }
 
 #[test]
-fn printing_again_and_again_ends() {
+fn recursive_printing_ends() {
     let long = "x".repeat(100_000);
     let print = "<qti-printed-variable identifier=\"V\"/>".repeat(2000);
     let xml = item_xml(&format!(

@@ -141,7 +141,7 @@ fn templates_score_by_the_last_segment_of_their_address() {
 }
 
 #[test]
-fn a_trace_tells_each_step() {
+fn a_trace_explains_each_step() {
     let item = templated("match_correct", "");
     let responses = json!({"RESPONSE": "A"});
     let responses = Responses::from_json(&item, responses.as_object().unwrap()).unwrap();
@@ -213,7 +213,7 @@ fn template_rules_create_variants_of_an_item() {
 }
 
 #[test]
-fn only_adaptive_items_go_on_from_their_outcomes() {
+fn only_adaptive_items_continue_with_their_former_outcomes() {
     let rules = set("A", "sum($A 1)");
     let parts = format!("{DECLARED}<qti-response-processing>{rules}</qti-response-processing>");
     for (adaptive, expected) in [(false, 1), (true, 2)] {
@@ -229,7 +229,7 @@ fn only_adaptive_items_go_on_from_their_outcomes() {
 }
 
 #[test]
-fn work_is_bounded() {
+fn the_work_of_scoring_is_limited() {
     let mut short = "1".to_owned();
     for _ in 0..20 {
         short = format!("repeat[number-repeats=1000]({short})");

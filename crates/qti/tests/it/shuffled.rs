@@ -245,7 +245,7 @@ fn met(test: &lyceum_qti::model::Test) -> Vec<Vec<String>> {
 const SHUFFLE: &str = "<qti-ordering shuffle=\"true\"/>";
 
 #[test]
-fn without_selection_and_ordering_a_test_is_met_as_it_is_written() {
+fn without_selection_and_ordering_a_test_keeps_its_written_order() {
     let inner = section("i", "visible=\"true\"", &refs(&["B", "C"]));
     let sections = section("s", "visible=\"true\"", &(refs(&["A"]) + &inner + &refs(&["D"])))
         + &section("t", "visible=\"true\"", &refs(&["E"]));
@@ -255,7 +255,7 @@ fn without_selection_and_ordering_a_test_is_met_as_it_is_written() {
 }
 
 #[test]
-fn a_selection_takes_as_many_as_it_says_and_whatever_is_required() {
+fn a_selection_has_the_wanted_number_and_all_required_items() {
     let inner = "<qti-selection select=\"3\"/>".to_owned()
         + &refs(&["A", "B required=\"true\"", "C", "D", "E"]);
     let mut seen = BTreeSet::new();
@@ -269,7 +269,7 @@ fn a_selection_takes_as_many_as_it_says_and_whatever_is_required() {
 }
 
 #[test]
-fn a_selection_with_replacement_may_take_one_twice() {
+fn a_selection_with_replacement_may_select_an_item_twice() {
     let inner = "<qti-selection select=\"4\" with-replacement=\"true\"/>".to_owned()
         + &refs(&["A", "B required=\"true\""]);
     let all = met(&test(&section("s", "visible=\"true\"", &inner)));
@@ -278,7 +278,7 @@ fn a_selection_with_replacement_may_take_one_twice() {
 }
 
 #[test]
-fn a_shuffled_section_keeps_what_is_fixed_and_what_belongs_together() {
+fn a_shuffled_section_keeps_fixed_items_and_kept_together_sections() {
     let together = section("i", "visible=\"true\"", &refs(&["X", "Y"]));
     let inner = SHUFFLE.to_owned() + &refs(&["A", "B fixed=\"true\"", "C"]) + &together;
     let mut seen = BTreeSet::new();
@@ -293,7 +293,7 @@ fn a_shuffled_section_keeps_what_is_fixed_and_what_belongs_together() {
 }
 
 #[test]
-fn an_invisible_section_is_mixed_with_its_siblings_where_it_says_so() {
+fn an_invisible_section_is_mixed_with_its_siblings_unless_kept_together() {
     let mixed = |keep: &str| {
         let more = format!("visible=\"false\" keep-together=\"{keep}\"");
         let inner =
@@ -306,7 +306,7 @@ fn an_invisible_section_is_mixed_with_its_siblings_where_it_says_so() {
 }
 
 #[test]
-fn the_innermost_control_says_whether_answers_are_validated() {
+fn the_innermost_control_decides_whether_answers_are_validated() {
     let control =
         |value: &str| format!("<qti-item-session-control validate-responses=\"{value}\"/>");
     let item = |name: &str, inner: &str| {
@@ -325,7 +325,7 @@ fn the_innermost_control_says_whether_answers_are_validated() {
 }
 
 #[test]
-fn sections_that_multiply_are_bounded() {
+fn the_number_of_repeated_sections_is_limited() {
     let many = "<qti-selection select=\"4000000000\" with-replacement=\"true\"/>";
     let sections = (0..6).fold(refs(&["A"]), |inner, depth| {
         section(&format!("s{depth}"), "visible=\"true\"", &(many.to_owned() + &inner))

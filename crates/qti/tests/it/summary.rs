@@ -14,10 +14,10 @@ const TEST: &str = r#"<?xml version="1.0"?>
 
 #[test]
 fn a_summary_has_the_name_and_links_of_a_document() {
-    let told = summary(TEST).unwrap();
-    assert_eq!((told.kind, &*told.identifier), (DocumentKind::Test, "t"));
-    assert_eq!(told.place, DocumentPlace { line: 2, column: 1 });
-    let links: Vec<_> = told
+    let found = summary(TEST).unwrap();
+    assert_eq!((found.kind, &*found.identifier), (DocumentKind::Test, "t"));
+    assert_eq!(found.place, DocumentPlace { line: 2, column: 1 });
+    let links: Vec<_> = found
         .links
         .iter()
         .map(|link| (link.kind, &*link.identifier, &*link.href, link.place.line, link.place.column))

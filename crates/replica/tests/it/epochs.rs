@@ -58,7 +58,7 @@ fn a_file_that_replaces_the_followed_one_begins_a_new_chain() {
 }
 
 #[test]
-fn a_later_epoch_counts_from_its_first_snapshot_on() {
+fn a_later_epoch_is_used_from_its_first_snapshot_on() {
     let setup = Setup::new();
     let old_home = writer(&setup.file());
     let old = setup.replicator();
@@ -121,7 +121,7 @@ fn a_server_whose_clock_is_behind_has_a_later_epoch_than_the_last_one_in_the_sto
 }
 
 #[test]
-fn a_replicator_begins_anew_in_another_store() {
+fn a_replicator_starts_over_in_another_store() {
     let setup = Setup::new();
     let connection = writer(&setup.file());
     let replicator = setup.replicator();

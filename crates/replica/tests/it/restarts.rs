@@ -41,17 +41,17 @@ fn begin_log_anew(connection: &Connection) {
 }
 
 #[test]
-fn a_start_continues_the_chain_without_a_snapshot() {
+fn after_a_restart_replication_continues_without_a_snapshot() {
     between_runs(|_| (), 1);
 }
 
 #[test]
-fn a_start_sends_what_was_written_meanwhile() {
+fn after_a_restart_the_writes_of_the_meantime_are_sent() {
     between_runs(|connection| (50..60).for_each(|id| insert(connection, id)), 1);
 }
 
 #[test]
-fn a_start_continues_with_a_log_that_was_begun_anew_directly_after_the_replicated_one() {
+fn after_a_restart_replication_continues_with_the_log_that_follows_the_replicated_one() {
     let work = |connection: &Connection| {
         begin_log_anew(connection);
         insert(connection, 50);
@@ -60,7 +60,7 @@ fn a_start_continues_with_a_log_that_was_begun_anew_directly_after_the_replicate
 }
 
 #[test]
-fn a_start_makes_a_snapshot_if_the_log_does_not_prove_what_was_written_meanwhile() {
+fn after_a_restart_a_snapshot_is_made_if_the_log_has_a_gap() {
     let appended_first = |connection: &Connection| {
         insert(connection, 50);
         begin_log_anew(connection);
@@ -136,7 +136,7 @@ fn a_file_to_which_nobody_writes_is_closed_until_the_next_write() {
 }
 
 #[test]
-fn a_file_that_rests_goes_on_without_reading_from_the_store() {
+fn an_idle_file_continues_without_reading_from_the_store() {
     let bucket = Bucket::start();
     let store = ReplicaStore::in_s3(&bucket.settings, "replicas").unwrap();
     let clock = Arc::new(ManualClock::at("2026-01-15T08:00:00Z".parse().unwrap()));
@@ -174,7 +174,7 @@ fn a_file_that_rests_goes_on_without_reading_from_the_store() {
 }
 
 #[test]
-fn of_many_files_those_are_closed_that_changed_least_recently() {
+fn the_files_that_changed_least_recently_are_closed() {
     let setup = Setup::new();
     let replicator = Replicator::start(setup.clock.clone(), 7, 2).unwrap();
     replicator.replicate_into(setup.store.clone());

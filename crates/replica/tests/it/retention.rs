@@ -9,7 +9,7 @@ use crate::{PREFIX, Rows, Setup, insert, rows, wait_until, writer};
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 #[test]
-fn what_was_deleted_from_a_file_leaves_its_replica_although_the_file_never_changes_again() {
+fn deleted_data_leaves_the_replica_of_a_file_that_never_changes_again() {
     let setup = Setup::new();
     let connection = writer(&setup.file());
     let replicator = setup.replicator();

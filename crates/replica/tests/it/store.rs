@@ -201,7 +201,7 @@ fn a_file_that_waits_for_its_first_snapshot_is_late() {
 }
 
 #[test]
-fn a_writer_that_is_busy_for_long_is_no_failure_of_the_store() {
+fn a_writer_that_is_busy_for_long_is_not_a_failure_of_the_store() {
     let setup = Setup::new();
     let connection = writer(&setup.file());
     let replicator = setup.replicator();

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_read_and_errors_explained() {
+    fn pairs_are_read_and_their_errors_explained() {
         let ids = field(&USER, "userIds");
         assert_eq!(
             decode(ids, "{LDAP:u1}, {Fed:https://x/1}").unwrap().unwrap(),
@@ -322,7 +322,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn metadata_comes_back(value in json_value()) {
+        fn written_metadata_is_read_back(value in json_value()) {
             prop_assert_eq!(metadata(&written_metadata(&value)).unwrap(), value);
         }
 

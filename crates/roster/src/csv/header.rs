@@ -70,16 +70,16 @@ impl CsvHeader {
         }
         let blank = row.len() - names.len();
         let csv = format!("{}.csv", file.name);
-        let of = |column: &str, problem: &str, remedy: String| {
+        let header_problem = |column: &str, problem: &str, remedy: String| {
             CsvError::of_row(&csv, row.line, problem, remedy).at(column, column)
         };
         let mut warnings = Vec::new();
         if blank > 0 {
-            warnings.push(of("", &trailing("header", blank), REMOVE_COMMAS.to_owned()));
+            warnings.push(header_problem("", &trailing("header", blank), REMOVE_COMMAS.to_owned()));
         }
         let mut faults = Vec::new();
         let mut fault = |column: &str, problem: &str, remedy: String| {
-            faults.push(of(column, problem, remedy));
+            faults.push(header_problem(column, problem, remedy));
         };
         if names.len() > CSV_MAX_ENTRIES {
             let problem = format!("the header has more than {CSV_MAX_ENTRIES} columns");
@@ -101,7 +101,7 @@ impl CsvHeader {
                 Some(found) => found,
                 None => {
                     let problem = "is not a column of this file and is not read";
-                    warnings.push(of(name, problem, advice(file, trimmed)));
+                    warnings.push(header_problem(name, problem, advice(file, trimmed)));
                     ColumnUse::Nothing
                 }
             });

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_comes_back() {
+    fn values_of_every_shape_are_read_back() {
         for (name, value) in [
             ("classResources", json!([{"sourcedId": "r1"}, {"sourcedId": "r2"}])),
             ("lineItemScoreScales", json!({"sourcedId": "s1"})),

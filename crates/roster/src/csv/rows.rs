@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_row_hides_no_other() {
+    fn a_broken_row_does_not_affect_other_rows() {
         assert_eq!(
             all(b"1,\"Smith \"Bob\" Jones\"\n2,ok\n3,\"open\n4,ok\n5,\"\"\n"),
             [

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn families_are_runs_that_begin_with_their_eldest() {
+    fn a_family_is_a_run_of_students_that_begins_with_the_eldest() {
         let network = Network { students: 2_000, seed: 3 };
         for school in network.schools() {
             let mut former = 0;

@@ -25,7 +25,7 @@ pub struct NameSearch<'s> {
 /// The active records of the kind that the search finds; none if it has no words. `order` names the columns of table
 /// `t` by which they are sorted. Users must have the role of a student or must not have it; `is_student` is `None` for
 /// other kinds.
-pub fn named(
+pub fn find_by_name(
     tx: &mut Tx<'_>,
     kind: &'static RecordKind,
     NameSearch { words, reach, most }: NameSearch<'_>,

@@ -8,7 +8,7 @@ use lyceum_store::Tx;
 use crate::fields;
 use crate::kinds::{CLASS, COURSE, ORG, USER};
 use crate::record::Object;
-use crate::repository::{NameSearch, named};
+use crate::repository::{NameSearch, find_by_name};
 
 /// A user, class or course that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn users(
     is_student: bool,
 ) -> Result<Vec<FoundRecord>> {
     let order = "LOWER(t.family_name), LOWER(t.given_name)";
-    let users = named(tx, &USER, search, order, Some(is_student))?;
+    let users = find_by_name(tx, &USER, search, order, Some(is_student))?;
     let org = |user: &Object| match fields::reference(user, "primaryOrg") {
         "" => user
             .get("roles")
@@ -39,18 +39,18 @@ pub fn users(
         primary => primary.to_owned(),
     };
     let with_orgs = users.into_iter().map(|user| (org(&user), fields::full_name(&user), user));
-    found(tx, search, with_orgs.collect(), "")
+    with_organizations(tx, search, with_orgs.collect(), "")
 }
 
 /// The classes, by title.
 pub fn classes(tx: &mut Tx<'_>, search: NameSearch<'_>) -> Result<Vec<FoundRecord>> {
-    let classes = named(tx, &CLASS, search, "LOWER(t.title)", None)?;
+    let classes = find_by_name(tx, &CLASS, search, "LOWER(t.title)", None)?;
     titled(tx, search, classes, ("school", "classCode"))
 }
 
 /// The courses, by title.
 pub fn courses(tx: &mut Tx<'_>, search: NameSearch<'_>) -> Result<Vec<FoundRecord>> {
-    let courses = named(tx, &COURSE, search, "LOWER(t.title)", None)?;
+    let courses = find_by_name(tx, &COURSE, search, "LOWER(t.title)", None)?;
     titled(tx, search, courses, ("org", "courseCode"))
 }
 
@@ -64,11 +64,11 @@ fn titled(
         let org = fields::reference(&record, org).to_owned();
         (org, fields::text(&record, "title").to_owned(), record)
     });
-    found(tx, search, with_orgs.collect(), code)
+    with_organizations(tx, search, with_orgs.collect(), code)
 }
 
 /// The records with the names of their organizations; each comes with its organization and its name.
-fn found(
+fn with_organizations(
     tx: &mut Tx<'_>,
     search: NameSearch<'_>,
     records: Vec<(String, String, Object)>,

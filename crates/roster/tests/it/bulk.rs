@@ -17,16 +17,16 @@ fn numbered(values: Vec<Result<Value, String>>) -> Lines {
     (1..).zip(values).collect()
 }
 
-/// What is told of each line: id, outcome, faults.
-fn told(outcomes: &[LineOutcome]) -> Vec<Value> {
-    let told = |one: &LineOutcome| match &one.result {
+/// The number, id and outcome or errors of each line.
+fn summary(outcomes: &[LineOutcome]) -> Vec<Value> {
+    let summary = |one: &LineOutcome| match &one.result {
         Ok(outcome) => json!([one.line, one.sourced_id, outcome.word()]),
         Err(problem) => json!([one.line, one.sourced_id, problem.message, problem.details]),
     };
-    outcomes.iter().map(told).collect()
+    outcomes.iter().map(summary).collect()
 }
 
-/// Runs the work and undoes it; answers what was told and what was stored then.
+/// Runs the work and undoes it. Returns the outcomes, and what was stored before the undoing.
 fn tried(
     db: &Db,
     work: impl FnOnce(&mut Tx<'_>) -> Result<Vec<LineOutcome>>,
@@ -41,7 +41,7 @@ fn tried(
                 Ok(())
             })?;
         }
-        seen = Some((told(&outcomes), json!(stored)));
+        seen = Some((summary(&outcomes), json!(stored)));
         Err::<(), _>(Problem::internal("undone"))
     });
     seen.unwrap_or_else(|| panic!("{undone:?}"))
@@ -79,7 +79,7 @@ fn org() -> impl Strategy<Value = Result<Value, String>> {
 }
 
 #[test]
-fn lines_in_a_batch_have_the_same_outcome_as_one_by_one() {
+fn lines_have_the_same_outcome_in_a_batch_as_one_by_one() {
     both(|db| {
         create(db, "orgs", json!({"sourcedId": "s", "name": "S", "type": "school"}));
         let lines = |path: &'static str, one: BoxedStrategy<_>| {
@@ -124,7 +124,7 @@ fn lines_in_a_batch_have_the_same_outcome_as_one_by_one() {
 }
 
 #[test]
-fn more_lines_than_a_batch_are_created_then_the_same_then_changed() {
+fn several_batches_of_lines_are_created_kept_and_changed() {
     both(|db| {
         let org = |n: u32, name: &str| Ok(json!({"sourcedId": format!("c{n}"), "title": name}));
         let all = |name: &str| numbered((0..1201).map(|n| org(n, name)).collect());

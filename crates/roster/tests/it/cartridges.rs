@@ -8,7 +8,7 @@ use lyceum_roster::cartridge::CartridgeContent;
 use lyceum_store::Db;
 use serde_json::{Value, json};
 
-use crate::courses::{course, made, resource};
+use crate::courses::{course, put_course, resource};
 use crate::kit::both;
 
 fn unzipped(db: &Db, id: &str) -> BTreeMap<String, String> {
@@ -84,7 +84,7 @@ fn organization(files: &BTreeMap<String, String>) -> Vec<Value> {
 }
 
 #[test]
-fn a_cartridge_holds_the_tree_in_order_with_every_link_and_file() {
+fn a_cartridge_has_the_tree_in_order_with_all_links_and_files() {
     both(|db| {
         let link = |title: &str, resource: Value| json!({"title": title, "resource": resource});
         let body = course(
@@ -102,9 +102,9 @@ fn a_cartridge_holds_the_tree_in_order_with_every_link_and_file() {
                 {"title": "Another"},
             ]),
         );
-        made(db, &body);
+        put_course(db, &body);
         let files = unzipped(db, "c & d");
-        let due = json!([
+        let expected = json!([
             {"Unit <1>": [
                 ["Video", "https://example.org/v?a=1&b=\"2\""],
                 ["Test", "test"],
@@ -115,7 +115,7 @@ fn a_cartridge_holds_the_tree_in_order_with_every_link_and_file() {
             ]},
             {"Another": []},
         ]);
-        assert_eq!(json!(organization(&files)), due);
+        assert_eq!(json!(organization(&files)), expected);
         assert_eq!(files.len(), 4, "the manifest and three resources");
 
         let one = unzipped(db, "test");

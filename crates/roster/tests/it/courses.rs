@@ -20,7 +20,7 @@ fn post(db: &Db, body: &str) -> Result<WriteOutcome, Problem> {
     db.write_blocking(|tx| structure.create(tx, &Reach::Everything))
 }
 
-pub(crate) fn made(db: &Db, body: &Value) -> WriteOutcome {
+pub(crate) fn put_course(db: &Db, body: &Value) -> WriteOutcome {
     post(db, &body.to_string()).unwrap_or_else(|problem| panic!("{body}: {problem:?}"))
 }
 
@@ -74,8 +74,8 @@ fn records_without_ids_get_stable_ids_and_keep_their_order() {
                 {"title": "Ant", "subComponents": [{"title": "Same"}, {"title": "Same"}]},
             ]),
         );
-        assert_eq!(made(db, &body), WriteOutcome::Created);
-        assert_eq!(made(db, &body), WriteOutcome::Unchanged);
+        assert_eq!(put_course(db, &body), WriteOutcome::Created);
+        assert_eq!(put_course(db, &body), WriteOutcome::Unchanged);
         let read = tree(db, "c");
         let shown = outline(&read);
         assert_eq!(shown["parts"][0]["links"], json!([["b", "b"], ["a", "a"], ["a", "a"]]));
@@ -83,7 +83,7 @@ fn records_without_ids_get_stable_ids_and_keep_their_order() {
         assert_eq!(shown["parts"][1]["parts"].as_array().unwrap().len(), 2);
         let again = json!({"course": read.clone(), "courseStructure": read});
         assert_eq!(
-            made(db, &again),
+            put_course(db, &again),
             WriteOutcome::Unchanged,
             "a syllabus stands for course and tree"
         );
@@ -102,7 +102,7 @@ fn siblings_are_sorted_by_sort_order_title_and_id() {
             part("two-a-1", "A", json!(2)),
             part("minus", "Z", json!(-1)),
         ];
-        made(db, &course("c", json!(parts)));
+        put_course(db, &course("c", json!(parts)));
         let read = tree(db, "c");
         let ids: Vec<&Value> =
             read["subComponents"].as_array().unwrap().iter().map(|p| &p["sourcedId"]).collect();
@@ -192,8 +192,8 @@ fn any_tree_is_read_back_as_it_was_sent() {
                 let body = course(&id, json!(parts));
                 let text = if pretty { format!("{body:#}") } else { body.to_string() };
                 prop_assert_eq!(post(db, &text).unwrap(), WriteOutcome::Created);
-                let due = outline(&body["courseStructure"]);
-                prop_assert_eq!(&outline(&tree(db, &id))["parts"], &due["parts"]);
+                let expected = outline(&body["courseStructure"]);
+                prop_assert_eq!(&outline(&tree(db, &id))["parts"], &expected["parts"]);
                 prop_assert_eq!(post(db, &text).unwrap(), WriteOutcome::Unchanged);
                 Ok(())
             })
@@ -280,7 +280,7 @@ fn cases() -> Vec<(&'static str, Value, &'static str)> {
 }
 
 #[test]
-fn faults_are_named_by_their_whole_path_and_nothing_is_kept() {
+fn errors_are_reported_with_their_whole_path_and_nothing_is_stored() {
     both(|db| {
         for (at, value, path) in cases() {
             let mut body = sound();
@@ -297,12 +297,12 @@ fn faults_are_named_by_their_whole_path_and_nothing_is_kept() {
         }
         let gone = db.read_blocking(|tx| course_tree::read(tx, "c", Status::Active));
         assert_eq!(gone.unwrap_err().kind, ProblemKind::NotFound);
-        assert_eq!(made(db, &sound()), WriteOutcome::Created);
+        assert_eq!(put_course(db, &sound()), WriteOutcome::Created);
     });
 }
 
 #[test]
-fn a_structure_that_is_no_json_object_is_malformed() {
+fn a_structure_that_is_not_a_json_object_is_malformed() {
     both(|db| {
         for broken in [
             "",
@@ -317,7 +317,7 @@ fn a_structure_that_is_no_json_object_is_malformed() {
 }
 
 #[test]
-fn a_structure_takes_no_record_over_and_reports_no_endless_list() {
+fn a_structure_takes_over_no_record_and_reports_a_limited_number_of_errors() {
     both(|db| {
         create(db, "courses", json!({"sourcedId": "old", "title": "Old"}));
         create(
@@ -337,7 +337,7 @@ fn a_structure_takes_no_record_over_and_reports_no_endless_list() {
             {"title": "one", "resource": {"sourcedId": "r"}},
             {"title": "two", "resource": {"sourcedId": "r", "type": "resource"}},
         ]}]);
-        made(db, &course("c", by_name));
+        put_course(db, &course("c", by_name));
         assert_eq!(
             outline(&tree(db, "c"))["parts"][0]["links"],
             json!([["one", "v"], ["two", "v"]])
@@ -366,7 +366,7 @@ fn deleted_parts_leave_the_syllabus_and_are_shown_on_demand() {
                 {"sourcedId": "c3", "title": "c3"},
             ]),
         );
-        made(db, &body);
+        put_course(db, &body);
         let delete = |path: &str, id: &str| {
             let now = rules().now;
             db.write_blocking(|tx| {
@@ -392,7 +392,7 @@ fn deleted_parts_leave_the_syllabus_and_are_shown_on_demand() {
 }
 
 #[test]
-fn ids_are_allocated_to_courses_where_the_server_does_so() {
+fn ids_are_allocated_to_courses_if_the_setting_says_so() {
     both(|db| {
         let mut body = course("c", json!([]));
         body["course"].as_object_mut().unwrap().remove("sourcedId");

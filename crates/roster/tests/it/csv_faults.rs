@@ -237,7 +237,7 @@ fn with_row(file: &str, row: &str) -> Package {
 }
 
 #[test]
-fn a_broken_row_in_any_file_is_named_and_nothing_is_kept() {
+fn a_broken_row_in_any_file_is_reported_and_nothing_is_stored() {
     both(|db| {
         for (file, row, (line, column, value, problem, remedy)) in CASES {
             let report = import_at(db, &with_row(file, row), &ImportOptions::default(), now());
@@ -285,7 +285,7 @@ fn keep_going(package: &Package, db: &lyceum_store::Db) -> (CsvReport, Vec<Vec<S
 fn are_noted(report: &CsvReport, notes: &[u8]) {
     for file in &report.files {
         let rows = notes_of_file(notes, &file.file).unwrap();
-        let of = |came| rows.iter().filter(|row| row.came == came).count() as u64;
+        let count_of = |came| rows.iter().filter(|row| row.came == came).count() as u64;
         let counted = [
             RowOutcome::Created,
             RowOutcome::Updated,
@@ -293,8 +293,8 @@ fn are_noted(report: &CsvReport, notes: &[u8]) {
             RowOutcome::Deleted,
             RowOutcome::Rejected,
         ];
-        let told = [file.created, file.updated, file.unchanged, file.deleted, file.rejected];
-        assert_eq!(counted.map(of), told, "{file:?}: {rows:?}");
+        let counts = [file.created, file.updated, file.unchanged, file.deleted, file.rejected];
+        assert_eq!(counted.map(count_of), counts, "{file:?}: {rows:?}");
         let rows_count = rows.iter().filter(|row| row.line > 1).count() as u64;
         assert_eq!(rows_count, file.rows, "{file:?}: {rows:?}");
     }

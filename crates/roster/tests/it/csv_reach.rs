@@ -50,9 +50,10 @@ fn an_export_of_organizations_is_a_valid_package_of_what_belongs_to_them() {
                 assert!(whole.seen(kind, &reach).contains(id), "{kind} {id} {reach:?}");
             }
             for kind in kinds::ALL {
-                let due = whole.seen(kind.one, &reach).into_iter().map(|id| (kind.one, id));
-                let due = due.filter(|one| all.contains(one) && !left_out.contains(&one.1));
-                let missing: Vec<_> = due.filter(|one| !found.contains(one)).collect();
+                let expected = whole.seen(kind.one, &reach).into_iter().map(|id| (kind.one, id));
+                let expected =
+                    expected.filter(|one| all.contains(one) && !left_out.contains(&one.1));
+                let missing: Vec<_> = expected.filter(|one| !found.contains(one)).collect();
                 assert!(missing.is_empty(), "{missing:?} {reach:?}");
             }
         }
@@ -118,8 +119,9 @@ fn an_import_with_a_limit_names_the_rows_that_change_something_else() {
         replace(&mut package, "users", "Ben", "Benno");
         let report = import_at(db, &package, &options, now());
         assert!(!report.committed);
-        let due = ["orgs.csv:5", "academicSessions.csv:2", "courses.csv:3", "users.csv:3"];
-        assert_eq!(lines(&report), due, "{:#?}", report.faults);
+        let expected_value =
+            ["orgs.csv:5", "academicSessions.csv:2", "courses.csv:3", "users.csv:3"];
+        assert_eq!(lines(&report), expected_value, "{:#?}", report.faults);
         let text = report.faults[3].to_string();
         let expected = "users.csv line 3, sourcedId 'p2': the user does not belong only to the organization 'd1' and all \
                         below it; remove the row, or import it without the limit to organizations";

@@ -227,7 +227,7 @@ fn a_delta_adds_changes_and_deletes() {
 }
 
 #[test]
-fn bulk_keeps_what_the_package_says_nothing_about() {
+fn a_bulk_import_keeps_fields_and_records_that_its_files_lack() {
     both(|db| {
         import_all(db, &Package::whole());
         let text = "sourcedId,name,type,metadata.b\ns1,Renamed,school,\nd1,District,district,2\n";

@@ -42,7 +42,7 @@ fn without_ours(zip: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn a_strict_reader_takes_the_demo() {
+fn a_strict_reader_accepts_the_demo() {
     assert_eq!(breaches(&demo(ExportContent::Standard)), Vec::<String>::new());
     assert_eq!(without_ours(&demo(ExportContent::Complete)), Vec::<String>::new());
     assert_eq!(
@@ -53,7 +53,7 @@ fn a_strict_reader_takes_the_demo() {
 }
 
 #[test]
-fn a_strict_reader_takes_our_export() {
+fn a_strict_reader_accepts_our_export() {
     both(|db| {
         import_zip(db, &demo(ExportContent::Complete));
         add_records_of_the_platform(db);
@@ -75,10 +75,10 @@ fn a_strict_reader_takes_our_export() {
         )
         .unwrap();
         // Ids stay as they are in a complete export.
-        let told = without_ours(&out.into_inner()).join("; ");
-        assert_eq!(told.matches("odd id").count(), 1, "{told}");
-        assert_eq!(told.matches("https://reader.example.org/u").count(), 2, "{told}");
-        assert_eq!(told.split("; ").count(), 3, "{told}");
+        let found = without_ours(&out.into_inner()).join("; ");
+        assert_eq!(found.matches("odd id").count(), 1, "{found}");
+        assert_eq!(found.matches("https://reader.example.org/u").count(), 2, "{found}");
+        assert_eq!(found.split("; ").count(), 3, "{found}");
     });
 }
 
@@ -221,7 +221,7 @@ const FORBIDDEN: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn strict_refuses_what_the_binding_forbids_and_an_import_takes_it() {
+fn strict_mode_refuses_what_the_binding_forbids_and_a_normal_import_accepts_it() {
     both(|db| {
         let strict = ImportOptions { strict: true, ..ImportOptions::default() };
         let report = import_at(db, &strict_package(), &strict, now());
@@ -241,7 +241,7 @@ fn strict_refuses_what_the_binding_forbids_and_an_import_takes_it() {
 }
 
 #[test]
-fn a_package_that_strict_takes_is_one_that_the_strict_reader_takes() {
+fn strict_mode_accepts_only_packages_that_the_strict_reader_accepts() {
     let zip = strict_package().zip();
     assert_eq!(breaches(&zip), Vec::<String>::new());
     for (file, text, _) in FORBIDDEN {
@@ -284,7 +284,7 @@ fn a_dangling_optional_reference_is_left_out_with_a_warning() {
 }
 
 #[test]
-fn a_user_with_an_unknown_agent_keeps_all_else() {
+fn a_user_with_an_unknown_agent_is_imported_without_it() {
     both(|db| {
         let mut package = Package::whole();
         let users = package.0.get_mut("users").unwrap();

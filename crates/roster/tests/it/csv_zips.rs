@@ -78,7 +78,7 @@ fn files_that_are_not_packages_are_refused_with_a_reason() {
 }
 
 #[test]
-fn names_and_links_that_lead_outside_are_refused() {
+fn names_and_links_that_lead_out_of_the_folder_are_refused() {
     for name in ["../orgs.csv", "a/../../orgs.csv", "/orgs.csv", "a\\orgs.csv", "C:orgs.csv"] {
         refused(zipped(|zip| add(zip, name, ORGS)), "points outside");
     }

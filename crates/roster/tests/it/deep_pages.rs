@@ -139,9 +139,10 @@ fn page(db: &Db, path: &str, reach: &Reach, offset: u64, limit: u64) -> RecordPa
     let (offset, limit) = (offset.to_string(), limit.to_string());
     let parameters =
         ListParameters { limit: Some(&limit), offset: Some(&offset), ..ListParameters::default() };
-    let asked = query(collection(path), None, reach.clone(), &parameters, db.dialect()).unwrap();
+    let list_query =
+        query(collection(path), None, reach.clone(), &parameters, db.dialect()).unwrap();
     let view = RecordView { base_url: BASE, dialect: rules().dialect, fields: None };
-    db.read_blocking(|tx| repository::list(tx, &asked, &view)).unwrap()
+    db.read_blocking(|tx| repository::list(tx, &list_query, &view)).unwrap()
 }
 
 /// Pages of the reach are parts of the list that an unlimited caller reads, without the records outside of the reach.
@@ -149,19 +150,19 @@ fn pages_agree(db: &Db, reach: &Reach, random: &mut RandomStream) {
     let whole = WholeRoster::read(db);
     for path in COUNTED {
         let seen = whole.seen(collection(path).kind.one, reach);
-        let (mut due, _) = listed(db, path, &Reach::Everything, "100");
-        due.retain(|id| seen.contains(id));
-        let total = due.len() as u64;
+        let (mut expected, _) = listed(db, path, &Reach::Everything, "100");
+        expected.retain(|id| seen.contains(id));
+        let total = expected.len() as u64;
         for _ in 0..6 {
             let (offset, limit) = (random.below(total + 3), 1 + random.below(6));
             let page = page(db, path, reach, offset, limit);
             let found = ids(&page);
-            let from = due.len().min(usize::try_from(offset).unwrap());
-            let to = due.len().min(from + usize::try_from(limit).unwrap());
-            assert_eq!(found, due[from..to], "{path} {reach:?} offset {offset} limit {limit}");
+            let from = expected.len().min(usize::try_from(offset).unwrap());
+            let to = expected.len().min(from + usize::try_from(limit).unwrap());
+            assert_eq!(found, expected[from..to], "{path} {reach:?} offset {offset} limit {limit}");
             assert_eq!(
                 (page.total, page.next.is_some()),
-                (total, to < due.len()),
+                (total, to < expected.len()),
                 "{path} {reach:?}"
             );
         }

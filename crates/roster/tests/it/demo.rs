@@ -43,7 +43,7 @@ fn sizes_out_of_range_are_refused() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_reference_has_a_target() {
     for (students, seed) in [(1, 1), (60, 2), (2_500, 3)] {
         let tables = tables(&network(students, seed).1);
         let ids: HashMap<&str, HashSet<&str>> = tables

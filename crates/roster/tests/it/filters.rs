@@ -189,7 +189,7 @@ fn the_engine_agrees_with_the_naive_evaluator() {
                 let text = written(&expr);
                 prop_assert_eq!(&parse(&text).unwrap(), &expr, "the grammar reads {}", text);
                 let all = text.contains("status");
-                let due: Vec<&str> = everyone
+                let expected: Vec<&str> = everyone
                     .iter()
                     .filter(|user| all || user["status"] == "active")
                     .filter(|user| naive::passes(user, &expr))
@@ -201,8 +201,8 @@ fn the_engine_agrees_with_the_naive_evaluator() {
                     ..ListParameters::default()
                 };
                 let found = list(db, "users", None, &parameters).unwrap();
-                prop_assert_eq!(ids(&found), due.clone(), "{}", text);
-                prop_assert_eq!(found.total, due.len() as u64);
+                prop_assert_eq!(ids(&found), expected.clone(), "{}", text);
+                prop_assert_eq!(found.total, expected.len() as u64);
                 Ok(())
             })
             .unwrap();

@@ -56,9 +56,9 @@ pub(crate) fn list(
     scope: Option<PathScope>,
     parameters: &ListParameters<'_>,
 ) -> lyceum_core::Result<RecordPage> {
-    let asked = query(collection(path), scope, Reach::Everything, parameters, db.dialect())?;
+    let list_query = query(collection(path), scope, Reach::Everything, parameters, db.dialect())?;
     let view = RecordView { base_url: BASE, dialect: PayloadDialect::Platform, fields: None };
-    db.read_blocking(|tx| repository::list(tx, &asked, &view))
+    db.read_blocking(|tx| repository::list(tx, &list_query, &view))
 }
 
 pub(crate) fn records(listed: &RecordPage) -> Vec<Value> {

@@ -77,7 +77,7 @@ fn offsets_and_cursors_visit_every_record_once() {
 }
 
 #[test]
-fn offsets_stay_right_when_records_go() {
+fn offsets_stay_correct_when_records_are_deleted() {
     both(|db| {
         courses(db, 600);
         for n in (0..600).step_by(3) {
@@ -169,7 +169,7 @@ fn search_looks_into_names_and_codes() {
 }
 
 /// What a list costs: `low`, `high`, or whether few records are found.
-fn told(
+fn expected_cost(
     db: &Db,
     path: &str,
     scope: Option<PathScope>,
@@ -192,7 +192,7 @@ fn a_list_is_read_at_once_only_if_its_records_are_few() {
     both(|db| {
         courses(db, 1600);
         let by = |path: &str, filter: &str| {
-            told(
+            expected_cost(
                 db,
                 path,
                 None,
@@ -219,7 +219,12 @@ fn a_list_is_read_at_once_only_if_its_records_are_few() {
             assert_eq!(by(path, filter), "high", "{path}?filter={filter}");
         }
         let page = |path: &str, sort, offset| {
-            told(db, path, None, &ListParameters { sort, offset, ..ListParameters::default() })
+            expected_cost(
+                db,
+                path,
+                None,
+                &ListParameters { sort, offset, ..ListParameters::default() },
+            )
         };
         assert_eq!(page("students", None, Some("100000")), "low");
         assert_eq!(page("students", Some("sourcedId"), None), "high", "it walks through everybody");
@@ -229,7 +234,7 @@ fn a_list_is_read_at_once_only_if_its_records_are_few() {
             let all = collections::ROSTERING.iter().chain(collections::GRADEBOOK);
             let scoped = *all.clone().find(|scoped| scoped.path == path).unwrap();
             let scope = PathScope { scoped, ids: vec![("classSourcedId", "c".to_owned())] };
-            told(db, scoped.of, Some(scope), &ListParameters::default())
+            expected_cost(db, scoped.of, Some(scope), &ListParameters::default())
         };
         assert_eq!(scoped("/classes/{classSourcedId}/students"), "few");
         assert_eq!(scoped("/classes/{classSourcedId}/lineItems"), "few");

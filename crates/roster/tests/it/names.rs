@@ -54,7 +54,7 @@ fn people_are_found_by_the_beginnings_of_words_without_case_and_accents() {
         for (id, name, role, school) in names {
             create(db, "users", user(id, name, role, school));
         }
-        for (text, due) in [
+        for (text, expected) in [
             ("zoe", vec!["zoe"]),
             ("ZOË nun", vec!["zoe"]),
             ("nunez zo", vec!["zoe"]),
@@ -67,7 +67,7 @@ fn people_are_found_by_the_beginnings_of_words_without_case_and_accents() {
             ("zoe x", vec![]),
             ("", vec![]),
         ] {
-            assert_eq!(found(db, text), due, "{text}");
+            assert_eq!(found(db, text), expected, "{text}");
         }
         let zoe = &students(db, "zoe", &Reach::Everything)[0];
         assert_eq!(
@@ -95,21 +95,23 @@ fn classes_and_courses_are_found_by_title_and_code_within_the_reach() {
             records::course(db, &format!("c-{school}"), school, "Math");
             records::class(db, &format!("k-{school}"), &format!("c-{school}"), school);
         }
-        for (reach, due) in [
+        for (reach, expected) in [
             (Reach::Everything, vec!["east", "north"]),
             (Reach::organizations(["east"]).unwrap(), vec!["east"]),
         ] {
             let words = name_words("cou");
             let input = NameSearch { words: &words, reach: &reach, most: 10 };
             let courses = db.read_blocking(|tx| search::courses(tx, input)).unwrap();
-            let due_courses: Vec<String> = due.iter().map(|school| format!("c-{school}")).collect();
+            let due_courses: Vec<String> =
+                expected.iter().map(|school| format!("c-{school}")).collect();
             assert_eq!(ids(&courses), due_courses);
             let words = name_words("class k");
             let input = NameSearch { words: &words, reach: &reach, most: 10 };
             let classes = db.read_blocking(|tx| search::classes(tx, input)).unwrap();
-            let due_classes: Vec<String> = due.iter().map(|school| format!("k-{school}")).collect();
+            let due_classes: Vec<String> =
+                expected.iter().map(|school| format!("k-{school}")).collect();
             assert_eq!(ids(&classes), due_classes);
-            assert_eq!(classes[0].about, [due[0]]);
+            assert_eq!(classes[0].about, [expected[0]]);
         }
         // A title may have any number of long words; a few of them are enough.
         let title = "Überlänge".repeat(200) + &" word".repeat(500);
@@ -121,7 +123,7 @@ fn classes_and_courses_are_found_by_title_and_code_within_the_reach() {
 }
 
 #[test]
-fn names_of_before_are_found_after_the_job_of_the_upgrade() {
+fn names_stored_by_an_earlier_release_are_found_after_the_job_of_the_upgrade() {
     let former: Vec<Migration> = migrations().into_iter().filter(|one| one.version < 107).collect();
     both_stores(&former, |target| {
         let db = Db::open(target, &former).unwrap();
@@ -155,7 +157,7 @@ fn names_of_before_are_found_after_the_job_of_the_upgrade() {
 }
 
 #[test]
-fn a_job_for_words_that_always_fails_is_followed_by_another_one() {
+fn a_name_words_job_that_always_fails_is_followed_by_another_one() {
     both(|db| {
         records::school(db, "s", "School");
         create(db, "users", user("u", ("Anna", "Example"), "student", "s"));

@@ -155,7 +155,7 @@ fn deleting_a_user_with_what_refers_to_it_deletes_the_demographics() {
 }
 
 #[test]
-fn a_purge_leaves_a_record_that_an_import_under_way_refers_to() {
+fn a_purge_keeps_a_record_to_which_a_running_import_refers() {
     both(|db| {
         create(db, "orgs", org("purged", &json!({})));
         delete(db, "orgs", "purged", rules().now);

@@ -27,10 +27,10 @@ pub(crate) fn listed(db: &Db, path: &str, reach: &Reach, limit: &str) -> (Vec<St
             cursor: Some(&at).filter(|at| !at.is_empty()).map(String::as_str),
             ..ListParameters::default()
         };
-        let asked =
+        let list_query =
             query(collection(path), None, reach.clone(), &parameters, db.dialect()).unwrap();
         let view = RecordView { base_url: BASE, dialect: rules().dialect, fields: None };
-        let page = db.read_blocking(|tx| repository::list(tx, &asked, &view)).unwrap();
+        let page = db.read_blocking(|tx| repository::list(tx, &list_query, &view)).unwrap();
         let page_ids =
             records(&page).into_iter().map(|one| one["sourcedId"].as_str().unwrap().to_owned());
         ids.extend(page_ids);
@@ -43,18 +43,20 @@ pub(crate) fn listed(db: &Db, path: &str, reach: &Reach, limit: &str) -> (Vec<St
 fn agrees(db: &Db, reach: &Reach) {
     let whole = WholeRoster::read(db);
     for kind in kinds::ALL {
-        let mut due = whole.seen(kind.one, reach);
+        let mut expected = whole.seen(kind.one, reach);
         for limit in ["3", "100"] {
             let (mut found, total) = listed(db, kind.path, reach, limit);
-            assert_eq!(total, due.len() as u64, "{} {reach:?}", kind.one);
+            assert_eq!(total, expected.len() as u64, "{} {reach:?}", kind.one);
             found.sort();
-            due.sort();
-            assert_eq!(found, due, "{} {reach:?}", kind.one);
+            expected.sort();
+            assert_eq!(found, expected, "{} {reach:?}", kind.one);
         }
         for id in whole.seen(kind.one, &Reach::Everything) {
-            let of = collection(kind.path);
-            let read = db.read_blocking(|tx| repository::find_in(tx, &of, &id, reach)).unwrap();
-            assert_eq!(read.is_some(), due.contains(&id), "{} {id} {reach:?}", kind.one);
+            let own_collection = collection(kind.path);
+            let read = db
+                .read_blocking(|tx| repository::find_in(tx, &own_collection, &id, reach))
+                .unwrap();
+            assert_eq!(read.is_some(), expected.contains(&id), "{} {id} {reach:?}", kind.one);
         }
     }
 }
@@ -135,11 +137,11 @@ fn an_import_while_schools_move_leaves_exact_lists() {
         let whole = WholeRoster::read(db);
         for _ in 0..4 {
             let reach = reach(&mut random);
-            let mut due = whole.seen("user", &reach);
+            let mut expected = whole.seen("user", &reach);
             let (mut found, total) = listed(db, "users", &reach, "100");
-            due.sort();
+            expected.sort();
             found.sort();
-            assert_eq!((total, found), (due.len() as u64, due), "{reach:?}");
+            assert_eq!((total, found), (expected.len() as u64, expected), "{reach:?}");
         }
     });
 }

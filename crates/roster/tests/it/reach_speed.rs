@@ -44,11 +44,11 @@ fn page_ms(users: u64, reached: u64) -> f64 {
     }
     let reach = Reach::organizations(["d"]).unwrap();
     let parameters = ListParameters { limit: Some("100"), ..ListParameters::default() };
-    let asked = query(collection("users"), None, reach, &parameters, db.dialect()).unwrap();
+    let list_query = query(collection("users"), None, reach, &parameters, db.dialect()).unwrap();
     let view = RecordView { base_url: BASE, dialect: rules().dialect, fields: None };
     let times = (0..20).map(|_| {
         let begun = Instant::now();
-        let page = db.read_blocking(|tx| repository::list(tx, &asked, &view)).unwrap();
+        let page = db.read_blocking(|tx| repository::list(tx, &list_query, &view)).unwrap();
         assert_eq!((page.count, page.total), (100.min(reached), reached));
         begun.elapsed().as_secs_f64() * 1e3
     });
@@ -86,11 +86,11 @@ fn page_at_ms(db: &Db, offset: usize, filter: Option<&str>) -> f64 {
         ..ListParameters::default()
     };
     let reach = Reach::organizations(["d"]).unwrap();
-    let asked = query(collection("users"), None, reach, &parameters, db.dialect()).unwrap();
+    let list_query = query(collection("users"), None, reach, &parameters, db.dialect()).unwrap();
     let view = RecordView { base_url: BASE, dialect: rules().dialect, fields: None };
     let times = (0..5).map(|_| {
         let begun = Instant::now();
-        let page = db.read_blocking(|tx| repository::list(tx, &asked, &view)).unwrap();
+        let page = db.read_blocking(|tx| repository::list(tx, &list_query, &view)).unwrap();
         assert_eq!(page.count, 100);
         begun.elapsed().as_secs_f64() * 1e3
     });
@@ -180,11 +180,11 @@ fn add_school(db: &Db, school: &str, users: u64) {
 fn first_page_ms(db: &Db, path: &str, school: &str, users: u64) -> f64 {
     let reach = Reach::organizations([school]).unwrap();
     let parameters = ListParameters { limit: Some("100"), ..ListParameters::default() };
-    let asked = query(collection(path), None, reach, &parameters, db.dialect()).unwrap();
+    let list_query = query(collection(path), None, reach, &parameters, db.dialect()).unwrap();
     let view = RecordView { base_url: BASE, dialect: rules().dialect, fields: None };
     let times = (0..10).map(|_| {
         let begun = Instant::now();
-        let page = db.read_blocking(|tx| repository::list(tx, &asked, &view)).unwrap();
+        let page = db.read_blocking(|tx| repository::list(tx, &list_query, &view)).unwrap();
         assert_eq!((page.count, page.total), (100, users), "{path}");
         begun.elapsed().as_secs_f64() * 1e3
     });

@@ -163,7 +163,7 @@ fn a_limited_client_creates_no_default_class_outside_of_its_reach() {
 }
 
 #[test]
-fn a_school_is_placed_right_when_the_one_above_moves_at_the_same_moment() {
+fn a_school_is_placed_correctly_when_its_parent_moves_at_the_same_moment() {
     both(|db| {
         for round in 0..5 {
             let org = |id: &str, parent: Option<String>| {
@@ -173,13 +173,13 @@ fn a_school_is_placed_right_when_the_one_above_moves_at_the_same_moment() {
             let (state, district) = (format!("state-{round}"), format!("district-{round}"));
             create(db, "orgs", org(&state, None));
             create(db, "orgs", org(&district, None));
-            let of = collection("orgs");
+            let orgs = collection("orgs");
             let school = object(org(&format!("school-{round}"), Some(district.clone())));
             let to = object(json!({ "parent": { "sourcedId": state } }));
             let (created, moved) = race::at_once(
                 db,
-                move |tx| write::create(tx, of, school.clone(), &rules()),
-                move |tx| write::patch(tx, of, &district, &to, None, &rules()),
+                move |tx| write::create(tx, orgs, school.clone(), &rules()),
+                move |tx| write::patch(tx, orgs, &district, &to, None, &rules()),
             );
             created.unwrap();
             moved.unwrap();
@@ -189,7 +189,7 @@ fn a_school_is_placed_right_when_the_one_above_moves_at_the_same_moment() {
 }
 
 #[test]
-fn a_write_that_relies_on_the_place_of_a_school_excludes_its_move() {
+fn a_write_that_relies_on_the_district_of_a_school_blocks_its_move() {
     both(|db| {
         for round in 0..5 {
             let (near, far, school) =

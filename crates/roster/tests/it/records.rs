@@ -185,9 +185,9 @@ fn every_kind_round_trips_through_both_stores() {
                     .unwrap();
                     let stored =
                         db.read_blocking(|tx| repository::find(tx, kind, &id)).unwrap().unwrap();
-                    let mut due = Value::Object(sent);
-                    due["dateLastModified"] = now.to_string().into();
-                    prop_assert_eq!(shown(&stored.body, stored.extra.as_deref()), due);
+                    let mut expected = Value::Object(sent);
+                    expected["dateLastModified"] = now.to_string().into();
+                    prop_assert_eq!(shown(&stored.body, stored.extra.as_deref()), expected);
                     Ok(())
                 })
                 .unwrap_or_else(|error| panic!("{}: {error}", kind.one));
@@ -196,7 +196,7 @@ fn every_kind_round_trips_through_both_stores() {
 }
 
 #[test]
-fn the_standard_shows_no_extra_member() {
+fn the_standard_dialect_shows_no_extra_member() {
     let sent = json!({
         "sourcedId": "c", "title": "x", "course": {"sourcedId": "c"}, "school": {"sourcedId": "s"},
         "terms": [{"sourcedId": "t"}], "org": {"sourcedId": "s"}, "colour": "red",
@@ -236,7 +236,7 @@ fn in_both(kind: &'static RecordKind, sent: Value) -> [Value; 2] {
 }
 
 #[test]
-fn lists_show_the_standard_what_it_knows_and_the_platform_all() {
+fn lists_have_known_members_in_the_standard_dialect_and_all_in_the_platform_dialect() {
     let values = json!([{"itemValueLHS": "A", "itemValueRHS": "4", "value": "top"}]);
     let scale = json!({"sourcedId": "s", "title": "x", "type": "y", "class": {"sourcedId": "c"},
         "scoreScaleValue": values, "colour": "red"});

@@ -60,8 +60,8 @@ fn id(value: &Value) -> &str {
 fn told_at_every_door(db: &Db, path: &str, value: &Value, is_new: bool) -> Vec<Problem> {
     let (of, rules) = (collection(path), &rules());
     let id = id(value);
-    let mut told = Vec::new();
-    let mut tell = |result: Result<()>| told.push(result.unwrap_err());
+    let mut problems = Vec::new();
+    let mut tell = |result: Result<()>| problems.push(result.unwrap_err());
     let sent = || object(value.clone());
     if is_new {
         tell(db.write_blocking(|tx| write::create(tx, of, sent(), rules).map(drop)));
@@ -73,7 +73,7 @@ fn told_at_every_door(db: &Db, path: &str, value: &Value, is_new: bool) -> Vec<P
     tell(db.write_blocking(|tx| bulk::load(tx, of, &lines, true, rules).map(drop)));
     let outcomes = db.write_blocking(|tx| bulk::load(tx, of, &lines, false, rules)).unwrap();
     tell(outcomes.into_iter().next().unwrap().result.map(drop));
-    told
+    problems
 }
 
 fn refused_everywhere(db: &Db, path: &str, value: &Value, is_new: bool, fault: &str) {
@@ -170,9 +170,9 @@ fn deleted_records_get_no_new_children_in_any_interface() {
 fn demographics_belong_to_a_user_in_every_interface() {
     both(|db| {
         network(db);
-        let of = |user: &str| json!({"sourcedId": user, "birthDate": "2015-03-01"});
-        refused_everywhere(db, "demographics", &of("nobody"), true, "demographics.sourcedId");
-        create(db, "demographics", of("u"));
+        let record = |user: &str| json!({"sourcedId": user, "birthDate": "2015-03-01"});
+        refused_everywhere(db, "demographics", &record("nobody"), true, "demographics.sourcedId");
+        create(db, "demographics", record("u"));
     });
 }
 
@@ -266,11 +266,11 @@ fn imported_files_obey_the_rules_of_stored_records() {
         let sound = "k2,,,K2,,c,,scheduled,,s,t,,,";
         let package = classes(&["k1,,,K1,,c,,scheduled,,d,t,,,", sound]);
         let report = import_at(db, &package, &ImportOptions::default(), now());
-        let told = serde_json::to_string(&report).unwrap();
-        assert_eq!(report.fault_count, 1, "{told}");
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(report.fault_count, 1, "{text}");
         assert!(
-            told.contains("schoolSourcedId") && told.contains("has the type 'department'"),
-            "{told}"
+            text.contains("schoolSourcedId") && text.contains("has the type 'department'"),
+            "{text}"
         );
         import_all(db, &classes(&[sound]));
     });
@@ -344,7 +344,7 @@ fn at_once(one: impl FnOnce() + Send, other: impl FnOnce() + Send) {
 const ROUNDS: usize = 40;
 
 #[test]
-fn two_moves_at_once_close_no_cycle() {
+fn two_concurrent_moves_create_no_cycle() {
     both(|db| {
         network(db);
         for (child, parent) in [("a1", None), ("a2", Some("a1")), ("b1", None), ("b2", Some("b1"))]
@@ -367,7 +367,7 @@ fn two_moves_at_once_close_no_cycle() {
 }
 
 #[test]
-fn a_parent_that_moves_while_a_child_comes_leaves_no_tree_of_two_courses() {
+fn a_parent_that_moves_while_a_child_is_added_creates_no_tree_of_two_courses() {
     both(|db| {
         network(db);
         create(db, COMPONENTS, component("top", "c", None));
@@ -392,7 +392,7 @@ fn a_parent_that_moves_while_a_child_comes_leaves_no_tree_of_two_courses() {
 }
 
 #[test]
-fn a_school_that_becomes_a_department_while_a_class_comes_has_no_class() {
+fn a_school_that_becomes_a_department_while_a_class_is_added_has_no_class() {
     both(|db| {
         network(db);
         for round in 0..ROUNDS {
@@ -418,7 +418,7 @@ fn a_school_that_becomes_a_department_while_a_class_comes_has_no_class() {
 }
 
 #[test]
-fn records_that_are_written_together_make_no_cycle() {
+fn records_that_are_written_together_create_no_cycle() {
     both(|db| {
         network(db);
         for id in ["a", "b"] {
@@ -448,7 +448,7 @@ fn records_that_are_written_together_make_no_cycle() {
 }
 
 #[test]
-fn a_purge_leaves_a_record_that_something_new_refers_to() {
+fn a_purge_keeps_a_record_to_which_a_new_one_refers() {
     both(|db| {
         network(db);
         for round in 0..5 {
@@ -475,7 +475,7 @@ fn a_purge_leaves_a_record_that_something_new_refers_to() {
 }
 
 #[test]
-fn two_orgs_that_move_below_each_other_make_no_cycle() {
+fn two_orgs_that_move_below_each_other_create_no_cycle() {
     both(|db| {
         network(db);
         for round in 0..5 {

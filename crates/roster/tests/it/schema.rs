@@ -24,15 +24,15 @@ fn columns_follow_the_declarations() {
                      WHERE table_name = $1"
                 }
             };
-            let mut made = BTreeSet::new();
+            let mut created = BTreeSet::new();
             db.read_blocking(|tx| {
                 tx.query(sql, &[kind.table.into()], |row| {
-                    made.insert(row.text(0)?.to_owned());
+                    created.insert(row.text(0)?.to_owned());
                     Ok(true)
                 })
             })
             .unwrap();
-            assert_eq!(made, declared, "table {}", kind.table);
+            assert_eq!(created, declared, "table {}", kind.table);
         }
     });
 }

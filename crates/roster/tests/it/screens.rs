@@ -26,7 +26,7 @@ fn all(classes: &[ListedClass]) -> (Vec<usize>, usize) {
 }
 
 #[test]
-fn classes_stand_by_school_with_their_members_and_can_be_chosen() {
+fn classes_are_sorted_by_school_and_filtered() {
     both(|db| {
         for (school, subject) in [("north", "Reading"), ("east", "Math")] {
             records::school(db, school, &format!("School {school}"));
@@ -69,7 +69,7 @@ fn classes_stand_by_school_with_their_members_and_can_be_chosen() {
 }
 
 #[test]
-fn members_of_a_class_have_an_enrollment_that_counts_today() {
+fn members_of_a_class_have_an_enrollment_that_is_current_today() {
     both(|db| {
         records::school(db, "s", "School");
         records::course(db, "c", "s", "Math");
@@ -124,7 +124,7 @@ fn members_of_a_class_have_an_enrollment_that_counts_today() {
 }
 
 #[test]
-fn courses_stand_by_title_and_can_be_chosen_by_subject() {
+fn courses_are_sorted_by_title_and_filtered_by_subject() {
     both(|db| {
         records::school(db, "s", "School");
         records::course(db, "b", "s", "Math");
@@ -178,9 +178,9 @@ fn the_report_of_an_import_has_the_outcome_of_each_row() {
             b"file,line,id,came\norgs,2,annex,created\norgs,3,,rejected\nusers,2,ann,unchanged\n";
         let all = rows(&import, notes, "orgs", "").unwrap();
         assert_eq!(all.outcomes, [RowOutcome::Created, RowOutcome::Rejected]);
-        let told: Vec<(u64, &str)> =
+        let found: Vec<(u64, &str)> =
             all.rows.iter().map(|one| (one.row.line, one.problem.as_str())).collect();
-        assert_eq!(told, [(2, ""), (3, "is not a type")]);
+        assert_eq!(found, [(2, ""), (3, "is not a type")]);
         let refused = rows(&import, notes, "orgs", "rejected").unwrap();
         assert_eq!((refused.rows.len(), refused.outcomes.len()), (1, 2));
         assert_eq!(

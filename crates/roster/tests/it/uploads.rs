@@ -47,7 +47,7 @@ fn forget(db: &Db) -> Vec<String> {
 }
 
 fn is_forgotten(import: &Import) {
-    assert_eq!((import.noted(), import.rejects.as_deref()), (None, None));
+    assert_eq!((import.outcomes_sha256(), import.rejects.as_deref()), (None, None));
     let report = import.report.as_ref().unwrap();
     assert_eq!((&report["faults"], &report["fault_count"]), (&json!([]), &json!(1)));
 }
@@ -100,7 +100,7 @@ fn files_of_an_import_that_is_being_read_are_forgotten_at_its_end() {
 }
 
 #[test]
-fn reports_of_before_name_remedies_after_the_migration() {
+fn reports_of_earlier_releases_have_remedies_after_the_migration() {
     lyceum_testkit::both_stores(&[], |target| {
         let before = MIGRATIONS.iter().position(|one| one.version == 109).unwrap();
         let db = Db::open(target, &MIGRATIONS[..before]).unwrap();
@@ -117,7 +117,7 @@ fn reports_of_before_name_remedies_after_the_migration() {
             tx.query_one("SELECT report FROM imports", &[], |row| row.string(0))
         });
         let report: Value = serde_json::from_str(&report.unwrap().unwrap()).unwrap();
-        let due = json!({ "faults": [{ "problem": "is \"mend\": x", "remedy": "write 1" }] });
-        assert_eq!(report, due);
+        let expected = json!({ "faults": [{ "problem": "is \"mend\": x", "remedy": "write 1" }] });
+        assert_eq!(report, expected);
     });
 }

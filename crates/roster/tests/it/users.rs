@@ -23,7 +23,7 @@ fn people(db: &Db) {
 }
 
 #[test]
-fn an_agent_that_is_one_already_changes_nothing() {
+fn adding_an_existing_agent_changes_nothing() {
     both(|db| {
         people(db);
         let now = rules().now;
@@ -47,7 +47,7 @@ fn an_agent_that_is_one_already_changes_nothing() {
 }
 
 #[test]
-fn a_purged_user_leaves_no_password_behind() {
+fn the_password_of_a_purged_user_is_deleted() {
     both(|db| {
         people(db);
         let now = rules().now;

@@ -123,7 +123,7 @@ fn filters_by_words_find_what_the_records_show() {
 #[test]
 fn names_that_only_version_1_2_has_are_refused() {
     both(|db| {
-        for (filter, told) in [
+        for (filter, message) in [
             ("roles.role='student'", "in OneRoster 1.1, user has no field 'roles.role'"),
             ("pronouns='x'", "in OneRoster 1.1, user has no field 'pronouns'"),
             ("role.name='x'", "in OneRoster 1.1, user has no field 'role.name'"),
@@ -132,7 +132,7 @@ fn names_that_only_version_1_2_has_are_refused() {
         ] {
             let parameters = ListParameters { filter: Some(filter), ..ListParameters::default() };
             let refused = list(db, "users", &parameters).unwrap_err();
-            assert!(refused.message.starts_with(told), "{}", refused.message);
+            assert!(refused.message.starts_with(message), "{}", refused.message);
         }
         for sort in ["role", "orgs", "roles", "pronouns"] {
             let parameters = ListParameters { sort: Some(sort), ..ListParameters::default() };

@@ -35,12 +35,12 @@ fn faults(kind: &'static RecordKind, value: &Value) -> Vec<String> {
 #[test]
 fn an_unknown_status_is_refused_and_does_not_delete() {
     for status in ["inactive", "ACTIVE", "deleted"] {
-        let told = faults(
+        let errors = faults(
             &COURSE,
             &json!({"sourcedId": "c", "title": "x", "courseCode": "", "status": status}),
         );
         assert_eq!(
-            told,
+            errors,
             [format!("course.status: must be 'active' or 'tobedeleted' (got \"{status}\")")]
         );
     }
@@ -55,28 +55,28 @@ fn titles_are_strings_that_are_not_empty() {
             let mut record: Object = object(record);
             record.retain(|name, _| name == "sourcedId" || kind.field(name).is_some());
             record.insert(field.into(), value.clone());
-            let told = faults(kind, &Value::Object(record));
+            let errors = faults(kind, &Value::Object(record));
             assert!(
-                told[0].starts_with(&format!("{}.{field}: must ", kind.one)),
-                "{value} {told:?}"
+                errors[0].starts_with(&format!("{}.{field}: must ", kind.one)),
+                "{value} {errors:?}"
             );
         }
     }
-    let told = faults(&USER, &{
+    let errors = faults(&USER, &{
         let mut user = user(&json!([]));
         user["familyName"] = " ".into();
         user
     });
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("user.familyName: must not be blank"), "{told:?}");
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors[0].starts_with("user.familyName: must not be blank"), "{errors:?}");
 }
 
 #[test]
-fn grades_are_those_of_the_table_wherever_grades_stand() {
+fn grades_outside_of_the_table_are_refused_in_every_field() {
     for grade in ["banana", "99", "", "-2"] {
-        let told = faults(&USER, &user(&json!(["03", grade])));
-        assert!(told[0].starts_with("user.grades[1]: must be a grade"), "{told:?}");
-        assert!(told[0].ends_with(&format!("(got '{grade}')")), "{told:?}");
+        let errors = faults(&USER, &user(&json!(["03", grade])));
+        assert!(errors[0].starts_with("user.grades[1]: must be a grade"), "{errors:?}");
+        assert!(errors[0].ends_with(&format!("(got '{grade}')")), "{errors:?}");
         let resource =
             json!({"sourcedId": "r", "vendorResourceId": "v", "metadata": {"grades": [grade]}});
         assert!(faults(&RESOURCE, &resource)[0].starts_with("resource.metadata.grades[0]: "));
@@ -97,10 +97,10 @@ fn grades_are_stored_as_sent_and_found_by_value() {
         create(db, "users", user(&grades));
         let stored = db.read_blocking(|tx| repository::find(tx, &USER, "u")).unwrap().unwrap();
         let stored = members(&stored.body, None).unwrap();
-        let due =
+        let expected =
             json!(["PK", "KG", "-1", "00", "3", "12", "13", "IT", "PR", "TK", "PS", "UG", "Other"]);
-        assert_eq!(stored["grades"], due);
-        for (asked, is_found) in [
+        assert_eq!(stored["grades"], expected);
+        for (grade, is_found) in [
             ("0", true),
             ("K", true),
             ("kg", true),
@@ -109,16 +109,16 @@ fn grades_are_stored_as_sent_and_found_by_value() {
             ("ug", true),
             ("1", false),
         ] {
-            let filter = format!("grades~'{asked}'");
+            let filter = format!("grades~'{grade}'");
             let parameters = ListParameters { filter: Some(&filter), ..ListParameters::default() };
             let found = !ids(&list(db, "users", None, &parameters).unwrap()).is_empty();
-            assert_eq!(found, is_found, "{asked}");
+            assert_eq!(found, is_found, "{grade}");
         }
     });
 }
 
 #[test]
-fn grades_of_before_are_found_by_value_after_the_migration() {
+fn grades_of_earlier_releases_are_found_by_value_after_the_migration() {
     lyceum_testkit::both_stores(&[], |target| {
         let before = MIGRATIONS.iter().position(|one| one.version == 77).unwrap();
         let db = Db::open(target, &MIGRATIONS[..before]).unwrap();
@@ -145,14 +145,15 @@ fn grades_of_before_are_found_by_value_after_the_migration() {
                 tx.all(sql, &[], |row| Ok((row.string(0)?, row.string(1)?, row.int(2)?)))
             })
             .unwrap();
-        let due = [
+        let expected = [
             ("user.grades", "00", 1),
             ("user.grades", "00", 2),
             ("course.grades", "-1", 3),
             ("user.roles.role", "k", 4),
         ];
-        let due = due.map(|(field, value, owner)| (field.to_owned(), value.to_owned(), owner));
-        assert_eq!(found, due);
+        let expected =
+            expected.map(|(field, value, owner)| (field.to_owned(), value.to_owned(), owner));
+        assert_eq!(found, expected);
     });
 }
 
@@ -167,8 +168,11 @@ fn metadata_of_a_resource_is_checked() {
         (json!({"type": 5}), "type: "),
         (json!({"grades": "03"}), "grades: must be an array"),
     ] {
-        let told = faults(&RESOURCE, &resource(metadata.clone()));
-        assert!(told[0].starts_with(&format!("resource.metadata.{path}")), "{metadata} {told:?}");
+        let errors = faults(&RESOURCE, &resource(metadata.clone()));
+        assert!(
+            errors[0].starts_with(&format!("resource.metadata.{path}")),
+            "{metadata} {errors:?}"
+        );
     }
     let now = ModifiedTime::Now(rules().now);
     for metadata in [
@@ -187,9 +191,9 @@ fn an_end_before_the_start_is_refused() {
         json!({"sourcedId": "t", "title": "x", "type": "term", "schoolYear": "2026",
             "startDate": start, "endDate": end})
     };
-    let told = faults(&kinds::ACADEMIC_SESSION, &session("2026-09-01", "2026-08-31T23:00:00Z"));
+    let errors = faults(&kinds::ACADEMIC_SESSION, &session("2026-09-01", "2026-08-31T23:00:00Z"));
     assert_eq!(
-        told,
+        errors,
         ["academicSession.endDate: must not be before startDate '2026-09-01' (got '2026-08-31')"]
     );
     let same_day = object(session("2026-09-01", "2026-09-01"));
@@ -207,15 +211,18 @@ fn an_end_before_the_start_is_refused() {
 #[test]
 fn the_highest_score_is_not_below_the_lowest() {
     let item = |most: i32| json!({"sourcedId": "i", "title": "x", "resultValueMin": 10, "resultValueMax": most});
-    let told = faults(&kinds::ASSESSMENT_LINE_ITEM, &item(9));
-    assert!(told[0].starts_with("assessmentLineItem.resultValueMax: must be at least"), "{told:?}");
+    let errors = faults(&kinds::ASSESSMENT_LINE_ITEM, &item(9));
+    assert!(
+        errors[0].starts_with("assessmentLineItem.resultValueMax: must be at least"),
+        "{errors:?}"
+    );
     let now = ModifiedTime::Now(rules().now);
     Record::parse(&kinds::ASSESSMENT_LINE_ITEM, &object(item(10)), PayloadDialect::Standard, now)
         .unwrap();
 }
 
 #[test]
-fn where_a_date_is_expected_an_instant_is_accepted_and_its_date_kept() {
+fn an_instant_is_accepted_for_a_date_and_its_date_is_stored() {
     let now = ModifiedTime::Now(rules().now);
     for dialect in [PayloadDialect::Platform, PayloadDialect::Standard] {
         for (sent, kept) in [

@@ -38,7 +38,7 @@ fn refusal(db: &Db, path: &str, value: Value) -> lyceum_core::Problem {
 }
 
 #[test]
-fn a_safe_retry_is_no_conflict() {
+fn a_safe_retry_is_not_a_conflict() {
     both(|db| {
         school(db);
         let again = json!({"sourcedId": "c", "title": "Maths", "org": {"sourcedId": "s"}});
@@ -123,7 +123,7 @@ fn the_standard_dialect_is_closed() {
 }
 
 #[test]
-fn enrolling_in_a_course_makes_class_term_and_year_once() {
+fn enrolling_in_a_course_creates_class_term_and_year_once() {
     both(|db| {
         school(db);
         create(
@@ -152,7 +152,7 @@ fn enrolling_in_a_course_makes_class_term_and_year_once() {
 }
 
 #[test]
-fn patches_merge_and_versions_guard() {
+fn patches_are_merged_and_check_the_expected_version() {
     both(|db| {
         school(db);
         let patch = |value: Value, expected: Option<i64>| {
@@ -212,7 +212,7 @@ fn cycles_are_refused() {
 }
 
 #[test]
-fn deleting_marks_and_purging_removes() {
+fn a_deletion_marks_records_and_a_purge_removes_them() {
     both(|db| {
         school(db);
         create(

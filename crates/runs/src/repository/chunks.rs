@@ -17,11 +17,11 @@ pub(super) fn write<R: RunRecord>(
     records: &[R],
 ) -> Result<RunEntry> {
     let bodies: Vec<Vec<u8>> = records.chunks(R::IN_CHUNK).map(packed).collect();
-    let firsts = records.chunks(R::IN_CHUNK).map(|chunk| chunk[0].lead()).collect();
-    let head = RunHead::of(firsts, records.iter().map(RunRecord::lead));
+    let first_keys = records.chunks(R::IN_CHUNK).map(|chunk| chunk[0].lookup_key()).collect();
+    let head = RunHead::new(first_keys, records.iter().map(RunRecord::lookup_key));
     let bytes = head.to_bytes();
     let mark = head::mark(&bytes);
-    head::keep(mark, head);
+    head::cache(mark, head);
     let mut values: Vec<Value<'_>> = Vec::with_capacity(2 * (bodies.len() + 1));
     for (id, body) in (number..).zip(std::iter::once(&bytes).chain(&bodies)) {
         values.extend([Value::Int(id), Value::Blob(body)]);
@@ -41,7 +41,7 @@ pub(super) fn write<R: RunRecord>(
 pub(super) fn drop_run(tx: &mut Tx<'_>, tables: RunTables, run: &RunEntry) -> Result<()> {
     head::forget(run.mark);
     let sql = format!("DELETE FROM {} WHERE id >= $1 AND id < $2", tables.chunks);
-    tx.send(&sql, &[run.head.into(), run.end().into()])
+    tx.send(&sql, &[run.head.into(), run.end_number().into()])
 }
 
 pub(super) fn missing_chunk() -> Problem {
@@ -59,8 +59,9 @@ pub(super) fn read_head(
     }
     let sql = format!("SELECT body FROM {} WHERE id = $1", tables.chunks);
     let chunks = usize::try_from(run.chunks).map_err(Problem::internal)?;
-    let head = tx.query_one(&sql, &[run.head.into()], |row| RunHead::read(row.blob(0)?, chunks))?;
-    Ok(head.map(|head| head::keep(run.mark, head)))
+    let head =
+        tx.query_one(&sql, &[run.head.into()], |row| RunHead::from_bytes(row.blob(0)?, chunks))?;
+    Ok(head.map(|head| head::cache(run.mark, head)))
 }
 
 /// Adds all records of runs, in no particular order. It uses one statement for all, because a statement per run would
@@ -78,7 +79,7 @@ pub(super) fn read_whole<R: RunRecord>(
         // Padded, so that all share one prepared statement.
         let padded = runs.iter().chain(std::iter::repeat(&runs[0])).take(MERGED);
         let values: Vec<Value<'_>> =
-            padded.flat_map(|run| [run.head.into(), run.end().into()]).collect();
+            padded.flat_map(|run| [run.head.into(), run.end_number().into()]).collect();
         tx.query(&sql, &values, |row| {
             for record in ChunkRecords::of(row.blob(0)?) {
                 records.push(record?);

@@ -25,7 +25,7 @@ impl RunRecord for KeyNumber {
     const IN_CHUNK: usize = 256;
     const FIRST: Self = Self { key: 0, number: 0 };
 
-    fn lead(&self) -> i64 {
+    fn lookup_key(&self) -> i64 {
         self.key
     }
 
@@ -34,12 +34,12 @@ impl RunRecord for KeyNumber {
         0
     }
 
-    fn put(&self, before: &Self, out: &mut Vec<u8>) {
+    fn write(&self, before: &Self, out: &mut Vec<u8>) {
         pack(self.key.wrapping_sub(before.key), out);
         pack(self.number - before.number, out);
     }
 
-    fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
+    fn read(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
         let key = before.key.wrapping_add(packed.number()?);
         Some(Self { key, number: before.number.checked_add(packed.number()?)? })
     }
@@ -71,9 +71,10 @@ impl UniqueKeys {
         let claimed =
             tx.insert_rows(self.rows, &["hash", "seq"], &values, "ON CONFLICT DO NOTHING")?;
         let all_were_free = claimed == pairs.len() as u64;
-        let mut taken = if all_were_free { BTreeMap::new() } else { self.in_rows(tx, &keys)? };
-        self.check_list(tx)?;
-        let in_runs = self.latest_in_runs(tx, &keys)?;
+        let mut taken =
+            if all_were_free { BTreeMap::new() } else { self.numbers_in_rows(tx, &keys)? };
+        self.run_again_if_list_changed(tx)?;
+        let in_runs = self.latest_numbers_in_runs(tx, &keys)?;
         if !all_were_free && !keys.iter().all(|k| taken.contains_key(k) || in_runs.contains_key(k))
         {
             return Err(Problem::internal("a key is taken, but its row is missing"));
@@ -81,7 +82,7 @@ impl UniqueKeys {
         let mut own = Vec::new();
         for (key, number) in in_runs {
             let row = taken.get(&key);
-            // Otherwise the row is newer than the run (see `hold`).
+            // Otherwise the row is newer than the run (see `set_number`).
             if row.is_none_or(|row| pairs.binary_search(&(key, *row)).is_ok()) {
                 own.push(key);
                 taken.insert(key, number);
@@ -104,10 +105,10 @@ impl UniqueKeys {
         pairs.sort_unstable();
         let keys = keys(pairs);
         let mut runs = Runs::open(tx, self.runs)?;
-        let mut taken = in_runs(tx, &runs, &keys)?.ok_or_else(missing_run)?;
+        let mut taken = numbers_in_runs(tx, &runs, &keys)?.ok_or_else(missing_run)?;
         let any_row = format!("SELECT hash FROM {} LIMIT 1", self.rows);
         if tx.row::<i64>(&any_row, &[])?.is_some() {
-            taken.extend(self.in_rows(tx, &keys)?);
+            taken.extend(self.numbers_in_rows(tx, &keys)?);
         }
         let mut free: Vec<KeyNumber> = Vec::with_capacity(pairs.len());
         for &(key, number) in &*pairs {
@@ -129,14 +130,14 @@ impl UniqueKeys {
         let mut sorted = keys.to_vec();
         sorted.sort_unstable();
         // Rows first, because keys move from rows into runs.
-        let rows = self.in_rows(tx, keys)?;
-        let mut found = self.latest_in_runs(tx, &sorted)?;
+        let rows = self.numbers_in_rows(tx, keys)?;
+        let mut found = self.latest_numbers_in_runs(tx, &sorted)?;
         found.extend(rows);
         Ok(found)
     }
 
-    /// Gives a key another number, which is greater than the former one.
-    pub fn hold(&self, tx: &mut Tx<'_>, key: i64, number: i64) -> Result<()> {
+    /// Sets another number of a key, which is greater than the former one.
+    pub fn set_number(&self, tx: &mut Tx<'_>, key: i64, number: i64) -> Result<()> {
         let sql = format!(
             "INSERT INTO {} (hash, seq) VALUES ($1, $2) \
              ON CONFLICT (hash) DO UPDATE SET seq = excluded.seq",
@@ -145,9 +146,9 @@ impl UniqueKeys {
         tx.send(&sql, &[key.into(), number.into()])
     }
 
-    /// Moves at most `limit` keys from rows into a run, in a transaction that holds the list of runs ([`hold_lists`]) or is
-    /// the only writer. Returns how many, and whether so many were there that some may be left.
-    pub fn gather(&self, tx: &mut Tx<'_>, limit: i64) -> Result<(usize, bool)> {
+    /// Moves at most `limit` keys from rows into a run, in a transaction that has locked the list of runs
+    /// ([`try_lock_lists`]) or is the only writer. Returns how many, and whether so many were there that some may be left.
+    pub fn move_rows_to_run(&self, tx: &mut Tx<'_>, limit: i64) -> Result<(usize, bool)> {
         let rows = self.rows;
         let sql = format!("SELECT hash FROM {rows} ORDER BY hash LIMIT 1 OFFSET $1");
         let last = tx.query_one(&sql, &[(limit - 1).into()], |row| row.int(0))?;
@@ -162,24 +163,24 @@ impl UniqueKeys {
     }
 
     /// In a transaction that sees one state, a key may have moved into a run that this state does not have.
-    fn check_list(&self, tx: &mut Tx<'_>) -> Result<()> {
+    fn run_again_if_list_changed(&self, tx: &mut Tx<'_>) -> Result<()> {
         let sql = format!("SELECT 1 FROM {} WHERE name = $1", self.runs.lists);
         run_again_if_changed(tx, &sql, &[self.runs.name.into()])
     }
 
     /// Those of the keys that are in runs now. If a transaction sees the latest state, the runs of a list that it read may
     /// have been merged into another one since. Then it reads the list again.
-    fn latest_in_runs(&self, tx: &mut Tx<'_>, keys: &[i64]) -> Result<BTreeMap<i64, i64>> {
+    fn latest_numbers_in_runs(&self, tx: &mut Tx<'_>, keys: &[i64]) -> Result<BTreeMap<i64, i64>> {
         for _ in 0..LIST_READS_MAX_COUNT {
             let runs = Runs::open(tx, self.runs)?;
-            if let Some(found) = in_runs(tx, &runs, keys)? {
+            if let Some(found) = numbers_in_runs(tx, &runs, keys)? {
                 return Ok(found);
             }
         }
         Err(missing_run())
     }
 
-    fn in_rows(&self, tx: &mut Tx<'_>, keys: &[i64]) -> Result<BTreeMap<i64, i64>> {
+    fn numbers_in_rows(&self, tx: &mut Tx<'_>, keys: &[i64]) -> Result<BTreeMap<i64, i64>> {
         let sql = format!("SELECT hash, seq FROM {} WHERE hash IN ({})", self.rows, *IN_LIST_MARKS);
         let mut found = BTreeMap::new();
         for list in in_lists(keys) {
@@ -193,9 +194,9 @@ impl UniqueKeys {
     }
 }
 
-/// Holds lists of runs of one table until the transaction ends, so that no other one changes them. `false` if another
-/// transaction holds one of them; this one does not wait.
-pub fn hold_lists(tx: &mut Tx<'_>, lists: &[RunTables]) -> Result<bool> {
+/// Locks lists of runs of one table until the transaction ends, so that no other transaction changes them. Does not wait:
+/// `false` if another transaction has locked one of them.
+pub fn try_lock_lists(tx: &mut Tx<'_>, lists: &[RunTables]) -> Result<bool> {
     if is_only_writer(tx) {
         return Ok(true);
     }
@@ -219,17 +220,17 @@ fn missing_run() -> Problem {
     Problem::internal("a run of keys is missing")
 }
 
-/// Those of the keys that are in runs; `None` if a run is gone. A key that was held again is in a later run with a greater
-/// number. The keys must be sorted.
-fn in_runs(
+/// Those of the keys that are in runs; `None` if a run is gone. A key whose number was set again is in a later run, with
+/// a greater number. The keys must be sorted.
+fn numbers_in_runs(
     tx: &mut Tx<'_>,
     runs: &Runs<KeyNumber>,
     keys: &[i64],
 ) -> Result<Option<BTreeMap<i64, i64>>> {
     let mut found = BTreeMap::new();
     let is_complete = runs.find(tx, keys, &(0..1), |KeyNumber { key, number }| {
-        let held = found.entry(key).or_insert(number);
-        *held = number.max(*held);
+        let latest = found.entry(key).or_insert(number);
+        *latest = number.max(*latest);
     })?;
     Ok(is_complete.then_some(found))
 }

@@ -4,5 +4,5 @@ mod chunks;
 mod keys;
 mod runs;
 
-pub use keys::{KeyNumber, UniqueKeys, hold_lists};
+pub use keys::{KeyNumber, UniqueKeys, try_lock_lists};
 pub use runs::{RunTables, Runs};

@@ -62,7 +62,7 @@ impl RunEntry {
     }
 
     /// The number after its last chunk.
-    pub(super) fn end(&self) -> i64 {
+    pub(super) fn end_number(&self) -> i64 {
         self.head + 1 + self.chunks
     }
 }
@@ -110,9 +110,9 @@ impl<R: RunRecord> Runs<R> {
         Self { tables, list: runs.iter().map(run).collect(), record: PhantomData }
     }
 
-    /// A number behind all runs of the list, and before those that are added later.
-    pub fn end(&self) -> i64 {
-        self.list.iter().map(RunEntry::end).max().unwrap_or(1)
+    /// The number of the next run: after all runs of the list, and before those that are added later.
+    pub fn next_number(&self) -> i64 {
+        self.list.iter().map(RunEntry::end_number).max().unwrap_or(1)
     }
 
     /// Whether there are runs.
@@ -130,21 +130,21 @@ impl<R: RunRecord> Runs<R> {
         self.list.iter().map(|run| run.mark)
     }
 
-    /// Calls `each` with the records of the leads, in no particular order. The leads must be sorted. `false` if runs of
+    /// Calls `each` with the records of the keys, in no particular order. The keys must be sorted. `false` if runs of
     /// the list are gone, because it is outdated; then some records may be missing.
     pub fn find(
         &self,
         tx: &mut Tx<'_>,
-        leads: &[i64],
+        keys: &[i64],
         times: &Range<i64>,
         mut each: impl FnMut(R),
     ) -> Result<bool> {
         let mut chunks: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
         for run in self.list.iter().filter(|run| run.is_within(times)) {
             let Some(head) = read_head(tx, self.tables, run)? else { return Ok(false) };
-            for lead in leads {
-                for at in head.chunks_of(*lead) {
-                    chunks.entry(number(run, at)).or_default().push(*lead);
+            for key in keys {
+                for at in head.chunks_of(*key) {
+                    chunks.entry(number(run, at)).or_default().push(*key);
                 }
             }
         }
@@ -152,10 +152,12 @@ impl<R: RunRecord> Runs<R> {
             let wanted = &chunks[&chunk];
             for record in records {
                 let record = record?;
-                if Some(&record.lead()) > wanted.last() {
+                if Some(&record.lookup_key()) > wanted.last() {
                     break;
                 }
-                if times.contains(&record.time()) && wanted.binary_search(&record.lead()).is_ok() {
+                if times.contains(&record.time())
+                    && wanted.binary_search(&record.lookup_key()).is_ok()
+                {
                     each(record);
                 }
             }
@@ -170,7 +172,7 @@ impl<R: RunRecord> Runs<R> {
             self.tables.chunks
         );
         for run in self.list.iter().filter(|run| run.is_within(times)) {
-            tx.query(&sql, &[run.head.into(), run.end().into()], |row| {
+            tx.query(&sql, &[run.head.into(), run.end_number().into()], |row| {
                 for record in ChunkRecords::<R>::of(row.blob(0)?) {
                     let record = record?;
                     if times.contains(&record.time()) {
@@ -189,7 +191,7 @@ impl<R: RunRecord> Runs<R> {
             return Ok(());
         }
         // Behind all runs, including those that are merged now, so that the number of a chunk never means another one.
-        let head = self.end();
+        let head = self.next_number();
         while self.merge(tx, &mut records)? {}
         records.sort();
         let run = write(tx, self.tables, head, &records)?;
@@ -223,9 +225,14 @@ impl<R: RunRecord> Runs<R> {
         Ok(true)
     }
 
-    /// Takes the first records of the largest run before the number `end` ([`end`](Self::end)): at most `limit`, or those
-    /// of one chunk. The rest stays a run. Returns `None` if all runs begin later.
-    pub fn take(&mut self, tx: &mut Tx<'_>, end: i64, limit: usize) -> Result<Option<Vec<R>>> {
+    /// Removes and returns the first records of the largest run whose number is below `end`: at most `limit`, or those of one
+    /// chunk. The rest stays a run. Returns `None` if all runs have greater numbers.
+    pub fn remove_first(
+        &mut self,
+        tx: &mut Tx<'_>,
+        end: i64,
+        limit: usize,
+    ) -> Result<Option<Vec<R>>> {
         let before = self.list.iter_mut().filter(|run| run.head < end);
         let Some(run) = before.max_by_key(|run| run.records) else { return Ok(None) };
         let head = read_head(tx, self.tables, run)?.ok_or_else(missing_chunk)?;
@@ -256,7 +263,7 @@ impl<R: RunRecord> Runs<R> {
             let rest = head.rest_from(usize::try_from(taken).map_err(Problem::internal)?);
             let bytes = rest.to_bytes();
             run.mark = head::mark(&bytes);
-            head::keep(run.mark, rest);
+            head::cache(run.mark, rest);
             let row = [Value::Int(run.head), Value::Blob(&bytes)];
             tx.send_rows(self.tables.chunks, &["id", "body"], &row, "")?;
         }
@@ -265,13 +272,13 @@ impl<R: RunRecord> Runs<R> {
         Ok(Some(records))
     }
 
-    /// Removes records with leads from `first` to `last` for which `goes` is true. Returns their number.
+    /// Removes records with keys from `first` to `last` for which `is_removed` is true. Returns their number.
     pub fn remove(
         &mut self,
         tx: &mut Tx<'_>,
         first: i64,
         last: i64,
-        goes: impl Fn(&R) -> bool,
+        is_removed: impl Fn(&R) -> bool,
     ) -> Result<i64> {
         let mut removed = 0;
         let update = format!("UPDATE {} SET body = $1 WHERE id = $2", self.tables.chunks);
@@ -283,7 +290,8 @@ impl<R: RunRecord> Runs<R> {
             let are_all_there = fetch::<R>(tx, self.tables, chunks, |id, records| {
                 let mut records = records.collect::<Result<Vec<R>>>()?;
                 let before = records.len();
-                records.retain(|one| !((first..=last).contains(&one.lead()) && goes(one)));
+                records
+                    .retain(|one| !((first..=last).contains(&one.lookup_key()) && is_removed(one)));
                 if records.len() < before {
                     run.records -= count(before - records.len());
                     removed += count(before - records.len());
@@ -349,7 +357,7 @@ mod tests {
         const IN_CHUNK: usize = 4;
         const FIRST: Self = Self(0, 0);
 
-        fn lead(&self) -> i64 {
+        fn lookup_key(&self) -> i64 {
             self.0
         }
 
@@ -357,12 +365,12 @@ mod tests {
             self.1
         }
 
-        fn put(&self, before: &Self, out: &mut Vec<u8>) {
+        fn write(&self, before: &Self, out: &mut Vec<u8>) {
             pack(self.0.wrapping_sub(before.0), out);
             pack(self.1, out);
         }
 
-        fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
+        fn read(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
             Some(Self(before.0.wrapping_add(packed.number()?), packed.number()?))
         }
     }
@@ -370,7 +378,7 @@ mod tests {
     proptest! {
         #[test]
         fn packed_records_can_be_unpacked(pairs: Vec<(i64, i64)>) {
-            let pairs: Vec<Pair> = pairs.into_iter().map(|(lead, time)| Pair(lead, time)).collect();
+            let pairs: Vec<Pair> = pairs.into_iter().map(|(key, time)| Pair(key, time)).collect();
             let chunk = packed(&pairs);
             let read: Vec<Pair> = ChunkRecords::of(&chunk).map(Result::unwrap).collect();
             prop_assert_eq!(read, pairs);
@@ -379,21 +387,21 @@ mod tests {
         #[test]
         fn damaged_bytes_never_panic(bytes: Vec<u8>, chunks in 0_usize..4) {
             prop_assert!(ChunkRecords::<Pair>::of(&bytes).count() <= bytes.len());
-            if let Ok(head) = RunHead::read(&bytes, chunks) {
+            if let Ok(head) = RunHead::from_bytes(&bytes, chunks) {
                 prop_assert!(head.chunks_of(7).end <= chunks);
             }
         }
 
         #[test]
-        fn a_head_finds_every_chunk_of_a_lead(mut leads in prop::collection::vec(-20_i64..20, 1..60)) {
-            leads.sort_unstable();
-            let firsts: Vec<i64> = leads.chunks(4).map(|chunk| chunk[0]).collect();
-            let made = RunHead::of(firsts.clone(), leads.iter().copied());
-            let read = RunHead::read(&made.to_bytes(), firsts.len()).unwrap();
-            for (at, chunk) in leads.chunks(4).enumerate() {
-                for lead in chunk {
-                    prop_assert!(made.chunks_of(*lead).contains(&at));
-                    prop_assert!(read.chunks_of(*lead).contains(&at));
+        fn a_head_finds_every_chunk_of_a_key(mut keys in prop::collection::vec(-20_i64..20, 1..60)) {
+            keys.sort_unstable();
+            let first_keys: Vec<i64> = keys.chunks(4).map(|chunk| chunk[0]).collect();
+            let head = RunHead::new(first_keys.clone(), keys.iter().copied());
+            let read = RunHead::from_bytes(&head.to_bytes(), first_keys.len()).unwrap();
+            for (at, chunk) in keys.chunks(4).enumerate() {
+                for key in chunk {
+                    prop_assert!(head.chunks_of(*key).contains(&at));
+                    prop_assert!(read.chunks_of(*key).contains(&at));
                 }
             }
         }
@@ -401,15 +409,18 @@ mod tests {
 
     #[test]
     fn as_many_runs_are_merged_as_fit_into_one() {
-        let of = |room| fitting([100, 100, 300].into_iter(), room);
-        assert_eq!([-1, 0, 99, 100, 199, 200, 499, 500, 9999].map(of), [0, 0, 0, 1, 1, 2, 2, 3, 3]);
+        let fitting_in = |room| fitting([100, 100, 300].into_iter(), room);
+        assert_eq!(
+            [-1, 0, 99, 100, 199, 200, 499, 500, 9999].map(fitting_in),
+            [0, 0, 0, 1, 1, 2, 2, 3, 3]
+        );
     }
 
     #[test]
-    fn a_filter_excludes_nearly_all_missing_leads() {
-        let leads: Vec<i64> = (0..10_000).map(|number| number * 3).collect();
-        let head = RunHead::of(leads.clone(), leads.iter().copied());
-        let mistaken = leads.iter().filter(|lead| !head.chunks_of(**lead + 1).is_empty()).count();
+    fn a_filter_excludes_nearly_all_missing_keys() {
+        let keys: Vec<i64> = (0..10_000).map(|number| number * 3).collect();
+        let head = RunHead::new(keys.clone(), keys.iter().copied());
+        let mistaken = keys.iter().filter(|key| !head.chunks_of(**key + 1).is_empty()).count();
         assert!(mistaken < 30, "{mistaken} of 10000");
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::{self, Scope};
 
 use lyceum_core::{Problem, Result};
-use lyceum_runs::hold_lists;
+use lyceum_runs::try_lock_lists;
 use lyceum_store::log::write_latest;
 use lyceum_store::{Db, SqlDialect, Tx};
 use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
@@ -38,7 +38,7 @@ enum Step {
     /// Commits one of the open claims, or ends it as when its server is killed.
     EndClaim(prop::sample::Index, bool),
     /// Gives a key another number.
-    Hold(prop::sample::Index),
+    SetNumber(prop::sample::Index),
     /// Begins to move rows into a run, which may merge runs.
     StartMove,
     /// Commits the move, or ends it as when its server is killed.
@@ -57,7 +57,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         5 => keys().prop_map(Step::Claim),
         1 => keys().prop_map(Step::ClaimSeeingOneState),
         2 => (any::<prop::sample::Index>(), ends_well()).prop_map(|(at, commits)| Step::EndClaim(at, commits)),
-        1 => any::<prop::sample::Index>().prop_map(Step::Hold),
+        1 => any::<prop::sample::Index>().prop_map(Step::SetNumber),
         2 => Just(Step::StartMove),
         2 => ends_well().prop_map(Step::EndMove),
         1 => Just(Step::Compare),
@@ -85,10 +85,10 @@ fn claim(tx: &mut Tx<'_>, keys: &[i64]) -> Result<ClaimOutcome> {
 
 /// Moves rows into a run; returns how many.
 fn move_rows(tx: &mut Tx<'_>) -> Result<usize> {
-    if !hold_lists(tx, &[KEYS.runs])? {
-        return Err(Problem::internal("the list of runs is held"));
+    if !try_lock_lists(tx, &[KEYS.runs])? {
+        return Err(Problem::internal("the list of runs is locked"));
     }
-    Ok(KEYS.gather(tx, MOVED_MAX)?.0)
+    Ok(KEYS.move_rows_to_run(tx, MOVED_MAX)?.0)
 }
 
 /// A claim that is not committed.
@@ -118,7 +118,7 @@ impl Model<'_, '_> {
             Step::Claim(keys) if can_stay_open => self.claim(keys),
             Step::Claim(keys) | Step::ClaimSeeingOneState(keys) => self.claim_at_once(keys),
             Step::EndClaim(at, commits) => self.end_claim(*at, *commits),
-            Step::Hold(at) => self.hold(*at),
+            Step::SetNumber(at) => self.set_number(*at),
             Step::StartMove if can_stay_open => self.start_move(),
             Step::StartMove => {
                 let moved = wait(self.db.write(move_rows)).unwrap();
@@ -198,14 +198,14 @@ impl Model<'_, '_> {
     }
 
     /// A key that is in a run gets a row again, whose number counts.
-    fn hold(&mut self, at: prop::sample::Index) {
+    fn set_number(&mut self, at: prop::sample::Index) {
         if self.numbers.is_empty() {
             return;
         }
         self.end_all();
         let key = *self.numbers.keys().nth(at.index(self.numbers.len())).unwrap();
         let number = NEXT_NUMBER.fetch_add(1, Ordering::SeqCst);
-        wait(write_latest(self.db, move |tx| KEYS.hold(tx, key, number))).unwrap();
+        wait(write_latest(self.db, move |tx| KEYS.set_number(tx, key, number))).unwrap();
         self.numbers.insert(key, number);
         self.rows.insert(key);
     }
@@ -245,7 +245,7 @@ impl Model<'_, '_> {
 }
 
 #[test]
-fn any_order_of_claims_moves_and_failures_counts_each_key_once() {
+fn each_key_is_claimed_once_in_any_order_of_claims_moves_and_failures() {
     let cases = if lyceum_testkit::full_size() { 200 } else { 6 };
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let orders = TestRunner::new(config).run(&steps(), |steps| {

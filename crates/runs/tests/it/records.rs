@@ -1,4 +1,4 @@
-//! Adding, merging, taking and removing records in random order, compared with a set.
+//! Adding, merging and removing records in random order, compared with a set.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use crate::{KEYS, SCHEMA};
 enum Step {
     /// Adds a run of so many records.
     Add(usize),
-    /// Takes so many records of the runs before.
-    Take(usize),
+    /// Removes the first records, so many, of the runs before.
+    RemoveFirst(usize),
     /// Removes the records of a range of keys.
     Remove(i64, i64),
     /// Looks for some keys.
@@ -27,7 +27,7 @@ const LAST_KEY: i64 = 3000;
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => prop::sample::select(vec![1_usize, 7, 60, 700]).prop_map(Step::Add),
-        2 => prop::sample::select(vec![1_usize, 300, 5000]).prop_map(Step::Take),
+        2 => prop::sample::select(vec![1_usize, 300, 5000]).prop_map(Step::RemoveFirst),
         1 => (0..LAST_KEY, 0..300_i64).prop_map(|(first, more)| Step::Remove(first, first + more)),
         2 => prop::collection::vec(0..LAST_KEY, 20).prop_map(Step::Find),
     ];
@@ -39,7 +39,7 @@ fn open(tx: &mut Tx<'_>) -> lyceum_core::Result<Runs<KeyNumber>> {
 }
 
 #[test]
-fn runs_contain_what_was_added_and_neither_taken_nor_removed() {
+fn runs_contain_the_records_that_were_added_and_not_removed() {
     let cases = if lyceum_testkit::full_size() { 200 } else { 8 };
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let orders = TestRunner::new(config).run(&steps(), |steps| {
@@ -65,11 +65,11 @@ fn check(db: &Db, steps: &[Step]) {
                 model.extend(&records);
                 db.write_blocking(|tx| open(tx)?.add(tx, records)).unwrap();
             }
-            Step::Take(limit) => {
+            Step::RemoveFirst(limit) => {
                 let take = |tx: &mut Tx<'_>| {
                     let mut runs = open(tx)?;
-                    let end = runs.end();
-                    runs.take(tx, end, *limit)
+                    let end = runs.next_number();
+                    runs.remove_first(tx, end, *limit)
                 };
                 let taken = db.write_blocking(take).unwrap();
                 assert_eq!(taken.is_none(), model.is_empty());

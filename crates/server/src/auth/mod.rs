@@ -279,9 +279,9 @@ fn explanation(denied: &AccessDenial) -> String {
                          in for the rest"
                 .to_owned()
         }
-        AccessDenial::Project(slug) => format!(
-            "the project '{slug}' is not yours; `lyceum admin member add` makes a person a member"
-        ),
+        AccessDenial::Project(slug) => {
+            format!("the project '{slug}' is not yours; `lyceum admin member add` adds a person")
+        }
         AccessDenial::Game(slug) => format!(
             "you don't have access to the game '{slug}': the token is for another one, or you are \
              not a member of its project"

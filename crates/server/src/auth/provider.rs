@@ -158,7 +158,7 @@ impl ProviderCache {
             signed = is_signed(&self.known(app, oidc).await?.keys);
         }
         if !signed {
-            return Err(refused("no key of its own signed the ID token"));
+            return Err(refused("the ID token is not signed with a key of the provider"));
         }
         let Value::Object(mut payload) = token.credential else {
             return Err(refused("the ID token's payload is not a JSON object"));

@@ -40,7 +40,7 @@ async fn owner(context: &Context, name: &str, password: String) -> Result<Person
     app.db.write(move |tx| guess::count(tx, now, &counted)).await?;
     let wanted = name.to_owned();
     let found = app.db.read(move |tx| {
-        let Some(person) = named(tx, &wanted)? else { return Ok(None) };
+        let Some(person) = person_with_name(tx, &wanted)? else { return Ok(None) };
         let password = person::password(tx, &person.id)?;
         Ok(Some((person, password)))
     });
@@ -64,7 +64,7 @@ async fn owner(context: &Context, name: &str, password: String) -> Result<Person
 
 /// The account of a sign-in name. The e-mail address of somebody who is not a student comes before usernames, so that no name
 /// in the roster locks an administrator out. Errors: `Conflict` if several students have the name.
-fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Person>> {
+fn person_with_name(tx: &mut Tx<'_>, name: &str) -> Result<Option<Person>> {
     let by_email = person::by_email(tx, name)?;
     if by_email.as_ref().is_some_and(|person| person.role != Role::Student) {
         return Ok(by_email);

@@ -167,7 +167,7 @@ mod tests {
     use super::{take_password, with_database};
 
     #[test]
-    fn an_address_leads_to_another_database_of_the_same_server() {
+    fn the_database_in_an_address_is_replaced() {
         for (address, other) in [
             ("postgres://u:p%2F@h:1/d?sslmode=require", "postgres://u:p%2F@h:1/t?sslmode=require"),
             ("postgresql://h1,h2/d", "postgresql://h1,h2/t"),

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_tells_when_and_by_which_node_a_backup_was_made() {
+    fn a_backup_name_has_the_time_and_the_node() {
         let now = "2026-11-26T02:00:00.125Z".parse().unwrap();
         let name = name(now, "b4-c5");
         assert_eq!(name, "lyceum-2026-11-26T02-00-00-125Z-b4-c5.backup");

@@ -75,12 +75,12 @@ mod tests {
 
     #[test]
     fn hosts_name_projects() {
-        let of =
+        let slug_of =
             |host, is_staging| slug(host, "apps.example", "https://apps.example:8443", is_staging);
-        assert_eq!(of("maths.apps.example", false).as_deref(), Some("maths"));
-        assert_eq!(of("Maths.Apps.example", false).as_deref(), Some("maths"));
-        assert_eq!(of("maths-staging.apps.example", true).as_deref(), Some("maths"));
-        assert_eq!(of("maths.apps.example", true).as_deref(), Some(""));
+        assert_eq!(slug_of("maths.apps.example", false).as_deref(), Some("maths"));
+        assert_eq!(slug_of("Maths.Apps.example", false).as_deref(), Some("maths"));
+        assert_eq!(slug_of("maths-staging.apps.example", true).as_deref(), Some("maths"));
+        assert_eq!(slug_of("maths.apps.example", true).as_deref(), Some(""));
         for host in [
             "apps.example",
             "a.b.apps.example",
@@ -88,7 +88,7 @@ mod tests {
             "other.example",
             "mathsapps.example",
         ] {
-            assert_eq!(of(host, false), None, "{host}");
+            assert_eq!(slug_of(host, false), None, "{host}");
         }
         assert_eq!(slug("www.example", "example", "https://www.example", false), None);
         assert_eq!(without_port("[::1]:80"), "[::1]");

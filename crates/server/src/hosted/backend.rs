@@ -149,7 +149,7 @@ async fn install(app: &App, engine: &Engine, (kept, key): (&Deployment, &str)) -
     let _installing = app.hosted.installing.lock().await;
     let slug = kept.slug.as_str();
     // Another version may be served by now.
-    let served = if key == slug { Some(super::served(app, slug).await?) } else { None };
+    let served = if key == slug { Some(super::require_served_version(app, slug).await?) } else { None };
     let deployment = served.as_deref().unwrap_or(kept);
     if engine.version(key) == Some(deployment.version.to_string()) {
         return Ok(());
@@ -160,7 +160,7 @@ async fn install(app: &App, engine: &Engine, (kept, key): (&Deployment, &str)) -
 /// Like [`install`], but also if the version is the same, because its files have changed.
 pub(super) async fn reinstall(app: &App, engine: &Engine, slug: &str) -> Result<()> {
     let _installing = app.hosted.installing.lock().await;
-    let deployment = super::served(app, slug).await?;
+    let deployment = super::require_served_version(app, slug).await?;
     put(app, engine, (&deployment, slug)).await
 }
 

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_are_no_words() {
+    fn hashes_in_file_names_are_distinguished_from_words() {
         for hashed in
             ["assets/index-B3kf9xQ1.js", "main.8d7f6a5b.css", "a-DiwrgTda.js", "x-B3kf9x_Q.js.map"]
         {

@@ -23,8 +23,8 @@ pub(crate) async fn delete<T: Send + 'static>(
     let app = App::clone(app);
     let deleted = tokio::spawn(async move {
         let _held = engine(&app)?.retire(&slug, &folder(&app, &slug)).await?;
-        let (node, of) = (Arc::clone(&app.node), slug.clone());
-        let aside = run_blocking(move || deletion::move_aside(&node, &of)).await?;
+        let (node, own_slug) = (Arc::clone(&app.node), slug.clone());
+        let aside = run_blocking(move || deletion::move_aside(&node, &own_slug)).await?;
         match app.db.write(delete).await {
             Ok(done) => {
                 let (s3, right) = (app.config.s3.clone(), app.blobs.right().clone());
@@ -50,10 +50,10 @@ pub(super) async fn recover(
     s3: &S3Settings,
     right: &DeletionRight,
 ) -> Result<()> {
-    let of = Arc::clone(node);
+    let home_node = Arc::clone(node);
     let left = move || {
-        deletion::remove_empty(&of)?;
-        deletion::left_aside(&of)
+        deletion::remove_empty(&home_node)?;
+        deletion::left_aside(&home_node)
     };
     for folder in run_blocking(left).await? {
         let slug = folder.slug().to_owned();

@@ -92,9 +92,9 @@ fn find<'a>(
 pub(super) fn is_navigation(path: &str, parts: &Parts) -> bool {
     let text = |name: &HeaderName| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let accepts_pages = text(&header::ACCEPT).is_some_and(|accept| accept.contains("text/html"));
-    let is_told = text(&SEC_FETCH_MODE).map(|mode| mode == "navigate");
+    let declared = text(&SEC_FETCH_MODE).map(|mode| mode == "navigate");
     let has_extension = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
-    is_told.unwrap_or(accepts_pages) && !has_extension
+    declared.unwrap_or(accepts_pages) && !has_extension
 }
 
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");

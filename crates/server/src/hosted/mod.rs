@@ -176,7 +176,7 @@ async fn respond(
             let key = format!("{}@{}", deployment.slug, deployment.version);
             (deployment, key)
         }
-        None => (served(app, &address.slug).await?, address.slug.clone()),
+        None => (require_served_version(app, &address.slug).await?, address.slug.clone()),
     };
     let path = address.path.as_str();
     if path == CONNECTION && deployment.frontend.is_some() {
@@ -281,12 +281,12 @@ pub(crate) async fn remove_files(db: &Db, blobs: &Blobs, unneeded: Vec<String>) 
 }
 
 /// The served version.
-async fn served(app: &App, slug: &str) -> Result<Arc<Deployment>> {
+async fn require_served_version(app: &App, slug: &str) -> Result<Arc<Deployment>> {
     match active_version(app, slug).await? {
         Some(version) => find(app, slug, version).await,
         None => {
             let message =
-                format!("no project '{slug}' is deployed here; `lyceum deploy` makes one");
+                format!("no project '{slug}' is deployed here; `lyceum deploy` creates one");
             Err(Problem::new(ProblemKind::NotFound, message))
         }
     }

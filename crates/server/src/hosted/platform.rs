@@ -53,10 +53,10 @@ pub(super) async fn user(
         .read(move |tx| {
             let own = games::lookup(tx, &slug)?.filter(|game| game.id == player.game);
             let Some(game) = own else { return Ok(None) };
-            let is_told =
+            let may_see_identity =
                 game.shares_identity && (tells || lms::teaches(tx, now, &game, &player.user)?);
             match players::present(tx, &player.user) {
-                Ok(identity) if is_told => Ok(Some(UserClaims::of(identity, learns))),
+                Ok(identity) if may_see_identity => Ok(Some(UserClaims::of(identity, learns))),
                 Ok(identity) => Ok(Some(UserClaims::of(identity.without_name(), learns))),
                 Err(problem) if problem.kind == ProblemKind::Unauthorized => Ok(None),
                 Err(problem) => Err(problem),

@@ -52,16 +52,16 @@ mod tests {
 
     #[test]
     fn ranges_are_read() {
-        let of = |header| requested_range(Some(header), 10);
-        assert_eq!(of("bytes=2-4"), FileRange::Part(2, 3));
-        assert_eq!(of("bytes=2-"), FileRange::Part(2, 8));
-        assert_eq!(of("bytes=2-99"), FileRange::Part(2, 8));
-        assert_eq!(of("bytes=-3"), FileRange::Part(7, 3));
-        assert_eq!(of("bytes=-99"), FileRange::Part(0, 10));
-        assert_eq!(of("bytes=10-"), FileRange::Unsatisfiable);
-        assert_eq!(of("bytes=-0"), FileRange::Unsatisfiable);
+        let range_of = |header| requested_range(Some(header), 10);
+        assert_eq!(range_of("bytes=2-4"), FileRange::Part(2, 3));
+        assert_eq!(range_of("bytes=2-"), FileRange::Part(2, 8));
+        assert_eq!(range_of("bytes=2-99"), FileRange::Part(2, 8));
+        assert_eq!(range_of("bytes=-3"), FileRange::Part(7, 3));
+        assert_eq!(range_of("bytes=-99"), FileRange::Part(0, 10));
+        assert_eq!(range_of("bytes=10-"), FileRange::Unsatisfiable);
+        assert_eq!(range_of("bytes=-0"), FileRange::Unsatisfiable);
         for whole in ["bytes=4-2", "bytes=0-1,3-4", "rows=1-2", "bytes=x-", "bytes"] {
-            assert_eq!(of(whole), FileRange::Whole, "{whole}");
+            assert_eq!(range_of(whole), FileRange::Whole, "{whole}");
         }
         assert_eq!(requested_range(Some("bytes=0-"), 0), FileRange::Unsatisfiable);
         assert_eq!(requested_range(None, 10), FileRange::Whole);

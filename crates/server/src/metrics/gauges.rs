@@ -129,8 +129,8 @@ impl Gauges {
 
     fn store(&mut self, store: &StoreGauges) {
         let mut work = |name, help, value: fn(&WorkGauges) -> usize| {
-            let of = |pool, work| ([("pool", pool)], value(work));
-            self.by(name, help, [of("short", &store.short), of("long", &store.long)]);
+            let sample = |pool, work| ([("pool", pool)], value(work));
+            self.by(name, help, [sample("short", &store.short), sample("long", &store.long)]);
         };
         work(
             "lyceum_store_requests_waiting",
@@ -207,7 +207,7 @@ impl Gauges {
     }
 
     fn one(&mut self, name: &str, help: &str, value: impl TryInto<i64>) {
-        self.0.register(name, help, ConstGauge::new(whole(value)));
+        self.0.register(name, help, ConstGauge::new(to_i64(value)));
     }
 
     /// A gauge with labels.
@@ -220,13 +220,13 @@ impl Gauges {
         let family = Family::<Vec<(&'static str, String)>, Gauge>::default();
         for (labels, value) in values {
             let labels = labels.map(|(name, value)| (name, value.to_owned())).to_vec();
-            family.get_or_create(&labels).set(whole(value));
+            family.get_or_create(&labels).set(to_i64(value));
         }
         self.0.register(name, help, family);
     }
 }
 
-fn whole(value: impl TryInto<i64>) -> i64 {
+fn to_i64(value: impl TryInto<i64>) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }
 

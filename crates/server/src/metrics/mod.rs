@@ -109,7 +109,7 @@ impl Metrics {
     }
 
     /// Counts an answered request.
-    pub(crate) fn answered(
+    pub(crate) fn count_answer(
         &self,
         labels: RouteLabels<'_>,
         method: &'static str,

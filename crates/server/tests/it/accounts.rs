@@ -101,7 +101,7 @@ fn an_administrator_invites_changes_disables_and_enables() {
 }
 
 #[test]
-fn a_new_role_revokes_the_keys_that_its_owner_made() {
+fn a_new_role_revokes_the_keys_that_its_owner_created() {
     both(|server| {
         account(server, "ada@example.org", "Ada", Role::Administrator);
         account(server, "eve@example.org", "Eve", Role::Administrator);
@@ -114,10 +114,10 @@ fn a_new_role_revokes_the_keys_that_its_owner_made() {
             project: None,
             maker: Some(eve.clone()),
         };
-        let made = server
+        let created = server
             .db()
             .write_blocking(|tx| lyceum_access::api_key::create(tx, now, environment, &new));
-        let key = server.anonymous().with_token(made.unwrap().1);
+        let key = server.anonymous().with_token(created.unwrap().1);
         key.get("/api/people").expect(200);
         let change = json!({ "role": "guide" });
         manager(server).patch(&format!("/api/people/{eve}")).json(&change).expect(200);
@@ -282,7 +282,7 @@ fn an_identity_opens_the_account_of_a_student_only_if_it_was_linked() {
 }
 
 #[test]
-fn the_console_does_with_accounts_what_the_api_does() {
+fn the_console_manages_accounts_like_the_api() {
     both(|server| {
         account(server, "ada@example.org", "Ada", Role::Administrator);
         let ada = Browser::signed_in(server, "ada@example.org");

@@ -94,7 +94,7 @@ fn analytics_are_read_by_day_in_both_spellings_of_the_path() {
 }
 
 #[test]
-fn analytics_need_their_scope_and_say_what_is_wrong() {
+fn analytics_need_their_scope_and_explain_errors() {
     both(|server| {
         prepare(server);
         let path = "/bridge/analytics/enrollment/e";

@@ -59,7 +59,7 @@ fn answered(client: &TestClient, path: &str, response: &Value) -> Value {
 }
 
 #[test]
-fn answers_are_scored_by_the_version_that_is_there() {
+fn answers_are_scored_with_the_current_version_of_an_item() {
     both(|server| {
         let client = server.client();
         stored(&client, "q-1", "Planets");
@@ -94,7 +94,7 @@ fn answers_are_scored_by_the_version_that_is_there() {
 }
 
 #[test]
-fn an_answer_that_does_not_fit_is_refused_by_its_variable() {
+fn an_answer_of_the_wrong_type_is_refused_with_its_variable() {
     both(|server| {
         let client = server.client();
         stored(&client, "q-1", "Planets");
@@ -177,13 +177,14 @@ fn an_invalid_answer_is_scored_and_an_essay_waits_for_a_person() {
             "interaction": {"type": "extended-text", "responseIdentifier": "RESPONSE", "questionStructure": {"prompt": "Why?"}},
         });
         client.post("/assessment-items").json(&essay).expect(201);
-        let told = answered(&client, "/assessment-items/e-1/process-response", &json!("Because"));
-        assert_eq!(told["needsManualScoring"], true, "{told}");
+        let response =
+            answered(&client, "/assessment-items/e-1/process-response", &json!("Because"));
+        assert_eq!(response["needsManualScoring"], true, "{response}");
     });
 }
 
 #[test]
-fn a_learner_sees_no_key_and_needs_no_right_to_it() {
+fn a_learner_needs_no_scope_and_sees_no_correct_answers() {
     both(|server| {
         stored(&server.client(), "q-1", "Planets");
         let learner = server.client_with(&[Scope::AdaptiveRead], PayloadDialect::Platform);
@@ -239,13 +240,13 @@ fn documents_are_checked_and_not_stored() {
         let body =
             json!({"schema": "item", "xml": [choice("a", "A"), "<x/>"], "entityIds": ["1", "2"]});
         let both: Value = client.post("/validate/batch").json(&body).expect(200).json();
-        let told: Vec<_> = both["results"]
+        let found: Vec<_> = both["results"]
             .as_array()
             .unwrap()
             .iter()
             .map(|r| (&r["entityId"], &r["success"]))
             .collect();
-        assert_eq!(told, [(&json!("1"), &json!(true)), (&json!("2"), &json!(false))]);
+        assert_eq!(found, [(&json!("1"), &json!(true)), (&json!("2"), &json!(false))]);
         for (path, body, place) in [
             ("/validate", json!({"schema": "items", "xml": "<a/>"}), "schema"),
             ("/validate", json!({"schema": "item"}), "xml"),
@@ -337,8 +338,9 @@ fn documents_above_their_limits_are_refused() {
         client.post("/validate").body("application/json", [body, vec![b' ']].concat()).expect(413);
 
         for number in 0..=limits::FEEDBACK_SHOWN_COUNT {
-            let said = json!({"userId": "ann", "lessonId": "l", "feedback": number.to_string()});
-            client.post("/lesson").json(&said).expect(201);
+            let feedback =
+                json!({"userId": "ann", "lessonId": "l", "feedback": number.to_string()});
+            client.post("/lesson").json(&feedback).expect(201);
         }
         let read = get(&client, "/lesson/l");
         assert_eq!(read["feedback"], limits::FEEDBACK_SHOWN_COUNT.to_string());
@@ -347,7 +349,7 @@ fn documents_above_their_limits_are_refused() {
 }
 
 #[test]
-fn a_token_for_lessons_alone_learns_of_no_item_what_is_right() {
+fn a_token_with_only_lesson_scopes_cannot_learn_correct_answers() {
     both(|server| {
         let client = server.client();
         stored(&client, "q-secret", "Q");

@@ -48,8 +48,9 @@ fn pages_go_through_the_whole_list_once() {
         let mut seen = String::new();
         for number in 1..=3 {
             let page = page(&format!("limit=2&page={number}"));
-            let told = ["total", "page", "pages", "limit"].map(|name| page[name].as_i64().unwrap());
-            assert_eq!(told, [6, number, 3, 2]);
+            let numbers =
+                ["total", "page", "pages", "limit"].map(|name| page[name].as_i64().unwrap());
+            assert_eq!(numbers, [6, number, 3, 2]);
             seen += &ids(&page);
         }
         assert_eq!(seen, "abcdef");

@@ -36,21 +36,24 @@ fn an_item_is_sent_as_xml_and_read_after_a_restart() {
             "{}",
             reply.header("location")
         );
-        let made: Value = reply.json();
-        assert_eq!(made["title"], "Planets & moons");
-        assert_eq!((&made["type"], &made["qtiVersion"]), (&json!("choice"), &json!("3.0")));
-        assert_eq!((&made["rawXml"], &made["qtiXml"]), (&json!(xml), &json!(xml)));
-        assert_eq!(made["responseDeclarations"][0]["correctResponse"], json!({"value": ["right"]}));
-        assert_eq!(made["metadata"], json!({"subject": "Science"}));
-        assert_eq!(made["createdAt"], made["updatedAt"]);
-        assert!(made["content"]["qti-assessment-item"]["qti-item-body"].is_object());
+        let created: Value = reply.json();
+        assert_eq!(created["title"], "Planets & moons");
+        assert_eq!((&created["type"], &created["qtiVersion"]), (&json!("choice"), &json!("3.0")));
+        assert_eq!((&created["rawXml"], &created["qtiXml"]), (&json!(xml), &json!(xml)));
+        assert_eq!(
+            created["responseDeclarations"][0]["correctResponse"],
+            json!({"value": ["right"]})
+        );
+        assert_eq!(created["metadata"], json!({"subject": "Science"}));
+        assert_eq!(created["createdAt"], created["updatedAt"]);
+        assert!(created["content"]["qti-assessment-item"]["qti-item-body"].is_object());
 
         server.restart();
         let client = server.client();
         for path in
             ["/assessment-items/q-1", "/items/q-1/", "/qti/assessment-items/q-1", "/qti/items/q-1"]
         {
-            assert_eq!(get(&client, path), made, "{path}");
+            assert_eq!(get(&client, path), created, "{path}");
         }
         client.get("/assessment-items/q-1").header("if-none-match", "\"v1\"").expect(304);
         client.get("/assessment-items/q-2").expect(404);
@@ -66,19 +69,22 @@ fn an_item_is_sent_as_json_and_can_be_answered() {
     both(|server| {
         let client = server.client();
         for (path, id) in [("/assessment-items", "c-1"), ("/assessment-items/metadata", "c-2")] {
-            let made: Value = client.post(path).json(&json_item(id)).expect(201).json();
-            assert_eq!(made["interaction"], json_item(id)["interaction"], "as it was sent");
-            assert_eq!(made["metadata"]["difficulty"], "easy");
-            assert!(made["rawXml"].as_str().unwrap().contains("<qti-simple-choice"), "{made}");
-            assert_eq!(get(&client, &format!("/assessment-items/{id}")), made);
+            let created: Value = client.post(path).json(&json_item(id)).expect(201).json();
+            assert_eq!(created["interaction"], json_item(id)["interaction"], "as it was sent");
+            assert_eq!(created["metadata"]["difficulty"], "easy");
+            assert!(
+                created["rawXml"].as_str().unwrap().contains("<qti-simple-choice"),
+                "{created}"
+            );
+            assert_eq!(get(&client, &format!("/assessment-items/{id}")), created);
             let answer = json!({"response": "A"});
             let scored = client.post(&format!("/assessment-items/{id}/process-response"));
             assert_eq!(scored.json(&answer).expect(200).json::<Value>()["score"], 1.0);
         }
         // An item without an interaction is of the type that its author says.
         let bare = json!({"identifier": "bare", "title": "Read this", "type": "media"});
-        let made: Value = client.post("/assessment-items").json(&bare).expect(201).json();
-        assert_eq!(made["type"], "media");
+        let created: Value = client.post("/assessment-items").json(&bare).expect(201).json();
+        assert_eq!(created["type"], "media");
     });
 }
 
@@ -134,15 +140,15 @@ fn invalid_items_are_refused_with_the_path() {
 }
 
 #[test]
-fn html_of_a_stimulus_is_kept_or_refused_at_its_place() {
+fn html_of_a_stimulus_is_stored_or_refused_with_its_path() {
     both(|server| {
         let client = server.client();
         let post = |body: &Value, status: u16| -> Value {
             client.post("/stimuli").json(body).expect(status).json()
         };
         let html = "<p>The sea<br>rises&nbsp;<p>and falls";
-        let made = post(&json!({"identifier": "s", "title": "T", "content": html}), 201);
-        let xml = made["rawXml"].as_str().unwrap();
+        let created = post(&json!({"identifier": "s", "title": "T", "content": html}), 201);
+        let xml = created["rawXml"].as_str().unwrap();
         assert!(xml.contains("<p>The sea<br/>rises\u{a0}</p><p>and falls</p>"), "{xml}");
         assert_eq!(get(&client, "/stimuli?query=and%20falls")["total"], 1);
 
@@ -203,9 +209,9 @@ fn a_create_may_be_sent_again() {
         assert_eq!(first.json::<Value>(), again.json::<Value>());
         let other = json!({"format": "xml", "xml": choice("q-1", "One")});
         client.post("/assessment-items").json(&other).expect(409);
-        let made: Value = client.post("/items").json(&json_item("c-1")).expect(201).json();
+        let created: Value = client.post("/items").json(&json_item("c-1")).expect(201).json();
         let again = client.post("/assessment-items/metadata").json(&json_item("c-1"));
-        assert_eq!(again.expect(201).json::<Value>(), made);
+        assert_eq!(again.expect(201).json::<Value>(), created);
         assert_eq!(get(&client, "/assessment-items")["total"], 2);
 
         client.delete("/assessment-items/q-1").expect(204);
@@ -272,7 +278,7 @@ fn versions_are_kept_when_a_document_changes_and_when_it_is_deleted() {
 }
 
 #[test]
-fn a_write_may_ask_for_the_version_that_it_read() {
+fn a_write_can_require_the_version_that_it_read() {
     both(|server| {
         let client = server.client();
         stored(&client, "q-1", "One");
@@ -352,17 +358,17 @@ fn a_stimulus_is_kept_in_both_forms() {
             "catalogInfo": [{"id": "c-1", "support": "spoken", "content": "<p>aloud</p>"}],
             "toolName": "editor", "metadata": {"source": {"page": 7}},
         });
-        let made: Value = client.post("/stimuli").json(&body).expect(201).json();
+        let created: Value = client.post("/stimuli").json(&body).expect(201).json();
         for name in
             ["identifier", "title", "label", "language", "stylesheet", "toolName", "metadata"]
         {
-            assert_eq!(made[name], body[name], "{name}");
+            assert_eq!(created[name], body[name], "{name}");
         }
-        assert_eq!(made["catalogInfo"][0]["id"], "c-1");
-        assert!(made["rawXml"].as_str().unwrap().contains("The sea rises"));
+        assert_eq!(created["catalogInfo"][0]["id"], "c-1");
+        assert!(created["rawXml"].as_str().unwrap().contains("The sea rises"));
         server.restart();
         let client = server.client();
-        assert_eq!(get(&client, "/qti/stimuli/s-1"), made);
+        assert_eq!(get(&client, "/qti/stimuli/s-1"), created);
         let changed =
             json!({"identifier": "s-1", "title": "Tides", "content": "<p>The sea falls</p>"});
         let changed: Value = client.put("/stimuli/s-1").json(&changed).expect(200).json();

@@ -8,8 +8,8 @@ use crate::enrolling::{courses, get, post};
 use crate::lessons::{course, lesson, stored_question};
 
 fn outside(client: &TestClient, operation: &str, body: &Value) -> String {
-    let made = post(client, &format!("/adaptive/{operation}"), body, 201);
-    made["lessonId"].as_str().unwrap().to_owned()
+    let created = post(client, &format!("/adaptive/{operation}"), body, 201);
+    created["lessonId"].as_str().unwrap().to_owned()
 }
 
 fn test_out(client: &TestClient) -> String {
@@ -32,23 +32,23 @@ fn import(client: &TestClient, student: &str, lesson: &str) -> Value {
 }
 
 #[test]
-fn a_test_elsewhere_is_finished_with_the_result_of_the_gradebook() {
+fn an_external_test_is_finished_with_the_result_of_the_gradebook() {
     both(|server| {
         let client = server.client();
         course(&client);
         let lesson = test_out(&client);
         let path = "/adaptive/makeExternalTestAssignment";
         let at = json!({"student": "amy", "lesson": lesson, "testId": "form-2"});
-        let made = post(&client, path, &at, 200);
+        let created = post(&client, path, &at, 200);
         assert_eq!(
-            (&made["attempt"], &made["testId"], &made["testUrl"]),
+            (&created["attempt"], &created["testId"], &created["testUrl"]),
             (&json!(1), &json!("form-2"), &json!("https://tool.example/run"))
         );
-        assert_eq!(post(&client, path, &json!({"student": "amy", "lesson": lesson}), 200), made);
+        assert_eq!(post(&client, path, &json!({"student": "amy", "lesson": lesson}), 200), created);
         assert_eq!(import(&client, "amy", &lesson)["finalized"], false);
         let progress = get(&client, "/adaptive/lessonPlans/getCourseProgress/math/student/amy");
         assert_eq!(progress["testOut"]["status"], "in_progress");
-        assert_eq!(progress["testOut"]["assignmentId"], made["assignmentId"]);
+        assert_eq!(progress["testOut"]["assignmentId"], created["assignmentId"]);
 
         written(
             &client,
@@ -101,7 +101,7 @@ fn a_test_elsewhere_is_finished_with_the_result_of_the_gradebook() {
 }
 
 #[test]
-fn a_placement_test_elsewhere_enrolls_unless_it_shall_not() {
+fn a_failed_external_placement_test_enrolls_unless_that_is_skipped() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -118,7 +118,7 @@ fn a_placement_test_elsewhere_enrolls_unless_it_shall_not() {
 }
 
 #[test]
-fn students_elect_to_test_out_where_they_learn() {
+fn students_elect_to_test_out_in_their_own_courses() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -135,18 +135,18 @@ fn students_elect_to_test_out_where_they_learn() {
         let lesson = test_out(&client);
         assert_eq!(eligible("amy"), json!({"eligible": true}));
         assert_eq!(eligible("bob")["eligible"], false);
-        let made = post(&client, path, &body, 200)["data"].clone();
+        let created = post(&client, path, &body, 200)["data"].clone();
         assert_eq!(
-            (&made["lessonId"], &made["courseId"], &made["attempt"]),
+            (&created["lessonId"], &created["courseId"], &created["attempt"]),
             (&json!(lesson), &json!("math"), &json!(1))
         );
-        let id = made["assignmentId"].as_str().unwrap();
+        let id = created["assignmentId"].as_str().unwrap();
         let read = get(&client, &format!("/adaptive/test-assignments/{id}"));
         assert_eq!(
             (&read["studentSourcedId"], &read["assignmentStatus"]),
             (&json!("amy"), &json!("assigned"))
         );
-        assert_eq!(read["resourceSourcedId"], made["resourceId"]);
+        assert_eq!(read["resourceSourcedId"], created["resourceId"]);
         client.get("/adaptive/test-out/getTestOutEligibility/nobody/Math").expect(404);
         post(&client, path, &json!({"oneRosterSourcedId": "nobody", "subject": "Math"}), 404);
         post(&client, path, &json!({}), 422);
@@ -169,8 +169,8 @@ fn assignments_expire_and_are_cancelled() {
         let assigned = |expires: Value| {
             let wish =
                 json!({"student": "amy", "subject": "Math", "grade": 3, "expiresAt": expires});
-            let made = post(&client, path, &wish, 201);
-            made["assignmentId"].as_str().unwrap().to_owned()
+            let created = post(&client, path, &wish, 201);
+            created["assignmentId"].as_str().unwrap().to_owned()
         };
         let [over, open, gone] =
             [json!("2020-01-01T00:00:00Z"), json!("2120-01-01T00:00:00Z"), json!(null)]
@@ -192,8 +192,8 @@ fn assignments_expire_and_are_cancelled() {
         assert_eq!(ids("&status=expired"), std::slice::from_ref(&over));
         assert_eq!(ids("&status=assigned"), [open]);
         assert_eq!(ids("&status=cancelled"), [gone]);
-        let told = get(&client, &format!("{path}/{over}"));
-        assert_eq!(told["expiresAt"], "2020-01-01T00:00:00.000Z");
+        let response = get(&client, &format!("{path}/{over}"));
+        assert_eq!(response["expiresAt"], "2020-01-01T00:00:00.000Z");
         // Done late it is done.
         let answer =
             json!({"student": "amy", "lesson": "unit-1", "question": "q", "response": "A"});
@@ -201,8 +201,8 @@ fn assignments_expire_and_are_cancelled() {
         assert_eq!(ids("&status=expired"), std::slice::from_ref(&over));
         let lesson = json!({"student": "amy", "lesson": "unit-1"});
         post(&client, "/adaptive/finalStudentAssessmentResponse", &lesson, 200);
-        let told = get(&client, &format!("{path}/{over}"));
-        assert_eq!(told["assignmentStatus"], "completed");
+        let response = get(&client, &format!("{path}/{over}"));
+        assert_eq!(response["assignmentStatus"], "completed");
     });
 }
 
@@ -215,16 +215,23 @@ fn rows_are_assigned_each_by_itself() {
         lesson(&client, "unit-1", "unit-test", &["q"], 10.0);
         let path = "/adaptive/test-assignments";
         let csv = "student,subject,grade,testName\namy,Math,3,First\nnobody,Math,3,\nbob,math,03\nbob,Math,9,\nbob,,3,\n";
-        let made = post(&client, &format!("{path}/import"), &json!({"csv": csv}), 200);
-        assert_eq!(made["success"], false);
-        assert_eq!(made["results"].as_array().unwrap().len(), 2, "{made}");
-        let errors: Vec<_> =
-            made["errors"].as_array().unwrap().iter().map(|error| error["row"].clone()).collect();
+        let created = post(&client, &format!("{path}/import"), &json!({"csv": csv}), 200);
+        assert_eq!(created["success"], false);
+        assert_eq!(created["results"].as_array().unwrap().len(), 2, "{created}");
+        let errors: Vec<_> = created["errors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|error| error["row"].clone())
+            .collect();
         assert_eq!(errors, [2, 4, 5]);
-        assert!(made["errors"][2]["message"].as_str().unwrap().starts_with("subject: "), "{made}");
+        assert!(
+            created["errors"][2]["message"].as_str().unwrap().starts_with("subject: "),
+            "{created}"
+        );
         let elsewhere = json!({"spreadsheetUrl": "https://sheets.example/x", "sheet": "One"});
-        let told = post(&client, &format!("{path}/import"), &elsewhere, 200);
-        assert_eq!((&told["success"], &told["results"]), (&json!(false), &json!([])));
+        let response = post(&client, &format!("{path}/import"), &elsewhere, 200);
+        assert_eq!((&response["success"], &response["results"]), (&json!(false), &json!([])));
         post(&client, &format!("{path}/import"), &json!({}), 422);
         post(&client, &format!("{path}/bulk"), &json!({"items": []}), 422);
         post(&client, path, &json!({"student": "amy", "subject": "Math", "grade": 9}), 404);
@@ -250,7 +257,7 @@ fn rows_are_assigned_each_by_itself() {
 }
 
 #[test]
-fn results_that_clients_write_stand_in_the_course() {
+fn results_that_clients_write_are_shown_in_the_course() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -268,14 +275,14 @@ fn results_that_clients_write_stand_in_the_course() {
             &json!({"studentId": "amy", "componentId": "unit", "result": result}),
             200,
         );
-        let of = |query: &str| {
+        let line_items = |query: &str| {
             let read = get(
                 &client,
                 &format!("/adaptive/lessonPlans/getCourseProgress/math/student/amy{query}"),
             );
             read["lineItems"].as_array().unwrap().clone()
         };
-        let items = of("");
+        let items = line_items("");
         assert_eq!(
             (&items[0]["type"], &items[0]["courseComponentSourcedId"]),
             (&json!("component"), &json!("unit"))
@@ -289,7 +296,7 @@ fn results_that_clients_write_stand_in_the_course() {
             .map(|result| result["score"].as_f64().unwrap())
             .collect();
         assert_eq!(scores, [80.0, 90.0]);
-        assert_eq!(of("?lessonId=one").len(), 1);
+        assert_eq!(line_items("?lessonId=one").len(), 1);
 
         for (body, status, place) in [
             (json!({}), 422, Some("studentId")),
@@ -310,9 +317,9 @@ fn results_that_clients_write_stand_in_the_course() {
                 None,
             ),
         ] {
-            let told = post(&client, path, &body, status);
+            let response = post(&client, path, &body, status);
             if let Some(place) = place {
-                assert_eq!(told["imsx_error_details"][0]["path"], place, "{told}");
+                assert_eq!(response["imsx_error_details"][0]["path"], place, "{response}");
             }
         }
         client.get("/adaptive/lessonPlans/getCourseProgress/none/student/amy").expect(404);

@@ -88,7 +88,7 @@ fn only_these_routes_are_public() {
 }
 
 #[test]
-fn nothing_is_served_beside_the_tables() {
+fn every_served_route_is_in_a_table() {
     both(|server| {
         let client = server.client();
         let served: BTreeSet<(String, String)> =

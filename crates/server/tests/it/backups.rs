@@ -76,7 +76,7 @@ fn a_server_backs_itself_up_encrypted_and_restores_the_backup_as_a_trial() {
 }
 
 #[test]
-fn a_server_removes_outdated_backups_and_what_an_interrupted_one_left() {
+fn a_server_removes_outdated_and_interrupted_backups() {
     both(|target, place| {
         let clock = Arc::new(ManualClock::at(SystemClock.now()));
         let mut setup = setup(place);

@@ -5,7 +5,8 @@ use lyceum_testkit::server::both;
 use serde_json::{Value, json};
 
 use crate::badges::{
-    OB, assertion, award, awarded, definition, definition_path, now_and_after_restart, school, told,
+    OB, assertion, award, awarded, definition, definition_path, error_text, now_and_after_restart,
+    school,
 };
 
 #[test]
@@ -19,7 +20,7 @@ fn posting_a_definition_again_is_a_retry_and_another_one_a_conflict() {
             let mut other = definition();
             other["name"] = "Master of mathematics".into();
             let refused = client.post(path).json(&other).expect(409);
-            assert!(told(&refused).contains("PUT …/badges/{id}"), "{}", told(&refused));
+            assert!(error_text(&refused).contains("PUT …/badges/{id}"), "{}", error_text(&refused));
             let kept: Value = client.get(&definition_path()).expect(200).json();
             assert_eq!(kept, definition());
         }
@@ -47,9 +48,10 @@ fn a_deleted_definition_says_so_and_is_restored_by_put() {
                 (client.post("/badges").json(&definition()).expect(409), "create"),
                 (client.post("/assertions").json(&another).expect(422), "award"),
             ] {
-                let told = told(&reply);
-                let is_told = told.contains("is deleted") && told.contains("PUT …/badges/{id}");
-                assert!(is_told, "{what}: {told}");
+                let message = error_text(&reply);
+                let is_explained =
+                    message.contains("is deleted") && message.contains("PUT …/badges/{id}");
+                assert!(is_explained, "{what}: {message}");
             }
             let listed: Value = client.get("/badges").expect(200).json();
             assert_eq!(listed["badges"], json!([]));
@@ -71,12 +73,12 @@ fn the_badges_of_one_student_are_a_list() {
         let mut sent = award();
         sent["userId"] = "ben".into();
         let ben: Value = client.post("/assertions").json(&sent).expect(201).json();
-        let of = |user: &str| {
+        let badges_of = |user: &str| {
             let listed = client.get(&format!("/assertions?userId={user}")).expect(200);
             assert_eq!(listed.header("x-total-count"), "1");
             listed.json::<Value>()["credential"].clone()
         };
-        assert_eq!((of("ada"), of("ben")), (json!([ada]), json!([ben])));
+        assert_eq!((badges_of("ada"), badges_of("ben")), (json!([ada]), json!([ben])));
         let listed: Value = client.get(&format!("{OB}/credentials?userId=ben")).expect(200).json();
         assert_eq!(listed["credential"], json!([ben]));
         client.get("/assertions?userId=nobody").expect(404);

@@ -101,9 +101,9 @@ pub(crate) fn now_and_after_restart(
 fn a_definition_is_stored_as_it_was_sent() {
     both(|server| {
         let client = server.client();
-        let made: Value =
+        let created: Value =
             client.post(&format!("{OB}/credentials/")).json(&definition()).expect(201).json();
-        assert_eq!(made, definition());
+        assert_eq!(created, definition());
         let mut changed = definition();
         changed["name"] = "Master of mathematics".into();
         client.put(&definition_path()).json(&changed).expect(200);
@@ -132,8 +132,8 @@ pub(crate) fn definition_path() -> String {
     format!("/badges/{}", escaped(definition()["id"].as_str().unwrap()))
 }
 
-/// What an error answer says is wrong.
-pub(crate) fn told(reply: &Reply) -> String {
+/// The description in an error response.
+pub(crate) fn error_text(reply: &Reply) -> String {
     reply.json::<Value>()["imsx_description"].as_str().unwrap_or_default().to_owned()
 }
 
@@ -153,10 +153,10 @@ fn a_definition_that_cannot_be_issued_is_refused() {
         for (place, value, path) in broken {
             let mut sent = definition();
             *sent.pointer_mut(place).unwrap() = value;
-            let told: Value =
+            let response: Value =
                 client.post(&format!("{OB}/credentials")).json(&sent).expect(422).json();
-            assert_eq!(told["imsx_error_details"][0]["path"], path, "{told}");
-            let minor = &told["imsx_codeMinor"]["imsx_codeMinorField"][0];
+            assert_eq!(response["imsx_error_details"][0]["path"], path, "{response}");
+            let minor = &response["imsx_codeMinor"]["imsx_codeMinorField"][0];
             assert_eq!(minor["imsx_codeMinorFieldValue"], "invalid_data");
         }
         // What JSON-LD does not define would not be signed.
@@ -228,9 +228,9 @@ fn a_badge_needs_a_known_learner_and_definition() {
         ] {
             let mut sent = award();
             sent[member] = value;
-            let told: Value =
+            let response: Value =
                 client.post(&format!("{OB}/issue-badge")).json(&sent).expect(422).json();
-            assert_eq!(told["imsx_error_details"][0]["path"], member, "{told}");
+            assert_eq!(response["imsx_error_details"][0]["path"], member, "{response}");
         }
         // A user may be named by its address; without an e-mail address the id is hashed where asked.
         let mut sent = award();
@@ -250,7 +250,7 @@ fn a_badge_needs_a_known_learner_and_definition() {
 }
 
 #[test]
-fn a_badge_is_had_as_a_jwt_of_either_algorithm() {
+fn a_badge_can_be_read_as_a_jwt_of_either_algorithm() {
     both(|server| {
         let client = server.client();
         let badge = awarded(&client);
@@ -282,7 +282,7 @@ pub(crate) fn part(jwt: &str, n: usize) -> Value {
 }
 
 #[test]
-fn a_revoked_badge_is_revoked_for_good_and_says_why() {
+fn a_revocation_is_final_and_has_a_reason() {
     both(|server| {
         let client = server.client();
         let badge = awarded(&client);
@@ -304,10 +304,10 @@ fn a_revoked_badge_is_revoked_for_good_and_says_why() {
             let after: Value = reply.json();
             assert_ne!(before["credentialSubject"], after["credentialSubject"]);
             assert!(after["proof"]["proofValue"].is_string());
-            let told: Value =
+            let response: Value =
                 server.anonymous().get("/issuers/server/revocations").expect(200).json();
-            assert_eq!(told["revokedCredential"][0]["id"], badge["id"]);
-            assert_eq!(told["revokedCredential"][0]["revocationReason"], "Awarded by mistake");
+            assert_eq!(response["revokedCredential"][0]["id"], badge["id"]);
+            assert_eq!(response["revokedCredential"][0]["revocationReason"], "Awarded by mistake");
         });
         let client = server.client();
         // What it was awarded for can be awarded again; that is another credential.
@@ -348,7 +348,7 @@ fn awarded_elsewhere() -> Value {
 }
 
 #[test]
-fn a_credential_of_another_issuer_is_kept_until_a_newer_one_comes() {
+fn a_credential_of_another_issuer_is_replaced_only_by_a_newer_one() {
     both(|server| {
         let client = server.client();
         let post = |body: &Value| client.post(&format!("{OB}/credentials")).json(body).send();
@@ -373,15 +373,15 @@ fn a_credential_of_another_issuer_is_kept_until_a_newer_one_comes() {
 }
 
 #[test]
-fn a_jws_is_kept_as_it_is() {
+fn a_jws_is_stored_unchanged() {
     both(|server| {
         let client = server.client();
         let jws = elsewhere_jws("2026-01-01T00:00:00Z");
         let post =
             |text: &str| client.post(&format!("{OB}/credentials/")).body("text/plain", text).send();
-        let made = post(&jws);
-        assert_eq!((made.status, made.text()), (201, jws.clone()));
-        assert!(made.header("content-type").starts_with("text/plain"));
+        let created = post(&jws);
+        assert_eq!((created.status, created.text()), (201, jws.clone()));
+        assert!(created.header("content-type").starts_with("text/plain"));
         assert_eq!(post(&jws).status, 304);
         assert_eq!(post(&elsewhere_jws("2026-01-02T00:00:00Z")).status, 200);
         assert_eq!(post("not.a.jws").status, 422);
@@ -416,15 +416,15 @@ fn nobody_can_add_statements_that_the_server_signs() {
         let mut forged = badge.clone();
         forged["validFrom"] = "2027-01-01T00:00:00Z".into();
         forged["credentialSubject"]["achievement"]["name"] = "Master of everything".into();
-        let told: Value =
+        let response: Value =
             client.post(&format!("{OB}/credentials")).json(&forged).expect(422).json();
-        assert_eq!(told["imsx_error_details"][0]["path"], "proof", "{told}");
+        assert_eq!(response["imsx_error_details"][0]["path"], "proof", "{response}");
         assert_eq!(assertion(&client, &badge)["credential"], badge);
     });
 }
 
 #[test]
-fn a_list_has_pages_and_a_since() {
+fn a_list_has_pages_and_a_since_parameter() {
     both(|server| {
         let client = server.client();
         for (n, day) in ["01", "02", "03"].iter().enumerate() {
@@ -443,8 +443,9 @@ fn a_list_has_pages_and_a_since() {
         let since = client.get(&format!("{OB}/credentials?since=2026-01-02T00:00:00Z")).expect(200);
         assert_eq!(since.json::<Value>()["credential"].as_array().unwrap().len(), 1);
         for wrong in ["limit=0", "offset=x", "since=monday"] {
-            let told: Value = client.get(&format!("{OB}/credentials?{wrong}")).expect(400).json();
-            let minor = &told["imsx_codeMinor"]["imsx_codeMinorField"][0];
+            let response: Value =
+                client.get(&format!("{OB}/credentials?{wrong}")).expect(400).json();
+            let minor = &response["imsx_codeMinor"]["imsx_codeMinorField"][0];
             assert_eq!(minor["imsx_codeMinorFieldValue"], "invalid_query_parameter", "{wrong}");
         }
     });

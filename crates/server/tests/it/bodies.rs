@@ -41,7 +41,7 @@ fn bodies_without_a_token_are_short() {
 const FORM: &str = "application/x-www-form-urlencoded";
 
 #[test]
-fn a_body_without_an_announced_length_is_bounded_too() {
+fn a_body_without_a_content_length_is_limited_too() {
     both_as(&probe::setup(), |server| {
         let head = "POST /probe/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
         let mut request = head.as_bytes().to_vec();
@@ -79,7 +79,7 @@ fn a_refused_sender_of_a_large_body_reads_why() {
 }
 
 #[test]
-fn only_the_types_that_a_route_reads_are_taken() {
+fn only_the_content_types_that_a_route_reads_are_accepted() {
     both_as(&probe::setup(), |server| {
         let client = server.anonymous();
         let send =

@@ -85,7 +85,7 @@ fn a_restored_copy_deletes_no_objects_of_its_original() {
 }
 
 #[test]
-fn a_copy_that_calls_itself_the_original_leaves_the_owner_in_doubt() {
+fn a_copy_that_claims_to_be_the_original_leaves_the_owner_in_doubt() {
     let bucket = Bucket::start();
     let (folder, mut oak) = original(&bucket);
     oak.stop();

@@ -120,10 +120,10 @@ pub(crate) fn get(client: &TestClient, path: &str) -> Value {
 fn a_package_is_stored_and_read_as_it_was_sent() {
     both(|server| {
         let platform = server.client();
-        let made: Value =
+        let created: Value =
             platform.post("/ims/case/v1p1/CFPackages").json(&package()).expect(201).json();
         assert_eq!(
-            made["result"],
+            created["result"],
             json!({"documentId": FRAMEWORK, "stats": {"documents": 1, "items": 3, "associations": 4}, "success": true})
         );
         let standard = server.client_with(&[], PayloadDialect::Standard);
@@ -218,7 +218,7 @@ fn groups_are_the_tree_by_type() {
 }
 
 #[test]
-fn without_a_token_only_what_is_public_is_seen() {
+fn without_a_token_only_public_records_are_visible() {
     both(|server| {
         let (client, anonymous) = (server.client(), server.anonymous());
         store(&client);
@@ -262,10 +262,10 @@ fn without_a_token_only_what_is_public_is_seen() {
 }
 
 #[test]
-fn refusals_have_the_format_of_each_version() {
+fn errors_have_the_format_of_each_version() {
     both(|server| {
         let client = server.client_with(&[], PayloadDialect::Standard);
-        let told = |client: &TestClient, path: &str, status: u16| {
+        let code_minor = |client: &TestClient, path: &str, status: u16| {
             let body: Value = client.get(path).expect(status).json();
             let value =
                 &body["imsx_codeMinor"]["imsx_codeMinorField"][0]["imsx_codeMinorFieldValue"];
@@ -278,17 +278,23 @@ fn refusals_have_the_format_of_each_version() {
             ("v1p1", ["invalid_uuid", "unauthorised_request"]),
         ] {
             let at = |path: &str| format!("/ims/case/{version}{path}");
-            assert_eq!(told(&client, &at("/CFItems/no-uuid"), 400), wanted[0]);
-            assert_eq!(told(&nobody, &at("/CFDocuments"), 401), wanted[1]);
-            assert_eq!(told(&client, &at(&format!("/CFItems/{unknown}")), 404), "unknownobject");
+            assert_eq!(code_minor(&client, &at("/CFItems/no-uuid"), 400), wanted[0]);
+            assert_eq!(code_minor(&nobody, &at("/CFDocuments"), 401), wanted[1]);
             assert_eq!(
-                told(&client, &at("/CFDocuments?fields=nothing"), 400),
+                code_minor(&client, &at(&format!("/CFItems/{unknown}")), 404),
+                "unknownobject"
+            );
+            assert_eq!(
+                code_minor(&client, &at("/CFDocuments?fields=nothing"), 400),
                 "invalid_selection_field"
             );
-            assert_eq!(told(&client, &at("/CFDocuments?sort=nothing"), 400), "invalid_sort_field");
+            assert_eq!(
+                code_minor(&client, &at("/CFDocuments?sort=nothing"), 400),
+                "invalid_sort_field"
+            );
         }
         let reader = server.client_with(&[Scope::RosterRead], PayloadDialect::Standard);
-        assert_eq!(told(&reader, "/ims/case/v1p1/CFDocuments", 403), "forbidden");
+        assert_eq!(code_minor(&reader, "/ims/case/v1p1/CFDocuments", 403), "forbidden");
     });
 }
 

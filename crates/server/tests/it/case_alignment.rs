@@ -54,9 +54,9 @@ fn school(client: &TestClient) {
 
 fn covers(client: &TestClient, number: u32, query: &str) -> Vec<String> {
     let path = format!("/CFItems/{}/coverage{query}", item(number));
-    let told = get(client, &path);
-    assert_eq!(told["complete"], true);
-    let records = told["coverage"].as_array().unwrap();
+    let response = get(client, &path);
+    assert_eq!(response["complete"], true);
+    let records = response["coverage"].as_array().unwrap();
     let text = |one: &Value, name: &str| one[name].as_str().unwrap().to_owned();
     records
         .iter()
@@ -86,8 +86,8 @@ fn records_are_aligned_and_found_from_both_sides() {
         ] {
             let id = id.replace(':', "%3A");
             align(kind, &id, &[1], 200);
-            let told = get(&client, &format!("/alignments/{kind}/{id}"));
-            assert_eq!(told["items"][0]["humanCodingScheme"], "3.NF", "{kind}");
+            let response = get(&client, &format!("/alignments/{kind}/{id}"));
+            assert_eq!(response["items"][0]["humanCodingScheme"], "3.NF", "{kind}");
         }
         assert_eq!(covers(&client, 1, "").len(), 7);
         align("resource", "video", &[1, 2], 200);
@@ -122,7 +122,7 @@ fn records_are_aligned_and_found_from_both_sides() {
 }
 
 #[test]
-fn many_are_aligned_at_once_or_none() {
+fn several_alignments_are_stored_together_or_not_at_all() {
     both(|server| {
         let client = server.client();
         store(&client);
@@ -174,8 +174,8 @@ fn removed_standards_are_left_out() {
         let path = "/ims/case/v1p1/alignments/resource/video";
         client.put(path).json(&json!({ "items": [item(1), item(2)] })).expect(200);
         client.delete(&format!("/ims/case/v1p1/CFItems/{}", item(2))).expect(204);
-        let told = get(&client, "/alignments/resource/video");
-        assert_eq!(told["items"].as_array().unwrap().len(), 2, "one aligned, one said");
+        let response = get(&client, "/alignments/resource/video");
+        assert_eq!(response["items"].as_array().unwrap().len(), 2, "one aligned, one said");
         client.get(&format!("/ims/case/v1p1/CFItems/{}/coverage", item(2))).expect(404);
         client.delete(&format!("{RESOURCES}/resources/video")).expect(204);
         assert!(covers(&client, 1, "").is_empty());

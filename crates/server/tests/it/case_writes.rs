@@ -11,8 +11,8 @@ const BASE: &str = "/ims/case/v1p1";
 /// The paths of a refusal's faults.
 fn faults(client: &TestClient, body: &Value, status: u16) -> Vec<String> {
     let reply = client.post(&format!("{BASE}/CFPackages")).json(body).expect(status);
-    let told: Value = reply.json();
-    let details = told["imsx_error_details"].as_array().cloned().unwrap_or_default();
+    let response: Value = reply.json();
+    let details = response["imsx_error_details"].as_array().cloned().unwrap_or_default();
     details.iter().map(|at| at["path"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -167,10 +167,10 @@ fn single_records_are_added_changed_and_removed() {
         let mut up = child_of(9, &item(9), &item(2));
         up.as_object_mut().unwrap().remove("identifier");
         up.as_object_mut().unwrap().remove("uri");
-        let made: Value =
+        let created: Value =
             client.post(&format!("{BASE}/CFAssociations")).json(&up).expect(201).json();
-        let id = made["CFAssociation"]["sourcedId"].as_str().unwrap().to_owned();
-        assert_eq!(get(&client, &format!("/CFAssociations/{id}")), made);
+        let id = created["CFAssociation"]["sourcedId"].as_str().unwrap().to_owned();
+        assert_eq!(get(&client, &format!("/CFAssociations/{id}")), created);
         let circle = child_of(10, &item(1), &item(9));
         client.post(&format!("{BASE}/CFAssociations")).json(&circle).expect(422);
         let other = child_of(10, &item(9), &item(3));
@@ -226,8 +226,8 @@ fn the_same_body_again_is_a_safe_retry_and_another_one_a_conflict() {
         ] {
             let mut other = package();
             *other.pointer_mut(change).unwrap() = "2026-02-02T02:02:02.000Z".into();
-            let told = send("CFPackages", &other, 409).to_string();
-            assert!(told.contains("exists already with other values"), "{change}: {told}");
+            let text = send("CFPackages", &other, 409).to_string();
+            assert!(text.contains("exists already with other values"), "{change}: {text}");
         }
         let mut smaller = package();
         smaller["CFRubrics"] = json!([]);
@@ -235,21 +235,21 @@ fn the_same_body_again_is_a_safe_retry_and_another_one_a_conflict() {
 
         let item = json!({"CFItem": {"identifier": "aaaaaaaa-0000-4000-8000-000000000001",
             "fullStatement": "Count to 10", "CFDocumentURI": {"identifier": FRAMEWORK}}});
-        let made = send("CFItems", &item, 201);
-        assert_eq!(send("CFItems", &item, 200), made);
+        let created = send("CFItems", &item, 201);
+        assert_eq!(send("CFItems", &item, 200), created);
         let mut other = item.clone();
         other["CFItem"]["fullStatement"] = "Count to 100".into();
         send("CFItems", &other, 409);
-        let told = send("CFPackages", &package(), 409).to_string();
+        let text = send("CFPackages", &package(), 409).to_string();
         assert!(
-            told.contains("exists already with other values"),
-            "an item came to it since: {told}"
+            text.contains("exists already with other values"),
+            "an item came to it since: {text}"
         );
 
         let document = json!({"CFDocument": {"identifier": "aaaaaaaa-0000-4000-8000-000000000002",
             "title": "Arts", "creator": "A"}});
-        let made = send("CFDocuments", &document, 201);
-        assert_eq!(send("CFDocuments", &document, 200), made);
+        let created = send("CFDocuments", &document, 201);
+        assert_eq!(send("CFDocuments", &document, 200), created);
         let mut other = document.clone();
         other["CFDocument"]["title"] = "Music".into();
         send("CFDocuments", &other, 409);
@@ -258,8 +258,8 @@ fn the_same_body_again_is_a_safe_retry_and_another_one_a_conflict() {
         let association = json!({"CFAssociation": {"identifier": "aaaaaaaa-0000-4000-8000-000000000003",
             "associationType": "isChildOf", "originNodeURI": node("aaaaaaaa-0000-4000-8000-000000000001"),
             "destinationNodeURI": node(FRAMEWORK)}});
-        let made = send("CFAssociations", &association, 201);
-        assert_eq!(send("CFAssociations", &association, 200), made);
+        let created = send("CFAssociations", &association, 201);
+        assert_eq!(send("CFAssociations", &association, 200), created);
         let mut other = association.clone();
         other["CFAssociation"]["sequenceNumber"] = 2.into();
         send("CFAssociations", &other, 409);

@@ -82,8 +82,8 @@ impl<'s> Browser<'s> {
 
 /// Gives the students access as this teacher, opens the class, and answers the code.
 fn opened(teacher: &Browser<'_>) -> String {
-    let given = teacher.submit(ACCESS, &format!("{ACCESS}/give"), &[("kind", "pictures")]);
-    assert_eq!(given.status, 303, "{}", given.text());
+    let reply = teacher.submit(ACCESS, &format!("{ACCESS}/give"), &[("kind", "pictures")]);
+    assert_eq!(reply.status, 303, "{}", reply.text());
     let open = teacher.submit(ACCESS, &format!("{ACCESS}/open"), &[("minutes", "15")]);
     assert_eq!(open.status, 303, "{}", open.text());
     let page = teacher.get(ACCESS).text();
@@ -213,7 +213,7 @@ fn wrong_pictures_are_counted_and_a_new_card_helps() {
 }
 
 #[test]
-fn a_code_stops_after_its_minutes() {
+fn a_class_code_expires_after_its_minutes() {
     let clock = Arc::new(ManualClock::at("2026-01-15T09:30:00Z".parse().unwrap()));
     let setup = Setup { clock: Arc::clone(&clock) as _, ..Setup::default() };
     both_as(&setup, |server| {
@@ -231,7 +231,7 @@ fn a_code_stops_after_its_minutes() {
 }
 
 #[test]
-fn a_guide_gives_access_to_classes_within_the_own_reach_alone() {
+fn a_guide_gives_access_only_to_classes_within_the_own_reach() {
     both(|server| {
         classroom(server);
         for (email, reach) in [
@@ -257,7 +257,7 @@ fn a_guide_gives_access_to_classes_within_the_own_reach_alone() {
 }
 
 #[test]
-fn a_client_that_manages_people_gives_a_class_access() {
+fn a_client_with_the_people_scope_gives_a_class_access() {
     both(|server| {
         classroom(server);
         let client = server.client_with(&[Scope::PeopleManage], PayloadDialect::Platform);

@@ -4,7 +4,7 @@ use lyceum_testkit::client::TestClient;
 use lyceum_testkit::server::{TestServer, both};
 use serde_json::{Value, json};
 
-use crate::badges::{award, awarded, escaped, local, now_and_after_restart, school, told};
+use crate::badges::{award, awarded, error_text, escaped, local, now_and_after_restart, school};
 
 const CLR: &str = "/ims/clr/v2p0";
 
@@ -60,34 +60,40 @@ fn a_record_is_kept_as_sent_and_served_signed() {
     both(|server| {
         let client = server.client();
         school(&client);
-        let made = post(&client, "/credentials/", &document(), 201);
-        let subject = &made["credentialSubject"];
-        assert_eq!((&made["id"], &subject["type"]), (&document()["id"], &json!(["ClrSubject"])));
+        let created = post(&client, "/credentials/", &document(), 201);
+        let subject = &created["credentialSubject"];
+        assert_eq!((&created["id"], &subject["type"]), (&document()["id"], &json!(["ClrSubject"])));
         assert_eq!(subject["id"], document()["credentialSubject"]["id"]);
         let did = get(&server.anonymous(), "/.well-known/did.json");
-        assert_eq!(made["issuer"]["id"], did["id"]);
+        assert_eq!(created["issuer"]["id"], did["id"]);
         assert_eq!(subject["achievement"][0]["creator"]["name"], "Example School");
         assert_eq!(subject["achievement"][0]["criteria"]["narrative"], "Masters algebra");
         let nested = &subject["verifiableCredential"][0];
         assert_eq!(nested["credentialSubject"]["achievement"]["name"], "Algebra");
         assert!(nested["proof"][0]["proofValue"].is_string());
-        verifies(&client, &made);
+        verifies(&client, &created);
         // The same content again does not make a version.
-        assert_eq!(post(&client, "/clr", &document(), 200), made);
-        assert_eq!(post(&client, "/credentials/", &document(), 200), made);
+        assert_eq!(post(&client, "/clr", &document(), 200), created);
+        assert_eq!(post(&client, "/credentials/", &document(), 200), created);
         for round in 0..2 {
             if round == 1 {
                 server.restart();
             }
             let client = server.client();
-            assert_eq!(get(&client, &path(&made)), made);
+            assert_eq!(get(&client, &path(&created)), created);
             assert_eq!(
                 get(&client, &format!("/clr/{}", escaped("https://example.org/clr/1"))),
-                made
+                created
             );
-            assert_eq!(get(&client, &format!("{}?as=given", path(&made))), document());
-            assert_eq!(names(&get(&client, &format!("{}/achievements", path(&made)))), ["Algebra"]);
-            assert_eq!(get(&client, &format!("{CLR}/credentials/"))["credential"], json!([made]));
+            assert_eq!(get(&client, &format!("{}?as=given", path(&created))), document());
+            assert_eq!(
+                names(&get(&client, &format!("{}/achievements", path(&created)))),
+                ["Algebra"]
+            );
+            assert_eq!(
+                get(&client, &format!("{CLR}/credentials/"))["credential"],
+                json!([created])
+            );
         }
         client.get(&format!("{CLR}/clr/none")).expect(404);
     });
@@ -98,10 +104,10 @@ fn an_update_adds_achievements_and_keeps_the_history() {
     both(|server| {
         let client = server.client();
         school(&client);
-        let made = post(&client, "/clr", &document(), 201);
+        let created = post(&client, "/clr", &document(), 201);
         let geometry = json!({"id": "https://example.org/achievements/geometry", "type": ["Achievement"], "name": "Geometry", "description": "Masters geometry"});
         let put = |body: &Value, status: u16| -> Value {
-            client.put(&path(&made)).json(body).expect(status).json()
+            client.put(&path(&created)).json(body).expect(status).json()
         };
         let second = put(&json!({"achievement": [geometry]}), 200);
         let mut better = geometry.clone();
@@ -114,16 +120,16 @@ fn an_update_adds_achievements_and_keeps_the_history() {
         put(&json!({}), 422);
         put(&json!({"id": "https://example.org/clr/2", "achievement": [geometry]}), 422);
         put(&json!({"achievements": [{"id": "no uri", "name": "x"}]}), 422);
-        let stale = client.put(&path(&made)).header("if-match", "\"v1\"");
+        let stale = client.put(&path(&created)).header("if-match", "\"v1\"");
         stale.json(&json!({"achievement": [geometry]})).expect(412);
         server.restart();
         let client = server.client();
-        assert_eq!(get(&client, &path(&made)), third);
+        assert_eq!(get(&client, &path(&created)), third);
         assert_eq!(
-            names(&get(&client, &format!("{}/achievements", path(&made)))),
+            names(&get(&client, &format!("{}/achievements", path(&created)))),
             ["Algebra", "Advanced geometry"]
         );
-        let versions = get(&client, &format!("{}/versions", path(&made)));
+        let versions = get(&client, &format!("{}/versions", path(&created)));
         let numbers: Vec<_> = versions["versions"]
             .as_array()
             .unwrap()
@@ -131,11 +137,11 @@ fn an_update_adds_achievements_and_keeps_the_history() {
             .map(|one| one["version"].as_i64().unwrap())
             .collect();
         assert_eq!(numbers, [3, 2, 1]);
-        for (number, version) in [(1, &made), (2, &second), (3, &third)] {
-            assert_eq!(get(&client, &format!("{}/versions/{number}", path(&made))), *version);
+        for (number, version) in [(1, &created), (2, &second), (3, &third)] {
+            assert_eq!(get(&client, &format!("{}/versions/{number}", path(&created))), *version);
             verifies(&client, version);
         }
-        client.get(&format!("{}/versions/4", path(&made))).expect(404);
+        client.get(&format!("{}/versions/4", path(&created))).expect(404);
         client.put(&format!("{CLR}/clr/none")).json(&whole).expect(404);
     });
 }
@@ -164,20 +170,20 @@ fn nested_credentials_keep_their_proofs_or_get_one() {
             "sourceId": badge["credentialSubject"]["achievement"]["id"],
             "targetId": "https://example.org/achievements/algebra"
         }]);
-        let made = post(&client, "/credentials", &record, 201);
-        let nested = &made["credentialSubject"]["verifiableCredential"];
+        let created = post(&client, "/credentials", &record, 201);
+        let nested = &created["credentialSubject"]["verifiableCredential"];
         assert_eq!(nested[0], badge);
-        assert_eq!(nested[1]["issuer"], made["issuer"]);
+        assert_eq!(nested[1]["issuer"], created["issuer"]);
         assert_eq!(nested[1]["credentialSubject"]["achievement"]["creator"]["name"], "Elsewhere");
         assert_eq!(
-            made["credentialSubject"]["association"],
+            created["credentialSubject"]["association"],
             record["credentialSubject"]["association"]
         );
-        verifies(&client, &made);
+        verifies(&client, &created);
         // A signed record is stored as it is. A changed record of this server is refused.
-        let again = client.post(&format!("{CLR}/credentials")).json(&made).send();
+        let again = client.post(&format!("{CLR}/credentials")).json(&created).send();
         assert_eq!(again.status, 304);
-        let mut forged = made.clone();
+        let mut forged = created.clone();
         forged["name"] = "Forged".into();
         forged["validFrom"] = "2099-01-01T00:00:00Z".into();
         client.post(&format!("{CLR}/credentials")).json(&forged).expect(422);
@@ -219,8 +225,8 @@ fn invalid_records_are_refused_by_name() {
         for (place, value, path) in broken {
             let mut sent = document();
             *sent.pointer_mut(place).unwrap() = value;
-            let told = post(&client, "/credentials", &sent, 422);
-            assert_eq!(told["imsx_error_details"][0]["path"], path, "{told}");
+            let response = post(&client, "/credentials", &sent, 422);
+            assert_eq!(response["imsx_error_details"][0]["path"], path, "{response}");
         }
         client.post(&format!("{CLR}/clr")).body("application/json", "{").expect(400);
         client.post(&format!("{CLR}/clr")).body("text/plain", "x").expect(422);
@@ -232,27 +238,27 @@ fn posting_a_record_again_is_a_retry_and_another_one_a_conflict() {
     both(|server| {
         let client = server.client();
         school(&client);
-        let made = post(&client, "/clr", &document(), 201);
+        let created = post(&client, "/clr", &document(), 201);
         let mut reordered = document();
         let id = reordered.as_object_mut().unwrap().remove("id").unwrap();
         reordered["id"] = id;
-        assert_eq!(post(&client, "/clr", &reordered, 200), made);
+        assert_eq!(post(&client, "/clr", &reordered, 200), created);
         let mut other = document();
         other["credentialSubject"]["achievement"][0]["name"] = "Geometry".into();
         let refused = client.post("/clr").json(&other).expect(409);
-        assert!(told(&refused).contains("PUT …/clr/{id}"), "{}", told(&refused));
-        assert_eq!(get(&client, &path(&made)), made);
+        assert!(error_text(&refused).contains("PUT …/clr/{id}"), "{}", error_text(&refused));
+        assert_eq!(get(&client, &path(&created)), created);
         // Another learner has another record.
         let mut moved = document();
         moved["credentialSubject"]["id"] =
             "https://example.org/ims/oneroster/rostering/v1p2/users/ben".into();
         moved["credentialSubject"]["achievement"][0]["name"] = "Geometry".into();
-        client.put(&path(&made)).json(&moved).expect(422);
+        client.put(&path(&created)).json(&moved).expect(422);
     });
 }
 
 #[test]
-fn a_learner_is_known_by_address_or_email() {
+fn a_learner_is_identified_by_address_or_email() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -264,8 +270,8 @@ fn a_learner_is_known_by_address_or_email() {
             let mut sent = document();
             sent["id"] = format!("https://example.org/clr/{n}").into();
             sent["credentialSubject"]["id"] = id.into();
-            let made = post(&client, "/clr", &sent, 201);
-            assert_eq!(made["credentialSubject"]["id"], id);
+            let created = post(&client, "/clr", &sent, 201);
+            assert_eq!(created["credentialSubject"]["id"], id);
         }
         client.delete("/ims/oneroster/rostering/v1p2/users/ben").expect(204);
         let mut sent = document();
@@ -302,9 +308,9 @@ fn a_revoked_record_is_revoked_with_all_of_its_versions() {
             }
             let list = local(server, &first["credentialStatus"]["statusListCredential"]);
             server.anonymous().get(&list).expect(200);
-            let told: Value =
+            let response: Value =
                 server.anonymous().get("/issuers/server/revocations").expect(200).json();
-            let entry = &told["revokedCredential"][0];
+            let entry = &response["revokedCredential"][0];
             assert_eq!(
                 (&entry["id"], &entry["revocationReason"]),
                 (&first["id"], &json!("Another person's"))
@@ -323,31 +329,31 @@ fn a_deleted_record_says_so_and_is_restored_by_put() {
     both(|server| {
         let client = server.client();
         school(&client);
-        let made = post(&client, "/clr", &document(), 201);
-        client.delete(&path(&made)).expect(204);
+        let created = post(&client, "/clr", &document(), 201);
+        client.delete(&path(&created)).expect(204);
         now_and_after_restart(server, |_, client| {
             for (reply, what) in [
-                (client.get(&path(&made)).expect(404), "read"),
-                (client.get(&format!("{}/versions", path(&made))).expect(404), "versions"),
-                (client.delete(&path(&made)).expect(404), "delete"),
+                (client.get(&path(&created)).expect(404), "read"),
+                (client.get(&format!("{}/versions", path(&created))).expect(404), "versions"),
+                (client.delete(&path(&created)).expect(404), "delete"),
                 (client.post("/clr").json(&document()).expect(409), "create"),
                 (
                     client.post(&format!("{CLR}/credentials")).json(&document()).expect(409),
                     "upsert",
                 ),
             ] {
-                let told = told(&reply);
-                let is_told = told.contains("is deleted") && told.contains("PUT …/clr/{id}");
-                assert!(is_told, "{what}: {told}");
+                let message = error_text(&reply);
+                let is_told = message.contains("is deleted") && message.contains("PUT …/clr/{id}");
+                assert!(is_told, "{what}: {message}");
             }
             let listed = get(client, &format!("{CLR}/credentials"));
             assert_eq!(listed["credential"], json!([]));
         });
         let client = server.client();
         let restored: Value =
-            client.put(&path(&made)).json(&json!({"name": "Restored"})).expect(200).json();
+            client.put(&path(&created)).json(&json!({"name": "Restored"})).expect(200).json();
         assert_eq!(restored["credentialSubject"]["achievement"][0]["name"], "Algebra");
-        assert_eq!(get(&client, &path(&made)), restored);
+        assert_eq!(get(&client, &path(&created)), restored);
         assert_eq!(get(&client, &format!("{CLR}/credentials"))["credential"], json!([restored]));
     });
 }
@@ -381,7 +387,7 @@ fn graded(client: &TestClient) {
 }
 
 #[test]
-fn a_record_is_compiled_of_badges_and_results() {
+fn a_record_is_compiled_from_badges_and_results() {
     both(|server: &mut TestServer| {
         let client = server.client();
         school(&client);
@@ -395,8 +401,8 @@ fn a_record_is_compiled_of_badges_and_results() {
         let id = escaped(revoked["id"].as_str().unwrap());
         client.post(&format!("/assertions/{id}/revoke")).json(&json!({})).expect(200);
 
-        let made = post(&client, "/clr/ada/compile", &json!({}), 201);
-        let nested = made["credentialSubject"]["verifiableCredential"].as_array().unwrap();
+        let created = post(&client, "/clr/ada/compile", &json!({}), 201);
+        let nested = created["credentialSubject"]["verifiableCredential"].as_array().unwrap();
         assert_eq!(nested[0], badge);
         let result = |n: usize| {
             let subject = &nested[n]["credentialSubject"];
@@ -409,20 +415,20 @@ fn a_record_is_compiled_of_badges_and_results() {
             (nested.len(), result(1), result(2)),
             (3, ("Fractions", "8"), ("Entry test", "9"))
         );
-        assert_eq!(made["credentialSubject"]["achievement"][0]["name"], "Mathematics");
-        let parts = made["credentialSubject"]["association"].as_array().unwrap();
+        assert_eq!(created["credentialSubject"]["achievement"][0]["name"], "Mathematics");
+        let parts = created["credentialSubject"]["association"].as_array().unwrap();
         assert!(parts.iter().all(|part| part["associationType"] == "isPartOf"));
-        assert_eq!((parts.len(), &made["partial"]), (2, &json!(false)));
-        verifies(&client, &made);
+        assert_eq!((parts.len(), &created["partial"]), (2, &json!(false)));
+        verifies(&client, &created);
         let again = post(&client, "/clr/ada/compile", &json!({}), 200);
-        assert_eq!(again["id"], made["id"]);
+        assert_eq!(again["id"], created["id"]);
         server.restart();
         let client = server.client();
-        let short = made["id"].as_str().unwrap().rsplit('/').next().unwrap();
+        let short = created["id"].as_str().unwrap().rsplit('/').next().unwrap();
         assert_eq!(get(&client, &format!("/clr/{short}")), again);
         assert_eq!(
             post(&client, &format!("/clr/{short}/compile"), &json!({}), 200)["id"],
-            made["id"]
+            created["id"]
         );
         assert_eq!(
             get(&client, &format!("/clr/{short}/versions"))["versions"].as_array().unwrap().len(),
@@ -433,7 +439,7 @@ fn a_record_is_compiled_of_badges_and_results() {
 
 /// The signature of a record says who can revoke it, whatever a client sent as its proof.
 #[test]
-fn a_record_is_revoked_by_whoever_its_signature_says_signed_it() {
+fn a_record_can_be_revoked_by_the_signer_of_its_signature() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -441,12 +447,12 @@ fn a_record_is_revoked_by_whoever_its_signature_says_signed_it() {
             let mut sent = document();
             sent["id"] = format!("https://example.org/clr/unsigned-{n}").into();
             sent["proof"] = proof;
-            let made = post(&client, "/clr", &sent, 201);
-            verifies(&client, &made);
+            let created = post(&client, "/clr", &sent, 201);
+            verifies(&client, &created);
             let named: Value =
-                client.put(&path(&made)).json(&json!({"name": "Renamed"})).expect(200).json();
+                client.put(&path(&created)).json(&json!({"name": "Renamed"})).expect(200).json();
             assert_eq!(named["name"], "Renamed");
-            let revoke = format!("{}/revoke", path(&made));
+            let revoke = format!("{}/revoke", path(&created));
             let revoked: Value = client.post(&revoke).json(&json!({})).expect(200).json();
             assert_eq!(revoked["verification"]["verified"], false, "{revoked:#}");
         }
@@ -457,7 +463,11 @@ fn a_record_is_revoked_by_whoever_its_signature_says_signed_it() {
         client.post(&format!("{CLR}/credentials")).json(&theirs).expect(201);
         let revoke = format!("{}/revoke", path(&theirs));
         let refused = client.post(&revoke).json(&json!({})).send();
-        assert!(told(&refused).contains("was signed by another server"), "{}", refused.text());
+        assert!(
+            error_text(&refused).contains("was signed by another server"),
+            "{}",
+            refused.text()
+        );
         assert_eq!(refused.status, 422);
     });
 }

@@ -32,7 +32,7 @@ fn visitor(server: &TestServer, role: Role) -> String {
 }
 
 #[test]
-fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
+fn a_page_requires_a_session_with_a_role_that_sees_it() {
     both(|server| {
         let reply = server.anonymous().get("/console/today?rule=waste").send();
         assert_eq!(reply.status, 303);
@@ -43,8 +43,8 @@ fn a_page_is_for_those_who_are_signed_in_with_a_role_that_sees_it() {
         let developer = visitor(server, Role::Developer);
         let reply = page(server, &developer, "/console/today");
         assert_eq!(reply.status, 403);
-        let told = "your role is 'developer'";
-        assert!(reply.text().contains(told), "{}", reply.text());
+        let reason = "your role is 'developer'";
+        assert!(reply.text().contains(reason), "{}", reply.text());
         let guide = visitor(server, Role::Guide);
         let reply = page(server, &guide, "/console/today");
         assert_eq!(reply.status, 200);
@@ -124,7 +124,7 @@ fn the_progress_of_an_import_is_shown_by_every_server() {
 }
 
 #[test]
-fn an_upload_that_is_no_zip_is_refused_by_its_own_name() {
+fn an_upload_that_is_not_a_zip_is_refused_with_its_file_name() {
     both(|server| {
         let administrator = visitor(server, Role::Administrator);
         let now = server.setup().clock.now();
@@ -180,14 +180,14 @@ fn logs_are_files_with_their_length_and_few_events_are_sorted_by_every_column() 
             assert_eq!(reply.status, 200, "{}", reply.text());
             assert_eq!(reply.header("content-length"), reply.text().len().to_string());
         }
-        let told = |sort: &str| -> Vec<String> {
+        let exported = |sort: &str| -> Vec<String> {
             let path = format!("/console/events?export=json&sort={sort}");
             let rows: Vec<Value> = page(server, &administrator, &path).json();
             rows.iter().map(|row| row["action"].as_str().unwrap().to_owned()).collect()
         };
-        assert_eq!(told("number"), actions);
-        assert_eq!(told("action"), ["LoggedIn", "LoggedOut", "TimedOut"]);
-        assert_eq!(told("-action"), ["TimedOut", "LoggedOut", "LoggedIn"]);
+        assert_eq!(exported("number"), actions);
+        assert_eq!(exported("action"), ["LoggedIn", "LoggedOut", "TimedOut"]);
+        assert_eq!(exported("-action"), ["TimedOut", "LoggedOut", "LoggedIn"]);
         let beyond = page(server, &administrator, "/console/events?page=9");
         assert!(beyond.text().contains("The list does not have this page"), "{}", beyond.text());
     });
@@ -224,15 +224,15 @@ fn a_third_failed_attempt_puts_a_student_on_today() {
         fail(&client, 2);
         assert_eq!(today(server), json!([]));
         fail(&client, 3);
-        let told = today(server);
-        assert_eq!(told[0]["student"], "amy X", "{told}");
-        let reasons = told[0]["reasons"].as_str().unwrap();
+        let rows = today(server);
+        assert_eq!(rows[0]["student"], "amy X", "{rows}");
+        let reasons = rows[0]["reasons"].as_str().unwrap();
         assert!(
             reasons.starts_with("Failed repeatedly: 3 failed attempts at one lesson"),
-            "{told}"
+            "{rows}"
         );
         server.restart();
-        assert_eq!(today(server), told);
+        assert_eq!(today(server), rows);
 
         // All answers with their reasons, newest first, as in the log.
         let path = "/console/students/amy?export=json";
@@ -294,7 +294,7 @@ fn answers_of_an_unfinished_lesson_count_today() {
 }
 
 #[test]
-fn a_client_without_a_choice_of_scopes_is_refused_by_the_form() {
+fn the_form_refuses_a_client_without_chosen_scopes() {
     both(|server| {
         let administrator = visitor(server, Role::Administrator);
         let form = page(server, &administrator, "/console/keys/clients/new").text();
@@ -335,8 +335,8 @@ fn the_button_for_a_backup_backs_up_the_whole_server() {
         };
         assert_eq!(post().status, 303);
         let folder = server.setup().config.store.data.join("backups");
-        let made = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
-        let file = BackupFile::parse(made.to_str().unwrap(), &server.setup().config).unwrap();
+        let created = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+        let file = BackupFile::parse(created.to_str().unwrap(), &server.setup().config).unwrap();
         let opened = file.open().unwrap().unwrap();
         let checked = lyceum_hosting::backup::check(opened, &folder, |_| ()).unwrap();
         assert_eq!(checked.faults, Vec::<String>::new());

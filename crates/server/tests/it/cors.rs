@@ -13,7 +13,7 @@ fn registered(server: &TestServer) -> (String, String) {
 }
 
 #[test]
-fn a_page_may_read_what_its_client_may() {
+fn a_page_may_read_what_its_client_may_read() {
     both_as(&probe::setup(), |server| {
         let (id, secret) = registered(server);
         let page = server.anonymous().with_token(server.token_of(&id, &secret));
@@ -36,7 +36,7 @@ fn a_page_may_read_what_its_client_may() {
 }
 
 #[test]
-fn a_page_may_ask_for_a_token() {
+fn a_page_may_request_a_token() {
     both_as(&probe::setup(), |server| {
         let (id, secret) = registered(server);
         let client = server.anonymous();

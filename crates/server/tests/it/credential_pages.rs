@@ -78,7 +78,7 @@ fn a_page_names_the_learner_and_shows_the_sentence_of_the_award() {
 }
 
 #[test]
-fn a_credential_is_had_as_each_kind_of_file() {
+fn a_credential_can_be_downloaded_as_each_kind_of_file() {
     both(|server| {
         let client = server.client();
         let badge = awarded(&client);
@@ -134,7 +134,7 @@ fn a_badge_keeps_the_image_that_it_holds_itself() {
 const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}";
 
 #[test]
-fn nothing_that_a_credential_says_becomes_part_of_the_page() {
+fn texts_of_a_credential_never_become_markup() {
     both(|server| {
         let client = server.client();
         school(&client);

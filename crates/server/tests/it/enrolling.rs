@@ -69,13 +69,13 @@ fn concurrent_requests_enroll_a_user_once() {
             assert!(reply.status < 300, "{}", reply.text());
             (reply.status, reply.json::<Value>()["data"]["id"].clone())
         };
-        let made: Vec<(u16, Value)> = thread::scope(|scope| {
+        let created: Vec<(u16, Value)> = thread::scope(|scope| {
             let calls: Vec<_> =
                 clients.iter().map(|client| scope.spawn(|| enroll(client))).collect();
             calls.into_iter().map(|call| call.join().unwrap()).collect()
         });
-        assert!(made.iter().all(|(_, id)| *id == made[0].1), "{made:?}");
-        assert_eq!(made.iter().filter(|(status, _)| *status == 201).count(), 1, "{made:?}");
+        assert!(created.iter().all(|(_, id)| *id == created[0].1), "{created:?}");
+        assert_eq!(created.iter().filter(|(status, _)| *status == 201).count(), 1, "{created:?}");
         assert_eq!(courses(&client, "ann"), ["math"]);
     });
 }
@@ -88,19 +88,19 @@ fn enrollments_are_listed_with_course_school_and_periods() {
         user(&client, "ann", "student", &["03"], "s");
         let wish = json!({"beginDate": "2026-01-15", "metadata": {
             "goals": {"dailyXp": 5, "dailyAccuracy": null}, "note": "kept"}});
-        let made = post(&client, "/bridge/enrollments/enroll/ann/math", &wish, 201);
-        let made = &made["data"];
-        assert_eq!(made["role"], "student");
-        assert_eq!(made["beginDate"], "2026-01-15");
-        assert_eq!(made["metadata"]["goals"], json!({"dailyXp": 5, "dailyLessons": 2}));
-        assert_eq!(made["metadata"]["metrics"], json!({"totalXp": 900}));
-        assert_eq!(made["metadata"]["note"], "kept");
-        assert_eq!(made["course"]["title"], "Maths 3");
-        assert_eq!(made["course"]["grades"], json!(["03"]));
-        assert_eq!(made["course"]["primaryApp"]["domains"], json!(["rivers.example"]));
-        assert_eq!(made["school"], json!({"id": "s", "name": "School s"}));
-        assert_eq!(made["testOutSupported"], false);
-        let period = &made["periods"][0];
+        let created = post(&client, "/bridge/enrollments/enroll/ann/math", &wish, 201);
+        let created = &created["data"];
+        assert_eq!(created["role"], "student");
+        assert_eq!(created["beginDate"], "2026-01-15");
+        assert_eq!(created["metadata"]["goals"], json!({"dailyXp": 5, "dailyLessons": 2}));
+        assert_eq!(created["metadata"]["metrics"], json!({"totalXp": 900}));
+        assert_eq!(created["metadata"]["note"], "kept");
+        assert_eq!(created["course"]["title"], "Maths 3");
+        assert_eq!(created["course"]["grades"], json!(["03"]));
+        assert_eq!(created["course"]["primaryApp"]["domains"], json!(["rivers.example"]));
+        assert_eq!(created["school"], json!({"id": "s", "name": "School s"}));
+        assert_eq!(created["testOutSupported"], false);
+        let period = &created["periods"][0];
         assert!(period["startDate"].as_str().unwrap().ends_with("-08-01"), "{period}");
 
         // A repeated request returns the first enrollment, whatever it contains, and so does the alias with a trailing
@@ -110,16 +110,16 @@ fn enrollments_are_listed_with_course_school_and_periods() {
         {
             assert_eq!(
                 &post(&client, path, &json!({"beginDate": "2026-02-01"}), 200)["data"],
-                made
+                created
             );
         }
         server.restart();
         let client = server.client();
-        assert_eq!(&enrollments(&client, "ann")[0], made);
+        assert_eq!(&enrollments(&client, "ann")[0], created);
 
         // In OneRoster, the record is an ordinary enrollment in the default class.
         let class = get(&client, "/bridge/enrollments/defaultClass/math")["data"].clone();
-        let id = made["id"].as_str().unwrap();
+        let id = created["id"].as_str().unwrap();
         let record = get(&client, &format!("{ROSTERING}/enrollments/{id}"))["enrollment"].clone();
         assert_eq!(record["class"]["sourcedId"], class["id"]);
         assert_eq!(record["course"]["sourcedId"], "math");
@@ -140,14 +140,16 @@ fn school_role_and_id_can_be_chosen() {
         user(&client, "tom", "teacher", &[], "t");
         // Without a school, the user's school is used, otherwise the course's.
         let path = "/bridge/enrollments/enroll/tom/math";
-        let made = post(&client, path, &json!({"role": "teacher", "sourcedId": "tom-1"}), 201);
-        assert_eq!(made["data"]["id"], "tom-1");
-        assert_eq!(made["data"]["role"], "teacher");
-        assert_eq!(made["data"]["school"]["id"], "t");
-        let made = client.post("/bridge/enrollments/enroll/ann/art/t").expect(201).json::<Value>();
-        assert_eq!(made["data"]["school"]["id"], "t");
-        let made = client.post("/bridge/enrollments/enroll/ann/art/s").expect(201).json::<Value>();
-        assert_eq!(made["data"]["school"]["id"], "s");
+        let created = post(&client, path, &json!({"role": "teacher", "sourcedId": "tom-1"}), 201);
+        assert_eq!(created["data"]["id"], "tom-1");
+        assert_eq!(created["data"]["role"], "teacher");
+        assert_eq!(created["data"]["school"]["id"], "t");
+        let created =
+            client.post("/bridge/enrollments/enroll/ann/art/t").expect(201).json::<Value>();
+        assert_eq!(created["data"]["school"]["id"], "t");
+        let created =
+            client.post("/bridge/enrollments/enroll/ann/art/s").expect(201).json::<Value>();
+        assert_eq!(created["data"]["school"]["id"], "s");
         assert_eq!(enrollments(&client, "ann").len(), 2);
         // The id is taken.
         let taken = json!({"sourcedId": "tom-1"});
@@ -392,7 +394,7 @@ fn progress_in_a_course_is_reset_and_nothing_else() {
 }
 
 #[test]
-fn without_a_right_nothing_is_enrolled() {
+fn enrolling_needs_its_scope() {
     both_as(&Setup::default(), |server| {
         let client = server.client();
         schools(&client);

@@ -63,7 +63,7 @@ const STANDARD: &str = "/ims/caliper/v1p2/events";
 pub(crate) const PLATFORM: &str = "/caliper/event";
 
 #[test]
-fn an_envelope_is_taken_at_both_addresses_and_read_back() {
+fn an_envelope_is_accepted_at_both_addresses_and_read_back() {
     both(|server| {
         let client = server.client();
         for (number, path) in [(1, STANDARD), (2, PLATFORM)] {
@@ -142,7 +142,7 @@ fn each_error_has_its_status() {
 }
 
 #[test]
-fn a_batch_is_kept_whole_or_not_at_all() {
+fn a_batch_is_stored_as_a_whole_or_not_at_all() {
     both(|server| {
         let client = server.client();
         let mut bad = event(2);
@@ -171,7 +171,7 @@ fn a_batch_is_kept_whole_or_not_at_all() {
 
 /// Envelopes that arrive together share a transaction, and one that the store refuses is alone in it.
 #[test]
-fn an_envelope_that_the_store_refuses_takes_no_other_along() {
+fn an_envelope_that_the_store_refuses_does_not_affect_others() {
     both(|server| {
         let clients: Vec<TestClient> = (0..16).map(|_| server.client()).collect();
         server.db().write_blocking(refuse_bad_emails).unwrap();
@@ -361,7 +361,7 @@ impl Stream {
 }
 
 #[test]
-fn events_arrive_live_from_every_server_and_a_stream_goes_on_where_it_ended() {
+fn events_arrive_live_from_every_server_and_a_stream_resumes_where_it_ended() {
     both(|server| {
         let twin = server.twin();
         let token = server.token(&[Scope::EventsRead], PayloadDialect::Platform);
@@ -395,7 +395,7 @@ fn events_arrive_live_from_every_server_and_a_stream_goes_on_where_it_ended() {
 /// An event that the power takes gives its number to another one, which a client that saw the number
 /// would miss.
 #[test]
-fn a_stream_shows_an_event_and_a_place_once_the_disk_has_them() {
+fn a_stream_shows_an_event_only_after_its_sync() {
     both(|server| {
         // PostgreSQL shows a commit once it is durable.
         let Some(turn) = server.db().sync_turn() else { return };

@@ -140,10 +140,10 @@ fn a_backend_is_reached_through_another_node_with_streams_and_sockets() {
     for (node, visits) in [(&oak, "1"), (&elm, "2")] {
         let visitor = node.anonymous();
         let call = visitor.get(&format!("{path}/visit")).header("traceparent", trace);
-        let told: Value = call.expect(200).json();
+        let response: Value = call.expect(200).json();
         let expected =
             json!({ "visits": visits, "from": "127.0.0.1", "trace": trace, "hop": null });
-        assert_eq!(told, expected);
+        assert_eq!(response, expected);
     }
 
     // The answer begins before the request has ended.
@@ -199,7 +199,7 @@ fn a_forged_header_of_forwarded_requests_is_refused() {
 }
 
 #[test]
-fn a_project_waits_for_its_node_where_no_other_node_can_get_the_files() {
+fn a_project_waits_for_its_node_if_no_other_node_can_get_its_files() {
     let (mut oak, elm) = nodes();
     deploy(&oak, "one", "notes");
     elm.anonymous().get("/_projects/rivers/").expect(200);

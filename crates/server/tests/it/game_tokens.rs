@@ -123,7 +123,7 @@ fn a_game_token_ends_with_its_time_its_client_and_its_user() {
 }
 
 #[test]
-fn a_client_names_the_player_it_acts_for() {
+fn a_client_names_the_player_for_whom_it_acts() {
     both(|server| {
         let client = playground(server);
         let credits = json!({ "itemId": "LYCEUM_CREDITS", "qty": 5 });
@@ -185,7 +185,7 @@ fn mock_tokens_open_a_sandbox_and_no_other_server() {
 /// A page that a browser shows reaches a sandbox on the same machine, which asks for no token that the page
 /// would not have.
 #[test]
-fn a_sandbox_refuses_pages_of_other_sites_and_names_that_they_made_lead_to_it() {
+fn a_sandbox_refuses_pages_of_other_sites_and_dns_rebinding() {
     let demo = Player { user: "demo".to_owned(), game: String::new() };
     let setup = Setup { sandbox: Some((demo, true)), ..Setup::default() };
     both_as(&setup, |sandbox| {
@@ -196,8 +196,8 @@ fn a_sandbox_refuses_pages_of_other_sites_and_names_that_they_made_lead_to_it() 
         let game = json!({"slug": "rivers", "displayName": "R"});
         for origin in ["https://evil.example", "null", "http://localhost.evil.example"] {
             let refused = mock.post("/api/games").json(&game).header("origin", origin).expect(403);
-            let told = refused.text();
-            assert!(told.contains(&format!("--origin {origin}")), "{told}");
+            let message = refused.text();
+            assert!(message.contains(&format!("--origin {origin}")), "{message}");
             assert_eq!(refused.header("access-control-allow-origin"), "");
             everybody.get(&format!("{ROSTERING}/users")).header("origin", origin).expect(403);
             let preflight = mock.call(Method::OPTIONS, "/api/games").header("origin", origin);
@@ -217,8 +217,8 @@ fn a_sandbox_refuses_pages_of_other_sites_and_names_that_they_made_lead_to_it() 
                 let refused = mock.get(path).header("host", host).expect(403).text();
                 assert!(refused.contains(host), "{path}: {refused}");
             }
-            let told = mock.get("/api/users/me").header("host", host).expect(403).text();
-            assert!(told.contains(&format!("--origin http://{host}")), "{told}");
+            let message = mock.get("/api/users/me").header("host", host).expect(403).text();
+            assert!(message.contains(&format!("--origin http://{host}")), "{message}");
         }
         for host in ["localhost:4321", "127.0.0.1", "[::1]:4321"] {
             mock.get("/api/users/me").header("host", host).expect(200);

@@ -16,8 +16,8 @@ fn games_are_registered_changed_and_found_by_id_and_slug() {
         let client = playground(server);
         let sent =
             json!({"slug": "atlas", "displayName": "Atlas", "emoji": "🗺", "metadata": {"age": 8}});
-        let made = post(&client, "/api/games", &sent, 201);
-        assert_eq!(post(&client, "/api/games", &sent, 200), made, "sent again it stays");
+        let created = post(&client, "/api/games", &sent, 201);
+        assert_eq!(post(&client, "/api/games", &sent, 200), created, "sent again it stays");
         let other = json!({"slug": "atlas", "displayName": "Another"});
         assert_eq!(code(&client.post("/api/games").json(&other).expect(409)), "CONFLICT");
         let refused = client.post("/api/games").json(&json!({"slug": "-a", "displayName": "Bad"}));
@@ -30,7 +30,7 @@ fn games_are_registered_changed_and_found_by_id_and_slug() {
         let ann = player(server, &server.client(), "ann", "rivers");
         let by_slug = get(&ann, "/api/games/atlas");
         assert_eq!((&by_slug["description"], &by_slug["emoji"]), (&json!("Maps"), &json!("🗺")));
-        assert_eq!(get(&ann, &format!("/api/games/{}", made["id"].as_str().unwrap())), by_slug);
+        assert_eq!(get(&ann, &format!("/api/games/{}", created["id"].as_str().unwrap())), by_slug);
         let names: Vec<_> = get(&ann, "/api/games")
             .as_array()
             .unwrap()
@@ -271,13 +271,13 @@ fn a_state_is_saved_and_loaded() {
 fn achievements_levels_and_news_are_read_back() {
     both(|server| {
         let client = playground(server);
-        let of = "/api/games/rivers/achievements";
+        let base = "/api/games/rivers/achievements";
         let laps = json!({"title": "Ten laps", "goal": 10, "xpReward": 60.5, "creditsReward": 25});
-        client.put(&format!("{of}/laps")).json(&laps).expect(201);
-        client.put(&format!("{of}/laps")).json(&laps).expect(200);
-        client.put(&format!("{of}/first")).json(&json!({"title": "First"})).expect(201);
-        client.put(&format!("{of}/a%20b")).json(&json!({"title": "Bad"})).expect(422);
-        client.put(&format!("{of}/none")).json(&json!({"title": "Bad", "goal": 0})).expect(422);
+        client.put(&format!("{base}/laps")).json(&laps).expect(201);
+        client.put(&format!("{base}/laps")).json(&laps).expect(200);
+        client.put(&format!("{base}/first")).json(&json!({"title": "First"})).expect(201);
+        client.put(&format!("{base}/a%20b")).json(&json!({"title": "Bad"})).expect(422);
+        client.put(&format!("{base}/none")).json(&json!({"title": "Bad", "goal": 0})).expect(422);
         let ann = player(server, &client, "ann", "rivers");
         let level = get(&ann, "/api/levels/me");
         assert_eq!(
@@ -285,17 +285,17 @@ fn achievements_levels_and_news_are_read_back() {
             json!({"level": 1, "totalXp": 0, "currentXp": 0, "xpToNextLevel": 50, "percent": 0})
         );
         let laps = |progress: i64| {
-            post(&ann, &format!("{of}/laps/progress"), &json!({"progress": progress}), 200)
+            post(&ann, &format!("{base}/laps/progress"), &json!({"progress": progress}), 200)
         };
         assert_eq!(laps(4)["unlockedAt"], Value::Null);
-        let at = post(&ann, &format!("{of}/laps/unlock"), &json!({}), 200)["unlockedAt"].clone();
+        let at = post(&ann, &format!("{base}/laps/unlock"), &json!({}), 200)["unlockedAt"].clone();
         assert!(at.is_string());
-        ann.post(&format!("{of}/laps/progress")).json(&json!({"progress": -1})).expect(422);
+        ann.post(&format!("{base}/laps/progress")).json(&json!({"progress": -1})).expect(422);
         assert_eq!(
-            code(&ann.post(&format!("{of}/unknown/unlock")).json(&json!({})).expect(404)),
+            code(&ann.post(&format!("{base}/unknown/unlock")).json(&json!({})).expect(404)),
             "NOT_FOUND"
         );
-        post(&ann, &format!("{of}/first/unlock"), &json!({}), 200);
+        post(&ann, &format!("{base}/first/unlock"), &json!({}), 200);
         server.restart();
         let ann = server.anonymous().with_token(ann.token().unwrap());
         // 60.5 XP are level 2, which brings 50 credits beside the achievement's 25: all of it once.
@@ -305,7 +305,7 @@ fn achievements_levels_and_news_are_read_back() {
             json!({"level": 2, "totalXp": 60.5, "currentXp": 10.5, "xpToNextLevel": 89.5, "percent": 10})
         );
         assert_eq!(get(&ann, "/api/inventory")[0]["quantity"], 75);
-        let reached = get(&ann, of);
+        let reached = get(&ann, base);
         assert_eq!((&reached[0]["name"], &reached[1]["unlockedAt"]), (&json!("first"), &at));
         let news = get(&ann, "/api/notifications?unread=true");
         let kinds: Vec<_> =
@@ -328,7 +328,7 @@ fn achievements_levels_and_news_are_read_back() {
 }
 
 #[test]
-fn the_table_of_levels_is_data() {
+fn the_table_of_levels_can_be_replaced() {
     both(|server| {
         let client = playground(server);
         let row =
@@ -348,7 +348,7 @@ fn the_table_of_levels_is_data() {
 }
 
 #[test]
-fn only_a_browser_that_asks_for_the_base_gets_a_page() {
+fn only_a_browser_gets_a_page_at_the_base_path() {
     both(|server| {
         let anyone = server.anonymous();
         let browser = "text/html,application/xhtml+xml,*/*;q=0.8";

@@ -111,8 +111,8 @@ pub(crate) fn deploy(server: &TestServer, text: &str, table: &str) -> State {
 
 fn assert_names(reply: &Reply, holder: &str, what: &str) {
     assert_eq!(reply.status, 421, "{what}: {}", reply.text());
-    let told = reply.text();
-    assert!(told.contains(holder), "{what} names the node {holder}: {told}");
+    let message = reply.text();
+    assert!(message.contains(holder), "{what} names the node {holder}: {message}");
 }
 
 /// All routes below the path, with the media types of their bodies.
@@ -216,7 +216,7 @@ fn pieces_of_an_upload_go_to_the_node_where_it_began() {
 }
 
 #[test]
-fn files_that_are_lost_are_refused_and_not_made_anew() {
+fn lost_files_are_reported_and_not_created_again() {
     both_as(&named("oak"), |oak| {
         deploy(oak, "one", "notes");
         for lost in ["kv.sqlite", "bucket", "home"] {
@@ -246,7 +246,7 @@ fn files_that_are_lost_are_refused_and_not_made_anew() {
 }
 
 #[test]
-fn of_two_copies_of_a_data_folder_one_serves_its_projects() {
+fn only_one_of_two_copies_of_a_data_folder_serves_its_projects() {
     two_nodes_of_sqlite(|oak, _| {
         deploy(oak, "one", "notes");
         let served = |node: &TestServer| node.anonymous().get("/_projects/rivers/").send().status;
@@ -310,7 +310,7 @@ fn a_node_adopts_a_project_whose_files_were_moved_to_it() {
 }
 
 #[test]
-fn a_restore_notes_what_a_project_keeps_and_its_former_mark() {
+fn a_restore_records_the_kept_data_and_the_former_mark_of_a_project() {
     both_as(&named("oak"), |oak| {
         deploy(oak, "one", "notes");
         oak.db().write_blocking(|tx| tx.execute("DELETE FROM project_homes", &[])).unwrap();
@@ -337,7 +337,7 @@ fn a_restore_notes_what_a_project_keeps_and_its_former_mark() {
 }
 
 #[test]
-fn empty_files_that_an_earlier_release_made_claim_no_project() {
+fn empty_files_of_an_earlier_release_claim_no_project() {
     two_nodes(|oak, elm| {
         if !matches!(oak.target(), StoreLocation::Postgres(_)) {
             return; // A database of SQLite has one node.
@@ -362,7 +362,7 @@ fn empty_files_that_an_earlier_release_made_claim_no_project() {
 }
 
 #[test]
-fn a_project_of_before_nodes_were_recorded_belongs_to_the_node_that_has_its_files() {
+fn a_project_of_an_earlier_release_belongs_to_the_node_that_has_its_files() {
     two_nodes(|oak, elm| {
         deploy(oak, "one", "notes");
         let forget = |node: &TestServer| {

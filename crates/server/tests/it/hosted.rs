@@ -130,7 +130,7 @@ fn borrowed<'a>(files: &'a [(&'static str, Vec<u8>)]) -> Vec<(&'static str, &'a 
 }
 
 #[test]
-fn files_are_served_as_what_they_are() {
+fn files_are_served_with_their_content_types() {
     staging(|server| {
         let (visitor, long) = (server.anonymous(), "let tide = 1;\n".repeat(500));
         deployed(&server.client(), &borrowed(&files(&long)), "", &[]);
@@ -185,16 +185,16 @@ fn files_are_served_as_what_they_are() {
 }
 
 #[test]
-fn pages_of_the_app_are_the_app_and_missing_files_are_missing() {
+fn unknown_pages_get_the_app_and_missing_files_are_404() {
     staging(|server| {
         let visitor = server.anonymous();
         deployed(&server.client(), &borrowed(&files("x")), "", &[]);
         let html = "text/html,application/xhtml+xml";
         let page = visit(&visitor, "/levels/3").header("accept", html).expect(200);
         assert_eq!(page.text(), "<h1>Tides</h1>");
-        let told =
+        let status_for =
             |mode: &str| visit(&visitor, "/levels/3").header("sec-fetch-mode", mode).send().status;
-        assert_eq!((told("navigate"), told("cors")), (200, 404));
+        assert_eq!((status_for("navigate"), status_for("cors")), (200, 404));
         visit(&visitor, "/levels/3").expect(404);
         visit(&visitor, "/assets/gone-B3kf9xQ2.js").header("accept", html).expect(404);
         visit(&visitor, "/../../etc/passwd").expect(404);
@@ -259,7 +259,7 @@ fn notes(server: &TestServer) -> Value {
 }
 
 #[test]
-fn a_backend_answers_keeps_and_is_replaced_only_by_one_that_answers() {
+fn a_backend_stores_data_and_is_replaced_only_by_one_that_answers() {
     staging(|server| {
         let (client, visitor) = (server.client(), server.anonymous());
         let page: &[(&str, &[u8])] = &[("index.html", b"page")];
@@ -267,13 +267,13 @@ fn a_backend_answers_keeps_and_is_replaced_only_by_one_that_answers() {
         let echo = visitor.put("/api/echo?a=b%20c").header("host", HOST).body("text/plain", "hi");
         let echo = echo.expect(202);
         assert_eq!(echo.header("x-tide"), "high");
-        let told: Value = echo.json();
+        let echoed: Value = echo.json();
         let expected = json!({
             "host": HOST, "protocol": "http:", "search": "?a=b%20c", "pathname": "/api/echo",
             "method": "PUT", "body": "hi", "secret": "k1", "game": SLUG, "from": "127.0.0.1",
             "scheme": null,
         });
-        assert_eq!(told, expected);
+        assert_eq!(echoed, expected);
         visitor.post("/api/add").header("host", HOST).body("text/plain", "one").expect(202);
         let kept =
             json!({ "notes": ["one"], "last": "kept", "file": "in the bucket", "version": "ONE" });
@@ -337,7 +337,7 @@ fn a_backend_answers_keeps_and_is_replaced_only_by_one_that_answers() {
 }
 
 #[test]
-fn a_visitor_who_takes_nothing_is_let_go_and_a_slow_one_is_not() {
+fn a_visitor_who_reads_nothing_is_disconnected_and_a_slow_one_is_not() {
     staging(|server| {
         let mut random = 1u32;
         let mut next = || {
@@ -410,7 +410,7 @@ const SAYS_MUCH: &str = r#"export default { fetch() {
 } };"#;
 
 #[test]
-fn a_backend_that_is_reached_by_a_path_says_nothing_of_the_whole_host() {
+fn a_backend_below_a_path_cannot_set_headers_for_the_whole_host() {
     staging(|server| {
         deployed(&server.client(), &[("index.html", b"tides")], SAYS_MUCH, &[]);
         let visitor = server.anonymous();

@@ -13,7 +13,7 @@ use crate::badges::{
 };
 
 #[test]
-fn a_client_may_own_an_issuer_with_a_key_of_its_own() {
+fn a_client_can_own_an_issuer_with_its_own_key() {
     both(|server| {
         let client = server.client();
         let mut others: Value = client.get(&format!("{OB}/profile")).expect(200).json();
@@ -21,9 +21,9 @@ fn a_client_may_own_an_issuer_with_a_key_of_its_own() {
         client.put(&format!("{OB}/profile")).json(&others).expect(200);
         let owner = server.client();
         let own = json!({"name": "A school of its own", "url": "https://school.example", "email": "a@school.example"});
-        let made: Value = owner.post(&format!("{OB}/profile")).json(&own).expect(201).json();
+        let created: Value = owner.post(&format!("{OB}/profile")).json(&own).expect(201).json();
         let again: Value = owner.post(&format!("{OB}/profile")).json(&own).expect(200).json();
-        assert_eq!(again, made);
+        assert_eq!(again, created);
         owner.post(&format!("{OB}/profile")).json(&json!({"name": "Another"})).expect(409);
         owner.put(&format!("{OB}/profile")).json(&json!({"name": "x", "invented": 1})).expect(422);
         owner
@@ -31,19 +31,19 @@ fn a_client_may_own_an_issuer_with_a_key_of_its_own() {
             .json(&json!({"name": "x", "id": "did:web:a"}))
             .expect(422);
         let badge = awarded(&owner);
-        assert_eq!(badge["issuer"], made);
+        assert_eq!(badge["issuer"], created);
         let other: Value = client.get(&format!("{OB}/profile/")).expect(200).json();
         assert_eq!(
-            (&other["name"], other["id"] == made["id"]),
+            (&other["name"], other["id"] == created["id"]),
             (&json!("The school network"), false)
         );
-        let id = made["id"].as_str().unwrap().rsplit(':').next().unwrap();
+        let id = created["id"].as_str().unwrap().rsplit(':').next().unwrap();
         server.restart();
         let document: Value =
             server.anonymous().get(&format!("/issuers/{id}/did.json")).expect(200).json();
         assert_eq!(
             (&document["id"], &document["assertionMethod"][0]),
-            (&made["id"], &badge["proof"]["verificationMethod"])
+            (&created["id"], &badge["proof"]["verificationMethod"])
         );
         let keys: Value = server.anonymous().get(&format!("/issuers/{id}/keys")).expect(200).json();
         assert!(keys["keys"][0]["didKey"].as_str().unwrap().starts_with("did:key:z6Mk"));
@@ -69,20 +69,20 @@ fn the_service_describes_itself_to_everybody() {
 }
 
 #[test]
-fn the_standards_scopes_open_what_they_name() {
+fn the_scopes_of_the_standard_give_access_to_their_routes() {
     both(|server| {
         let badge = awarded(&server.client());
         let id = escaped(badge["id"].as_str().unwrap());
         let reader = server.client_with(&[Scope::ObCredentialReadonly], PayloadDialect::Standard);
         reader.get(&format!("{OB}/credentials")).expect(200);
         reader.get(&format!("{OB}/assertions/{id}")).expect(200);
-        let told: Value =
+        let response: Value =
             reader.post(&format!("{OB}/credentials")).json(&definition()).expect(403).json();
         assert_eq!(
-            told["imsx_codeMinor"]["imsx_codeMinorField"][0]["imsx_codeMinorFieldValue"],
+            response["imsx_codeMinor"]["imsx_codeMinorField"][0]["imsx_codeMinorFieldValue"],
             "forbidden"
         );
-        assert!(told.get("imsx_error_details").is_none());
+        assert!(response.get("imsx_error_details").is_none());
         reader.get(&format!("{OB}/profile")).expect(403);
         server
             .client_with(&[Scope::ObProfileReadonly], PayloadDialect::Standard)
@@ -100,7 +100,7 @@ fn rotate(server: &TestServer) {
 }
 
 #[test]
-fn a_rotated_key_changes_nothing_for_what_it_signed() {
+fn a_rotated_key_still_verifies_its_signatures() {
     both(|server| {
         let client = server.client();
         let old = awarded(&client);
@@ -133,7 +133,7 @@ fn a_rotated_key_changes_nothing_for_what_it_signed() {
 }
 
 #[test]
-fn a_stolen_database_signs_nothing() {
+fn a_stolen_database_cannot_be_used_to_sign() {
     both(|server| {
         awarded(&server.client());
         let base_url = server.address();
@@ -141,8 +141,8 @@ fn a_stolen_database_signs_nothing() {
         let sign = |master: &MasterKey| {
             server.db().read_blocking(|tx| Signer::of_client(tx, master, &base_url, "anybody"))
         };
-        let told = sign(&MasterKey::random()).err().unwrap().to_string();
-        assert!(told.contains("was encrypted with another master key"), "{told}");
+        let message = sign(&MasterKey::random()).err().unwrap().to_string();
+        assert!(message.contains("was encrypted with another master key"), "{message}");
         let secret = sign(&master).unwrap().key().0.to_bytes();
         if let StoreLocation::Sqlite(path) = server.target().clone() {
             server.stop();

@@ -168,7 +168,7 @@ fn a_download_continues_only_if_the_file_is_the_same() {
 }
 
 #[test]
-fn a_node_may_lack_files_of_items_that_another_one_received() {
+fn a_node_may_lack_item_files_that_another_node_received() {
     both(|server| {
         let client = server.client();
         item_with_pictures(&client);

@@ -38,7 +38,7 @@ fn a_token_names_a_published_key() {
 }
 
 #[test]
-fn keys_that_are_replaced_take_their_tokens_with_them() {
+fn replacing_the_keys_ends_their_tokens() {
     both_as(&probe::setup(), |server| {
         let client = server.client();
         client.get("/probe/guarded").expect(200);

@@ -32,8 +32,8 @@ fn entries_have_limits() {
         let client = server.client();
         client.get(KV).expect(404);
         deploy(&client, Uses::default());
-        let told: Value = client.get(KV).expect(404).json();
-        assert!(told["detail"].as_str().unwrap().contains("`kv: true`"), "{told}");
+        let response: Value = client.get(KV).expect(404).json();
+        assert!(response["detail"].as_str().unwrap().contains("`kv: true`"), "{response}");
         deploy(&client, Uses { kv: true, ..Uses::default() });
 
         let longest = "k".repeat(KV_KEY_MAX_BYTES);

@@ -73,7 +73,7 @@ fn a_student_signs_in_lands_on_the_own_page_and_signs_out() {
 }
 
 #[test]
-fn a_page_of_an_earlier_session_reads_and_changes_nothing() {
+fn a_page_of_an_earlier_session_cannot_read_or_change_anything() {
     both(|server| {
         let client = server.client();
         course(&client);

@@ -43,8 +43,8 @@ fn component(client: &TestClient, id: &str, parent: Option<&str>, order: i32) {
 
 fn plan(client: &TestClient, user: &str, status: u16) -> String {
     let body = json!({"courseId": "math", "userId": user});
-    let made = post(client, "/powerpath/lessonPlans/", &body, status);
-    made["lessonPlanId"].as_str().unwrap().to_owned()
+    let created = post(client, "/powerpath/lessonPlans/", &body, status);
+    created["lessonPlanId"].as_str().unwrap().to_owned()
 }
 
 /// The plan's items as one line: `u1(a b u1p())`, what is skipped behind a minus.
@@ -76,8 +76,8 @@ fn write(nodes: &Value, out: &mut String) {
 
 fn ask(client: &TestClient, plan: &str, kind: &str, payload: &Value) {
     let body = json!({"operation": {"type": kind, "payload": payload}, "reason": "for the test"});
-    let asked = post(client, &format!("/adaptive/lessonPlans/{plan}/operations"), &body, 201);
-    assert_eq!(asked["success"], true);
+    let operation = post(client, &format!("/adaptive/lessonPlans/{plan}/operations"), &body, 201);
+    assert_eq!(operation["success"], true);
 }
 
 fn sync(client: &TestClient, plan: &str) -> Value {
@@ -238,15 +238,15 @@ fn plans_follow_a_course_when_they_are_recreated() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_refused() {
+fn invalid_lesson_plan_requests_are_refused() {
     both(|server| {
         let client = server.client();
         course(&client);
         let refused = |path: &str, body: Value, places: &[&str]| {
-            let told = post(&client, path, &body, 422);
-            let details = told["imsx_error_details"].as_array().unwrap().iter();
+            let response = post(&client, path, &body, 422);
+            let details = response["imsx_error_details"].as_array().unwrap().iter();
             let paths: Vec<_> = details.map(|detail| detail["path"].as_str().unwrap()).collect();
-            assert_eq!(paths, places, "{body}: {told}");
+            assert_eq!(paths, places, "{body}: {response}");
         };
         refused("/adaptive/lessonPlans", json!({}), &["courseId", "userId"]);
         refused(
@@ -272,18 +272,18 @@ fn what_cannot_be_planned_is_refused() {
 
         let mine = plan(&client, "ann", 201);
         let path = format!("/adaptive/lessonPlans/{mine}/operations");
-        let asked =
+        let operation =
             |kind: &str, payload: Value| json!({"operation": {"type": kind, "payload": payload}});
         for (body, places) in [
             (json!({}), vec!["operation"]),
             (json!({"operation": {}}), vec!["operation.type"]),
-            (asked("turn", json!({})), vec!["operation.type"]),
+            (operation("turn", json!({})), vec!["operation.type"]),
             (
-                asked("set-skipped", json!({})),
+                operation("set-skipped", json!({})),
                 vec!["operation.payload.target", "operation.payload.value"],
             ),
             (
-                asked("set-skipped", json!({"target": {"type": "unit"}, "value": 1})),
+                operation("set-skipped", json!({"target": {"type": "unit"}, "value": 1})),
                 vec![
                     "operation.payload.target.type",
                     "operation.payload.target.id",
@@ -291,11 +291,11 @@ fn what_cannot_be_planned_is_refused() {
                 ],
             ),
             (
-                asked("move-item-after", json!({"target": part("u1")})),
+                operation("move-item-after", json!({"target": part("u1")})),
                 vec!["operation.payload.reference_id"],
             ),
             (
-                asked(
+                operation(
                     "add-custom-resource",
                     json!({"resource_id": "x", "parent_component_id": "u1"}),
                 ),
@@ -304,7 +304,7 @@ fn what_cannot_be_planned_is_refused() {
         ] {
             refused(&path, body, &places);
         }
-        let whole = asked("move-item-to-end", json!({"target": part("u1")}));
+        let whole = operation("move-item-to-end", json!({"target": part("u1")}));
         post(&client, "/adaptive/lessonPlans/none/operations", &whole, 404);
         // Nothing of it is in the log; what makes no sense in the tree is told by the sync.
         assert_eq!(get(&client, &path)["operations"], json!([]));

@@ -24,7 +24,7 @@ fn untyped(client: &TestClient, id: &str, content: &str, metadata: &Value) {
 }
 
 #[test]
-fn operations_that_the_document_writes_without_a_prefix_are_at_the_root() {
+fn operations_without_a_prefix_in_the_document_are_at_the_root() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -37,9 +37,9 @@ fn operations_that_the_document_writes_without_a_prefix_are_at_the_root() {
             read(&format!("/getAssessmentProgress?{at}")),
             read(&format!("/adaptive/getAssessmentProgress/?{at}"))
         );
-        let asked = "placement/getNextPlacementTest?student=amy&subject=Math";
-        assert_eq!(read(&format!("/{asked}"))["lesson"], "place");
-        assert_eq!(read(&format!("/{asked}")), read(&format!("/powerpath/{asked}")));
+        let next_test = "placement/getNextPlacementTest?student=amy&subject=Math";
+        assert_eq!(read(&format!("/{next_test}"))["lesson"], "place");
+        assert_eq!(read(&format!("/{next_test}")), read(&format!("/powerpath/{next_test}")));
         let given = json!({"student": "amy", "lesson": "quiz", "question": "q", "response": "A"});
         client.put("/adaptive/updateStudentQuestionResponse").json(&given).expect(200);
         let body = json!({"student": "amy", "lesson": "quiz"});
@@ -76,9 +76,10 @@ fn a_lesson_without_a_type_whose_resource_is_a_test_or_a_bank_is_an_adaptive_qui
         untyped(&client, "by-bank", "turns", &json!({"type": "qti"}));
         untyped(&client, "by-name", "t1", &json!({}));
         for id in ["by-id", "by-url", "by-bank", "by-name"] {
-            let asked = get(&client, &format!("/adaptive/getNextQuestion?student=amy&lesson={id}"));
+            let question =
+                get(&client, &format!("/adaptive/getNextQuestion?student=amy&lesson={id}"));
             assert_eq!(
-                (&asked["score"], &asked["finalized"]),
+                (&question["score"], &question["finalized"]),
                 (&json!(0.0), &json!(false)),
                 "{id}"
             );
@@ -92,8 +93,8 @@ fn a_lesson_without_a_type_whose_resource_is_a_test_or_a_bank_is_an_adaptive_qui
         for id in ["film", "one", "later"] {
             let path = format!("/adaptive/getNextQuestion?student=amy&lesson={id}");
             let refused: Value = client.get(&path).expect(422).json();
-            let told = refused["imsx_description"].as_str().unwrap();
-            assert!(told.contains("is not a lesson: it has no lessonType"), "{told}");
+            let description = refused["imsx_description"].as_str().unwrap();
+            assert!(description.contains("is not a lesson: it has no lessonType"), "{description}");
         }
         let path = "/adaptive/placement/getSubjectProgress?student=amy&subject=Math";
         assert_eq!(get(&client, path)["progress"][0]["totalLessons"], 4, "lists know them too");
@@ -126,7 +127,7 @@ fn a_default_class_names_its_org_in_the_platform_dialect() {
 }
 
 #[test]
-fn what_is_derived_from_a_deleted_course_is_gone_until_the_course_is_restored() {
+fn records_derived_from_a_deleted_course_are_hidden_until_it_is_restored() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -154,8 +155,11 @@ fn what_is_derived_from_a_deleted_course_is_gone_until_the_course_is_restored() 
         client.delete(&format!("{ROSTERING}/courses/math")).expect(204);
         for path in &by_id {
             let gone: Value = client.get(path).expect(404).json();
-            let told = gone["imsx_description"].as_str().unwrap();
-            assert!(told.contains("the course 'math' is deleted; to restore it"), "{path}: {told}");
+            let description = gone["imsx_description"].as_str().unwrap();
+            assert!(
+                description.contains("the course 'math' is deleted; to restore it"),
+                "{path}: {description}"
+            );
         }
         // Lists leave it out.
         assert_eq!(courses(&client, "amy"), Vec::<String>::new());

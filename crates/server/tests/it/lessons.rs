@@ -137,28 +137,35 @@ fn eleven_right_answers_complete_a_lesson_and_are_credited_once() {
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         lesson(&client, "steps", "powerpath-100", &names, 10.0);
-        let mut asked: Vec<String> = Vec::new();
+        let mut asked_ids: Vec<String> = Vec::new();
         for n in 1..=11 {
             let served = next(&client, "steps");
             assert_eq!(served, next(&client, "steps"), "asked twice it is the same question");
             let xml = served["question"]["content"]["rawXml"].as_str().unwrap();
             assert!(!xml.contains("correct-response"), "{xml}");
             let id = served["question"]["id"].as_str().unwrap().to_owned();
-            assert!(!asked.contains(&id), "no question repeats while one is unseen");
-            let told = answer(&client, "steps", &id, "A", 200);
-            assert_eq!(told, answer(&client, "steps", &id, "A", 200), "sent again it counts once");
-            assert_eq!(told["responseResult"]["isCorrect"], true);
+            assert!(!asked_ids.contains(&id), "no question repeats while one is unseen");
+            let response = answer(&client, "steps", &id, "A", 200);
             assert_eq!(
-                (&told["totalQuestions"], &told["correctQuestions"]),
+                response,
+                answer(&client, "steps", &id, "A", 200),
+                "sent again it counts once"
+            );
+            assert_eq!(response["responseResult"]["isCorrect"], true);
+            assert_eq!(
+                (&response["totalQuestions"], &response["correctQuestions"]),
                 (&json!(n), &json!(n))
             );
-            assert_eq!(told["questionResult"]["score"], 1);
-            assert_eq!(told["testResult"]["score"].as_f64(), told["powerpathScore"].as_f64());
-            asked.push(id);
+            assert_eq!(response["questionResult"]["score"], 1);
+            assert_eq!(
+                response["testResult"]["score"].as_f64(),
+                response["powerpathScore"].as_f64()
+            );
+            asked_ids.push(id);
             if n == 5 {
                 server.restart();
             }
-            assert_eq!(told["xp"], if n == 11 { json!(12.5) } else { json!(null) });
+            assert_eq!(response["xp"], if n == 11 { json!(12.5) } else { json!(null) });
         }
         let seen = progress(&client, "steps");
         assert_eq!((&seen["score"], &seen["accuracy"]), (&json!(100.0), &json!(100.0)));
@@ -169,13 +176,13 @@ fn eleven_right_answers_complete_a_lesson_and_are_credited_once() {
         assert_eq!(done["finalized"], true, "{done}");
         assert_eq!((&done["score"], &done["xp"]), (&json!(100.0), &json!(12.5)));
         assert_eq!(
-            done["question"]["id"], asked[10],
+            done["question"]["id"], asked_ids[10],
             "clients that know of no end show it with its result"
         );
         assert_eq!(done["question"]["correct"], true);
         let ended = at(&client, "finalStudentAssessmentResponse", "steps", 200);
         assert_eq!((&ended["score"], &ended["totalQuestions"]), (&json!(100.0), &json!(11)));
-        answer(&client, "steps", &asked[0], "B", 409);
+        answer(&client, "steps", &asked_ids[0], "B", 409);
         server.restart();
         let client = server.client();
         agree(&client, 12.5);
@@ -183,7 +190,7 @@ fn eleven_right_answers_complete_a_lesson_and_are_credited_once() {
         let log = get(&client, "/adaptive/getAttemptLog?student=amy&lesson=steps");
         let entries = log["log"].as_array().unwrap();
         let of_log = |entry: &Value| entry["item"].as_str().unwrap().to_owned();
-        assert_eq!(entries.iter().map(of_log).collect::<Vec<_>>(), asked);
+        assert_eq!(entries.iter().map(of_log).collect::<Vec<_>>(), asked_ids);
         assert_eq!(entries[0]["reason"]["strategy"], "bands");
         let learner = server
             .client_with(&[Scope::AdaptiveRead, Scope::AdaptiveWrite], PayloadDialect::Platform);
@@ -202,7 +209,7 @@ fn logged(client: &TestClient, lesson: &str) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn an_answer_serves_the_next_question_unless_it_was_asked_before() {
+fn an_answer_serves_the_next_question_once() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -210,25 +217,29 @@ fn an_answer_serves_the_next_question_unless_it_was_asked_before() {
             question(&client, name, "easy");
         }
         lesson(&client, "steps", "powerpath-100", &["q1", "q2"], 10.0);
-        let asked = |client: &TestClient| next(client, "steps")["question"]["id"].clone();
-        let first = asked(&client).as_str().unwrap().to_owned();
+        let next_question = |client: &TestClient| next(client, "steps")["question"]["id"].clone();
+        let first = next_question(&client).as_str().unwrap().to_owned();
         let second = if first == "q1" { "q2" } else { "q1" };
-        let told = answer(&client, "steps", &first, "B", 200);
+        let response = answer(&client, "steps", &first, "B", 200);
         let served = [(first.clone(), json!("B")), (second.to_owned(), json!(null))];
         assert_eq!(logged(&client, "steps"), served);
         server.restart();
         let client = server.client();
-        assert_eq!(asked(&client), second);
+        assert_eq!(next_question(&client), second);
         assert_eq!(logged(&client, "steps"), served, "asking for it writes nothing");
-        assert_eq!(answer(&client, "steps", &first, "B", 200), told, "sent again it counts once");
+        assert_eq!(
+            answer(&client, "steps", &first, "B", 200),
+            response,
+            "sent again it counts once"
+        );
         // Now the student has been asked both: what comes next is served when it is asked for.
-        let told = answer(&client, "steps", second, "B", 200);
-        assert_eq!(answer(&client, "steps", second, "B", 200), told);
+        let response = answer(&client, "steps", second, "B", 200);
+        assert_eq!(answer(&client, "steps", second, "B", 200), response);
         assert_eq!(logged(&client, "steps").len(), 2);
-        let third = asked(&client).as_str().unwrap().to_owned();
+        let third = next_question(&client).as_str().unwrap().to_owned();
         assert_eq!(logged(&client, "steps")[2], (third.clone(), json!(null)));
-        let told = answer(&client, "steps", &third, "B", 200);
-        assert_eq!(told["totalQuestions"], 3);
+        let response = answer(&client, "steps", &third, "B", 200);
+        assert_eq!(response["totalQuestions"], 3);
     });
 }
 
@@ -292,12 +303,12 @@ fn began_at_once(client: &TestClient) -> Vec<u16> {
     let body = json!({"student": "amy", "lesson": "steps"});
     let begin =
         |client: &TestClient| client.post("/adaptive/createNewAttempt").json(&body).send().status;
-    let mut told: Vec<u16> = thread::scope(|scope| {
+    let mut response: Vec<u16> = thread::scope(|scope| {
         let calls: Vec<_> = clients.iter().map(|one| scope.spawn(|| begin(one))).collect();
         calls.into_iter().map(|call| call.join().unwrap()).collect()
     });
-    told.sort_unstable();
-    told
+    response.sort_unstable();
+    response
 }
 
 fn at_score(client: &TestClient) -> f64 {
@@ -321,7 +332,7 @@ fn all_right(client: &TestClient) {
 }
 
 #[test]
-fn a_quiz_tells_what_was_right_when_it_is_finished() {
+fn a_quiz_shows_the_correct_answers_once_it_is_finished() {
     both(|server| {
         let client = quiz(server);
         let start = progress(&client, "quiz");
@@ -348,13 +359,13 @@ fn a_quiz_tells_what_was_right_when_it_is_finished() {
         });
         assert_eq!(done, expected, "every finalise answers the score");
         assert_eq!(at(&client, "finalStudentAssessmentResponse", "quiz", 200), done);
-        let told = progress(&client, "quiz");
-        assert_eq!((&told["score"], &told["accuracy"]), (&json!(66.66), &json!(66.66)));
+        let response = progress(&client, "quiz");
+        assert_eq!((&response["score"], &response["accuracy"]), (&json!(66.66), &json!(66.66)));
         let right: Vec<&Value> =
-            told["questions"].as_array().unwrap().iter().map(|q| &q["correct"]).collect();
+            response["questions"].as_array().unwrap().iter().map(|q| &q["correct"]).collect();
         assert_eq!(right, [&json!(true), &json!(false), &json!(true)]);
-        assert_eq!((&told["xp"], &told["multiplier"]), (&json!(0.0), &json!(0.0)));
-        let result = told["questions"][1]["resultId"].as_str().unwrap();
+        assert_eq!((&response["xp"], &response["multiplier"]), (&json!(0.0), &json!(0.0)));
+        let result = response["questions"][1]["resultId"].as_str().unwrap();
         let result = get(&client, &format!("{GRADEBOOK}/assessmentResults/{result}"));
         assert_eq!(result["assessmentResult"]["score"], 0);
         answer(&client, "quiz", "q1", "B", 409);
@@ -393,7 +404,7 @@ fn a_quiz_tells_what_was_right_when_it_is_finished() {
 }
 
 #[test]
-fn every_refusal_says_what_is_wrong() {
+fn every_refusal_names_its_reason() {
     both(|server| {
         let client = quiz(server);
         let refused = |query: &str, status: u16| -> String {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::probe;
 
 #[test]
-fn a_client_beyond_its_share_is_told_when_to_come_back() {
+fn a_client_beyond_its_share_gets_a_retry_after_header() {
     let mut setup = probe::setup();
     setup.config.limits.burst = 5;
     both_as(&setup, |server| {
@@ -39,7 +39,7 @@ fn a_client_beyond_its_share_is_told_when_to_come_back() {
 }
 
 #[test]
-fn the_settings_share_counts_for_clients_without_one() {
+fn the_share_of_the_settings_applies_to_clients_without_their_own() {
     let mut setup = probe::setup();
     setup.config.limits.requests_per_second = 1;
     setup.config.limits.burst = 3;
@@ -105,7 +105,7 @@ fn a_request_that_takes_too_long_is_answered_with_503() {
 }
 
 #[test]
-fn a_body_that_trickles_is_not_waited_for() {
+fn a_body_that_arrives_too_slowly_is_cut_off() {
     let mut setup = probe::setup();
     setup.config.server.request_timeout_s = 1;
     both_as(&setup, |server| {
@@ -155,7 +155,7 @@ fn a_trusted_proxy_is_not_limited_as_one_address() {
     let expect = |setup: &Setup, in_use: usize| {
         both_as(setup, |server| {
             // A connection whose caller may still send a body is in use.
-            let asked: Vec<_> = (0..6)
+            let calls: Vec<_> = (0..6)
                 .map(|_| {
                     let address = &server.setup().config.server.listen;
                     let mut stream = TcpStream::connect(address).unwrap();
@@ -167,7 +167,7 @@ fn a_trusted_proxy_is_not_limited_as_one_address() {
                     (stream, answer)
                 })
                 .collect();
-            let may = asked.iter().filter(|(_, answer)| answer == b"HTTP/1.1 100").count();
+            let may = calls.iter().filter(|(_, answer)| answer == b"HTTP/1.1 100").count();
             assert_eq!(may, in_use);
         });
     };

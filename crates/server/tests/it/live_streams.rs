@@ -34,7 +34,7 @@ fn cpu_s(name: &str) -> f64 {
 }
 
 #[test]
-fn idle_streams_leave_the_database_alone() {
+fn idle_streams_put_no_load_on_the_database() {
     let (count, wait_s) = if full_size() { (1000, 20) } else { (30, 3) };
     let mut setup = Setup::default();
     setup.config.server.connections_per_address = count + 100;
@@ -47,12 +47,12 @@ fn idle_streams_leave_the_database_alone() {
     let before = (transactions(&server), cpu_s("postgres"), cpu_s("it-"));
     thread::sleep(Duration::from_secs(wait_s));
     let after = (transactions(&server), cpu_s("postgres"), cpu_s("it-"));
-    let of = |cpu_s: f64| cpu_s / Duration::from_secs(wait_s).as_secs_f64();
+    let cores = |cpu_s: f64| cpu_s / Duration::from_secs(wait_s).as_secs_f64();
     let a_second = (after.0 - before.0) / i64::try_from(wait_s).unwrap();
     println!(
         "{count} idle streams: {a_second} transactions a second, {:.3} cores of PostgreSQL, {:.3} of the server",
-        of(after.1 - before.1),
-        of(after.2 - before.2)
+        cores(after.1 - before.1),
+        cores(after.2 - before.2)
     );
     // The server itself has some, also without streams.
     assert!(a_second < 60, "{a_second} transactions a second");

@@ -33,7 +33,7 @@ fn ended(id: &str, correct: u32, total: u32, seconds: f64) -> Value {
 }
 
 #[test]
-fn a_setup_makes_the_rosters_records_and_verify_names_what_is_gone() {
+fn a_setup_creates_roster_records_and_verify_names_the_missing_ones() {
     both(|server| {
         let client = classroom(server);
         let taught = get(&client, "/api/lms/integrations/rivers");
@@ -53,8 +53,8 @@ fn a_setup_makes_the_rosters_records_and_verify_names_what_is_gone() {
             ("rostering/v1p2/courses", "course", "rivers-reading-k"),
         ] {
             client.delete(&format!("/ims/oneroster/{path}/{id}")).expect(204);
-            let told = verify()["missing"].to_string();
-            assert!(told.contains(&format!("the {kind} '{id}' was deleted")), "{told}");
+            let missing = verify()["missing"].to_string();
+            assert!(missing.contains(&format!("the {kind} '{id}' was deleted")), "{missing}");
         }
         assert_eq!(verify()["status"], "incomplete");
         // Set up again, all of it is there again, and what is not named any more is not taught.
@@ -87,7 +87,7 @@ fn a_setup_makes_the_rosters_records_and_verify_names_what_is_gone() {
 }
 
 #[test]
-fn an_activity_that_ends_counts_everywhere_and_attempts_count_less() {
+fn a_finished_activity_is_counted_everywhere_and_repeated_attempts_count_less() {
     both_at("2026-11-22T10:00:00Z", |server, _| {
         let client = classroom(server);
         let ann = player(server, &client, "ann", "rivers");
@@ -129,7 +129,7 @@ fn an_activity_that_ends_counts_everywhere_and_attempts_count_less() {
 }
 
 #[test]
-fn time_is_counted_once_and_a_result_that_waited_counts_on_its_day() {
+fn time_is_counted_once_and_a_late_result_on_its_own_day() {
     both_at("2026-11-22T10:00:00Z", |server, _| {
         let client = classroom(server);
         let ann = player(server, &client, "ann", "rivers");
@@ -190,7 +190,7 @@ fn more_correct_answers_than_questions_are_refused_and_a_penalty_is_not() {
     both_at("2026-11-22T10:00:00Z", |server, _| {
         let client = classroom(server);
         let ann = player(server, &client, "ann", "rivers");
-        let told = |path: &str, body: &Value, field: &str| {
+        let refused_at = |path: &str, body: &Value, field: &str| {
             let refused: Value = ann.post(path).json(body).expect(422).json();
             let detail = &refused["error"]["details"][0];
             assert_eq!(detail["path"], field, "{refused}");
@@ -200,11 +200,11 @@ fn more_correct_answers_than_questions_are_refused_and_a_penalty_is_not() {
             }
         };
         let counts = json!({ "correctQuestions": 9, "totalQuestions": 1 });
-        told("/api/lms/end-activity", &ended("a", 9, 1, 60.0), "scoreData.correctQuestions");
+        refused_at("/api/lms/end-activity", &ended("a", 9, 1, 60.0), "scoreData.correctQuestions");
         let mut score = counts.clone();
         score["score"] = json!(9);
-        told("/api/scores", &score, "correctQuestions");
-        told(
+        refused_at("/api/scores", &score, "correctQuestions");
+        refused_at(
             "/api/scores",
             &json!({ "score": 9, "metadata": counts }),
             "metadata.correctQuestions",
@@ -224,7 +224,7 @@ fn more_correct_answers_than_questions_are_refused_and_a_penalty_is_not() {
 }
 
 #[test]
-fn xp_of_today_are_set_up_and_down() {
+fn xp_of_today_can_be_raised_and_lowered() {
     both_at("2026-11-22T10:00:00Z", |server, _| {
         let client = classroom(server);
         let ann = player(server, &client, "ann", "rivers");
@@ -243,7 +243,7 @@ fn xp_of_today_are_set_up_and_down() {
 }
 
 #[test]
-fn only_students_of_the_course_learn_and_only_what_the_game_teaches() {
+fn activities_need_an_enrolled_student_and_a_course_of_the_game() {
     both(|server| {
         let client = classroom(server);
         let bob = player(server, &client, "bob", "rivers");
@@ -252,8 +252,8 @@ fn only_students_of_the_course_learn_and_only_what_the_game_teaches() {
         let ann = player(server, &client, "ann", "rivers");
         let mut body = ended("a", 1, 1, 60.0);
         body["activityData"]["subject"] = json!("Chemistry");
-        let told = ann.post("/api/lms/end-activity").json(&body).expect(422);
-        assert!(told.text().contains("Math in grade 3"), "{}", told.text());
+        let response = ann.post("/api/lms/end-activity").json(&body).expect(422);
+        assert!(response.text().contains("Math in grade 3"), "{}", response.text());
         body["activityData"]["subject"] = json!("Math");
         body["scoreData"]["correctQuestions"] = json!(2);
         assert_eq!(
@@ -294,7 +294,7 @@ fn only_students_of_the_course_learn_and_only_what_the_game_teaches() {
 }
 
 #[test]
-fn a_sandbox_that_does_not_learn_says_so() {
+fn a_sandbox_without_an_lms_says_so() {
     let demo = Player { user: "ann".to_owned(), game: String::new() };
     let setup = Setup { sandbox: Some((demo, false)), ..Setup::default() };
     both_as(&setup, |server| {

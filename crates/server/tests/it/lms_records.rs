@@ -35,8 +35,8 @@ fn refused(caller: &TestClient, setup: &Value, named: &str) {
     for path in [format!("{SETUP}?dryRun=true"), SETUP.to_owned()] {
         let refused = caller.post(&path).json(setup).expect(403);
         assert_eq!(code(&refused), "FORBIDDEN");
-        let told = refused.text();
-        assert!(told.contains(named) && told.contains("lyceum/roster.write"), "{told}");
+        let message = refused.text();
+        assert!(message.contains(named) && message.contains("lyceum/roster.write"), "{message}");
     }
 }
 
@@ -96,7 +96,7 @@ fn a_game_changes_restores_and_ends_what_its_setup_created_and_nothing_else() {
 }
 
 #[test]
-fn a_record_that_was_purged_is_not_the_games_when_somebody_else_creates_it_again() {
+fn a_purged_record_that_somebody_else_creates_again_no_longer_belongs_to_the_game() {
     both(|server| {
         let client = playground(server);
         let studio = studio(server);
@@ -120,7 +120,7 @@ fn a_record_that_was_purged_is_not_the_games_when_somebody_else_creates_it_again
 }
 
 #[test]
-fn in_a_sandbox_its_developer_sets_up_courses_that_the_developer_made() {
+fn a_developer_in_a_sandbox_sets_up_courses_of_their_own() {
     let sandbox = Some((Player { user: "demo".to_owned(), game: String::new() }, true));
     both_as(&Setup { sandbox, ..Setup::default() }, |server| {
         let client = playground(server);
@@ -134,7 +134,7 @@ fn in_a_sandbox_its_developer_sets_up_courses_that_the_developer_made() {
 }
 
 #[test]
-fn an_update_makes_courses_with_the_id_of_a_setup_the_games_and_no_others() {
+fn an_upgrade_assigns_only_courses_with_a_setup_id_to_their_game() {
     let all = lyceum_server::migrations();
     let former: Vec<Migration> = all.into_iter().filter(|one| one.version < 82).collect();
     both_stores(&former, |target| {

@@ -51,7 +51,7 @@ fn backed_up(tx: &mut Tx<'_>, at: Timestamp) -> lyceum_core::Result<()> {
 }
 
 #[test]
-fn requests_are_counted_and_timed_by_route_on_a_listener_of_its_own() {
+fn metrics_have_a_separate_listener_and_count_and_time_requests_by_route() {
     both_as(&setup(), |server| {
         let client = server.anonymous();
         for n in 0..20 {
@@ -142,14 +142,14 @@ fn metrics_show_the_state_of_the_store_jobs_and_events() {
 fn alerts_and_dashboard_name_only_metrics_that_exist() {
     let folder = tempfile::tempdir().unwrap();
     let mut setup = setup();
-    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let created = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let file = |name: &str, text: String| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         Some(path)
     };
-    setup.config.tls.certificate = file("cert.pem", made.cert.pem());
-    setup.config.tls.key = file("key.pem", made.signing_key.serialize_pem());
+    setup.config.tls.certificate = file("cert.pem", created.cert.pem());
+    setup.config.tls.key = file("key.pem", created.signing_key.serialize_pem());
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let target = StoreLocation::Sqlite(folder.path().join("lyceum.db"));
     setup.folder = Some(Arc::clone(&folder));
@@ -159,7 +159,7 @@ fn alerts_and_dashboard_name_only_metrics_that_exist() {
         backed_up(tx, SystemClock.now())
     });
     stored.unwrap();
-    let trusting = TestClient::trusting(server.address(), made.cert.pem().as_bytes());
+    let trusting = TestClient::trusting(server.address(), created.cert.pem().as_bytes());
     trusting.get("/health").expect(200);
     let text = scrape(&server);
     let exposed: BTreeSet<&str> =

@@ -22,31 +22,31 @@ fn resource(client: &TestClient, id: &Value) -> Value {
     get(client, &format!("{RESOURCES}/resources/{}", id.as_str().unwrap()))["resource"].clone()
 }
 
-fn lesson(client: &TestClient, made: &Value) -> Value {
-    let id = made["lessonId"].as_str().unwrap();
+fn lesson(client: &TestClient, created: &Value) -> Value {
+    let id = created["lessonId"].as_str().unwrap();
     let path = format!("{ROSTERING}/courses/component-resources/{id}");
     get(client, &path)["componentResource"].clone()
 }
 
 #[test]
-fn a_test_is_made_with_all_of_its_records() {
+fn a_test_is_created_with_all_of_its_records() {
     both(|server| {
         let client = server.client();
         schools(&client);
         let more = json!({"lessonTitle": "Sums", "unitTitle": "Numbers", "xp": 20, "grades": [3, "4"],
             "courseIdOnFail": "art", "resourceMetadata": {"language": "en"}});
-        let made = internal(&client, &more);
-        assert_eq!(made["testType"], "qti");
-        assert_eq!(made["lessonType"], "quiz");
-        assert_eq!(made["grades"], json!(["03", "4"]));
-        assert_eq!(made["courseIdOnFail"], "art");
-        let shown = lesson(&client, &made);
+        let created = internal(&client, &more);
+        assert_eq!(created["testType"], "qti");
+        assert_eq!(created["lessonType"], "quiz");
+        assert_eq!(created["grades"], json!(["03", "4"]));
+        assert_eq!(created["courseIdOnFail"], "art");
+        let shown = lesson(&client, &created);
         assert_eq!(
             (&shown["title"], &shown["lessonType"], &shown["sortOrder"]),
             (&json!("Sums"), &json!("quiz"), &json!(1))
         );
-        assert_eq!(shown["resource"]["sourcedId"], made["resourceId"]);
-        let test = resource(&client, &made["resourceId"]);
+        assert_eq!(shown["resource"]["sourcedId"], created["resourceId"]);
+        let test = resource(&client, &created["resourceId"]);
         assert_eq!(test["vendorResourceId"], "sums");
         assert_eq!(
             test["metadata"],
@@ -55,12 +55,12 @@ fn a_test_is_made_with_all_of_its_records() {
         );
         // A second one behind it in the same component.
         let second =
-            internal(&client, &json!({"courseComponentSourcedId": made["courseComponentId"]}));
-        assert_eq!(second["courseComponentId"], made["courseComponentId"]);
+            internal(&client, &json!({"courseComponentSourcedId": created["courseComponentId"]}));
+        assert_eq!(second["courseComponentId"], created["courseComponentId"]);
         assert_eq!(lesson(&client, &second)["sortOrder"], 2);
         assert_eq!(lesson(&client, &second)["title"], "Quiz");
         let other = internal(&client, &json!({}));
-        assert_ne!(other["courseComponentId"], made["courseComponentId"]);
+        assert_ne!(other["courseComponentId"], created["courseComponentId"]);
 
         // The syllabus shows them in their order, also after a restart.
         server.restart();
@@ -76,19 +76,19 @@ fn a_test_is_made_with_all_of_its_records() {
 }
 
 #[test]
-fn tests_that_take_turns_are_resources_of_their_own() {
+fn tests_that_are_used_in_turn_are_separate_resources() {
     both(|server| {
         let client = server.client();
         schools(&client);
         let bank = json!({"resources": [{"url": URL, "title": "One"}, {"url": format!("{URL}-2/"), "metadata": {"form": "B"}}]});
         let body = json!({"courseId": "math", "lessonType": "unit-test", "testType": "assessment-bank",
             "assessmentBank": bank, "lessonTitle": "Unit"});
-        let made = post(&client, "/powerpath/createInternalTest", &body, 201);
-        let children = made["childResourceIds"].as_array().unwrap();
+        let created = post(&client, "/powerpath/createInternalTest", &body, 201);
+        let children = created["childResourceIds"].as_array().unwrap();
         assert_eq!(children.len(), 2);
-        let main = resource(&client, &made["resourceId"]);
+        let main = resource(&client, &created["resourceId"]);
         assert_eq!(main["metadata"]["type"], "assessment-bank");
-        assert_eq!(&main["metadata"]["resources"], &made["childResourceIds"]);
+        assert_eq!(&main["metadata"]["resources"], &created["childResourceIds"]);
         let second = resource(&client, &children[1]);
         assert_eq!(
             (&second["title"], &second["vendorResourceId"]),
@@ -100,41 +100,41 @@ fn tests_that_take_turns_are_resources_of_their_own() {
 }
 
 #[test]
-fn a_test_elsewhere_keeps_its_tool() {
+fn an_external_test_keeps_its_tool() {
     both(|server| {
         let client = server.client();
         schools(&client);
         let body = json!({"courseId": "math", "toolProvider": "mastery-track", "grades": [4], "xp": 50.5,
             "launchUrl": "https://tool.example/t", "vendorId": "v-1", "description": "All of it"});
-        let made = post(&client, "/powerpath/createExternalTestOut", &body, 201);
-        assert_eq!(made["lessonType"], "test-out");
-        assert_eq!(made["toolProvider"], "mastery-track");
-        assert_eq!(made["launchUrl"], "https://tool.example/t");
-        assert_eq!(made["vendorId"], "v-1");
-        let shown = resource(&client, &made["resourceId"]);
+        let created = post(&client, "/powerpath/createExternalTestOut", &body, 201);
+        assert_eq!(created["lessonType"], "test-out");
+        assert_eq!(created["toolProvider"], "mastery-track");
+        assert_eq!(created["launchUrl"], "https://tool.example/t");
+        assert_eq!(created["vendorId"], "v-1");
+        let shown = resource(&client, &created["resourceId"]);
         assert_eq!(shown["metadata"]["xp"], 50.5);
         assert_eq!(shown["metadata"]["toolProvider"], "mastery-track");
-        assert_eq!(lesson(&client, &made)["lessonType"], "test-out");
+        assert_eq!(lesson(&client, &created)["lessonType"], "test-out");
         // A course has one test-out lesson.
         post(&client, "/powerpath/createExternalTestOut", &body, 409);
         let place = json!({"courseId": "math", "toolProvider": "edulastic", "grades": ["4"], "courseIdOnFail": "art"});
-        let made = post(&client, "/powerpath/createExternalPlacementTest", &place, 201);
-        assert_eq!(made["lessonType"], "placement");
-        assert_eq!(made["courseIdOnFail"], "art");
-        assert_eq!(resource(&client, &made["resourceId"])["metadata"]["subject"], "Math");
+        let created = post(&client, "/powerpath/createExternalPlacementTest", &place, 201);
+        assert_eq!(created["lessonType"], "placement");
+        assert_eq!(created["courseIdOnFail"], "art");
+        assert_eq!(resource(&client, &created["resourceId"])["metadata"]["subject"], "Math");
     });
 }
 
 #[test]
-fn a_test_that_makes_no_sense_is_refused_with_every_place() {
+fn an_invalid_test_is_refused_with_the_path_of_each_error() {
     both(|server| {
         let client = server.client();
         schools(&client);
         let refused = |operation: &str, body: Value, places: &[&str]| {
-            let told = post(&client, &format!("/adaptive/{operation}"), &body, 422);
-            let details = told["imsx_error_details"].as_array().unwrap().iter();
+            let response = post(&client, &format!("/adaptive/{operation}"), &body, 422);
+            let details = response["imsx_error_details"].as_array().unwrap().iter();
             let paths: Vec<_> = details.map(|detail| detail["path"].as_str().unwrap()).collect();
-            assert_eq!(paths, places, "{body}: {told}");
+            assert_eq!(paths, places, "{body}: {response}");
         };
         let internal = "createInternalTest";
         refused(internal, json!({}), &["courseId", "lessonType", "testType"]);

@@ -176,7 +176,7 @@ fn a_stopping_server_reports_it_and_accepts_connections_until_the_notice_ends() 
 }
 
 #[test]
-fn the_list_is_for_those_who_were_granted_it_by_name() {
+fn the_list_of_servers_needs_a_scope_granted_by_name() {
     both_as(&named("oak"), |oak| {
         oak.anonymous().get("/api/nodes").expect(401);
         oak.client().get("/api/nodes").expect(403);

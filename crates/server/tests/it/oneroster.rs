@@ -87,8 +87,8 @@ fn a_course_is_created_whole_and_read_as_a_syllabus() {
         let tree = &read["syllabus"];
         let mut components = Vec::new();
         outline(tree, 0, &mut components);
-        let due = [(0, "u1"), (1, "u1a"), (0, "u2")].map(|(depth, id)| (depth, id.to_owned()));
-        assert_eq!(components, due);
+        let expected = [(0, "u1"), (1, "u1a"), (0, "u2")].map(|(depth, id)| (depth, id.to_owned()));
+        assert_eq!(components, expected);
         let lessons = tree["subComponents"][0]["componentResources"].as_array().unwrap();
         let ids: Vec<&Value> = lessons.iter().map(|lesson| &lesson["sourcedId"]).collect();
         assert_eq!(ids, ["l1", "l2"]);
@@ -146,7 +146,7 @@ fn a_cartridge_holds_every_component_in_order_and_every_link() {
 }
 
 #[test]
-fn agents_come_and_go() {
+fn agents_are_added_and_removed() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -173,17 +173,17 @@ fn a_credential_is_kept_encrypted_and_shown_on_demand() {
         school(&client);
         let path = format!("{ROSTERING}/users/ann/credentials");
         let login = json!({"applicationName": "Reader", "credentials": {"username": "ann", "password": "open sesame"}});
-        let made = post(&client, &path, &login, 201);
-        assert!(!made["message"].as_str().unwrap().contains("sesame"));
+        let created = post(&client, &path, &login, 201);
+        assert!(!created["message"].as_str().unwrap().contains("sesame"));
         server.restart();
         let client = server.client();
-        let id = made["credentialId"].as_str().unwrap();
+        let id = created["credentialId"].as_str().unwrap();
         let decrypting = server.client_with(&[Scope::PasswordsRead], PayloadDialect::Platform);
         let shown = post(&decrypting, &format!("{path}/{id}/decrypt"), &json!({}), 200);
         assert_eq!(shown, json!({ "password": "open sesame" }));
         let user = client.get(&format!("{ROSTERING}/users/ann")).expect(200).text();
         assert!(!user.contains("sesame"), "{user}");
-        assert!(user.contains(made["userProfileId"].as_str().unwrap()));
+        assert!(user.contains(created["userProfileId"].as_str().unwrap()));
         let foreign = format!("{ROSTERING}/users/tom/credentials/{id}/decrypt");
         decrypting.post(&foreign).json(&json!({})).expect(404);
         client.post(&path).json(&json!({"applicationName": "x"})).expect(422);
@@ -191,7 +191,7 @@ fn a_credential_is_kept_encrypted_and_shown_on_demand() {
 }
 
 #[test]
-fn passwords_are_decrypted_by_a_right_of_its_own_and_each_time_is_in_the_audit_log() {
+fn decrypting_passwords_needs_its_scope_and_is_audited() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -210,13 +210,13 @@ fn passwords_are_decrypted_by_a_right_of_its_own_and_each_time_is_in_the_audit_l
         let key = |role| {
             let new = NewApiKey { name: format!("{role}"), role, project: None, maker: None };
             let (now, env) = (server.setup().clock.now(), server.setup().config.server.env);
-            let made = server.db().write_blocking(|tx| api_key::create(tx, now, env, &new));
-            let (made, token) = made.unwrap();
-            (made.id, server.anonymous().with_token(token))
+            let created = server.db().write_blocking(|tx| api_key::create(tx, now, env, &new));
+            let (created, token) = created.unwrap();
+            (created.id, server.anonymous().with_token(token))
         };
         for refused in [client, writer, key(Role::Guide).1, key(Role::Developer).1] {
-            let told = refused.post(&decrypt).json(&json!({})).expect(403);
-            let challenge = told.header("www-authenticate");
+            let response = refused.post(&decrypt).json(&json!({})).expect(403);
+            let challenge = response.header("www-authenticate");
             assert!(challenge.contains(r#"scope="lyceum/passwords.read""#), "{challenge}");
         }
         assert_eq!(entries().len(), 0);
@@ -269,7 +269,7 @@ fn a_user_with_demographics_needs_the_right_to_read_both() {
 }
 
 #[test]
-fn demographics_stand_inside_their_user() {
+fn demographics_are_returned_inside_of_their_user() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -332,7 +332,7 @@ fn classes_take_students_and_teachers_and_terms_their_grading_periods() {
 }
 
 #[test]
-fn bulk_loads_tell_each_line_and_are_atomic_unless_told_otherwise() {
+fn bulk_loads_report_each_line_and_are_atomic_by_default() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -344,17 +344,17 @@ fn bulk_loads_tell_each_line_and_are_atomic_unless_told_otherwise() {
         let refused: Value = send("").expect(422).json();
         assert!(refused["imsx_description"].as_str().unwrap().contains("line 5"), "{refused}");
         assert_eq!(get(&client, &format!("{GRADEBOOK}/categories"))["totalCount"], 0);
-        let told = send("?atomic=false").expect(200).text();
-        let told: Vec<Value> =
-            told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let outcomes: Vec<&Value> = told.iter().map(|line| &line["outcome"]).collect();
+        let found = send("?atomic=false").expect(200).text();
+        let found: Vec<Value> =
+            found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let outcomes: Vec<&Value> = found.iter().map(|line| &line["outcome"]).collect();
         assert_eq!(outcomes, ["created", "created", "created", "refused"]);
         assert_eq!(get(&client, &format!("{GRADEBOOK}/categories"))["totalCount"], 3);
     });
 }
 
 #[test]
-fn tags_guard_changes() {
+fn changes_with_an_outdated_tag_are_refused() {
     both(|server| {
         let client = server.client();
         school(&client);

@@ -19,17 +19,17 @@ fn document() -> Value {
 
 /// `openapi.json` at the root shows what a change does to the API; `LYCEUM_BLESS=1` rewrites it.
 #[test]
-fn the_committed_document_is_the_servers() {
+fn the_committed_document_is_up_to_date() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../openapi.json");
-    let made = lines(&document(), 0) + "\n";
-    assert!(made.len() < DOCUMENT_MAX_BYTES, "the document has {} bytes", made.len());
+    let created = lines(&document(), 0) + "\n";
+    assert!(created.len() < DOCUMENT_MAX_BYTES, "the document has {} bytes", created.len());
     #[expect(clippy::disallowed_methods, reason = "blessing is not a setting")]
     if std::env::var("LYCEUM_BLESS").is_ok() {
-        std::fs::write(&file, &made).unwrap();
+        std::fs::write(&file, &created).unwrap();
     }
     let committed = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(
-        committed == made,
+        committed == created,
         "openapi.json is not what the server says; look at the change, then write it with \
          LYCEUM_BLESS=1 cargo test -p lyceum-server openapi"
     );
@@ -54,7 +54,7 @@ fn lines(value: &Value, level: usize) -> String {
 }
 
 #[test]
-fn every_operation_has_its_own_name_and_every_reference_leads_somewhere() {
+fn every_operation_has_a_unique_name_and_every_reference_a_target() {
     let document = document();
     let mut names = BTreeSet::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
@@ -78,7 +78,7 @@ fn every_operation_has_its_own_name_and_every_reference_leads_somewhere() {
 const MATRIX: &str = include_str!("access/expected.txt");
 
 #[test]
-fn the_routes_that_name_api_keys_are_those_that_a_key_opens() {
+fn exactly_the_routes_that_accept_api_keys_are_documented_so() {
     let header = MATRIX.lines().find(|line| line.starts_with("method path")).unwrap();
     let columns: Vec<&str> = header.split_whitespace().collect();
     let column = |name: &str| columns.iter().position(|column| *column == name).unwrap();

@@ -138,11 +138,11 @@ fn a_lesson_follows_selection_ordering_and_shuffle_by_the_seed_of_the_attempt() 
         // An adaptive quiz chooses among all questions; its choices are shuffled too.
         let mut seen = HashSet::new();
         for _ in 0..8 {
-            let asked = get(&client, "/adaptive/getNextQuestion?student=amy&lesson=steps");
-            assert_eq!(asked, get(&client, "/adaptive/getNextQuestion?student=amy&lesson=steps"));
-            seen.insert(choices(&asked["question"]));
+            let next = get(&client, "/adaptive/getNextQuestion?student=amy&lesson=steps");
+            assert_eq!(next, get(&client, "/adaptive/getNextQuestion?student=amy&lesson=steps"));
+            seen.insert(choices(&next["question"]));
             let body = json!({"student": "amy", "lesson": "steps", "response": "A",
-                "question": asked["question"]["id"]});
+                "question": next["question"]["id"]});
             client.put("/adaptive/updateStudentQuestionResponse").json(&body).expect(200);
         }
         assert!(seen.len() > 1, "{seen:?}");

@@ -12,14 +12,14 @@ use crate::qti_structure::test;
 fn tests(client: &TestClient, grades: &[i32]) -> Vec<String> {
     stored_question(client, "pq");
     test(client, "pt", &["pq"]);
-    let made = grades.iter().map(|grade| {
+    let created = grades.iter().map(|grade| {
         let body = json!({"courseId": "math", "lessonType": "placement", "testType": "qti", "grades": [grade],
             "lessonTitle": format!("Grade {grade}"), "courseIdOnFail": "art",
             "qti": {"url": "https://content.example.org/assessment-tests/pt"}});
-        let made = post(client, "/adaptive/createInternalTest", &body, 201);
-        made["lessonId"].as_str().unwrap().to_owned()
+        let created = post(client, "/adaptive/createInternalTest", &body, 201);
+        created["lessonId"].as_str().unwrap().to_owned()
     });
-    made.collect()
+    created.collect()
 }
 
 fn take(client: &TestClient, lesson: &str, answer: &str) {
@@ -32,32 +32,32 @@ fn take(client: &TestClient, lesson: &str, answer: &str) {
     post(client, "/adaptive/finalStudentAssessmentResponse", &body, 200);
 }
 
-fn asked(client: &TestClient, operation: &str) -> Value {
+fn call(client: &TestClient, operation: &str) -> Value {
     get(client, &format!("/powerpath/placement/{operation}?student=bob&subject=math"))
 }
 
 #[test]
-fn tests_that_are_passed_lead_upwards_until_one_is_not() {
+fn passed_placement_tests_lead_to_higher_grades_until_one_is_failed() {
     both(|server| {
         let client = server.client();
         course(&client);
         // Made in another order than that of the grades.
-        let made = tests(&client, &[5, -1, 3]);
-        let (highest, lowest, middle) = (&made[0], &made[1], &made[2]);
-        let next = asked(&client, "getNextPlacementTest");
+        let created = tests(&client, &[5, -1, 3]);
+        let (highest, lowest, middle) = (&created[0], &created[1], &created[2]);
+        let next = call(&client, "getNextPlacementTest");
         assert_eq!(
             next,
             json!({"exhaustedTests": false, "gradeLevel": "-1", "lesson": lowest, "onboarded": false, "availableTests": 3})
         );
-        assert_eq!(asked(&client, "getCurrentLevel")["gradeLevel"], "-1");
+        assert_eq!(call(&client, "getCurrentLevel")["gradeLevel"], "-1");
         take(&client, lowest, "A");
-        assert_eq!(asked(&client, "getNextPlacementTest")["lesson"], json!(middle));
+        assert_eq!(call(&client, "getNextPlacementTest")["lesson"], json!(middle));
         assert_eq!(
-            asked(&client, "getCurrentLevel"),
+            call(&client, "getCurrentLevel"),
             json!({"gradeLevel": "-1", "onboarded": false, "availableTests": 3})
         );
         take(&client, middle, "A");
-        assert_eq!(asked(&client, "getNextPlacementTest")["gradeLevel"], "5");
+        assert_eq!(call(&client, "getNextPlacementTest")["gradeLevel"], "5");
         assert_eq!(courses(&client, "bob"), Vec::<String>::new());
         let mastered = get(&client, "/bridge/analytics/highestGradeMastered/bob/Math");
         assert_eq!(mastered["grades"]["placementGrade"], "03", "{mastered}");
@@ -66,14 +66,14 @@ fn tests_that_are_passed_lead_upwards_until_one_is_not() {
         take(&client, highest, "B");
         server.restart();
         let client = server.client();
-        let next = asked(&client, "getNextPlacementTest");
+        let next = call(&client, "getNextPlacementTest");
         assert_eq!(
             next,
             json!({"exhaustedTests": false, "gradeLevel": null, "onboarded": true, "availableTests": 3})
         );
-        assert_eq!(asked(&client, "getCurrentLevel")["gradeLevel"], "5");
+        assert_eq!(call(&client, "getCurrentLevel")["gradeLevel"], "5");
         assert_eq!(courses(&client, "bob"), ["art"]);
-        let all = asked(&client, "getAllPlacementTests")["placementTests"].clone();
+        let all = call(&client, "getAllPlacementTests")["placementTests"].clone();
         let scores: Vec<_> = all
             .as_array()
             .unwrap()
@@ -90,7 +90,7 @@ fn tests_that_are_passed_lead_upwards_until_one_is_not() {
             reset,
             json!({"success": true, "placementResultsDeleted": 3, "onboardingReset": true})
         );
-        assert_eq!(asked(&client, "getNextPlacementTest")["lesson"], json!(lowest));
+        assert_eq!(call(&client, "getNextPlacementTest")["lesson"], json!(lowest));
         let attempts = get(&client, &format!("/adaptive/getAttempts?student=bob&lesson={lowest}"));
         assert_eq!(attempts["attempts"], json!([]));
 
@@ -98,13 +98,13 @@ fn tests_that_are_passed_lead_upwards_until_one_is_not() {
         for lesson in [lowest, middle, highest] {
             take(&client, lesson, "A");
         }
-        let next = asked(&client, "getNextPlacementTest");
+        let next = call(&client, "getNextPlacementTest");
         assert_eq!(next["exhaustedTests"], true);
         assert_eq!(next["onboarded"], true);
         assert_eq!(next.get("lesson"), None);
-        let told = get(&client, "/adaptive/placement/bob")["placements"].clone();
-        assert_eq!(told[0]["subject"], "Math");
-        assert_eq!(told[0]["currentLevel"], "5");
+        let response = get(&client, "/adaptive/placement/bob")["placements"].clone();
+        assert_eq!(response[0]["subject"], "Math");
+        assert_eq!(response[0]["currentLevel"], "5");
     });
 }
 
@@ -113,14 +113,14 @@ fn a_course_that_cannot_be_entered_leaves_the_result() {
     both(|server| {
         let client = server.client();
         course(&client);
-        let made = tests(&client, &[3]);
+        let created = tests(&client, &[3]);
         client.delete("/ims/oneroster/rostering/v1p2/courses/art").expect(204);
-        take(&client, &made[0], "B");
-        assert_eq!(asked(&client, "getCurrentLevel")["onboarded"], true);
-        let at = format!("student=bob&lesson={}", made[0]);
+        take(&client, &created[0], "B");
+        assert_eq!(call(&client, "getCurrentLevel")["onboarded"], true);
+        let at = format!("student=bob&lesson={}", created[0]);
         let progress = get(&client, &format!("/adaptive/getAssessmentProgress?{at}"));
         assert_eq!(progress["enrollmentFailed"], true, "{progress}");
-        let all = asked(&client, "getAllPlacementTests")["placementTests"].clone();
+        let all = call(&client, "getAllPlacementTests")["placementTests"].clone();
         assert_eq!(all[0]["assessment_results"][0]["metadata"]["enrollmentFailed"], true, "{all}");
         assert_eq!(courses(&client, "bob"), Vec::<String>::new());
     });
@@ -131,9 +131,9 @@ fn progress_in_a_subject_counts_lessons_and_xp() {
     both(|server| {
         let client = server.client();
         course(&client);
-        let made = tests(&client, &[3]);
-        take(&client, &made[0], "A");
-        let progress = asked(&client, "getSubjectProgress")["progress"].clone();
+        let created = tests(&client, &[3]);
+        take(&client, &created[0], "A");
+        let progress = call(&client, "getSubjectProgress")["progress"].clone();
         assert_eq!(progress.as_array().unwrap().len(), 1);
         let math = &progress[0];
         assert_eq!(math["course"]["sourcedId"], "math");
@@ -157,8 +157,8 @@ fn unknown_students_and_subjects_have_no_placement() {
         course(&client);
         for operation in ["getNextPlacementTest", "getCurrentLevel", "getAllPlacementTests"] {
             let path = format!("/adaptive/placement/{operation}");
-            let told: Value = client.get(&path).expect(422).json();
-            let details = told["imsx_error_details"].as_array().unwrap();
+            let response: Value = client.get(&path).expect(422).json();
+            let details = response["imsx_error_details"].as_array().unwrap();
             assert_eq!(
                 (&details[0]["path"], &details[1]["path"]),
                 (&json!("student"), &json!("subject"))
@@ -166,8 +166,8 @@ fn unknown_students_and_subjects_have_no_placement() {
             client.get(&format!("{path}?student=nobody&subject=Math")).expect(404);
             let none: Value =
                 client.get(&format!("{path}?student=bob&subject=Math")).expect(404).json();
-            let said = none["imsx_description"].as_str().unwrap();
-            assert!(said.contains("no placement tests"), "{said}");
+            let description = none["imsx_description"].as_str().unwrap();
+            assert!(description.contains("no placement tests"), "{description}");
         }
         client
             .get("/adaptive/placement/getSubjectProgress?student=nobody&subject=Math")

@@ -76,7 +76,7 @@ fn schools_are_written_at_their_own_address() {
 }
 
 #[test]
-fn grading_periods_and_terms_answer_to_both_their_names() {
+fn grading_periods_and_terms_have_both_of_their_paths() {
     both(|server| {
         let client = server.client();
         school(&client);
@@ -84,8 +84,8 @@ fn grading_periods_and_terms_answer_to_both_their_names() {
         let mut period = session("g", "gradingPeriod");
         period["parent"] = json!({"sourcedId": "t"});
         let wrapped = json!({"academicSession": period});
-        let made = post(&client, "/gradingPeriods", &wrapped, 201);
-        assert_eq!(made["sourcedIdPairs"]["allocatedSourcedId"], "g");
+        let created = post(&client, "/gradingPeriods", &wrapped, 201);
+        assert_eq!(created["sourcedIdPairs"]["allocatedSourcedId"], "g");
         post(&client, "/gradingPeriods", &wrapped, 200);
         period["title"] = "Replaced".into();
         let at = format!("{ROSTERING}/gradingPeriods/g");
@@ -145,10 +145,10 @@ fn enrolling_in_a_class_allocates_the_enrollment() {
         enroll("/classes/k/students", json!({"user": {"sourcedId": "nobody"}}), 422);
         enroll("/classes/none/students", json!({"user": {"sourcedId": "ann"}}), 404);
         now_and_after_restart(server, |client| {
-            let made = get(client, &format!("/enrollments/{id}"));
-            assert_eq!(made["enrollment"]["role"], "student");
-            assert_eq!(made["enrollment"]["school"]["sourcedId"], "s");
-            assert_eq!(made["enrollment"]["metadata"]["seat"], 4);
+            let created = get(client, &format!("/enrollments/{id}"));
+            assert_eq!(created["enrollment"]["role"], "student");
+            assert_eq!(created["enrollment"]["school"]["sourcedId"], "s");
+            assert_eq!(created["enrollment"]["metadata"]["seat"], 4);
             assert_eq!(get(client, "/classes/k/students")["users"][0]["sourcedId"], "ann");
             assert_eq!(get(client, "/teachers/tom/classes")["classes"][0]["sourcedId"], "k");
             let of_tom = get(client, "/enrollments?filter=user.sourcedId='tom'");
@@ -186,7 +186,7 @@ fn credentials_are_replaced_in_one_profile_and_need_the_right_to_write() {
             assert!(!answer["imsx_error_details"][0]["path"].as_str().unwrap().is_empty());
         }
         post(&client, "/users/none/credentials", &named("x", "y"), 404);
-        let id = |made: &Value| made["credentialId"].as_str().unwrap().to_owned();
+        let id = |created: &Value| created["credentialId"].as_str().unwrap().to_owned();
         let ids = [(id(&first), "three"), (id(&second), "two"), (id(&other), "p\u{e4}ss \"x\"")];
         let decrypting = server.token(&[Scope::PasswordsRead], PayloadDialect::Platform);
         now_and_after_restart(server, |client| {
@@ -207,14 +207,14 @@ fn credentials_are_replaced_in_one_profile_and_need_the_right_to_write() {
         let reader = server.client_with(&[Scope::RosterRead], PayloadDialect::Platform);
         let decrypt = format!("{ROSTERING}{path}/{}/decrypt", ids[0].0);
         reader.post(&decrypt).json(&json!({})).expect(403);
-        let asked = format!("{ROSTERING}{path}/none/decrypt");
+        let decrypt_path = format!("{ROSTERING}{path}/none/decrypt");
         let decrypting = server.anonymous().with_token(decrypting);
-        decrypting.post(&asked).json(&json!({})).expect(404);
+        decrypting.post(&decrypt_path).json(&json!({})).expect(404);
     });
 }
 
 #[test]
-fn a_course_moves_from_server_to_server_as_a_syllabus() {
+fn a_course_is_copied_to_another_server_as_a_syllabus() {
     let source = json!({
         "course": {"sourcedId": "c", "title": "C", "courseCode": "C"},
         "courseStructure": {"subComponents": [
@@ -229,9 +229,9 @@ fn a_course_moves_from_server_to_server_as_a_syllabus() {
     let carried = std::sync::Mutex::new(Vec::new());
     both(|server| {
         let client = server.client();
-        let made = post(&client, "/courses/structure", &source, 201);
+        let created = post(&client, "/courses/structure", &source, 201);
         let read: Value = client.get("/adaptive/syllabus/c").expect(200).json();
-        assert_eq!(made["courseStructure"], read["syllabus"]);
+        assert_eq!(created["courseStructure"], read["syllabus"]);
         carried.lock().unwrap().push(read["syllabus"].clone());
     });
     let carried = carried.into_inner().unwrap();
@@ -272,9 +272,9 @@ fn a_structure_follows_the_servers_rule_for_ids_and_the_standards_dialect() {
         let mut named = body.clone();
         named["course"]["sourcedId"] = "c".into();
         let standard = server.client_with(&[], PayloadDialect::Standard);
-        let made = post(&standard, "/courses/structure", &named, 201);
+        let created = post(&standard, "/courses/structure", &named, 201);
         let pair = json!({"suppliedSourcedId": "c", "allocatedSourcedId": "c"});
-        assert_eq!(made["sourcedIdPairs"], pair);
+        assert_eq!(created["sourcedIdPairs"], pair);
         let reader = server.client_with(&[Scope::RosterRead], PayloadDialect::Platform);
         reader.post(&format!("{ROSTERING}/courses/structure")).json(&named).expect(403);
         reader.get("/adaptive/syllabus/c?status=tobedeleted").expect(200);
@@ -286,14 +286,14 @@ fn a_structure_follows_the_servers_rule_for_ids_and_the_standards_dialect() {
     setup.config.roster.allocate_missing_ids = true;
     both_as(&setup, |server| {
         let client = server.client();
-        let made = post(&client, "/courses/structure", &body, 201);
-        let id = made["sourcedIdPairs"]["allocatedSourcedId"].as_str().unwrap();
+        let created = post(&client, "/courses/structure", &body, 201);
+        let id = created["sourcedIdPairs"]["allocatedSourcedId"].as_str().unwrap();
         assert_eq!(get(&client, &format!("/courses/{id}"))["course"]["title"], "C");
     });
 }
 
 #[test]
-fn a_cartridge_is_had_by_get_and_by_the_clients_post_without_a_body() {
+fn a_cartridge_is_returned_for_a_get_and_for_a_post_without_a_body() {
     both(|server| {
         let client = server.client();
         let resource =

@@ -44,7 +44,7 @@ fn with_token(server: &TestServer, token: &Value) -> TestClient {
 }
 
 #[test]
-fn a_deployed_app_has_a_page_that_signs_its_visitor_in_and_shows_its_host_alone() {
+fn the_page_of_a_deployed_app_signs_its_visitor_in_and_embeds_only_its_host() {
     staging(|server| {
         app(server);
         let visitor = server.anonymous();
@@ -77,14 +77,14 @@ fn a_deployed_app_has_a_page_that_signs_its_visitor_in_and_shows_its_host_alone(
         assert!(!demo.text().contains("Gil"), "a demo is anonymous");
 
         // The app's own host says where the server is, and lets nobody else embed it.
-        let told = visit(&visitor, "/.well-known/lyceum.json").expect(200);
-        let told: Value = told.json();
-        assert_eq!(told["gameId"], SLUG);
-        assert!(told["play"].as_str().unwrap().ends_with(&path), "{told}");
+        let response = visit(&visitor, "/.well-known/lyceum.json").expect(200);
+        let response: Value = response.json();
+        assert_eq!(response["gameId"], SLUG);
+        assert!(response["play"].as_str().unwrap().ends_with(&path), "{response}");
         for file in ["/", "/api/x"] {
             let reply = visit(&visitor, file).send();
             let policy = reply.header("content-security-policy");
-            let server = told["server"].as_str().unwrap();
+            let server = response["server"].as_str().unwrap();
             assert_eq!(policy, format!("frame-ancestors 'self' {server}"), "{file}");
         }
     });
@@ -100,7 +100,7 @@ fn place(server: &TestServer) -> String {
 }
 
 #[test]
-fn a_play_token_is_short_lived_and_for_that_game_and_person_alone() {
+fn a_play_token_is_short_lived_and_only_for_its_game_and_person() {
     staging(|server| {
         app(server);
         let client = server.client();
@@ -144,7 +144,7 @@ fn a_play_token_is_short_lived_and_for_that_game_and_person_alone() {
 }
 
 #[test]
-fn demo_visitors_see_and_write_demo_scores_alone() {
+fn demo_visitors_see_and_write_only_demo_scores() {
     both(|server| {
         let client = playground(server);
         let ann = player(server, &client, "ann", "rivers");
@@ -237,7 +237,7 @@ fn demo_visitors_and_their_scores_are_purged() {
 }
 
 #[test]
-fn the_list_of_players_is_for_those_with_the_right() {
+fn the_list_of_players_needs_its_scope() {
     both(|server| {
         let client = playground(server);
         let ann = player(server, &client, "ann", "rivers");
@@ -255,7 +255,7 @@ fn the_list_of_players_is_for_those_with_the_right() {
 }
 
 #[test]
-fn a_game_is_told_names_and_addresses_only_where_an_administrator_allows_it() {
+fn a_game_gets_names_and_addresses_only_if_an_administrator_allows_it() {
     both(|server| {
         let client = playground(server);
         with_email(&client, "ann@example.org");

@@ -37,7 +37,7 @@ fn bomb() -> Vec<u8> {
 }
 
 #[test]
-fn a_zip_that_leads_out_or_is_a_bomb_is_refused_and_what_is_served_stays() {
+fn a_harmful_zip_is_refused_and_the_served_version_stays() {
     both(|server| {
         let client = server.client();
         deploy(&client, &build("one"), &[]);
@@ -48,12 +48,12 @@ fn a_zip_that_leads_out_or_is_a_bomb_is_refused_and_what_is_served_stays() {
         } else if matches!(server.target(), StoreLocation::Sqlite(_)) {
             refused.push((bomb(), 413, "more than"));
         }
-        for (zip, status, told) in &refused {
+        for (zip, status, message) in &refused {
             upload(&client, zip);
             let state = state(&client, "rivers");
             let reply = send(&client, &plan(&state, &wanted(&state, zip, &[])), &[]);
             assert_eq!(reply.status, *status, "{}", reply.text());
-            assert!(reply.text().contains(told), "{}", reply.text());
+            assert!(reply.text().contains(message), "{}", reply.text());
         }
         assert_eq!(state(&client, "rivers").version, Some(1));
         assert_eq!(server.anonymous().get("/_projects/rivers/").expect(200).text(), "one");
@@ -81,7 +81,7 @@ fn secrets_are_sealed_in_the_store() {
 }
 
 #[test]
-fn a_slug_that_a_game_or_a_member_has_is_deployed_by_its_own_alone() {
+fn a_slug_of_a_game_or_project_is_deployed_only_by_its_owners() {
     both(|server| {
         // Clients may register games before their first deploy, and administrators may add members before it.
         playground(server);

@@ -120,7 +120,7 @@ pub(crate) fn deploy_called(client: &TestClient, name: &str, text: &str) {
 }
 
 #[test]
-fn an_upload_goes_on_where_it_broke_off_and_is_made_once() {
+fn an_upload_is_resumed_and_deployed_once() {
     both(|server| {
         let client = server.client();
         let bytes: Vec<u8> = (0..100_000_u32).map(|n| (n % 251) as u8).collect();
@@ -164,7 +164,7 @@ fn an_upload_goes_on_where_it_broke_off_and_is_made_once() {
 }
 
 #[test]
-fn an_upload_that_is_not_what_was_announced_begins_anew() {
+fn an_upload_with_another_digest_starts_over() {
     both(|server| {
         let client = server.client();
         let announced = Artifact { size: 3, ..artifact(b"abc") };
@@ -182,7 +182,7 @@ fn an_upload_that_is_not_what_was_announced_begins_anew() {
 }
 
 #[test]
-fn a_project_is_deployed_changed_and_turned_back() {
+fn a_project_is_deployed_changed_and_rolled_back() {
     both(|server| {
         let client = server.client();
         let nothing = state(&client, "rivers");
@@ -222,8 +222,11 @@ fn a_project_is_deployed_changed_and_turned_back() {
         let log = get(&client, "/api/projects/rivers/audit");
         let whats: Vec<_> = log.as_array().unwrap().iter().map(|entry| &entry["what"]).collect();
         assert_eq!(whats, ["deploy", "rollback", "deploy", "deploy"]);
-        let told = [versions, log, get(&client, "/api/projects/rivers"), json!(third)];
-        assert!(told.iter().all(|told| !told.to_string().contains("hunter")), "{told:?}");
+        let response = [versions, log, get(&client, "/api/projects/rivers"), json!(third)];
+        assert!(
+            response.iter().all(|response| !response.to_string().contains("hunter")),
+            "{response:?}"
+        );
         let zip = artifact(&one).sha256;
         let fetched = client.get(&format!("/api/projects/rivers/artifacts/{zip}")).expect(200);
         assert_eq!(fetched.body, one);
@@ -232,7 +235,7 @@ fn a_project_is_deployed_changed_and_turned_back() {
 }
 
 #[test]
-fn only_the_plan_that_follows_from_the_state_is_applied() {
+fn an_outdated_plan_is_not_applied() {
     both(|server| {
         let client = server.client();
         let zip = build("one");
@@ -269,7 +272,7 @@ fn only_the_plan_that_follows_from_the_state_is_applied() {
 }
 
 #[test]
-fn a_backend_keeps_to_its_rules() {
+fn backends_that_break_the_rules_are_refused() {
     both(|server| {
         let client = server.client();
         let code = b"export default {}".as_slice();
@@ -317,7 +320,7 @@ fn read_only_callers_get_no_key_and_change_nothing() {
 }
 
 #[test]
-fn a_project_belongs_to_whoever_made_it_and_to_its_members() {
+fn a_project_belongs_to_its_creator_and_its_members() {
     both(|server| {
         let grace = people::let_in(server, "grace@example.org", Role::Developer);
         let alan = people::let_in(server, "alan@example.org", Role::Developer);
@@ -349,8 +352,8 @@ fn a_project_belongs_to_whoever_made_it_and_to_its_members() {
                 maker: None,
             };
             let (now, env) = (server.setup().clock.now(), server.setup().config.server.env);
-            let made = server.db().write_blocking(|tx| api_key::create(tx, now, env, &new));
-            server.anonymous().with_token(made.unwrap().1)
+            let created = server.db().write_blocking(|tx| api_key::create(tx, now, env, &new));
+            server.anonymous().with_token(created.unwrap().1)
         };
         assert_eq!(statuses(&bound("rivers")), vec![200; 5]);
         assert_eq!(statuses(&bound("lakes")), vec![403; 5]);
@@ -400,7 +403,7 @@ fn a_project_belongs_to_whoever_made_it_and_to_its_members() {
 }
 
 #[test]
-fn tokens_that_people_and_keys_make_for_players_work_as_long_as_they_may_call() {
+fn tokens_for_players_end_with_the_access_of_their_creators() {
     both(|server| {
         playground(server);
         let grace = people::let_in(server, "grace@example.org", Role::Developer);
@@ -454,7 +457,7 @@ fn a_server_limits_projects_and_lengths_of_secrets() {
 }
 
 #[test]
-fn files_of_forgotten_versions_go_and_those_of_kept_ones_stay() {
+fn only_files_of_kept_versions_stay() {
     both(|server| {
         let client = server.client();
         let builds: Vec<_> = (0..12).map(|n| build(&format!("version {n}"))).collect();

@@ -37,8 +37,8 @@ fn banks_are_stored_listed_replaced_and_deleted() {
     both(|server| {
         let client = server.client();
         variations(&client, &["t1", "t2", "t3"]);
-        let made = bank(&client, "b", &["t2", "t1"]);
-        assert_eq!((&made["version"], &made["tests"]), (&json!(1), &json!(["t2", "t1"])));
+        let created = bank(&client, "b", &["t2", "t1"]);
+        assert_eq!((&created["version"], &created["tests"]), (&json!(1), &json!(["t2", "t1"])));
         bank(&client, "c", &["t3"]);
         let again = json!({"identifier": "b", "title": "x", "tests": ["t1"]});
         client.post(BANKS).json(&again).expect(409);
@@ -49,7 +49,7 @@ fn banks_are_stored_listed_replaced_and_deleted() {
             .json();
         assert_eq!(
             (&changed["title"], &changed["version"], &changed["createdAt"]),
-            (&json!("New"), &json!(2), &made["createdAt"])
+            (&json!("New"), &json!(2), &created["createdAt"])
         );
         assert_eq!(changed.get("metadata"), None);
         client.put("/assessment-banks/b").header("If-Match", "\"v1\"").json(&again).expect(412);
@@ -73,7 +73,7 @@ fn banks_are_stored_listed_replaced_and_deleted() {
 }
 
 #[test]
-fn a_bank_that_makes_no_sense_is_refused() {
+fn an_invalid_bank_is_refused() {
     both(|server| {
         let client = server.client();
         variations(&client, &["t1"]);
@@ -161,20 +161,20 @@ fn each_learner_takes_the_variations_in_turn() {
 }
 
 #[test]
-fn learners_who_begin_at_once_are_spread_evenly() {
+fn learners_who_begin_at_the_same_time_are_spread_evenly() {
     both(|server| {
         let client = server.client();
         variations(&client, &["t1", "t2", "t3", "t4"]);
         bank(&client, "b", &["t1", "t2", "t3", "t4"]);
         // Each learner asks twice at once.
         let served: Vec<(usize, String)> = std::thread::scope(|scope| {
-            let asked: Vec<_> = (0..48)
+            let calls: Vec<_> = (0..48)
                 .map(|n| {
                     let client = &client;
                     scope.spawn(move || (n / 2, next(client, &format!("u{}", n / 2), Some(1))))
                 })
                 .collect();
-            asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+            calls.into_iter().map(|call| call.join().unwrap()).collect()
         });
         let mut count: BTreeMap<&str, usize> = BTreeMap::new();
         for pair in served.chunks(2) {

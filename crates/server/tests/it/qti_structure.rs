@@ -93,13 +93,14 @@ fn edits_of_members_keep_the_rest_of_the_document() {
         assert_eq!(names(&ordered["qti-assessment-item-ref"]), ["c", "b"]);
 
         // JSON for the whole test is put into the text, too.
-        let mut told = get(&client, "/assessment-tests/rich");
+        let mut response = get(&client, "/assessment-tests/rich");
         for name in ["rawXml", "qtiXml", "content"] {
-            told.as_object_mut().unwrap().remove(name);
+            response.as_object_mut().unwrap().remove(name);
         }
-        told["title"] = json!("Changed");
-        told["toolsEnabled"] = json!({"ruler": true});
-        let changed: Value = client.put("/assessment-tests/rich").json(&told).expect(200).json();
+        response["title"] = json!("Changed");
+        response["toolsEnabled"] = json!({"ruler": true});
+        let changed: Value =
+            client.put("/assessment-tests/rich").json(&response).expect(200).json();
         let xml = changed["rawXml"].as_str().unwrap();
         for kept in [
             "<!-- the first -->",
@@ -117,9 +118,9 @@ fn edits_of_members_keep_the_rest_of_the_document() {
         server.restart();
         let client = server.client();
         assert_eq!(get(&client, "/assessment-tests/rich")["rawXml"], RICH);
-        let told = json!({"metadata": {"k": 1}});
+        let response = json!({"metadata": {"k": 1}});
         let shown: Value =
-            client.put("/assessment-tests/rich/metadata").json(&told).expect(200).json();
+            client.put("/assessment-tests/rich/metadata").json(&response).expect(200).json();
         assert_eq!((&shown["metadata"]["k"], &shown["rawXml"]), (&json!(1), &json!(RICH)));
         client.put("/assessment-tests/rich/metadata").json(&json!({"metadata": null})).expect(200);
         assert_eq!(get(&client, "/assessment-tests/rich").get("metadata"), None);
@@ -241,12 +242,12 @@ fn questions_come_with_their_items() {
         let client = server.client();
         items(&client, &["a", "b", "c"]);
         client.post("/assessment-tests").json(&json!({"format": "xml", "xml": RICH})).expect(201);
-        let told = get(&client, "/assessment-tests/rich/questions");
+        let response = get(&client, "/assessment-tests/rich/questions");
         assert_eq!(
-            (&told["assessmentTest"], &told["title"], &told["totalQuestions"]),
+            (&response["assessmentTest"], &response["title"], &response["totalQuestions"]),
             (&json!("rich"), &json!("Rich"), &json!(3))
         );
-        let second = &told["questions"][1];
+        let second = &response["questions"][1];
         assert_eq!(
             second["reference"],
             json!({"identifier": "b", "href": "items/b.xml", "testPart": "p1", "section": "s1"})
@@ -257,7 +258,7 @@ fn questions_come_with_their_items() {
 }
 
 #[test]
-fn edits_at_once_all_hold_and_old_tags_are_refused() {
+fn concurrent_edits_are_all_stored_and_old_tags_are_refused() {
     both(|server| {
         let client = server.client();
         let all: Vec<String> = (0..12).map(|n| format!("i{n}")).collect();

@@ -13,7 +13,7 @@ fn send(client: &TestClient, path: &str, body: &str, status: u16) -> String {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_refused_in_every_area_with_its_path() {
+fn a_repeated_key_is_refused_in_every_area_with_its_path() {
     both(|server| {
         let client = server.client();
         for (path, body, key) in [
@@ -49,20 +49,20 @@ fn a_key_that_stands_twice_is_refused_in_every_area_with_its_path() {
             ),
             ("/api/games".into(), r#"{"slug":"a","slug":"b"}"#, "slug"),
         ] {
-            let told = send(&client, &path, body, 400);
-            assert!(told.contains(&format!("{key}: appears twice")), "{path}: {told}");
+            let response = send(&client, &path, body, 400);
+            assert!(response.contains(&format!("{key}: appears twice")), "{path}: {response}");
         }
         let body = "{\"course\":{\"sourcedId\":\"c\",\"title\":\"a\"}}\n{\"sourcedId\":\"d\",\"title\":\"a\",\"title\":\"b\"}";
         for media in ["application/x-ndjson", "application/json"] {
             let bulk = client.post(&format!("{ROSTERING}/courses/bulk?atomic=false"));
-            let told = bulk.body(media, body.as_bytes().to_vec()).expect(200).text();
+            let response = bulk.body(media, body.as_bytes().to_vec()).expect(200).text();
             let lines: Vec<Value> =
-                told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-            assert_ne!(lines[0]["outcome"], "refused", "{told}");
-            assert_eq!(lines[1]["outcome"], "refused", "{told}");
+                response.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            assert_ne!(lines[0]["outcome"], "refused", "{response}");
+            assert_eq!(lines[1]["outcome"], "refused", "{response}");
             assert!(
                 lines[1]["message"].as_str().unwrap().contains("title: appears twice"),
-                "{told}"
+                "{response}"
             );
         }
         client.get(&format!("{ROSTERING}/courses/d")).expect(404);
@@ -70,7 +70,7 @@ fn a_key_that_stands_twice_is_refused_in_every_area_with_its_path() {
 }
 
 #[test]
-fn an_envelope_with_a_key_that_stands_twice_is_kept_apart() {
+fn an_envelope_with_a_repeated_key_is_listed_as_rejected() {
     both(|server| {
         let client = server.client();
         send(&client, "/caliper/event", r#"{"sensor":"https://x.example","sensor":"b"}"#, 400);
@@ -81,13 +81,13 @@ fn an_envelope_with_a_key_that_stands_twice_is_kept_apart() {
 }
 
 #[test]
-fn a_parameter_stands_once_in_a_query() {
+fn a_repeated_query_parameter_is_refused() {
     both(|server| {
         let client = server.client();
         let users = format!("{ROSTERING}/users");
         for name in ["limit", "offset", "filter", "sort", "orderBy", "fields", "search", "cursor"] {
-            let told = client.get(&format!("{users}?{name}=1&{name}=2")).expect(422).text();
-            assert!(told.contains(&format!("{name}: was sent more than once")), "{told}");
+            let message = client.get(&format!("{users}?{name}=1&{name}=2")).expect(422).text();
+            assert!(message.contains(&format!("{name}: was sent more than once")), "{message}");
         }
         for path in [
             "/assessment-items?limit=5&limit=6",
@@ -97,8 +97,8 @@ fn a_parameter_stands_once_in_a_query() {
             "/adaptive/getAttempts?student=a&student=b&lesson=c",
             "/api/games?limit=1&limit=2",
         ] {
-            let told = client.get(path).expect(422).text();
-            assert!(told.contains("was sent more than once"), "{path}: {told}");
+            let message = client.get(path).expect(422).text();
+            assert!(message.contains("was sent more than once"), "{path}: {message}");
         }
         // The published bridge client repeats these.
         client
@@ -108,7 +108,7 @@ fn a_parameter_stands_once_in_a_query() {
 }
 
 #[test]
-fn a_parameter_that_is_nearly_one_of_the_address_is_refused_with_the_right_name() {
+fn a_misspelled_query_parameter_is_refused_with_the_right_name() {
     both(|server| {
         let client = server.client();
         for (path, meant) in [
@@ -119,8 +119,8 @@ fn a_parameter_that_is_nearly_one_of_the_address_is_refused_with_the_right_name(
             ("/bridge/analytics/activity?studentid=a".into(), "studentId"),
             ("/assessment-items?querry=x".into(), "query"),
         ] {
-            let told = client.get(&path).expect(422).text();
-            assert!(told.contains(&format!("did you mean '{meant}'?")), "{path}: {told}");
+            let message = client.get(&path).expect(422).text();
+            assert!(message.contains(&format!("did you mean '{meant}'?")), "{path}: {message}");
         }
         for path in
             ["users?_=17", "users?utm_source=mail&page=2", "users?order=asc", "users?x=1&x=2"]
@@ -131,22 +131,22 @@ fn a_parameter_that_is_nearly_one_of_the_address_is_refused_with_the_right_name(
 }
 
 #[test]
-fn a_write_takes_no_parameter_that_it_does_not_know() {
+fn a_write_refuses_unknown_parameters() {
     both(|server| {
         let client = server.client();
         let org = json!({"org": {"sourcedId": "s", "name": "S", "type": "school"}});
         let path = format!("{ROSTERING}/orgs");
-        let told = client.post(&format!("{path}?dryRun=true")).json(&org).expect(422).text();
+        let message = client.post(&format!("{path}?dryRun=true")).json(&org).expect(422).text();
         assert!(
-            told.contains("dryRun: is not a parameter of this address, which has none"),
-            "{told}"
+            message.contains("dryRun: is not a parameter of this address, which has none"),
+            "{message}"
         );
         client.get(&format!("{path}/s")).expect(404);
         client.post(&path).json(&org).expect(201);
-        let told = client.delete(&format!("{path}/s?force=true")).expect(422).text();
-        assert!(told.contains("it has 'cascade'"), "{told}");
-        let told = client.delete(&format!("{path}/s?casscade=true")).expect(422).text();
-        assert!(told.contains("did you mean 'cascade'?"), "{told}");
+        let message = client.delete(&format!("{path}/s?force=true")).expect(422).text();
+        assert!(message.contains("it has 'cascade'"), "{message}");
+        let message = client.delete(&format!("{path}/s?casscade=true")).expect(422).text();
+        assert!(message.contains("did you mean 'cascade'?"), "{message}");
         client.get(&format!("{path}/s")).expect(200);
         client.delete(&format!("{path}/s?cascade=true")).expect(204);
     });

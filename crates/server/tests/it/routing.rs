@@ -83,10 +83,10 @@ fn server_errors_show_no_internals() {
 }
 
 #[test]
-fn the_imsx_body_is_the_standards() {
+fn the_imsx_body_agrees_with_the_standard() {
     both_as(&probe::setup(), |server| {
         let platform: Value = server.anonymous().get("/probe/fault/invalid").expect(422).json();
-        let mut told = json!({
+        let mut expected = json!({
             "imsx_codeMajor": "failure",
             "imsx_severity": "error",
             "imsx_description": "course.org: must be a reference",
@@ -96,28 +96,28 @@ fn the_imsx_body_is_the_standards() {
             }]},
             "imsx_error_details": [{"path": "course.org", "message": "must be a reference"}],
         });
-        assert_eq!(platform, told);
-        told.as_object_mut().unwrap().remove("imsx_error_details");
+        assert_eq!(platform, expected);
+        expected.as_object_mut().unwrap().remove("imsx_error_details");
         let accept = r#"application/json;profile="standard""#;
         let client = server.anonymous();
         let standard = client.get("/probe/fault/invalid").header("accept", accept).expect(422);
-        assert_eq!(standard.json::<Value>(), told);
+        assert_eq!(standard.json::<Value>(), expected);
     });
 }
 
 #[test]
-fn the_dialect_is_the_clients_or_the_requests() {
+fn the_dialect_is_that_of_the_client_or_of_the_request() {
     both_as(&probe::setup(), |server| {
-        let asked = |dialect, accept: &str| {
+        let is_standard = |dialect, accept: &str| {
             let client = server.client_with(&[], dialect);
             let reply = client.get("/probe/dialect").header("accept", accept).expect(200);
             reply.json::<Value>()["standard"].as_bool().unwrap()
         };
-        assert!(!asked(PayloadDialect::Platform, "application/json"));
-        assert!(asked(PayloadDialect::Standard, "application/json"));
-        assert!(asked(PayloadDialect::Platform, r#"application/json;profile="standard""#));
-        assert!(asked(PayloadDialect::Platform, "application/json; profile=standard, */*"));
-        assert!(!asked(PayloadDialect::Standard, r#"application/json;profile="platform""#));
+        assert!(!is_standard(PayloadDialect::Platform, "application/json"));
+        assert!(is_standard(PayloadDialect::Standard, "application/json"));
+        assert!(is_standard(PayloadDialect::Platform, r#"application/json;profile="standard""#));
+        assert!(is_standard(PayloadDialect::Platform, "application/json; profile=standard, */*"));
+        assert!(!is_standard(PayloadDialect::Standard, r#"application/json;profile="platform""#));
     });
 }
 

@@ -68,7 +68,7 @@ fn lesson_of_two_choices(client: &TestClient, id: &str, control: &str) {
 }
 
 #[test]
-fn an_answer_that_breaks_a_rule_is_refused_where_the_session_control_says_so() {
+fn an_answer_that_breaks_a_rule_is_refused_if_the_session_control_validates() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -110,8 +110,8 @@ fn partial_credit_counts_by_its_share() {
         let done = finish(&client, "quiz");
         assert_eq!((&done["score"], &done["accuracy"]), (&json!(75.0), &json!(75.0)), "{done}");
         assert_eq!((&done["correctQuestions"], &done["totalQuestions"]), (&json!(1), &json!(2)));
-        let told = progress(&client, "quiz");
-        let half = told["questions"][1].clone();
+        let response = progress(&client, "quiz");
+        let half = response["questions"][1].clone();
         assert_eq!(half["correct"], false);
         let id = half["resultId"].as_str().unwrap();
         let result = get(&client, &format!("{GRADEBOOK}/assessmentResults/{id}"));
@@ -128,11 +128,14 @@ fn partial_credit_counts_by_its_share() {
         agree(&client, 8.0);
         // By steps: right would be 14 up from 0, wrong 1 down; half of each is 6.5, rounded to 7.
         lesson(&client, "steps", "powerpath-100", &["half", "none"], 8.0);
-        let asked = get(&client, "/adaptive/getNextQuestion?student=amy&lesson=steps");
-        let told =
-            answer(&client, "steps", asked["question"]["id"].as_str().unwrap(), &json!(["A"]));
-        assert_eq!((&told["powerpathScore"], &told["accuracy"]), (&json!(7.0), &json!(50.0)));
-        assert_eq!(told["correctQuestions"], 0);
+        let next = get(&client, "/adaptive/getNextQuestion?student=amy&lesson=steps");
+        let response =
+            answer(&client, "steps", next["question"]["id"].as_str().unwrap(), &json!(["A"]));
+        assert_eq!(
+            (&response["powerpathScore"], &response["accuracy"]),
+            (&json!(7.0), &json!(50.0))
+        );
+        assert_eq!(response["correctQuestions"], 0);
     });
 }
 
@@ -159,9 +162,9 @@ fn an_essay_waits_for_a_person_and_does_not_count_as_wrong() {
         agree(&client, 0.0);
         server.restart();
         let client = server.client();
-        let told = progress(&client, "quiz");
-        assert_eq!(told["pendingQuestions"], 1);
-        let waits = told["questions"][1].clone();
+        let response = progress(&client, "quiz");
+        assert_eq!(response["pendingQuestions"], 1);
+        let waits = response["questions"][1].clone();
         assert!(
             waits.get("correct").is_none() && waits["result"]["needsManualScoring"] == true,
             "{waits}"
@@ -190,12 +193,12 @@ fn an_essay_waits_for_a_person_and_does_not_count_as_wrong() {
         // In a lesson that goes by steps the score stays.
         lesson(&client, "steps", "powerpath-100", &["q", "essay"], 8.0);
         loop {
-            let asked = get(&client, "/adaptive/getNextQuestion?student=amy&lesson=steps");
-            if asked["question"]["id"] == "essay" {
-                let before = asked["score"].clone();
-                let told = answer(&client, "steps", "essay", &json!("The end"));
-                assert_eq!(told["powerpathScore"], before);
-                assert_eq!(told["responseResult"]["needsManualScoring"], true);
+            let question = get(&client, "/adaptive/getNextQuestion?student=amy&lesson=steps");
+            if question["question"]["id"] == "essay" {
+                let before = question["score"].clone();
+                let response = answer(&client, "steps", "essay", &json!("The end"));
+                assert_eq!(response["powerpathScore"], before);
+                assert_eq!(response["responseResult"]["needsManualScoring"], true);
                 break;
             }
             answer(&client, "steps", "q", &json!("A"));
@@ -214,8 +217,8 @@ fn mastered_units_are_the_same_in_gradebook_and_facts() {
             let filter = "student.sourcedId%3D'amy'%20AND%20status%3D'active'";
             let path = format!("{GRADEBOOK}/assessmentResults?filter={filter}");
             let results = get(client, &path)["assessmentResults"].clone();
-            let of = |result: &Value| result["metadata"]["masteredUnits"].as_f64();
-            results.as_array().unwrap().iter().filter_map(of).sum()
+            let mastered_units = |result: &Value| result["metadata"]["masteredUnits"].as_f64();
+            results.as_array().unwrap().iter().filter_map(mastered_units).sum()
         };
         for attempt in 1..=3 {
             answer(&client, "quiz", "q", &json!("A"));
@@ -229,7 +232,7 @@ fn mastered_units_are_the_same_in_gradebook_and_facts() {
 }
 
 #[test]
-fn the_log_of_a_quiz_tells_the_score_so_far() {
+fn the_log_of_a_quiz_has_the_score_after_each_answer() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -259,7 +262,7 @@ fn the_log_of_a_quiz_tells_the_score_so_far() {
 }
 
 #[test]
-fn today_counts_the_answers_of_lessons_that_go_on() {
+fn today_counts_the_answers_of_unfinished_lessons() {
     both(|server| {
         let client = server.client();
         course(&client);
@@ -269,8 +272,8 @@ fn today_counts_the_answers_of_lessons_that_go_on() {
         lesson(&client, "steps", "powerpath-100", &["q1", "q2", "q3"], 8.0);
         lesson(&client, "quiz", "quiz", &["q1", "q2"], 8.0);
         for response in ["A", "B"] {
-            let asked = get(&client, "/adaptive/getNextQuestion?student=amy&lesson=steps");
-            answer(&client, "steps", asked["question"]["id"].as_str().unwrap(), &json!(response));
+            let next = get(&client, "/adaptive/getNextQuestion?student=amy&lesson=steps");
+            answer(&client, "steps", next["question"]["id"].as_str().unwrap(), &json!(response));
         }
         for response in ["A", "B"] {
             answer(&client, "quiz", "q1", &json!(response));
@@ -289,8 +292,8 @@ fn today_counts_the_answers_of_lessons_that_go_on() {
             assert_eq!((all.sums.measures, all.last.is_some()), (own.sums.measures, true));
             let math = subjects.iter().find(|day| day.subject == "Math").unwrap();
             assert_eq!(math.sums.measures, own.sums.measures);
-            let of = |measure| own.sums.of(measure) / 1000;
-            (of(Measure::TotalQuestions), of(Measure::CorrectQuestions))
+            let measured = |measure| own.sums.of(measure) / 1000;
+            (measured(Measure::TotalQuestions), measured(Measure::CorrectQuestions))
         };
         assert_eq!(counted(server), (3, 1), "of the quiz the last answer to its question counts");
         // Complete, the event of the quiz counts it, once.

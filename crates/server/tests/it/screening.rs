@@ -34,9 +34,9 @@ fn a_screening_holds_its_tests_until_it_is_reset() {
         let client = server.client();
         let session = get(&client, "/adaptive/screening/session/ann")["session"].clone();
         let tests = session["tests"].as_array().unwrap();
-        let told: Vec<_> = tests.iter().map(|test| (&test["subject"], &test["status"])).collect();
+        let found: Vec<_> = tests.iter().map(|test| (&test["subject"], &test["status"])).collect();
         assert_eq!(
-            told,
+            found,
             [(&json!("Math"), &json!("completed")), (&json!("Reading"), &json!("assigned"))]
         );
         let results = get(&client, "/adaptive/screening/results/ann");
@@ -73,7 +73,7 @@ fn an_unknown_student_is_not_screened() {
 }
 
 #[test]
-fn a_course_is_shown_as_was_set_last() {
+fn a_course_has_the_render_config_that_was_set_last() {
     both(|server| {
         let client = server.client();
         schools(&client);
@@ -108,8 +108,8 @@ fn a_course_is_shown_as_was_set_last() {
 
         // One unknown course, and nothing is set.
         body["courseIds"] = json!(["math", "none"]);
-        let told: Value = client.put("/adaptive/render-config").json(&body).expect(422).json();
-        assert_eq!(told["imsx_error_details"][0]["path"], "courseIds[1]");
+        let response: Value = client.put("/adaptive/render-config").json(&body).expect(422).json();
+        assert_eq!(response["imsx_error_details"][0]["path"], "courseIds[1]");
         client.get("/adaptive/render-config/math").expect(404);
         for (name, value) in [
             ("courseIds", json!([])),
@@ -121,8 +121,9 @@ fn a_course_is_shown_as_was_set_last() {
             let mut body =
                 json!({"courseIds": ["math"], "rendererId": "p", "rendererUrl": "http://x"});
             body[name] = value;
-            let told: Value = client.put("/adaptive/render-config").json(&body).expect(422).json();
-            assert_eq!(told["imsx_error_details"][0]["path"], name, "{told}");
+            let response: Value =
+                client.put("/adaptive/render-config").json(&body).expect(422).json();
+            assert_eq!(response["imsx_error_details"][0]["path"], name, "{response}");
         }
     });
 }

@@ -70,7 +70,7 @@ fn a_stopping_server_is_not_ready_closes_connections_and_finishes_its_work() {
 }
 
 #[test]
-fn work_beyond_the_grace_is_cut() {
+fn work_beyond_the_grace_period_is_cut_off() {
     let mut setup = probe::setup();
     setup.config.server.shutdown_grace_s = 1;
     both_as(&setup, |server| {

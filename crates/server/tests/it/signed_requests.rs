@@ -150,7 +150,7 @@ fn a_signature_gives_the_scopes_of_1_1_that_the_client_has() {
 }
 
 #[test]
-fn a_limited_client_reads_its_organizations_alone() {
+fn a_limited_client_reads_only_its_organizations() {
     let (setup, clock) = setup();
     both_as(&setup, |server| {
         for id in ["s1", "s2"] {
@@ -227,8 +227,8 @@ fn wrong_signatures_are_limited_for_each_address() {
             let body: Value = refused.json();
             assert_eq!(refused.status, 401, "{body}");
             let message = body["imsx_description"].as_str().unwrap();
-            let told = format!("the signed request is GET {PUBLIC}{ORGS}");
-            assert!(message.ends_with(&told), "{message}");
+            let found = format!("the signed request is GET {PUBLIC}{ORGS}");
+            assert!(message.ends_with(&found), "{message}");
         }
         let right = get(server, ORGS, &signer.sign(ORGS, clock.now(), "right"));
         assert_eq!(right.status, 429, "a right guess after too many wrong ones tells nothing");

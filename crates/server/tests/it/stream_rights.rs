@@ -90,7 +90,7 @@ fn a_stream_of_a_log_ends_in_time_when_its_reader_loses_role_or_membership() {
 }
 
 #[test]
-fn a_stream_ends_in_time_when_its_client_person_or_key_may_not_read_it_any_more() {
+fn a_stream_ends_in_time_when_its_client_person_or_key_loses_access() {
     both(|server| {
         let new = NewClient {
             scopes: [Scope::EventsRead].into_iter().collect(),

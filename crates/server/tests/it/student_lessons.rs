@@ -146,7 +146,7 @@ fn an_answer_to_a_practice_counts_once_however_often_it_arrives() {
 }
 
 #[test]
-fn a_quiz_is_answered_reviewed_and_finished_once() {
+fn a_quiz_is_answered_reviewed_and_finished_only_once() {
     both(|server| {
         let client = server.client();
         lessons(&client);
@@ -395,7 +395,7 @@ fn names(text: &str, value: &str) -> bool {
 }
 
 #[test]
-fn no_key_of_the_standards_items_reaches_a_student() {
+fn correct_answers_of_the_standards_items_never_reach_a_student() {
     let Some(folder) = standards() else { return };
     let mut files = Vec::new();
     for part in ["1edtech-examples", "kennisnet-items", "scored-fixtures"] {

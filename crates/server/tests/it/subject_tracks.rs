@@ -21,15 +21,15 @@ fn a_track_is_put_listed_grouped_and_deleted() {
         let client = server.client();
         schools(&client);
         let third = json!({"subject": "Math", "grade": "3", "courseId": "math"});
-        let made = put(&client, &third, 201);
-        assert_eq!(made["course"]["sourcedId"], "math");
-        assert_eq!(made["course"]["title"], "Maths 3");
-        assert_eq!(made["org"], Value::Null);
+        let created = put(&client, &third, 201);
+        assert_eq!(created["course"]["sourcedId"], "math");
+        assert_eq!(created["course"]["title"], "Maths 3");
+        assert_eq!(created["org"], Value::Null);
         // Subject, value of the grade and organization identify a track.
         let same =
             json!({"subject": "math", "grade": "03", "courseId": "art", "orgSourcedId": null});
         let changed = put(&client, &same, 200);
-        assert_eq!(changed["id"], made["id"]);
+        assert_eq!(changed["id"], created["id"]);
         assert_eq!(changed["course"]["sourcedId"], "art");
         let at_t = json!({"subject": "Math", "grade": 3, "courseId": "math", "orgSourcedId": "t"});
         let at_t = put(&client, &at_t, 201);
@@ -55,7 +55,7 @@ fn a_track_is_put_listed_grouped_and_deleted() {
 }
 
 #[test]
-fn a_track_that_leads_nowhere_is_refused() {
+fn a_track_to_an_unknown_course_is_refused() {
     both(|server| {
         let client = server.client();
         schools(&client);
@@ -139,7 +139,7 @@ fn tracks_enroll_by_subject_and_grade() {
 
 /// Nobody reads or changes the student's enrollments through the bridge here.
 #[test]
-fn due_enrollments_are_made_without_a_request() {
+fn due_enrollments_are_created_without_a_request() {
     let mut setup = Setup::default();
     setup.config.roster.settle_interval_s = 1;
     both_as(&setup, |server| {
@@ -147,9 +147,9 @@ fn due_enrollments_are_made_without_a_request() {
         schools(&client);
         put(&client, &json!({"subject": "Math", "grade": "3", "courseId": "math"}), 201);
         user(&client, "ann", "student", &["3"], "s");
-        let due = format!("{ROSTERING}/enrollments?filter=user.sourcedId='ann'");
+        let expected = format!("{ROSTERING}/enrollments?filter=user.sourcedId='ann'");
         let since = Instant::now();
-        while get(&client, &due)["totalCount"] != 1 {
+        while get(&client, &expected)["totalCount"] != 1 {
             assert!(since.elapsed() < Duration::from_mins(1), "ann was never enrolled");
             sleep(Duration::from_millis(50));
         }
@@ -158,7 +158,7 @@ fn due_enrollments_are_made_without_a_request() {
 }
 
 #[test]
-fn a_track_of_the_students_school_stands_over_the_general_one() {
+fn a_track_of_the_students_school_overrides_the_general_one() {
     both(|server| {
         let client = server.client();
         schools(&client);

@@ -98,7 +98,7 @@ fn a_node_that_stops_hands_its_projects_over_at_once() {
 }
 
 #[test]
-fn a_node_that_is_back_within_its_lease_goes_on_with_its_own_files() {
+fn a_node_that_restarts_within_its_lease_continues_with_its_own_files() {
     let bucket = Bucket::start();
     let (oak, elm) = nodes(&bucket);
     let (target, setup) = (oak.target().clone(), oak.setup().clone());
@@ -146,7 +146,7 @@ fn a_taken_project_is_served_once_its_replica_has_a_state_of_the_new_node() {
 }
 
 #[test]
-fn a_project_that_was_deployed_anew_never_gets_the_files_of_a_deleted_one() {
+fn a_project_that_was_deployed_again_never_gets_the_files_of_a_deleted_one() {
     let bucket = Bucket::start();
     let (oak, elm) = nodes(&bucket);
     note(&oak, "of the former project").unwrap();
@@ -170,7 +170,7 @@ fn a_project_that_was_deployed_anew_never_gets_the_files_of_a_deleted_one() {
 }
 
 #[test]
-fn a_project_whose_new_node_ends_before_its_first_replica_goes_to_the_next_one() {
+fn a_project_whose_new_node_ends_before_its_first_replica_moves_to_another_node() {
     let bucket = Bucket::start();
     let (oak, elm) = nodes(&bucket);
     let ash = other(&elm, "ash", None);

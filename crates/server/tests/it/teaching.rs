@@ -136,7 +136,7 @@ fn each_action_is_done_for_one_student_or_a_class() {
 }
 
 #[test]
-fn an_action_that_fails_for_one_student_is_done_for_none() {
+fn an_action_that_fails_for_one_student_changes_no_student() {
     both(|server| {
         let client = plant(server);
         // A student of the class who is in no current enrollment of the other course.

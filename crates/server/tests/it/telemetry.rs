@@ -23,7 +23,7 @@ fn health_and_readiness_are_public() {
 }
 
 #[test]
-fn a_sane_request_id_comes_back_and_others_are_replaced() {
+fn a_valid_request_id_is_returned_and_others_are_replaced() {
     both_as(&probe::setup(), |server| {
         let client = server.anonymous();
         let id = |sent: &str| {
@@ -44,7 +44,7 @@ fn a_sane_request_id_comes_back_and_others_are_replaced() {
 
 /// Another write takes longer than `/ready` waits.
 #[test]
-fn ready_waits_for_a_write_only_so_long_and_an_import_leaves_it_ready() {
+fn ready_waits_for_a_write_for_a_limited_time_and_ignores_an_import() {
     both_as(&probe::setup(), |server| {
         let client = server.anonymous();
         let (is_held, held) = mpsc::channel();
@@ -77,7 +77,7 @@ fn ready_waits_for_a_write_only_so_long_and_an_import_leaves_it_ready() {
 }
 
 #[test]
-fn ready_says_no_where_writes_fail_and_yes_again_later() {
+fn ready_reports_failing_writes_and_their_recovery() {
     both_as(&probe::setup(), |server| {
         let client = server.anonymous();
         let (is_missing, is_there) = match server.target().clone() {

@@ -51,8 +51,8 @@ fn prepare(client: &TestClient, units: Option<Value>) {
 
 fn plan(client: &TestClient, status: u16) -> String {
     let body = json!({"courseId": "math", "userId": "amy"});
-    let made = post(client, "/adaptive/lessonPlans", &body, status);
-    made["lessonPlanId"].as_str().unwrap().to_owned()
+    let created = post(client, "/adaptive/lessonPlans", &body, status);
+    created["lessonPlanId"].as_str().unwrap().to_owned()
 }
 
 /// The lessons of each unit in Amy's plan.
@@ -123,8 +123,11 @@ fn passing_a_test_out_masters_and_skips_its_course_and_a_reset_takes_that_back()
         assert_eq!(structure["lessonPlan"]["structure"][0]["skipped"], true, "{structure}");
 
         let again = at(&client, "createNewAttempt", "out", 409);
-        let told = again["imsx_description"].as_str().unwrap();
-        assert!(told.contains("already taken") && told.contains("resetAttempt"), "{told}");
+        let description = again["imsx_description"].as_str().unwrap();
+        assert!(
+            description.contains("already taken") && description.contains("resetAttempt"),
+            "{description}"
+        );
         at(&client, "resetAttempt", "out", 200);
         assert_eq!((seen(&client), done(&client)), (all, json!([2, 4])));
         assert_eq!((exempt(&client).len(), test_out_status(&client)), (0, json!("in_progress")));
@@ -138,7 +141,7 @@ fn passing_a_test_out_masters_and_skips_its_course_and_a_reset_takes_that_back()
 }
 
 #[test]
-fn a_failed_test_out_skips_nothing_and_is_taken_once() {
+fn a_failed_test_out_skips_nothing_and_needs_a_reset_to_be_repeated() {
     both(|server| {
         let client = server.client();
         prepare(&client, None);
@@ -158,7 +161,7 @@ fn a_failed_test_out_skips_nothing_and_is_taken_once() {
 }
 
 #[test]
-fn a_test_out_of_units_skips_these() {
+fn a_test_out_of_units_skips_those_units() {
     both(|server| {
         let client = server.client();
         prepare(&client, Some(json!(["unit-2"])));

@@ -172,7 +172,7 @@ fn extra_time_after_a_test_does_not_reopen_it_when_its_scores_arrive() {
 }
 
 #[test]
-fn extra_time_counts_at_once_and_for_every_test() {
+fn extra_time_applies_at_once_and_to_every_test() {
     on_a_clock(|server, clock| {
         let client = server.client();
         plant(&client);

@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 use crate::probe;
 
 #[test]
-fn a_changed_certificate_is_in_force_without_a_restart() {
+fn a_changed_certificate_is_used_without_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
     let first = certify(&certificate, &key);
@@ -51,8 +51,8 @@ fn a_changed_certificate_is_in_force_without_a_restart() {
 }
 
 fn certify(certificate: &Path, key: &Path) -> (String, String) {
-    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-    let pair = (made.cert.pem(), made.signing_key.serialize_pem());
+    let created = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let pair = (created.cert.pem(), created.signing_key.serialize_pem());
     std::fs::write(certificate, &pair.0).unwrap();
     std::fs::write(key, &pair.1).unwrap();
     pair
@@ -134,17 +134,17 @@ async fn fifty_at_once(
     let (sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
     let connection = tokio::spawn(connection);
-    let mut asked = tokio::task::JoinSet::new();
+    let mut calls = tokio::task::JoinSet::new();
     for _ in 0..50 {
         let mut sender = sender.clone();
-        asked.spawn(async move {
+        calls.spawn(async move {
             let request = hyper::Request::get("http://127.0.0.1/probe/slow/50");
             let request = request.body(axum::body::Body::empty()).unwrap();
             sender.send_request(request).await.unwrap().status() == 200
         });
     }
     drop(sender);
-    let answered = asked.join_all().await.into_iter().filter(|ok| *ok).count();
+    let answered = calls.join_all().await.into_iter().filter(|ok| *ok).count();
     connection.await.unwrap().unwrap();
     answered
 }

@@ -58,7 +58,7 @@ fn a_client_gets_a_token_by_form_or_by_basic() {
 }
 
 #[test]
-fn basic_parts_are_taken_plain_and_form_decoded() {
+fn basic_credentials_are_accepted_plain_and_form_encoded() {
     both(|server| {
         let secret = "a+b%2Bc d&e=0123456789";
         let new = NewClient { secret: Some(secret.to_owned()), ..NewClient::named("odd") };
@@ -78,28 +78,28 @@ fn basic_parts_are_taken_plain_and_form_decoded() {
 }
 
 #[test]
-fn every_refusal_is_the_one_of_the_rfc() {
+fn every_refusal_has_the_error_code_of_the_rfc() {
     both(|server| {
         let scopes = [Scope::OrRosterCoreReadonly].into_iter().collect();
         let (id, secret) = server.register(&NewClient { scopes, ..NewClient::named("reader") });
         let (id, secret) = (("client_id", id.as_str()), ("client_secret", secret.as_str()));
         let refused = |form: &[(&str, &str)]| error(&ask(server, form));
-        let told = |status: u16, error: &str| (status, error.to_owned());
+        let refusal = |status: u16, error: &str| (status, error.to_owned());
 
-        assert_eq!(refused(&[id, secret]), told(400, "invalid_request"));
-        assert_eq!(refused(&[("grant_type", ""), id, secret]), told(400, "invalid_request"));
-        assert_eq!(refused(&[GRANT, GRANT, id, secret]), told(400, "invalid_request"));
-        assert_eq!(refused(&[GRANT, id, secret, secret]), told(400, "invalid_request"));
+        assert_eq!(refused(&[id, secret]), refusal(400, "invalid_request"));
+        assert_eq!(refused(&[("grant_type", ""), id, secret]), refusal(400, "invalid_request"));
+        assert_eq!(refused(&[GRANT, GRANT, id, secret]), refusal(400, "invalid_request"));
+        assert_eq!(refused(&[GRANT, id, secret, secret]), refusal(400, "invalid_request"));
         let password = ("grant_type", "password");
-        assert_eq!(refused(&[password, id, secret]), told(400, "unsupported_grant_type"));
-        assert_eq!(refused(&[GRANT]), told(401, "invalid_client"));
-        assert_eq!(refused(&[GRANT, id]), told(401, "invalid_client"));
-        assert_eq!(refused(&[GRANT, id, ("client_secret", "no")]), told(401, "invalid_client"));
-        assert_eq!(refused(&[GRANT, ("client_id", "no"), secret]), told(401, "invalid_client"));
+        assert_eq!(refused(&[password, id, secret]), refusal(400, "unsupported_grant_type"));
+        assert_eq!(refused(&[GRANT]), refusal(401, "invalid_client"));
+        assert_eq!(refused(&[GRANT, id]), refusal(401, "invalid_client"));
+        assert_eq!(refused(&[GRANT, id, ("client_secret", "no")]), refusal(401, "invalid_client"));
+        assert_eq!(refused(&[GRANT, ("client_id", "no"), secret]), refusal(401, "invalid_client"));
         let unknown = ("scope", "root");
-        assert_eq!(refused(&[GRANT, id, secret, unknown]), told(400, "invalid_scope"));
+        assert_eq!(refused(&[GRANT, id, secret, unknown]), refusal(400, "invalid_scope"));
         let broader = ("scope", "lyceum/roster.write");
-        assert_eq!(refused(&[GRANT, id, secret, broader]), told(400, "invalid_scope"));
+        assert_eq!(refused(&[GRANT, id, secret, broader]), refusal(400, "invalid_scope"));
 
         let by_basic = |header: &str, form: &[(&str, &str)]| {
             let client = server.anonymous();
@@ -107,13 +107,13 @@ fn every_refusal_is_the_one_of_the_rfc() {
             call.header("authorization", header).send()
         };
         let good = basic(id.1, secret.1);
-        assert_eq!(error(&by_basic(&good, &[GRANT, secret])), told(400, "invalid_request"));
+        assert_eq!(error(&by_basic(&good, &[GRANT, secret])), refusal(400, "invalid_request"));
         let other = ("client_id", "other");
-        assert_eq!(error(&by_basic(&good, &[GRANT, other])), told(400, "invalid_request"));
+        assert_eq!(error(&by_basic(&good, &[GRANT, other])), refusal(400, "invalid_request"));
         assert_eq!(by_basic(&good, &[GRANT, id]).status, 200);
         for header in ["Basic !!!", "Basic bm9jb2xvbg==", "Bearer abc", &basic(id.1, "wrong")] {
             let reply = by_basic(header, &[GRANT]);
-            assert_eq!(error(&reply), told(401, "invalid_client"), "{header}");
+            assert_eq!(error(&reply), refusal(401, "invalid_client"), "{header}");
             assert_eq!(reply.header("www-authenticate"), r#"Basic realm="lyceum""#);
         }
         server.anonymous().get("/oauth2/token").expect(405);
@@ -125,7 +125,7 @@ fn every_refusal_is_the_one_of_the_rfc() {
 }
 
 #[test]
-fn a_token_holds_the_scopes_that_were_asked_for() {
+fn a_token_has_the_requested_scopes() {
     both_as(&probe::setup(), |server| {
         let (id, secret) = server.register(&NewClient::named("all"));
         let scope = Scope::OrRosterCoreReadonly.name();
@@ -167,7 +167,7 @@ fn a_missing_or_bad_token_is_challenged() {
 }
 
 #[test]
-fn an_expired_token_is_refused_also_when_it_is_remembered() {
+fn an_expired_token_is_refused_even_if_it_is_cached() {
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..probe::setup() };
     both_as(&setup, |server| {
@@ -226,7 +226,7 @@ fn a_token_of_the_other_environment_is_refused() {
 }
 
 #[test]
-fn tokens_outlive_a_restart() {
+fn tokens_stay_valid_after_a_restart() {
     both_as(&probe::setup(), |server| {
         let client = server.client();
         server.restart();

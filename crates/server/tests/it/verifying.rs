@@ -41,7 +41,7 @@ fn a_changed_credential_is_refused_by_its_proof() {
 }
 
 #[test]
-fn a_credential_comes_as_a_form_a_text_or_an_image() {
+fn a_credential_can_be_sent_as_a_form_a_text_or_an_image() {
     both(|server| {
         let client = server.client();
         let badge = awarded(&client).to_string();
@@ -68,7 +68,7 @@ fn a_credential_comes_as_a_form_a_text_or_an_image() {
 }
 
 #[test]
-fn nothing_inside_is_asked_for_a_foreign_credential() {
+fn verifying_a_foreign_credential_connects_to_no_internal_host() {
     let inside = TcpListener::bind("127.0.0.1:0").unwrap();
     inside.set_nonblocking(true).unwrap();
     let port = inside.local_addr().unwrap().port();

@@ -72,7 +72,7 @@ fn a_delete_of_another_version_is_refused_for_every_kind_that_has_versions() {
 }
 
 #[test]
-fn any_version_is_asked_for_only_of_what_is_there() {
+fn if_match_star_requires_an_existing_record() {
     both(|server| {
         let client = server.client();
         let path = "/ims/oneroster/gradebook/v1p2/categories/k";
@@ -93,20 +93,20 @@ fn any_version_is_asked_for_only_of_what_is_there() {
 }
 
 #[test]
-fn a_change_that_takes_no_version_says_so_whatever_the_tag_is() {
+fn a_change_without_versions_refuses_every_tag() {
     both(|server| {
         let client = server.client();
         for tag in ["\"6cd3556deb0da54bca060b4c39479839\"", "\"v1\"", "W/\"x\""] {
             let path = "/api/projects/rivers/bucket/object?key=a";
             let put = client.put(path).header("if-match", tag);
-            let told = put.body("application/octet-stream", "new").expect(412).text();
-            assert!(told.contains("send the request without it"), "{told}");
+            let message = put.body("application/octet-stream", "new").expect(412).text();
+            assert!(message.contains("send the request without it"), "{message}");
         }
     });
 }
 
 #[test]
-fn no_change_passes_over_a_version_that_it_does_not_know() {
+fn no_change_ignores_an_if_match_header() {
     both(|server| {
         let client = server.client();
         assert!(routes::all().iter().any(|area| area.routes.iter().any(|it| it.takes_version)));

@@ -138,7 +138,7 @@ pub fn add_association(tx: &mut Tx<'_>, now: Timestamp, sent: &SentRecord) -> Re
             })?
         }
     };
-    fits(tx, &one)?;
+    check_ends(tx, &one)?;
     let (record, changed) = (&one.record, one.record.changed.to_string());
     let added = tx.execute(
         "INSERT INTO case_association (id, document, type, origin, destination, changed, body, \
@@ -173,7 +173,7 @@ pub fn replace_association(
     // The old association must not count as a path from the child to its parent.
     let sql = "UPDATE case_association SET type = '', origin = '', destination = '' WHERE seq = $1";
     tx.send(sql, &[seq.into()])?;
-    fits(tx, &one)?;
+    check_ends(tx, &one)?;
     update(tx, "case_association", seq, sent)?;
     tx.send(
         "UPDATE case_association SET type = $1, origin = $2, destination = $3 WHERE seq = $4",
@@ -244,7 +244,7 @@ fn update(tx: &mut Tx<'_>, table: &str, seq: i64, sent: &SentRecord) -> Result<(
 }
 
 /// Checks that the ends of an association exist and that it creates no cycle.
-fn fits(tx: &mut Tx<'_>, one: &Association) -> Result<()> {
+fn check_ends(tx: &mut Tx<'_>, one: &Association) -> Result<()> {
     let ends = [one.origin.as_str(), one.destination.as_str()];
     let mut known = present(tx, "case_item", &ends)?;
     known.extend(present(tx, "case_document", &ends)?);

@@ -250,9 +250,9 @@ fn unclaimed<'r>(
 ) -> Result<()> {
     let ids: Vec<&str> = records.map(|record| record.id.as_str()).collect();
     let claimed = present(tx, table, &ids)?;
-    let of = ids.iter().enumerate().filter(|(_, id)| claimed.contains(**id));
+    let of_others = ids.iter().enumerate().filter(|(_, id)| claimed.contains(**id));
     let mut faults = Faults::default();
-    for (index, id) in of {
+    for (index, id) in of_others {
         let path = Path::Record(list, Some(index));
         let message = format!("must not belong to another framework ('{id}' does)");
         faults.add(Path::Member(&path, "identifier"), message);

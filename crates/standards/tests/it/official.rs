@@ -81,10 +81,11 @@ fn hold(validator: &jsonschema::Validator, value: &Value, what: &str) {
 fn the_official_schemas_hold_for_packages_and_for_what_is_in_them() {
     let Some(folder) = folder("the official schemas of CASE") else { return };
     let schema = |name: &str| json(&fs::read_to_string(folder.join(name)).unwrap());
-    let of = |name: &str| {
+    let validator_of = |name: &str| {
         validator(&schema(&format!("v1p1-jsonschema/case_v1p1_{name}-jsonschema1.json")))
     };
-    let (new, old) = (of("cfpackage"), old_package(&schema("v1p0/case-v1p0-swagger.json")));
+    let (new, old) =
+        (validator_of("cfpackage"), old_package(&schema("v1p0/case-v1p0-swagger.json")));
     let mut all = packages(&folder);
     all.push(("our own".to_owned(), crate::size::rich().to_string()));
     both(|db| {
@@ -94,10 +95,10 @@ fn the_official_schemas_hold_for_packages_and_for_what_is_in_them() {
             hold(&new, &package, name);
             hold(&old, &json(&written(db, Shape::V1p0, &id)), &format!("{name} as 1.0"));
             let reader = reader(Shape::V1p1);
-            let (document, rubrics) = (of("cfdocument"), of("cfrubric"));
+            let (document, rubrics) = (validator_of("cfdocument"), validator_of("cfrubric"));
             let read = db.read_blocking(|tx| repository::document(tx, &reader, &id)).unwrap();
             hold(&document, &json(&read), name);
-            let (item, set) = (of("cfitem"), of("cfassociationset"));
+            let (item, set) = (validator_of("cfitem"), validator_of("cfassociationset"));
             for one in ids(&package["CFItems"]) {
                 let read = db.read_blocking(|tx| repository::item(tx, &reader, &one)).unwrap();
                 hold(&item, &json(&read), &one);
@@ -109,7 +110,7 @@ fn the_official_schemas_hold_for_packages_and_for_what_is_in_them() {
                     &one,
                 );
             }
-            let association = of("cfassociation");
+            let association = validator_of("cfassociation");
             for one in ids(&package["CFAssociations"]) {
                 let read = db.read_blocking(|tx| repository::association(tx, &reader, &one));
                 hold(&association, &json(&read.unwrap()), &one);
@@ -123,10 +124,10 @@ fn the_official_schemas_hold_for_packages_and_for_what_is_in_them() {
                         hold(validator, &json(&read.unwrap()), &one);
                     }
                 };
-            single(&class::LICENSE, &of("cflicense"), &definitions["CFLicenses"]);
+            single(&class::LICENSE, &validator_of("cflicense"), &definitions["CFLicenses"]);
             single(
                 &class::GROUPING,
-                &of("cfassociationgrouping"),
+                &validator_of("cfassociationgrouping"),
                 &definitions["CFAssociationGroupings"],
             );
             single(&class::RUBRIC, &rubrics, &package["CFRubrics"]);
@@ -135,7 +136,7 @@ fn the_official_schemas_hold_for_packages_and_for_what_is_in_them() {
                 (&class::SUBJECT, "cfsubjectset"),
                 (&class::ITEM_TYPE, "cfitemtypeset"),
             ] {
-                let set = of(name);
+                let set = validator_of(name);
                 for one in ids(&definitions[class.list]) {
                     let read =
                         db.read_blocking(|tx| repository::definition_set(tx, &reader, class, &one));

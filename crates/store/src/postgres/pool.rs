@@ -147,8 +147,8 @@ impl Postgres {
 
     /// Requests that the server has answered so far.
     pub(crate) fn answers(&self) -> u64 {
-        let of = |pool: &ConnectionPool| pool.shared.answers.load(Ordering::Relaxed);
-        of(&self.short) + of(&self.long)
+        let answers_of = |pool: &ConnectionPool| pool.shared.answers.load(Ordering::Relaxed);
+        answers_of(&self.short) + answers_of(&self.long)
     }
 
     pub(crate) fn gauges(&self) -> StoreGauges {
@@ -203,7 +203,7 @@ impl Drop for Postgres {
 /// The first connection to a database. Errors: `Unavailable`, with what is in the way.
 pub(crate) fn reach(address: &PostgresAddress) -> Result<Client> {
     Client::connect(address)
-        .map_err(|told| unavailable(format!("the database cannot be opened: {told}"), 2))
+        .map_err(|message| unavailable(format!("the database cannot be opened: {message}"), 2))
 }
 
 /// Threads with one connection each, started one by one as the queue demands.

@@ -23,7 +23,7 @@ fn with_body(body: impl Fn(&Db, SqlDialect)) {
 }
 
 #[test]
-fn members_of_json_read_the_same() {
+fn members_of_json_are_equal_on_both_stores() {
     with_body(|db, dialect| {
         for (path, wanted) in [
             (&["title"] as &[&str], Some("Ärger & O'Neil 50%")),
@@ -50,7 +50,7 @@ fn members_of_json_read_the_same() {
 }
 
 #[test]
-fn members_of_arrays_are_rows() {
+fn members_of_arrays_are_read_as_rows() {
     with_body(|db, dialect| {
         let members = |path: &[&str]| {
             let from = json_members(dialect, "things.body", path).unwrap();
@@ -68,7 +68,7 @@ fn members_of_arrays_are_rows() {
 }
 
 #[test]
-fn only_numbers_are_numbers() {
+fn only_texts_of_digits_count_as_numbers() {
     with_body(|db, dialect| {
         for (text, wanted) in [
             ("12", true),
@@ -111,7 +111,7 @@ fn truth(text: &str) -> bool {
 }
 
 #[test]
-fn contains_takes_every_character_as_it_is() {
+fn contains_treats_wildcards_as_plain_characters() {
     with_body(|db, dialect| {
         let title = json_text(dialect, "body", &["title"]).unwrap();
         let sql = format!("SELECT COUNT(*) FROM things WHERE {}", contains(dialect, &title, "$1"));
@@ -126,7 +126,7 @@ fn contains_takes_every_character_as_it_is() {
 
 /// The translation is part of the checksum of every migration in use: it stays as it is here.
 #[test]
-fn the_common_ddl_is_translated_so_for_ever() {
+fn the_translation_of_the_common_ddl_never_changes() {
     let common = "CREATE TABLE a ( -- it's a TEXT\n  seq ROWID,\n  id TEXT NOT NULL DEFAULT 'TEXT',\n  b BLOB, r REAL, TEXTS BIGINT\n);\nCREATE TABLE b (id TEXT PRIMARY KEY) WITHOUT ROWID;";
     assert_eq!(
         dialect::ddl(SqlDialect::Sqlite, common),
@@ -139,7 +139,7 @@ fn the_common_ddl_is_translated_so_for_ever() {
 }
 
 #[test]
-fn texts_of_an_array_are_a_list_to_look_in() {
+fn a_json_array_can_be_used_as_a_list_of_values() {
     with_body(|db, dialect| {
         let is_one = dialect::is_one_of(dialect, "id", "$1");
         let sql = format!("SELECT COUNT(*) FROM things WHERE {is_one}");

@@ -14,7 +14,7 @@ struct Thing {
 columns!(Thing { name: "t.id", number: "t.number" });
 
 #[test]
-fn a_row_is_read_as_what_is_declared() {
+fn a_row_is_read_as_its_declared_types() {
     on_both(|db| {
         let read = |tx: &mut Tx<'_>| {
             let sql = "INSERT INTO things (id, number) VALUES ('a', 1), ('b', NULL), ('c', -1)";
@@ -41,7 +41,7 @@ fn refused<T: for<'r> FromRow<'r>>(tx: &mut Tx<'_>, columns: &str) {
 }
 
 #[test]
-fn a_row_that_is_something_else_is_refused() {
+fn a_row_of_other_types_is_refused() {
     on_both(|db| {
         let refuse = |tx: &mut Tx<'_>| {
             tx.execute("INSERT INTO things (id, number) VALUES ('a', -1)", &[])?;

@@ -16,7 +16,7 @@ fn claim(db: &Db, seconds: i64) -> Option<ClaimedJob> {
 }
 
 #[test]
-fn a_job_comes_up_until_it_is_done() {
+fn a_job_is_claimed_again_until_it_is_finished() {
     on_both(|db| {
         let id = wait(db.write(|tx| jobs::add(tx, at(0), "mail", "{}"))).unwrap();
         wait(db.write(|tx| jobs::add(tx, at(0), "other", "{}"))).unwrap();
@@ -40,16 +40,16 @@ fn a_job_comes_up_until_it_is_done() {
         // Each try: one lost its worker, one failed, one did it.
         let (seen, tries) = wait(db.read(move |tx| jobs::find(tx, id))).unwrap().unwrap();
         assert_eq!((seen.state.as_str(), seen.attempts), ("done", 3));
-        let told = |attempt, began, ended: Option<i64>, error: Option<&str>| JobTry {
+        let job_try = |attempt, began, ended: Option<i64>, error: Option<&str>| JobTry {
             attempt,
             began: at(began).to_string(),
             ended: ended.map(|ended| at(ended).to_string()),
             error: error.map(str::to_owned),
         };
         let wanted = [
-            told(1, 0, None, None),
-            told(2, 30, Some(31), Some("no answer")),
-            told(3, 35, Some(36), None),
+            job_try(1, 0, None, None),
+            job_try(2, 30, Some(31), Some("no answer")),
+            job_try(3, 35, Some(36), None),
         ];
         assert_eq!(tries, wanted);
         assert_eq!(wait(db.read(move |tx| jobs::find(tx, id + 2))).unwrap(), None);

@@ -78,7 +78,7 @@ fn one(tx: &mut Tx<'_>) -> Result<Option<()>> {
 }
 
 #[test]
-fn a_server_that_vanishes_without_a_word_is_given_up_and_found_again() {
+fn a_server_that_stops_answering_is_given_up_and_found_again() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let (server, url) = port(&target);
     let proxy = Proxy::before(server);
@@ -99,9 +99,9 @@ fn a_server_that_vanishes_without_a_word_is_given_up_and_found_again() {
         begun.elapsed()
     };
     thread::scope(|scope| {
-        let asked = (0..12).map(|n| scope.spawn(move || ask(n % 2 == 0)));
-        for asked in asked.collect::<Vec<_>>() {
-            let took = asked.join().unwrap();
+        let readers = (0..12).map(|n| scope.spawn(move || ask(n % 2 == 0)));
+        for reader in readers.collect::<Vec<_>>() {
+            let took = reader.join().unwrap();
             assert!(took < most, "{took:?}");
         }
     });
@@ -117,7 +117,7 @@ fn a_server_that_vanishes_without_a_word_is_given_up_and_found_again() {
 }
 
 #[test]
-fn a_server_with_few_connections_serves_everybody_with_these() {
+fn a_few_connections_serve_many_readers() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let StoreLocation::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
     // A role that may have three connections, as a server has that is nearly full.
@@ -164,20 +164,20 @@ fn a_server_that_refuses_connections_is_reported_at_once() {
     let db = Db::open(&address, SCHEMA).unwrap();
     proxy.cut(true); // before the first of the pool's connections
     let begun = Instant::now();
-    let asked: Vec<_> = wait(async {
-        let asked: Vec<_> = (0..40)
+    let readers: Vec<_> = wait(async {
+        let readers: Vec<_> = (0..40)
             .map(|_| {
                 let db = db.clone();
                 tokio::spawn(async move { db.read(one).await.map(drop) })
             })
             .collect();
         let mut answers = Vec::new();
-        for asked in asked {
-            answers.push(asked.await.unwrap());
+        for reader in readers {
+            answers.push(reader.await.unwrap());
         }
         answers
     });
-    assert!(asked.iter().all(|answer| {
+    assert!(readers.iter().all(|answer| {
         answer.as_ref().is_err_and(|problem| problem.kind == ProblemKind::Unavailable)
     }));
     assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
@@ -188,8 +188,8 @@ fn a_read_that_is_given_up_does_not_run_on_in_the_server() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let db = open(&target);
     let sleep = "SELECT pg_sleep(39), 'given up'";
-    let told = wait(db.read(|tx| tx.query_one(sleep, &[], |_| Ok(()))));
-    assert_eq!(told.unwrap_err().kind, ProblemKind::Unavailable);
+    let found = wait(db.read(|tx| tx.query_one(sleep, &[], |_| Ok(()))));
+    assert_eq!(found.unwrap_err().kind, ProblemKind::Unavailable);
     let running = "SELECT count(*) FROM pg_stat_activity \
                    WHERE datname = current_database() AND query = $1 AND state = 'active'";
     let deadline = Instant::now() + Duration::from_secs(5);
@@ -241,7 +241,7 @@ fn a_check_of_writes_needs_room_on_the_disk_and_changes_no_row() {
 }
 
 #[test]
-fn a_database_that_is_read_only_takes_no_writes() {
+fn a_check_of_writes_reports_a_read_only_database() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let StoreLocation::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
     let name = url.rsplit('/').next().unwrap().to_owned();
@@ -254,8 +254,8 @@ fn a_database_that_is_read_only_takes_no_writes() {
         owner.write_blocking(|tx| tx.execute(&sql, &[])).unwrap();
     };
     set("on");
-    let told = checked(&read_only).unwrap_err();
-    assert_eq!(told.kind, ProblemKind::Unavailable, "{told:?}");
+    let error = checked(&read_only).unwrap_err();
+    assert_eq!(error.kind, ProblemKind::Unavailable, "{error:?}");
     wait(read_only.ping()).unwrap();
     set("off");
     checked(&back).unwrap();
@@ -277,8 +277,8 @@ fn a_full_disk_shows_in_a_check_of_writes() {
         let filler = folder.path().join("filler");
         let mut file = std::fs::File::create(&filler).unwrap();
         while file.write_all(&[0; 4096]).is_ok() {}
-        let told = checked(&db).unwrap_err();
-        assert_eq!(told.kind, ProblemKind::Unavailable, "{told:?}");
+        let error = checked(&db).unwrap_err();
+        assert_eq!(error.kind, ProblemKind::Unavailable, "{error:?}");
         wait(db.ping()).unwrap();
         drop(file);
         std::fs::remove_file(filler).unwrap();

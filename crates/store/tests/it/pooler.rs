@@ -52,7 +52,7 @@ impl Drop for Pooler {
 }
 
 #[test]
-fn a_pooler_that_shares_connections_by_the_transaction_is_refused_and_one_of_sessions_serves() {
+fn a_pooler_in_transaction_mode_is_refused_and_one_in_session_mode_works() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let StoreLocation::Postgres(url) = &target else { unreachable!("it is PostgreSQL") };
     let (front, rest) = url.rsplit_once(':').unwrap();
@@ -63,9 +63,9 @@ fn a_pooler_that_shares_connections_by_the_transaction_is_refused_and_one_of_ses
     for (mode, size) in [("transaction", 1), ("transaction", 5), ("transaction", 20)] {
         let (_running, port) = Pooler::start(folder.path(), server, (mode, size));
         let refused = Db::open(&StoreLocation::Postgres(format!("{front}:{port}/{name}")), SCHEMA);
-        let told = refused.err().expect("it is refused");
-        assert_eq!(told.kind, ProblemKind::Invalid, "{mode} {size}: {told:?}");
-        assert!(told.message.contains("pool_mode"), "{}", told.message);
+        let error = refused.err().expect("it is refused");
+        assert_eq!(error.kind, ProblemKind::Invalid, "{mode} {size}: {error:?}");
+        assert!(error.message.contains("pool_mode"), "{}", error.message);
     }
     let (_running, port) = Pooler::start(folder.path(), server, ("session", 20));
     let db = Db::open(&StoreLocation::Postgres(format!("{front}:{port}/{name}")), SCHEMA).unwrap();

@@ -43,7 +43,7 @@ fn add_within(tx: &mut Tx<'_>, id: &str, limit: i64) -> Result<()> {
 }
 
 #[test]
-fn of_two_writes_that_each_allow_the_other_one_runs_again_and_is_refused() {
+fn when_two_writes_conflict_one_runs_again_and_is_refused() {
     on_both(|db| {
         for round in 0..ROUNDS {
             let set = |tx: &mut Tx<'_>| {
@@ -59,7 +59,7 @@ fn of_two_writes_that_each_allow_the_other_one_runs_again_and_is_refused() {
 }
 
 #[test]
-fn a_limit_holds_for_rows_that_are_not_there_yet() {
+fn a_limit_holds_when_concurrent_writes_add_rows() {
     on_both(|db| {
         for round in 0..ROUNDS {
             wait(db.write(|tx| tx.execute("DELETE FROM things", &[]))).unwrap();
@@ -81,7 +81,7 @@ fn find_and_add(tx: &mut Tx<'_>, id: &str) -> Result<()> {
 }
 
 #[test]
-fn a_row_that_appears_while_a_write_runs_again_is_seen_by_a_further_run() {
+fn a_row_that_appears_during_a_repeated_run_is_seen_by_the_next_run() {
     let db = open(&lyceum_testkit::fresh_database(SCHEMA));
     wait(db.write(|tx| add(tx, "a", 0))).unwrap();
     let mut runs = 0;
@@ -100,16 +100,16 @@ fn a_row_that_appears_while_a_write_runs_again_is_seen_by_a_further_run() {
     assert_eq!(wait(write).unwrap(), 3);
     let runs = Arc::new(AtomicUsize::new(0));
     let seen = runs.clone();
-    let told = wait(db.write(move |tx| {
+    let found = wait(db.write(move |tx| {
         seen.fetch_add(1, Ordering::SeqCst);
         add(tx, "a", 0)
     }));
-    assert_eq!(told.unwrap_err().kind, ProblemKind::Conflict);
+    assert_eq!(found.unwrap_err().kind, ProblemKind::Conflict);
     assert_eq!(runs.load(Ordering::SeqCst), 2);
 }
 
 #[test]
-fn a_write_that_all_others_wait_for_is_broken_off() {
+fn a_write_for_which_all_others_wait_is_cancelled() {
     let db = open(&lyceum_testkit::fresh_database(SCHEMA));
     let (has_turn, turn) = std::sync::mpsc::channel();
     let mut runs = 0;
@@ -223,7 +223,7 @@ fn writes_that_lock_their_owners_run_again_only_for_the_same_owner() {
 
 /// Where others only ever follow each other, it would run again until its attempts end.
 #[test]
-fn a_slow_write_comes_through_among_quick_ones_that_break_what_it_read() {
+fn a_slow_write_succeeds_among_quick_ones_that_change_what_it_read() {
     on_both(|db| {
         let (is_done, runs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         wait(async {
@@ -328,7 +328,7 @@ fn a_migration_waits_for_a_turn_that_began_before_it() {
 }
 
 #[test]
-fn a_write_that_wants_a_turn_does_not_stop_a_migration() {
+fn a_write_that_waits_for_a_turn_does_not_block_a_migration() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let (db, watching) = (open(&target), open(&target));
     let mut runs = 0;
@@ -349,7 +349,7 @@ fn a_write_that_wants_a_turn_does_not_stop_a_migration() {
 }
 
 #[test]
-fn writes_of_two_servers_that_want_turns_at_once_are_both_done() {
+fn writes_of_two_servers_that_wait_for_turns_both_succeed() {
     with_target(|target| {
         let (one, other) = (open(target), open(target));
         let both_begin = Arc::new(std::sync::Barrier::new(2));

@@ -92,7 +92,7 @@ fn a_read_without_a_transaction_sees_one_snapshot_and_holds_none_after_it() {
 }
 
 #[test]
-fn a_scan_ends_at_its_deadline_and_says_so() {
+fn a_scan_ends_at_its_deadline_with_an_error() {
     on_both(|db| {
         let begun = Instant::now();
         let sql = format!("{ENDLESS} SELECT COUNT(*) FROM n");
@@ -151,7 +151,7 @@ fn resident_bytes() -> u64 {
 }
 
 #[test]
-fn many_databases_come_and_go_on_one_thread() {
+fn many_databases_are_opened_and_closed_on_one_thread() {
     let folder = tempfile::tempdir().unwrap();
     for n in 0..300 {
         let path = folder.path().join(format!("{}.db", n % 3));

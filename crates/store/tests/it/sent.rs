@@ -37,7 +37,7 @@ fn sent_statements_run_in_order_and_before_awaited_ones() {
 }
 
 #[test]
-fn rows_of_every_number_arrive() {
+fn any_number_of_rows_can_be_sent() {
     for rows in [1, 99, 100, 2500] {
         on_both(|db| {
             let ids: Vec<String> = (0..rows).map(|n| format!("thing-{n}")).collect();
@@ -56,7 +56,7 @@ fn rows_of_every_number_arrive() {
 
 /// On PostgreSQL the statement was on its way when the closure ended.
 #[test]
-fn a_failure_shows_at_the_commit() {
+fn a_failure_is_reported_by_the_commit() {
     on_both(|db| {
         let twice = wait(db.write(|tx| {
             tx.send(ADD, &["one".into(), 1.into()])?;
@@ -109,7 +109,7 @@ fn a_read_cannot_send_a_write() {
 }
 
 #[test]
-fn statements_of_many_bytes_are_sent_too() {
+fn large_statements_can_be_sent() {
     on_both(|db| {
         let body = "b".repeat(limits::POSTGRES_SENT_MAX_BYTES / 2 + 1);
         let kept = wait(db.write(move |tx| {
@@ -147,7 +147,7 @@ fn sent_statements_stay_within_the_limits() {
 /// A failure comes in two, and in three where the client's buffer ends within the first. SQLite takes no rows
 /// where nobody asks for them.
 #[test]
-fn an_answer_in_many_parts_stops_none_behind_it() {
+fn a_response_in_many_parts_does_not_block_those_behind_it() {
     on_both(|db| {
         if db.dialect() == SqlDialect::Sqlite {
             return;
@@ -221,16 +221,16 @@ fn connection_of(db: &Db) -> i64 {
 }
 
 #[test]
-fn rows_that_are_refused_leave_answers_to_those_who_asked() {
+fn after_refused_rows_each_read_gets_its_own_response() {
     with_target(|target| {
         let one = StoreOptions { connections: 1, ..StoreOptions::default() };
         let db = Db::open_with(target, SCHEMA, one).unwrap();
         wait(db.write(|tx| add_many(tx, 0))).unwrap();
         let answers = || {
-            for asked in 0..5 {
+            for number in 0..5 {
                 let sql = "SELECT CAST($1 AS BIGINT)";
-                let read = db.read(move |tx| tx.query_one(sql, &[asked.into()], |row| row.int(0)));
-                assert_eq!(wait(read).unwrap(), Some(asked));
+                let read = db.read(move |tx| tx.query_one(sql, &[number.into()], |row| row.int(0)));
+                assert_eq!(wait(read).unwrap(), Some(number));
             }
         };
         for round in 1..4 {

@@ -34,7 +34,7 @@ fn toggle(db: &Db, live: &mut BTreeSet<i64>, seqs: &[i64], commits: bool) {
 }
 
 #[test]
-fn totals_and_places_are_those_of_a_plain_count() {
+fn totals_and_positions_agree_with_a_plain_count() {
     on_both(|db| {
         proptest!(ProptestConfig::with_cases(12), |(changes in changes())| {
             wait(db.write(|tx| tx.execute("DELETE FROM tally", &[]))).unwrap();
@@ -45,12 +45,12 @@ fn totals_and_places_are_those_of_a_plain_count() {
             let total = wait(db.read(|tx| tx.tally_total("things"))).unwrap();
             prop_assert_eq!(total, i64::try_from(live.len()).unwrap());
             for (name, parity) in [("things", None), ("things@0", Some(0)), ("things@1", Some(1))] {
-                let mut due = BTreeMap::new();
+                let mut expected = BTreeMap::new();
                 for seq in live.iter().filter(|&seq| parity.is_none_or(|it| seq % 2 == it)) {
-                    *due.entry(seq >> LARGE_BLOCK_BITS).or_insert(0) += 1;
+                    *expected.entry(seq >> LARGE_BLOCK_BITS).or_insert(0) += 1;
                 }
                 let blocks = wait(db.read(move |tx| tx.tally_blocks(name))).unwrap();
-                prop_assert_eq!(blocks, due);
+                prop_assert_eq!(blocks, expected);
             }
             let live: Vec<i64> = live.into_iter().collect();
             for offset in (0..live.len()).step_by(7).chain([live.len(), live.len() + 300]) {
@@ -67,7 +67,7 @@ fn totals_and_places_are_those_of_a_plain_count() {
 }
 
 #[test]
-fn concurrent_writers_of_a_block_count_right() {
+fn concurrent_writers_of_a_block_leave_exact_counts() {
     on_both(|db| {
         wait(async {
             let writes: Vec<_> = (0..300)

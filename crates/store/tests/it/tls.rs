@@ -87,7 +87,7 @@ fn parameter(name: &str, path: &Path) -> String {
 }
 
 #[test]
-fn each_sslmode_demands_what_it_demands_in_libpq() {
+fn each_sslmode_has_the_requirements_of_libpq() {
     let files = Files { folder: tempfile::tempdir().unwrap() };
     let cluster = server(&files);
     let port = port(&cluster);
@@ -121,8 +121,11 @@ fn each_sslmode_demands_what_it_demands_in_libpq() {
         ("localhost", &["sslmode=sure"], "sslmode must be one of"),
     ];
     for (host, parameters, cause) in wrong {
-        let told = at(host, parameters).unwrap_err().message;
-        assert!(told.contains(cause) || told.contains("certificate"), "{parameters:?}: {told}");
+        let message = at(host, parameters).unwrap_err().message;
+        assert!(
+            message.contains(cause) || message.contains("certificate"),
+            "{parameters:?}: {message}"
+        );
     }
 
     put(&cluster, "pg_hba.conf", "hostssl all all all trust clientcert=verify-ca\n");
@@ -140,14 +143,14 @@ fn each_sslmode_demands_what_it_demands_in_libpq() {
 }
 
 #[test]
-fn a_server_without_tls_is_only_taken_where_that_is_allowed() {
+fn a_server_without_tls_is_used_only_if_the_mode_allows_it() {
     let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
         unreachable!()
     };
     assert!(!opened(&url).unwrap());
     assert!(!opened(&format!("{url}?sslmode=prefer")).unwrap());
-    let told = opened(&format!("{url}?sslmode=require")).unwrap_err().message;
-    assert!(told.contains("does not support TLS"), "{told}");
+    let message = opened(&format!("{url}?sslmode=require")).unwrap_err().message;
+    assert!(message.contains("does not support TLS"), "{message}");
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn a_self_signed_certificate_is_its_own_root() {
 }
 
 #[test]
-fn a_mode_that_is_asked_for_is_never_lowered() {
+fn a_requested_sslmode_is_never_weakened() {
     let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
         unreachable!()
     };
@@ -202,32 +205,32 @@ fn a_mode_that_is_asked_for_is_never_lowered() {
         (&with_password, "sslmode=require"),
         (&url, "ssl%6Dode=require"),
     ] {
-        let told = opened(&format!("{url}?{parameters}")).unwrap_err().message;
-        assert!(told.contains("does not support TLS"), "{parameters}: {told}");
+        let message = opened(&format!("{url}?{parameters}")).unwrap_err().message;
+        assert!(message.contains("does not support TLS"), "{parameters}: {message}");
     }
     let (_, rest) = url.rsplit_once('@').unwrap();
     let ambiguous = format!("postgres://{rest}?sslmode=require&user=postgres&application_name=x@y");
-    let told = opened(&ambiguous).unwrap_err().message;
-    assert!(told.contains("%40"), "{told}");
+    let message = opened(&ambiguous).unwrap_err().message;
+    assert!(message.contains("%40"), "{message}");
 }
 
 #[test]
-fn the_roots_of_the_system_demand_the_name_of_the_host() {
+fn the_roots_of_the_system_require_a_matching_host_name() {
     let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
         unreachable!()
     };
-    let told = |parameters: &str| opened(&format!("{url}?{parameters}")).unwrap_err().message;
-    let without_mode = told("sslrootcert=system");
+    let found = |parameters: &str| opened(&format!("{url}?{parameters}")).unwrap_err().message;
+    let without_mode = found("sslrootcert=system");
     let is_demanded = without_mode.contains("does not support TLS");
     assert!(is_demanded || without_mode.contains("contains no certificate"), "{without_mode}");
     for mode in ["disable", "prefer", "require", "verify-ca"] {
-        let told = told(&format!("sslmode={mode}&sslrootcert=system"));
-        assert!(told.contains("use verify-full"), "{mode}: {told}");
+        let found = found(&format!("sslmode={mode}&sslrootcert=system"));
+        assert!(found.contains("use verify-full"), "{mode}: {found}");
     }
 }
 
 #[test]
-fn the_first_of_several_hosts_that_takes_writes_is_taken() {
+fn the_first_of_several_hosts_that_accepts_writes_is_used() {
     let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
         unreachable!()
     };
@@ -245,9 +248,9 @@ fn the_first_of_several_hosts_that_takes_writes_is_taken() {
         opened(&format!("{user}@{hosts}/{name}?{ask}={value}")).unwrap();
     }
     let none = format!("{user}@{dead},{silent},{standby}/{name}?{ask}=read-write");
-    let told = opened(&none).unwrap_err().message;
+    let message = opened(&none).unwrap_err().message;
     for host in [dead.to_string(), silent.to_string(), standby.clone()] {
-        assert!(told.contains(&host), "{told}");
+        assert!(message.contains(&host), "{message}");
     }
     assert!(opened(&format!("{user}@{host}/{name}?target_session_attrs=read-only")).is_err());
 }

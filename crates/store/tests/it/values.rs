@@ -52,7 +52,7 @@ fn stored(db: &Db) -> Vec<Thing> {
 }
 
 #[test]
-fn values_come_back_as_they_were_stored() {
+fn values_are_read_as_they_were_stored() {
     on_both(|db| {
         proptest!(ProptestConfig::with_cases(24), |(things in things(), in_bulk: bool)| {
             insert(db, things.clone(), in_bulk);
@@ -62,7 +62,7 @@ fn values_come_back_as_they_were_stored() {
 }
 
 #[test]
-fn bulk_inserts_pass_every_chunk_and_honour_conflicts() {
+fn bulk_inserts_write_all_chunks_and_handle_conflicts() {
     on_both(|db| {
         let all: Vec<Thing> = (0..2500).map(|n| (Some(n), None, None, None)).collect();
         insert(db, all.clone(), true);
@@ -83,7 +83,7 @@ fn bulk_inserts_pass_every_chunk_and_honour_conflicts() {
 }
 
 #[test]
-fn rows_are_updated_where_their_keys_fit() {
+fn rows_are_updated_if_their_keys_match() {
     on_both(|db| {
         insert(db, (0..2500).map(|_| (Some(1), Some(0.5), None, None)).collect(), true);
         let mut numbers = Vec::new();
@@ -110,7 +110,7 @@ fn rows_are_updated_where_their_keys_fit() {
 }
 
 #[test]
-fn the_same_text_means_the_same_on_both() {
+fn the_same_sql_has_the_same_result_on_both_stores() {
     on_both(|db| {
         insert(db, (1..=3).map(|n| (Some(n), None, None, None)).collect(), true);
         let answers = wait(db.read(|tx| {
@@ -166,7 +166,7 @@ fn a_column_read_as_another_type_is_an_internal_error() {
 }
 
 #[test]
-fn text_that_one_store_cannot_hold_is_refused_by_both() {
+fn text_that_one_store_cannot_store_is_refused_by_both() {
     on_both(|db| {
         let add = "INSERT INTO things (id) VALUES ($1)";
         let refused = wait(db.write(move |tx| tx.execute(add, &["a\0b".into()]))).unwrap_err();

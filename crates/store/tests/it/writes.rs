@@ -14,7 +14,7 @@ fn add(tx: &mut Tx<'_>, id: &str) -> Result<()> {
 }
 
 #[test]
-fn a_closure_that_fails_takes_back_its_own_changes_alone() {
+fn a_closure_that_fails_undoes_only_its_own_changes() {
     on_both(|db| {
         wait(async {
             let writes: Vec<_> = (0..200)
@@ -48,7 +48,7 @@ fn a_closure_that_fails_takes_back_its_own_changes_alone() {
 }
 
 #[test]
-fn a_closure_that_panics_harms_nobody_else() {
+fn a_closure_that_panics_does_not_affect_others() {
     on_both(|db| {
         let panicked: Result<()> = wait(db.write(|tx| {
             add(tx, "lost")?;
@@ -143,7 +143,7 @@ fn a_write_that_sees_the_latest_rows_waits_for_others() {
 
 /// Where it is always too late, a write would run into the others until its attempts end.
 #[test]
-fn a_slow_write_comes_through_among_quick_ones() {
+fn a_slow_write_succeeds_among_quick_ones() {
     on_both(|db| {
         wait(db.write(|tx| add(tx, "counter"))).unwrap();
         let (is_done, runs) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
@@ -188,7 +188,7 @@ fn a_slow_write_comes_through_among_quick_ones() {
 }
 
 #[test]
-fn a_long_write_is_all_or_nothing_and_beside_others() {
+fn a_long_write_is_atomic_and_runs_beside_others() {
     with_target(|target| {
         let db = open(target);
         let failed: Result<()> = db.write_blocking(|tx| {
@@ -229,7 +229,7 @@ fn a_read_cannot_write() {
 }
 
 #[test]
-fn two_writers_of_one_new_record_both_see_it_in_the_end() {
+fn two_writers_of_one_new_record_both_see_it_afterwards() {
     on_both(|db| {
         for round in 0..20 {
             let answers: Vec<bool> = wait(async {
@@ -284,7 +284,7 @@ fn a_lock_held_elsewhere_is_waited_for_and_then_reported() {
 }
 
 #[test]
-fn an_inserted_row_has_a_number_and_one_that_was_left_out_has_none() {
+fn only_an_inserted_row_has_a_number() {
     on_both(|db| {
         let numbers = wait(db.write(|tx| {
             let sql = "INSERT INTO things (id, number) VALUES ($1, 1) ON CONFLICT (id) DO NOTHING";
@@ -302,7 +302,7 @@ fn an_inserted_row_has_a_number_and_one_that_was_left_out_has_none() {
 }
 
 #[test]
-fn a_long_write_gives_its_log_back() {
+fn the_log_shrinks_after_a_long_write() {
     with_target(|target| {
         let StoreLocation::Sqlite(file) = target else { return };
         let db = open(target);
@@ -322,7 +322,7 @@ fn a_long_write_gives_its_log_back() {
 }
 
 #[test]
-fn lost_connections_are_made_anew() {
+fn lost_connections_are_opened_again() {
     let target = lyceum_testkit::fresh_database(SCHEMA);
     let db = open(&target);
     let StoreLocation::Postgres(_) = &target else { unreachable!("it is PostgreSQL") };

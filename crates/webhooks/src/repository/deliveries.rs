@@ -205,11 +205,11 @@ pub(crate) fn forget(tx: &mut Tx<'_>, delivered: Timestamp, dead: Timestamp) -> 
 
 /// The number of deliveries that wait or are dead, by webhook and state.
 pub(crate) fn open_counts(tx: &mut Tx<'_>) -> Result<Vec<(String, String, i64)>> {
-    let of = |state| {
+    let counts_in = |state| {
         format!(
             "SELECT webhook, state, COUNT(*) FROM webhook_deliveries WHERE state = '{state}' \
              GROUP BY webhook, state"
         )
     };
-    tx.rows(&format!("{} UNION ALL {}", of("waiting"), of("dead")), &[])
+    tx.rows(&format!("{} UNION ALL {}", counts_in("waiting"), counts_in("dead")), &[])
 }

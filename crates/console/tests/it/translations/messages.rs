@@ -77,7 +77,7 @@ const OTHERS: &[&str] = &[
     "' or '",
     ": {error}",
     " line {}",
-    "what has no id",
+    "(no id)",
     "without a name",
     "{name} ({sensor})",
     "{term}: {fault}",
@@ -147,7 +147,7 @@ fn the_catalogue_has_only_messages_of_the_server() {
 }
 
 #[test]
-fn a_part_of_a_message_is_less_than_the_message() {
+fn a_message_has_text_of_its_own_beside_its_parts() {
     for key in catalogue("messages").keys() {
         assert!(!key.contains("{*") || !without_names(key).is_empty(), "{key}");
     }

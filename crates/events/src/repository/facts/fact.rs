@@ -36,7 +36,7 @@ impl RunRecord for Fact {
     const IN_CHUNK: usize = 64;
     const FIRST: Self = Self { key: [0; KEY], sums: MeasureSums { events: 0, measures: [0; 9] } };
 
-    fn lead(&self) -> i64 {
+    fn lookup_key(&self) -> i64 {
         self.actor()
     }
 
@@ -45,7 +45,7 @@ impl RunRecord for Fact {
     }
 
     /// Writes the key as differences, then the measures other than zero, after a bit set of these measures.
-    fn put(&self, before: &Self, out: &mut Vec<u8>) {
+    fn write(&self, before: &Self, out: &mut Vec<u8>) {
         for (part, before) in self.key.iter().zip(before.key) {
             pack(part.wrapping_sub(before), out);
         }
@@ -57,7 +57,7 @@ impl RunRecord for Fact {
         }
     }
 
-    fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
+    fn read(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
         let mut fact = *before;
         for part in &mut fact.key {
             *part = part.wrapping_add(packed.number()?);

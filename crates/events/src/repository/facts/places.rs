@@ -19,7 +19,7 @@ impl RunRecord for EventPlace {
     const IN_CHUNK: usize = 128;
     const FIRST: Self = Self { actor: 0, bucket: 0, seq: 0 };
 
-    fn lead(&self) -> i64 {
+    fn lookup_key(&self) -> i64 {
         self.actor
     }
 
@@ -27,13 +27,13 @@ impl RunRecord for EventPlace {
         self.bucket
     }
 
-    fn put(&self, before: &Self, out: &mut Vec<u8>) {
+    fn write(&self, before: &Self, out: &mut Vec<u8>) {
         pack(self.actor.wrapping_sub(before.actor), out);
         pack(self.bucket.wrapping_sub(before.bucket), out);
         pack(self.seq.wrapping_sub(before.seq), out);
     }
 
-    fn take(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
+    fn read(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
         Some(Self {
             actor: before.actor.wrapping_add(packed.number()?),
             bucket: before.bucket.wrapping_add(packed.number()?),

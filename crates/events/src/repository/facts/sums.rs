@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use lyceum_core::Result;
-use lyceum_runs::{Runs, hold_lists};
+use lyceum_runs::{Runs, try_lock_lists};
 use lyceum_store::dialect::{is_among, is_one_of_numbers, look_up};
 use lyceum_store::{SqlDialect, Tx, Value};
 
@@ -48,7 +48,7 @@ pub fn count_unsummed(tx: &mut Tx<'_>) -> Result<Option<i64>> {
 /// Sums facts that are not in runs, or moves them into a run if they are many. Returns where the runs that [`sum_runs`]
 /// sums end now; `None` if another server moves or sums facts at this moment.
 pub fn sum_young(tx: &mut Tx<'_>) -> Result<Option<i64>> {
-    if !hold_lists(tx, &[FACTS])? {
+    if !try_lock_lists(tx, &[FACTS])? {
         return Ok(None);
     }
     let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
@@ -58,17 +58,19 @@ pub fn sum_young(tx: &mut Tx<'_>) -> Result<Option<i64>> {
     } else {
         add(tx, facts)?;
     }
-    Ok(Some(runs.end()))
+    Ok(Some(runs.next_number()))
 }
 
 /// Sums a limited number of facts of the runs before `end`. Returns whether there may be more; `None` if another server
 /// moves or sums facts at this moment.
 pub fn sum_runs(tx: &mut Tx<'_>, end: i64) -> Result<Option<bool>> {
-    if !hold_lists(tx, &[FACTS])? {
+    if !try_lock_lists(tx, &[FACTS])? {
         return Ok(None);
     }
     let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
-    let Some(facts) = runs.take(tx, end, FACT_SUM_CHUNK_COUNT)? else { return Ok(Some(false)) };
+    let Some(facts) = runs.remove_first(tx, end, FACT_SUM_CHUNK_COUNT)? else {
+        return Ok(Some(false));
+    };
     add(tx, facts)?;
     // A list without runs begins again with small numbers, so `end` says nothing about its next runs.
     Ok(Some(!runs.is_empty()))

@@ -43,8 +43,8 @@ impl D1 {
     pub(crate) fn open(path: &Path, max_bytes: u64, is_replicated: bool) -> Result<Self> {
         let mut connection = open(path, is_replicated)?;
         let guard = Arc::new(Guard::default());
-        let told = limit(&mut connection, &guard, max_bytes);
-        told.map_err(|fault| failed("limit a database", &fault))?;
+        let limited = limit(&mut connection, &guard, max_bytes);
+        limited.map_err(|fault| failed("limit a database", &fault))?;
         Ok(Self { connection: Mutex::new(connection), guard })
     }
 
@@ -214,7 +214,7 @@ fn message(fault: &rusqlite::Error) -> String {
             let place = if *offset < 0 { String::new() } else { format!(" at offset {offset}") };
             (error.extended_code, Some(format!("{msg}{place}")))
         }
-        rusqlite::Error::ToSqlConversionFailure(told) => return told.to_string(),
+        rusqlite::Error::ToSqlConversionFailure(cause) => return cause.to_string(),
         other => return other.to_string(),
     };
     let name = match code & 0xff {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::commands::reach::{self, ChangedReach, NewReach};
 use crate::failure::Result;
 use crate::printer::{Printer, table};
-use crate::settings::{self, DataArgs, Missing, flag, noted, write};
+use crate::settings::{self, DataArgs, Missing, flag, record_change, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Key {
@@ -87,16 +87,16 @@ impl Create {
         let (now, environment) = (SystemClock.now(), loaded.config.server.env);
         let (key, text) = write(&db, move |tx| {
             let (key, text) = api_key::create(tx, now, environment, &new)?;
-            noted(tx, now, "key.create", &key.id)?;
+            record_change(tx, now, "key.create", &key.id)?;
             roster_reach::check(tx, &reach)?;
             Ok((api_key::limit(tx, &key.id, &reach)?, text))
         })?;
         printer.answer(
             || format!("{text}\n"),
             || {
-                let mut told = record(&key);
-                told["key"] = text.as_str().into();
-                told
+                let mut shown = record(&key);
+                shown["key"] = text.as_str().into();
+                shown
             },
         );
         printer.done(&format!(
@@ -132,7 +132,7 @@ impl Limit {
         let key = write(&db, move |tx| {
             roster_reach::check(tx, &reach)?;
             let key = api_key::limit(tx, &self.name, &reach)?;
-            noted(tx, now, "key.limit", &key.id)?;
+            record_change(tx, now, "key.limit", &key.id)?;
             Ok(key)
         })?;
         printer.done(&format!("the key '{}' has access to {}", key.name, key.reach));
@@ -146,7 +146,7 @@ impl Revoke {
         let now = SystemClock.now();
         let key = write(&db, move |tx| {
             let key = api_key::revoke(tx, now, &self.name)?;
-            noted(tx, now, "key.revoke", &key.id)?;
+            record_change(tx, now, "key.revoke", &key.id)?;
             Ok(key)
         })?;
         printer.done(&format!("revoked the key '{}'; every server refuses it at once", key.name));

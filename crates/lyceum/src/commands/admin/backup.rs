@@ -74,7 +74,7 @@ impl Backup {
         settings::write(&db, move |tx| {
             let run = runs::begin(tx, now, &node)?;
             runs::finish(tx, ended, run.id, &path, bytes)?;
-            settings::noted(tx, now, AUDIT_ACTION, &path)
+            settings::record_change(tx, now, AUDIT_ACTION, &path)
         })?;
         printer.answer(String::new, || {
             json!({
@@ -287,7 +287,7 @@ fn unpacked(
     let draft = backup::unpack(backup, &config.store.data, |bytes| bar.set_position(bytes));
     bar.finish_and_clear();
     let draft = draft?;
-    draft.fits(&config.s3)?;
+    draft.require_bucket(&config.s3)?;
     let store = draft.cover.store.as_str();
     match (target, store) {
         (StoreLocation::Sqlite(_), "sqlite") | (StoreLocation::Postgres(_), "postgresql") => {
@@ -351,7 +351,7 @@ fn adopt_beside(db: &Db, draft: UnpackedBackup, config: &Config, printer: &Print
             (Arc::clone(&node), blobs.clone(), Arc::clone(&draft), slug.clone());
         let adopted = settings::write(db, move |tx| {
             draft.adopt_beside(tx, now, (&node, &blobs), &own)?;
-            settings::noted(tx, now, "project.adopt", &own)
+            settings::record_change(tx, now, "project.adopt", &own)
         });
         match adopted {
             Err(failure) if matches!(failure.code, Code::Conflict | Code::NotFound) => {

@@ -56,6 +56,6 @@ fn check_servers(db: &Db, master: &MasterKey) -> Result {
         node.name, node.seen
     );
     Err(Failure::new(Code::Conflict, message).hint(
-        "set 'keys.master' there and restart it; a server that crashed counts as running for a minute",
+        "set 'keys.master' there and restart it; a server that crashed is treated as running for a minute",
     ))
 }

@@ -6,7 +6,7 @@ use lyceum_core::time::{Clock, SystemClock};
 
 use crate::failure::Result;
 use crate::printer::Printer;
-use crate::settings::{DataArgs, Missing, noted, write};
+use crate::settings::{DataArgs, Missing, record_change, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Member {
@@ -41,7 +41,7 @@ impl Member {
                 false => lyceum_access::leave(tx, &project, &person.id)?,
             }
             let what = if joins { "project.join" } else { "project.leave" };
-            noted(tx, now, what, &format!("{project} {email}"))?;
+            record_change(tx, now, what, &format!("{project} {email}"))?;
             Ok(person)
         })?;
         let (who, project) = (person.email, of.project);

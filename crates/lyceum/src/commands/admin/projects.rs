@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::failure::Result;
 use crate::printer::{Printer, table};
-use crate::settings::{DataArgs, Missing, noted, write};
+use crate::settings::{DataArgs, Missing, record_change, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Project {
@@ -99,7 +99,7 @@ impl Adopt {
         let before = write(&db, move |tx| {
             nodes::note(tx, now, &node)?;
             let before = homes::adopt(tx, (&node, &blobs), &slug, is_forced)?;
-            noted(tx, now, "project.adopt", &slug)?;
+            record_change(tx, now, "project.adopt", &slug)?;
             Ok(before)
         })?;
         let from = before.map(|node| format!("; it was held by {}", homes::describe_node(&node)));

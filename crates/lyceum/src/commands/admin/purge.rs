@@ -76,7 +76,7 @@ mod tests {
     use super::seconds;
 
     #[test]
-    fn an_age_has_a_unit() {
+    fn an_age_needs_a_unit() {
         assert_eq!(seconds("30d"), Ok(30 * 86_400));
         assert_eq!(seconds("12h"), Ok(12 * 3600));
         assert_eq!(seconds("0m"), Ok(0));

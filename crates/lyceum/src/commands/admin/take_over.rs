@@ -33,7 +33,7 @@ impl TakeOver {
         }
         let (owner, replaced) = settings::write(&db, move |tx| {
             let (owner, replaced) = owners::take_over(tx, now)?;
-            settings::noted(tx, now, "installation.take_over", &owner.installation)?;
+            settings::record_change(tx, now, "installation.take_over", &owner.installation)?;
             Ok((owner, replaced))
         })?;
         if let Some(store) = store {

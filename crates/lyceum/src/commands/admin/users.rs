@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::commands::reach::{self, ChangedReach, NewReach};
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, table};
-use crate::settings::{DataArgs, Missing, noted, reached_at, write};
+use crate::settings::{DataArgs, Missing, reached_at, record_change, write};
 
 #[derive(Subcommand)]
 pub(crate) enum User {
@@ -107,7 +107,7 @@ impl Create {
         let now = SystemClock.now();
         let (person, link) = write(&db, move |tx| {
             let person = new.create(tx, now)?;
-            noted(tx, now, "user.create", person.account_name())?;
+            record_change(tx, now, "user.create", person.account_name())?;
             roster_reach::check(tx, &reach)?;
             let person = person::limit(tx, person.account_name(), &reach)?;
             let link = match new.password {
@@ -134,11 +134,11 @@ fn print_account(printer: &Printer, address: &str, person: &Person, link: Option
     printer.answer(
         || link.clone().map_or_else(String::new, |link| link + "\n"),
         || {
-            let mut told = record(person);
+            let mut shown = record(person);
             if let Some(link) = &link {
-                told["link"] = link.as_str().into();
+                shown["link"] = link.as_str().into();
             }
-            told
+            shown
         },
     );
     let days = limits::SIGN_IN_LINK_LIFETIME_S / 86_400;
@@ -188,7 +188,7 @@ impl Limit {
         let person = write(&db, move |tx| {
             roster_reach::check(tx, &reach)?;
             let person = person::limit(tx, &self.email, &reach)?;
-            noted(tx, now, "user.limit", person.account_name())?;
+            record_change(tx, now, "user.limit", person.account_name())?;
             Ok(person)
         })?;
         printer.done(&format!(
@@ -207,7 +207,7 @@ impl One {
         let (person, link) = write(&db, move |tx| {
             let person = person::require(tx, &self.email)?;
             let link = person::new_link(tx, now, &person)?;
-            noted(tx, now, "user.link", person.account_name())?;
+            record_change(tx, now, "user.link", person.account_name())?;
             Ok((person, link))
         })?;
         print_account(printer, &reached_at(&loaded, &db)?, &person, Some(&link));
@@ -219,7 +219,7 @@ impl One {
         let now = SystemClock.now();
         let person = write(&db, move |tx| {
             let person = person::disable(tx, now, &self.email)?;
-            noted(tx, now, "user.disable", person.account_name())?;
+            record_change(tx, now, "user.disable", person.account_name())?;
             Ok(person)
         })?;
         printer.done(&format!(

@@ -123,7 +123,7 @@ fn checked_slug(name: &str) -> Result<String> {
     }
     let slug = slug_of(name);
     if slug.is_empty() {
-        let message = format!("no address can be made of the name '{name}'");
+        let message = format!("no address can be derived from the name '{name}'");
         return Err(Failure::new(Code::Usage, message)
             .hint("use letters from a to z or digits, as in `--name 'Rivers 1'`"));
     }

@@ -50,7 +50,7 @@ pub(super) fn check(config: &Config, now: Timestamp) -> Finding {
         _ => ill(
             CheckState::Warning,
             found,
-            "find out why no backup was made since, in the log or in the console",
+            "look in the log or the console for the reason why no backup was created since",
         ),
     }
 }

@@ -67,7 +67,7 @@ impl<'p> Check<'p> {
     }
 
     /// Reports an error in a file whose text is no longer in memory.
-    pub(super) fn tell_later(&mut self, path: &Path, fault: &DocumentFault) {
+    pub(super) fn print_error_of_file(&mut self, path: &Path, fault: &DocumentFault) {
         self.print_fault(path, &files::text(path).unwrap_or_default(), fault);
     }
 

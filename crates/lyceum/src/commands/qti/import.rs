@@ -130,7 +130,7 @@ fn missing(db: &Db, check: &mut Check<'_>) -> Result {
             found.try_fold(false, |exists, found| Ok(exists || found?.is_some()))
         })?;
         if !exists {
-            check.tell_later(&path, &fault);
+            check.print_error_of_file(&path, &fault);
         }
     }
     Ok(())

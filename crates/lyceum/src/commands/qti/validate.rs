@@ -27,7 +27,7 @@ impl Validate {
             bar.inc(1);
         }
         for (path, _, fault) in check.library.dangling() {
-            check.tell_later(&path, &fault);
+            check.print_error_of_file(&path, &fault);
         }
         bar.finish_and_clear();
         let Check { documents, skipped, errors, warnings, .. } = check;

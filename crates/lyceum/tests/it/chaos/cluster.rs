@@ -116,8 +116,8 @@ impl Cluster {
     /// Registers a client that may do everything.
     pub(super) fn client(&self) -> Key {
         let create = ["client", "create", "chaos", "--dialect", "platform", "--json"];
-        let made: Value = serde_json::from_str(&self.servers[0].run(&create)).unwrap();
-        let text = |name: &str| made[name].as_str().unwrap().to_owned();
+        let created: Value = serde_json::from_str(&self.servers[0].run(&create)).unwrap();
+        let text = |name: &str| created[name].as_str().unwrap().to_owned();
         Key { id: text("id"), secret: text("secret") }
     }
 

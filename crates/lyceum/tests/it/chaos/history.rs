@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_once_and_read_at_once_is_no_breach() {
+    fn writes_that_are_stored_once_and_read_at_once_are_not_a_breach() {
         let writes = vec![row("a", 1, 1), row("b", 2, 2)];
         let reads = vec![read(0, 1), read(1, 2), read(2, 2), read(2, 3), read(3, 4)];
         let history = History { writes, reads, ..History::default() };
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_doubled_writes_are_breaches() {
+    fn missing_and_repeated_writes_are_breaches() {
         let writes = vec![row("a", 1, 1), row("b", 2, 20)];
         let window = LossWindow { from: SECOND * 19, until: SECOND * 21 };
         let mut history = History { writes, ..History::default() };
@@ -348,11 +348,11 @@ mod tests {
             request(17, 18, false),
         ];
         let history = History { requests, ..History::default() };
-        let of = |kind| history.recovery(kind, SECOND * 10, SECOND * 30);
+        let recovery_of = |kind| history.recovery(kind, SECOND * 10, SECOND * 30);
         let (first, whole) = (Some(SECOND * 2), Some(SECOND * 8));
-        assert_eq!(of(RequestKind::Roster), Recovery { first, whole, failed: 1 });
+        assert_eq!(recovery_of(RequestKind::Roster), Recovery { first, whole, failed: 1 });
         let whole = Some(Duration::ZERO);
-        assert_eq!(of(RequestKind::Keys), Recovery { first: None, whole, failed: 0 });
+        assert_eq!(recovery_of(RequestKind::Keys), Recovery { first: None, whole, failed: 0 });
         let unfinished = history.recovery(RequestKind::Roster, SECOND * 10, SECOND * 16);
         assert_eq!(unfinished.whole, None);
     }

@@ -132,8 +132,8 @@ impl Report {
     }
 
     fn recoveries(&self, fault: &FaultTime) -> Vec<(RequestKind, Recovery)> {
-        let of = |kind| (kind, self.history.recovery(kind, fault.from, fault.until));
-        self.kinds().into_iter().map(of).collect()
+        let recovery_of = |kind| (kind, self.history.recovery(kind, fault.from, fault.until));
+        self.kinds().into_iter().map(recovery_of).collect()
     }
 
     fn failures<'a>(&'a self, fault: &FaultTime) -> BTreeMap<(RequestKind, &'a str), usize> {

@@ -259,8 +259,8 @@ impl Traffic {
     fn deploy(&self, pages: &Place, number: usize) {
         pages.write("dist/index.html", &number.to_string());
         let began = self.now();
-        let (code, _, told) = pages.run("deploy --yes");
-        self.note(RequestKind::Deploys, began, (code != 0).then_some(told));
+        let (code, _, stderr) = pages.run("deploy --yes");
+        self.note(RequestKind::Deploys, began, (code != 0).then_some(stderr));
         if code == 0 {
             let register = Some((PAGES.to_owned(), i64::try_from(number).unwrap()));
             self.acknowledge(RequestKind::Deploys, format!("deploy {number}"), register);

@@ -58,7 +58,7 @@ fn begin(target: &Target, from: usize, name: &str, headers: &str) -> (TcpStream,
 }
 
 #[test]
-fn event_streams_without_a_token_hold_little() {
+fn event_streams_without_a_token_use_little_memory() {
     let target = target();
     let connections = sized(200, 2_000);
     target.withstands(Cost { connections, ..Cost::default() }, || {
@@ -70,7 +70,7 @@ fn event_streams_without_a_token_hold_little() {
 }
 
 #[test]
-fn answers_of_backends_that_nobody_reads_hold_little() {
+fn answers_of_backends_that_nobody_reads_use_little_memory() {
     let target = target();
     let connections = sized(200, 2_000);
     target.withstands(Cost { connections, ..Cost::default() }, || {
@@ -82,7 +82,7 @@ fn answers_of_backends_that_nobody_reads_hold_little() {
 }
 
 #[test]
-fn web_sockets_without_a_token_hold_little() {
+fn web_sockets_without_a_token_use_little_memory() {
     let target = target();
     let connections = sized(200, 2_000);
     target.withstands(Cost { connections, ..Cost::default() }, || {

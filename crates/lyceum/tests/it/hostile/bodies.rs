@@ -20,7 +20,7 @@ const OPEN: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn slow_bodies_hold_little() {
+fn slow_bodies_use_little_memory() {
     let target = Target::start();
     let connections = sized(300, 3_000);
     target.withstands(Cost { connections, ..Cost::default() }, || {

@@ -10,7 +10,7 @@ use super::target::{Cost, Target};
 const HEALTH: &str = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[test]
-fn idle_connections_hold_little_and_lock_nobody_out() {
+fn idle_connections_use_little_memory_and_lock_nobody_out() {
     let target = Target::start();
     let connections = sized(400, 10_000);
     target.withstands(Cost { connections, ..Cost::default() }, || {
@@ -26,7 +26,7 @@ fn idle_connections_hold_little_and_lock_nobody_out() {
 }
 
 #[test]
-fn idle_http2_connections_hold_little() {
+fn idle_http2_connections_use_little_memory() {
     let target = Target::start();
     let connections = sized(400, 5_000);
     target.withstands(Cost { connections, ..Cost::default() }, || {
@@ -57,7 +57,7 @@ fn a_full_server_closes_idle_connections_and_serves_new_ones() {
 }
 
 #[test]
-fn the_limit_for_open_files_is_raised_as_far_as_it_may_be() {
+fn the_limit_for_open_files_is_raised_to_its_maximum() {
     let target = Target::within(&[], Some("-Sn 64"));
     target.withstands(Cost { connections: 300, ..Cost::default() }, || {
         let mut kept: Vec<_> = (0..300).map(|from| connect(from, target.address())).collect();

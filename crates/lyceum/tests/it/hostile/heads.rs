@@ -8,7 +8,7 @@ use super::sized;
 use super::target::{Cost, Target};
 
 #[test]
-fn slow_headers_hold_little() {
+fn slow_headers_use_little_memory() {
     let target = Target::start();
     let connections = sized(300, 3_000);
     target.withstands(Cost { connections, ..Cost::default() }, || {
@@ -60,7 +60,7 @@ fn headers_of_http2_that_do_not_end_are_cut_off() {
 }
 
 #[test]
-fn many_large_heads_on_one_connection_hold_little() {
+fn many_large_heads_on_one_connection_use_little_memory() {
     let target = Target::start();
     let connections = sized(40, 400);
     target.withstands(Cost { connections, ..Cost::default() }, || {

@@ -6,7 +6,7 @@ use super::sized;
 use super::target::{Cost, Target};
 
 #[test]
-fn answers_of_http2_that_nobody_reads_hold_little() {
+fn answers_of_http2_that_nobody_reads_use_little_memory() {
     let target = Target::start();
     let connections = sized(40, 400);
     target.withstands(Cost { connections, ..Cost::default() }, || {
@@ -15,8 +15,8 @@ fn answers_of_http2_that_nobody_reads_hold_little() {
             let window = u32::from(from.is_multiple_of(2));
             let mut stream = http2::open(from, target.address(), window);
             for (number, (path, encoding)) in (0..100).zip(paths().into_iter().cycle()) {
-                let asked = [("accept-encoding", encoding)];
-                send(&mut stream, http2::get(2 * number + 1, path, &asked));
+                let headers = [("accept-encoding", encoding)];
+                send(&mut stream, http2::get(2 * number + 1, path, &headers));
             }
             stream
         };
@@ -25,7 +25,7 @@ fn answers_of_http2_that_nobody_reads_hold_little() {
 }
 
 #[test]
-fn answers_of_http1_that_nobody_reads_hold_little() {
+fn answers_of_http1_that_nobody_reads_use_little_memory() {
     let target = Target::start();
     let connections = sized(200, 3_000);
     target.withstands(Cost { connections, ..Cost::default() }, || {

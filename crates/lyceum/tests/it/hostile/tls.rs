@@ -23,7 +23,7 @@ struct SecuredTarget {
 
 impl SecuredTarget {
     fn start() -> Self {
-        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        let created = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
         let files = tempfile::tempdir().unwrap();
         let file = |name: &str, text: String| -> &'static str {
             let path = files.path().join(name);
@@ -31,11 +31,11 @@ impl SecuredTarget {
             path.to_str().unwrap().to_owned().leak()
         };
         let settings = [
-            ("LYCEUM_TLS__CERTIFICATE", file("certificate.pem", made.cert.pem())),
-            ("LYCEUM_TLS__KEY", file("key.pem", made.signing_key.serialize_pem())),
+            ("LYCEUM_TLS__CERTIFICATE", file("certificate.pem", created.cert.pem())),
+            ("LYCEUM_TLS__KEY", file("key.pem", created.signing_key.serialize_pem())),
         ];
         let target = Target::within(settings.to_vec().leak(), None);
-        Self { target, config: Arc::new(trusting(made.cert.der())), _files: files }
+        Self { target, config: Arc::new(trusting(created.cert.der())), _files: files }
     }
 
     /// A connection after its handshake.
@@ -62,7 +62,7 @@ fn trusting(certificate: &CertificateDer<'static>) -> ClientConfig {
 }
 
 #[test]
-fn idle_tls_connections_hold_little() {
+fn idle_tls_connections_use_little_memory() {
     let secured = SecuredTarget::start();
     let connections = sized(400, 10_000);
     secured.target.withstands(Cost { connections, ..Cost::default() }, || {
@@ -71,7 +71,7 @@ fn idle_tls_connections_hold_little() {
 }
 
 #[test]
-fn handshakes_that_do_not_end_hold_little() {
+fn handshakes_that_do_not_end_use_little_memory() {
     let secured = SecuredTarget::start();
     let connections = sized(400, 10_000);
     secured.target.withstands(Cost { connections, ..Cost::default() }, || {
@@ -87,7 +87,7 @@ fn handshakes_that_do_not_end_hold_little() {
 }
 
 #[test]
-fn slow_bodies_over_tls_hold_little() {
+fn slow_bodies_over_tls_use_little_memory() {
     let secured = SecuredTarget::start();
     let connections = sized(300, 3_000);
     secured.target.withstands(Cost { connections, ..Cost::default() }, || {

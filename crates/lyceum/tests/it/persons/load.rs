@@ -114,15 +114,15 @@ impl Load {
         school.roster("course", "/courses", &course);
         school.lesson();
         let item = json!({"sourcedId": "item", "title": "Item", "status": "active"});
-        school.made(
+        school.create(
             "/ims/oneroster/gradebook/v1p2/assessmentLineItems",
             &json!({ "assessmentLineItem": item }),
         );
-        school.made("/api/games", &json!({"slug": "rivers", "displayName": "Rivers"}));
+        school.create("/api/games", &json!({"slug": "rivers", "displayName": "Rivers"}));
         for pupil in 0..pupils {
             school.roster("user", "/users", &user(pupil, 0));
             let path = format!("/bridge/enrollments/enroll/{}/course", id(pupil));
-            school.made(&path, &json!({}));
+            school.create(&path, &json!({}));
         }
         Self {
             school,

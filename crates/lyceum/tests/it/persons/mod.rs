@@ -269,8 +269,8 @@ fn is_not_imported(school: &School) {
         "sourcedId,status,dateLastModified,enabledUser,username,givenName,familyName\n{ID},active,2026-09-01T00:00:00Z,true,x,X,X\n"
     );
     fs::write(folder.join("users.csv"), users).unwrap();
-    let told = school.served.fails(&["import", folder.to_str().unwrap()]);
-    assert!(told.contains("users.csv line 2: the user was erased from this server"), "{told}");
+    let stderr = school.served.fails(&["import", folder.to_str().unwrap()]);
+    assert!(stderr.contains("users.csv line 2: the user was erased from this server"), "{stderr}");
 }
 
 fn unpack(backup: &Path, to: &Path) {

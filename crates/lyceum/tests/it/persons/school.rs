@@ -66,12 +66,12 @@ impl School {
         Self { served, client }
     }
 
-    pub(crate) fn made(&self, path: &str, body: &Value) -> Value {
+    pub(crate) fn create(&self, path: &str, body: &Value) -> Value {
         self.client.post(path).json(body).expect(201).json()
     }
 
     pub(crate) fn roster(&self, kind: &str, path: &str, body: &Value) {
-        self.made(&format!("{ROSTERING}{path}"), &json!({ kind: body }));
+        self.create(&format!("{ROSTERING}{path}"), &json!({ kind: body }));
     }
 
     pub(crate) fn read(&self, path: &str) -> Value {
@@ -133,20 +133,20 @@ impl School {
   <qti-item-body><p><qti-text-entry-interaction response-identifier="RESPONSE"/></p></qti-item-body>
   <qti-response-processing template="https://purl.imsglobal.org/spec/qti/v3p0/rptemplates/match_correct.xml"/>
 </qti-assessment-item>"#;
-        self.made(
+        self.create(
             "/assessment-items",
             &json!({"format": "xml", "xml": item, "metadata": {"difficulty": "easy"}}),
         );
         let member = json!({"identifier": "essay", "href": "/assessment-items/essay"});
         let section = json!({"identifier": "section", "title": "All", "visible": true, "sequence": 1, "qti-assessment-item-ref": [member]});
         let part = json!({"identifier": "part", "navigationMode": "linear", "submissionMode": "individual", "qti-assessment-section": [section]});
-        self.made(
+        self.create(
             "/assessment-tests",
             &json!({"identifier": "test", "title": "Test", "qti-test-part": [part]}),
         );
         let resource = json!({"sourcedId": "resource", "title": "Questions", "vendorResourceId": "test",
             "metadata": {"type": "qti", "subType": "qti-test", "lessonType": "powerpath-100", "xp": 20}});
-        self.made("/ims/oneroster/resources/v1p2/resources", &json!({ "resource": resource }));
+        self.create("/ims/oneroster/resources/v1p2/resources", &json!({ "resource": resource }));
         let unit = json!({"sourcedId": "unit", "title": "Unit", "sortOrder": 1, "course": {"sourcedId": "course"}});
         self.roster("courseComponent", "/courses/components", &unit);
         let lesson = json!({"sourcedId": "lesson", "title": "Lesson", "sortOrder": 1,
@@ -157,7 +157,7 @@ impl School {
     pub(crate) fn gradebook(&self) {
         let gradebook = "/ims/oneroster/gradebook/v1p2";
         let item = json!({"sourcedId": "item", "title": "Item", "status": "active"});
-        self.made(
+        self.create(
             &format!("{gradebook}/assessmentLineItems"),
             &json!({ "assessmentLineItem": item }),
         );
@@ -166,7 +166,7 @@ impl School {
             "scoreDate": "2026-01-15", "comment": string("comment of a result"),
             "student": {"sourcedId": ID}, "assessmentLineItem": {"sourcedId": "item"},
         });
-        self.made(
+        self.create(
             &format!("{gradebook}/assessmentResults"),
             &json!({ "assessmentResult": result }),
         );
@@ -243,10 +243,10 @@ impl School {
     }
 
     pub(crate) fn game(&self) {
-        self.made("/api/games", &json!({"slug": "rivers", "displayName": "Rivers"}));
+        self.create("/api/games", &json!({"slug": "rivers", "displayName": "Rivers"}));
         let of_player = |path: &str| format!("/api/games/rivers/{path}?userId={ID}");
         let score = json!({"score": 4711, "metadata": {"level": string("score metadata")}});
-        self.made(&of_player("scores"), &score);
+        self.create(&of_player("scores"), &score);
         let state = json!({"state": {"house": string("game state")}});
         self.client.put(&of_player("state")).json(&state).expect(200);
     }
@@ -269,7 +269,7 @@ impl School {
 
     pub(crate) fn feedback(&self) {
         let feedback = json!({"userId": ID, "feedback": string("feedback"), "lessonId": "lesson"});
-        self.made("/lesson", &feedback);
+        self.create("/lesson", &feedback);
     }
 
     /// Issues a badge.
@@ -284,9 +284,9 @@ impl School {
                 "description": "Masters mathematics", "criteria": {"narrative": "Answer every question"},
             },
         });
-        self.made("/ims/ob/v3p0/credentials/", &definition);
+        self.create("/ims/ob/v3p0/credentials/", &definition);
         let award = json!({"achievementId": "https://example.org/achievements/1", "userId": ID, "awardedDate": "2026-01-15T08:00:00Z"});
-        let badge = self.made("/ims/ob/v3p0/issue-badge/", &award);
+        let badge = self.create("/ims/ob/v3p0/issue-badge/", &award);
         self.client.post(&format!("/clr/{ID}/compile")).json(&json!({})).expect(201);
         badge
     }

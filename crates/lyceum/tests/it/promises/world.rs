@@ -71,7 +71,7 @@ impl World {
         let mut place = Place::new();
         project(&place);
         for (env, served) in [("staging", &self.server), ("production", &production)] {
-            let made = served.run(&[
+            let created = served.run(&[
                 "admin",
                 "key",
                 "create",
@@ -82,10 +82,10 @@ impl World {
                 env,
                 "--json",
             ]);
-            let made: Value = serde_json::from_str(&made).unwrap();
+            let created: Value = serde_json::from_str(&created).unwrap();
             let variable = format!("LYCEUM_{}", env.to_uppercase());
             place = place.with(&format!("{variable}_URL"), &served.base);
-            place = place.with(&format!("{variable}_API_KEY"), made["key"].as_str().unwrap());
+            place = place.with(&format!("{variable}_API_KEY"), created["key"].as_str().unwrap());
         }
         let there = client(&production);
         self.production = Some((production, there));
@@ -104,9 +104,9 @@ impl World {
             self.steps += 1;
             let run = catch_unwind(AssertUnwindSafe(|| self.step(&step)));
             let wrong = run.unwrap_or_else(|_| vec!["it panicked as told above".to_owned()]);
-            let asked = step.call.as_ref().or(step.run.as_ref()).or(step.start.as_ref());
-            let asked = asked.map_or("", String::as_str);
-            let place = format!("{document}/{file}.toml, step {}: {asked}", number + 1);
+            let action = step.call.as_ref().or(step.run.as_ref()).or(step.start.as_ref());
+            let action = action.map_or("", String::as_str);
+            let place = format!("{document}/{file}.toml, step {}: {action}", number + 1);
             self.failures.extend(wrong.iter().map(|wrong| format!("{place}\n    {wrong}")));
         }
     }
@@ -170,8 +170,8 @@ impl World {
             self.sandbox_place.set(name, &value);
         }
         let running = Running::start(&self.sandbox_place, flags);
-        let wrong = self.check(step, &running.told.clone());
-        self.values.insert("sandbox_port".into(), running.told["port"].to_string());
+        let wrong = self.check(step, &running.printed.clone());
+        self.values.insert("sandbox_port".into(), running.printed["port"].to_string());
         self.sandbox = Some(running);
         wrong
     }

@@ -225,7 +225,7 @@ pub fn after_migrations(
         let dropped =
             table.columns.iter().filter(|column| table_after.column(&column.name).is_none());
         losses.extend(dropped.filter(|_| !is_renamed(key, "column")).map(|column| {
-            format!("the column '{}.{}' is dropped, with what it holds", table.name, column.name)
+            format!("the column '{}.{}' is dropped with its values", table.name, column.name)
         }));
     }
     Ok((after, losses))

@@ -43,9 +43,9 @@ async fn of_course(context: Context) -> Result<Answer> {
     let progress = super::scan(context, |tx, context| {
         let lesson = context.query().filter(|(name, _)| name == "lessonId").last();
         let lesson = lesson.as_ref().map(|(_, lesson)| lesson.as_ref());
-        let of = (context.param("courseId"), context.param("studentId"));
+        let course_and_student = (context.param("courseId"), context.param("studentId"));
         let (now, view) = (context.app.clock.now(), super::view(context));
-        course_progress::of(tx, now, of, lesson, &view, &context.reach())
+        course_progress::of(tx, now, course_and_student, lesson, &view, &context.reach())
     });
     Ok(Answer::of(&progress.await?))
 }

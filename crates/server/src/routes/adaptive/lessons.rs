@@ -206,9 +206,10 @@ struct AttemptLog {
 async fn next(context: Context) -> Result<Answer> {
     let StudentAndLesson { student, lesson } = query_as(&context)?;
     let (who, what) = (student.clone(), lesson.clone());
-    let served =
-        read(&context, move |tx, lesson_context| answer::served(tx, lesson_context, &who, &what))
-            .await?;
+    let served = read(&context, move |tx, lesson_context| {
+        answer::served_step(tx, lesson_context, &who, &what)
+    })
+    .await?;
     let next = match served {
         Some(next) => next,
         None => {

@@ -96,7 +96,8 @@ async fn next(context: Context) -> Result<Answer> {
     let BankTurnRequest { user_id: user, attempt } = body::of(parse(&context.body)?.into())?;
     if let Some(attempt) = attempt {
         let (bank, user) = (bank.clone(), user.clone());
-        let served = move |tx: &mut lyceum_store::Tx<'_>| banks::served(tx, &bank, &user, attempt);
+        let served =
+            move |tx: &mut lyceum_store::Tx<'_>| banks::find_drawn_test(tx, &bank, &user, attempt);
         if let Some(turn) = context.app.db.read(served).await? {
             return Ok(Answer::of(&turn));
         }

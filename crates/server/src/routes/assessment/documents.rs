@@ -126,7 +126,7 @@ async fn list_page(context: Context, kind: ContentKind) -> Result<Answer> {
 
 async fn read(context: Context, kind: ContentKind) -> Result<Answer> {
     let id = context.param("identifier").to_owned();
-    let stored = context.app.db.read(move |tx| repository::found(tx, kind, &id)).await?;
+    let stored = context.app.db.read(move |tx| repository::require(tx, kind, &id)).await?;
     let tag = etag::tag(stored.version);
     if context.header(header::IF_NONE_MATCH).is_some_and(|seen| etag::names(seen, &tag)) {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).header(header::ETAG, tag));

@@ -69,7 +69,7 @@ async fn show_candidate_view(context: Context) -> Result<Answer> {
     let seed = context.parsed_query_value("seed", "must be a whole number from 0")?.unwrap_or(0);
     let id = context.param("identifier").to_owned();
     let stored =
-        context.app.db.read(move |tx| repository::found(tx, ContentKind::Item, &id)).await?;
+        context.app.db.read(move |tx| repository::require(tx, ContentKind::Item, &id)).await?;
     let xml = stored.xml;
     let xml = run_blocking(move || candidate(&xml, seed)).await?.xml;
     Ok(Answer::of(&CandidateView {

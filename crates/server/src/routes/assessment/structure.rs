@@ -221,7 +221,7 @@ async fn edit_test(
 
 async fn test(context: &Context) -> Result<StoredDocument> {
     let id = context.param("identifier").to_owned();
-    context.app.db.read(move |tx| repository::found(tx, ContentKind::Test, &id)).await
+    context.app.db.read(move |tx| repository::require(tx, ContentKind::Test, &id)).await
 }
 
 /// The path inside the test that the address names.

@@ -48,7 +48,7 @@ pub(super) fn routes() -> Vec<Route> {
     };
     let routes = vec![
         list_parameters(
-            get("/credentials", reads, listed)
+            get("/credentials", reads, list)
                 .named("getClrCredentials")
                 .description("Lists the newest versions of the records in the order in which they became valid."),
         )
@@ -111,7 +111,7 @@ pub(super) fn routes() -> Vec<Route> {
     routes.into_iter().map(Route::within_reach).collect()
 }
 
-async fn listed(context: Context) -> Result<Answer> {
+async fn list(context: Context) -> Result<Answer> {
     let slice = slice(&context)?;
     let page = Page {
         limit: slice.limit,
@@ -220,13 +220,13 @@ fn answer_of(record: &Record) -> Answer {
 }
 
 /// The id in the path, the address of the server, and the caller's reach.
-fn named(context: &Context) -> (String, String, Reach) {
+fn request_target(context: &Context) -> (String, String, Reach) {
     (context.param("id").to_owned(), context.base_url().to_owned(), context.reach())
 }
 
 async fn find(context: &Context) -> Result<Record> {
-    let (id, base_url, reach) = named(context);
-    context.app.db.read(move |tx| clr::found(tx, &base_url, &id, &reach)).await
+    let (id, base_url, reach) = request_target(context);
+    context.app.db.read(move |tx| clr::require(tx, &base_url, &id, &reach)).await
 }
 
 async fn read(context: Context) -> Result<Answer> {
@@ -252,7 +252,7 @@ async fn read(context: Context) -> Result<Answer> {
 
 async fn updated(context: Context) -> Result<Answer> {
     let sent: LearnerRecordUpdate = body::read(&context.body)?;
-    let (id, base_url, reach) = named(&context);
+    let (id, base_url, reach) = request_target(&context);
     let find = move |tx: &mut Tx<'_>| clr::found_or_deleted(tx, &base_url, &id, &reach);
     let record = context.app.db.read(find).await?;
     record.expect(etag::expected(&context)?)?;
@@ -266,7 +266,7 @@ async fn updated(context: Context) -> Result<Answer> {
 }
 
 async fn deleted(context: Context) -> Result<Answer> {
-    let (id, base_url, reach) = named(&context);
+    let (id, base_url, reach) = request_target(&context);
     let (now, expected) = (context.app.clock.now(), etag::expected(&context)?);
     let delete = move |tx: &mut Tx<'_>| clr::delete(tx, now, &base_url, &id, expected, &reach);
     context.app.db.write(delete).await?;
@@ -275,7 +275,7 @@ async fn deleted(context: Context) -> Result<Answer> {
 
 async fn revoked(context: Context) -> Result<Answer> {
     let reason = context.body_as::<RevocationRequest>()?.reason();
-    let ((id, base_url, reach), now) = (named(&context), context.app.clock.now());
+    let ((id, base_url, reach), now) = (request_target(&context), context.app.clock.now());
     let revoke =
         move |tx: &mut Tx<'_>| clr::revoke(tx, now, &base_url, &id, reason.as_deref(), &reach);
     let record = context.app.db.write(revoke).await?;
@@ -293,7 +293,7 @@ async fn achievements(context: Context) -> Result<Answer> {
 }
 
 async fn versions(context: Context) -> Result<Answer> {
-    let (id, base_url, reach) = named(&context);
+    let (id, base_url, reach) = request_target(&context);
     let found = context.app.db.read(move |tx| clr::versions(tx, &base_url, &id, &reach)).await?;
     let base = format!("{}{}", context.base_url(), context.uri.path().trim_end_matches('/'));
     let versions = found.iter().map(|record| RecordVersion::of(record, &base)).collect();
@@ -308,14 +308,14 @@ async fn version(context: Context) -> Result<Answer> {
         );
         Problem::new(ProblemKind::NotFound, message)
     })?;
-    let (id, base_url, reach) = named(&context);
+    let (id, base_url, reach) = request_target(&context);
     let read = move |tx: &mut Tx<'_>| clr::version(tx, &base_url, &id, number, &reach);
     Ok(answer_of(&context.app.db.read(read).await?))
 }
 
 async fn compiled(context: Context) -> Result<Answer> {
     let signer = signer(&context).await?;
-    let (id, base_url, reach) = named(&context);
+    let (id, base_url, reach) = request_target(&context);
     let (now, issuer) = (context.app.clock.now(), signer.issuer.profile.clone());
     let compile = move |tx: &mut Tx<'_>| clr::compile(tx, now, &base_url, &issuer, &id, &reach);
     let deadline = Duration::from_millis(limits::COURSE_READ_MAX_MS);

@@ -75,7 +75,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
 fn row(badge: &badges::Badge, visitor: &Visitor) -> Row {
     let public = format!("/credentials/{}", badge.id);
     vec![
-        Cell::text(named(&badge.title, t!("Credential"))).to(links::badge(&badge.id)),
+        Cell::text(name_or(&badge.title, t!("Credential"))).to(links::badge(&badge.id)),
         badge.learner.as_ref().map_or_else(|| Cell::missing(&t!("issued elsewhere")), learner),
         Cell::text(&badge.issuer),
         visitor.time(badge.valid_from),
@@ -121,7 +121,7 @@ async fn all_records(context: Context, visitor: Visitor) -> Result<Answer> {
     let rows = found.iter().map(|record| {
         let to = links::learner_record(&record.id);
         vec![
-            Cell::text(named(&record.title, t!("Learner record"))).to(&to),
+            Cell::text(name_or(&record.title, t!("Learner record"))).to(&to),
             record.learner.as_ref().map_or_else(Cell::none, learner),
             Cell::count(record.achievement_count).to(&to),
             visitor.time(record.valid_from),
@@ -140,7 +140,7 @@ async fn all_records(context: Context, visitor: Visitor) -> Result<Answer> {
 }
 
 /// The name of a credential, or the word for a credential without a name.
-fn named(name: &str, otherwise: String) -> String {
+fn name_or(name: &str, otherwise: String) -> String {
     if name.is_empty() { otherwise } else { name.to_owned() }
 }
 
@@ -166,7 +166,7 @@ async fn record(context: Context, visitor: Visitor) -> Result<Answer> {
         .or_else("This record has no achievements.");
     let body = serde_json::to_string_pretty(&found.body).map_err(Problem::internal)?;
     let (frame, facts) =
-        (visitor.frame(named(&found.title, t!("Learner record"))), FactList::new(facts));
+        (visitor.frame(name_or(&found.title, t!("Learner record"))), FactList::new(facts));
     let view = LearnerRecordPage { frame, facts, list, body };
     show_list("achievements", &view.list, &view)
 }
@@ -227,7 +227,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         _ => String::new(),
     };
     show_page(&BadgePage {
-        frame: visitor.frame(named(&title, t!("Credential"))),
+        frame: visitor.frame(name_or(&title, t!("Credential"))),
         learner: learner.map(|learner| (learner.name, links::student(&learner.id))),
         verified: verified(&report),
         revoked: issued
@@ -285,8 +285,8 @@ fn verified(report: &Report) -> VerificationResult {
     let (subject, issuer) = (&credential["credentialSubject"], &credential["issuer"]);
     let issuer_name = [text(&issuer["name"]), text(&issuer["id"])].join(" ").trim().to_owned();
     let mut description = vec![
-        (t!("Name"), named(&screen::title(credential), t!("Credential"))),
-        (t!("Issuer"), named(&issuer_name, text(issuer))),
+        (t!("Name"), name_or(&screen::title(credential), t!("Credential"))),
+        (t!("Issuer"), name_or(&issuer_name, text(issuer))),
         (t!("Criteria"), text(&subject["achievement"]["criteria"]["narrative"])),
         (t!("About the learner"), text(&subject["narrative"])),
         (t!("Valid from"), text(&credential["validFrom"])),

@@ -276,17 +276,17 @@ impl ShownClass<'_> {
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
     fn row(&self, student: &StudentWork) -> Row {
         let to = |cell: Cell| cell.to(self.behind(student));
-        let of = |measure| student.total.of(measure);
-        let time = of(Measure::Active);
-        let pace = of(Measure::Xp) as f64 * 60.0 / (time.max(1) as f64);
+        let sum_of = |measure| student.total.of(measure);
+        let time = sum_of(Measure::Active);
+        let pace = sum_of(Measure::Xp) as f64 * 60.0 / (time.max(1) as f64);
         vec![
             Cell::text(&student.name).to(links::student(&student.id)),
-            to(Cell::thousandths(of(Measure::Xp))),
+            to(Cell::thousandths(sum_of(Measure::Xp))),
             to(Cell::minutes(time)),
             if time > 0 { to(Cell::of(pace, words::number(pace))) } else { Cell::none() },
-            to(Cell::thousandths(of(Measure::TotalQuestions))),
+            to(Cell::thousandths(sum_of(Measure::TotalQuestions))),
             to(accuracy(&student.total)),
-            to(Cell::thousandths(of(Measure::MasteredUnits))),
+            to(Cell::thousandths(sum_of(Measure::MasteredUnits))),
             to(Cell::count(student.active_day_count())),
         ]
     }

@@ -188,7 +188,7 @@ fn file(of: &FileReport, import: &Import) -> ImportedFile {
     ];
     let cell = |(outcome, count): (&str, u64)| {
         let cell = Cell::count(count);
-        match (outcome, import.noted()) {
+        match (outcome, import.outcomes_sha256()) {
             (_, None) => cell,
             (_, _) if count == 0 => cell,
             ("rows", _) => cell.to(links::import_rows(import.id, &of.file, "")),
@@ -204,7 +204,7 @@ async fn rows(context: Context, visitor: Visitor) -> Result<Answer> {
         let message = "the outcomes of this import's rows are not stored on this server";
         Problem::new(ProblemKind::NotFound, message)
     };
-    let digest = import.noted().ok_or_else(missing)?.parse()?;
+    let digest = import.outcomes_sha256().ok_or_else(missing)?.parse()?;
     let (blobs, of) = (context.app.blobs.clone(), import.clone());
     let (file, outcome) = (query.parameter("file").to_owned(), query.parameter("came").to_owned());
     let read = run_blocking(move || {

@@ -175,17 +175,17 @@ fn totals(id: &str, student: &screen::StudentDetails) -> Vec<StudentTotals> {
 }
 
 fn total(subject: String, sums: &MeasureSums, href: String) -> StudentTotals {
-    let of = |measure| words::thousandths(sums.of(measure));
+    let sum_of = |measure| words::thousandths(sums.of(measure));
     let span = |measure| words::span(sums.of(measure) / 1000);
     let (right, answers) = (sums.of(Measure::CorrectQuestions), sums.of(Measure::TotalQuestions));
     StudentTotals {
         subject,
         href,
-        xp: of(Measure::Xp),
-        questions: of(Measure::TotalQuestions),
-        correct: of(Measure::CorrectQuestions),
+        xp: sum_of(Measure::Xp),
+        questions: sum_of(Measure::TotalQuestions),
+        correct: sum_of(Measure::CorrectQuestions),
         accuracy: words::share(right, answers),
-        units: of(Measure::MasteredUnits),
+        units: sum_of(Measure::MasteredUnits),
         active: span(Measure::Active),
         waste: span(Measure::Waste),
     }
@@ -216,7 +216,7 @@ async fn facts(context: Context, visitor: Visitor) -> Result<Answer> {
 fn fact(id: &str, behind: &ContributingEvent, calendar: &Calendar) -> Row {
     let event = &behind.logged.event;
     let href = links::student_event(id, behind.logged.seq);
-    let of = |measure| Cell::thousandths(behind.sums.of(measure)).to(&href);
+    let cell_of = |measure| Cell::thousandths(behind.sums.of(measure)).to(&href);
     let minutes = |measure| Cell::minutes(behind.sums.of(measure)).to(&href);
     let content = event.content();
     let object = &content["object"];
@@ -227,10 +227,10 @@ fn fact(id: &str, behind: &ContributingEvent, calendar: &Calendar) -> Row {
         Cell::text(&behind.subject),
         Cell::text(&behind.app),
         Cell::text(title).to(&href),
-        of(Measure::Xp),
-        of(Measure::TotalQuestions),
-        of(Measure::CorrectQuestions),
-        of(Measure::MasteredUnits),
+        cell_of(Measure::Xp),
+        cell_of(Measure::TotalQuestions),
+        cell_of(Measure::CorrectQuestions),
+        cell_of(Measure::MasteredUnits),
         minutes(Measure::Active),
         minutes(Measure::Waste),
     ]

@@ -45,7 +45,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Credential>(200, "The same award was issued before.")
     };
     vec![
-        get("/badges", [ObCredentialReadonly, CredentialsRead], listed)
+        get("/badges", [ObCredentialReadonly, CredentialsRead], list)
             .of_shared_content()
             .named("listBadges")
             .description("Lists the definitions of badges in the order of creation.")
@@ -141,7 +141,7 @@ async fn deleted(context: Context) -> Result<Answer> {
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
-async fn listed(context: Context) -> Result<Answer> {
+async fn list(context: Context) -> Result<Answer> {
     let slice = super::slice(&context)?;
     let (limit, offset) = (slice.limit, slice.offset);
     let read = move |tx: &mut Tx<'_>| definition::list(tx, limit, offset);
@@ -155,7 +155,7 @@ async fn listed(context: Context) -> Result<Answer> {
 async fn read(context: Context) -> Result<Answer> {
     let id = context.param("id").to_owned();
     let stored: StoredDefinition =
-        context.app.db.read(move |tx| definition::found(tx, &id)).await?;
+        context.app.db.read(move |tx| definition::require(tx, &id)).await?;
     let tag = etag::tag(stored.version);
     Ok(Answer::of(&stored.definition.document).header(header::ETAG, tag))
 }

@@ -131,7 +131,7 @@ async fn page(context: &Context, issued: &IssuedCredential) -> Result<Answer> {
             .map(|creator| party(creator, "url")),
         recipient: recipient(subject),
         criteria: party(&achievement["criteria"], "narrative"),
-        evidence: listed(&credential, "evidence").map(|one| party(&one, "narrative")).collect(),
+        evidence: values_of(&credential, "evidence").map(|one| party(&one, "narrative")).collect(),
         dates: [
             (phrase!("Awarded"), "awardedDate"),
             (phrase!("Valid from"), "validFrom"),
@@ -194,7 +194,7 @@ fn recipient(subject: &Value) -> Vec<(&'static str, String)> {
 }
 
 /// The values of a member that is one value or a list.
-fn listed(object: &Value, name: &str) -> impl Iterator<Item = Value> {
+fn values_of(object: &Value, name: &str) -> impl Iterator<Item = Value> {
     match &object[name] {
         Value::Null => Vec::new(),
         Value::Array(all) => all.clone(),

@@ -45,7 +45,7 @@ pub(super) fn routes() -> Vec<Route> {
     let text = || json!({ "type": "string" });
     vec![
         list_parameters(
-            get("/credentials", [ObCredentialReadonly, CredentialsRead], listed)
+            get("/credentials", [ObCredentialReadonly, CredentialsRead], list)
                 .within_reach()
                 .named("getCredentials")
                 .description("Lists the stored credentials in the order in which they became valid.")
@@ -63,7 +63,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Credential>(200, "The document replaced an older one.")
             .answers_empty(304, "The stored credential is not older, so nothing changed."),
         list_parameters(
-            get("/assertions", [ObCredentialReadonly, CredentialsRead], listed)
+            get("/assertions", [ObCredentialReadonly, CredentialsRead], list)
                 .within_reach()
                 .named("listAssertions")
                 .description("Lists the stored credentials of a student, or of all students.")
@@ -122,7 +122,7 @@ pub(in crate::routes) fn since(context: &Context) -> Result<Option<lyceum_core::
     })
 }
 
-async fn listed(context: Context) -> Result<Answer> {
+async fn list(context: Context) -> Result<Answer> {
     let slice = super::slice(&context)?;
     let page = Page {
         limit: slice.limit,
@@ -213,7 +213,7 @@ pub(in crate::routes) async fn check_own(
 
 async fn read(context: Context) -> Result<Answer> {
     let (id, reach) = (context.param("id").to_owned(), context.reach());
-    let issued = context.app.db.read(move |tx| issued::found(tx, &id, &reach)).await?;
+    let issued = context.app.db.read(move |tx| issued::require(tx, &id, &reach)).await?;
     if wants_jws(&context) {
         return jwt(&context, &issued).await;
     }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::intake::Status;
-use super::stored::{StoredEvent, stored};
+use super::stored::{StoredEvent, stored_event};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::limits;
@@ -99,7 +99,7 @@ struct NumberedEvent {
 /// `GET /caliper/events`
 pub(super) fn list() -> Route {
     let whole = |least: u64| json!({ "type": "integer", "minimum": least });
-    let page = get("/events", Scope::EventsRead, listed)
+    let page = get("/events", Scope::EventsRead, list_events)
         .within_reach()
         .named("listEvents")
         .description("Lists events in the order of their arrival. A corrected event appears once, in its latest version.")
@@ -146,7 +146,7 @@ pub(super) fn job() -> Route {
         .answers::<JobStatus>(200, "The job.")
 }
 
-async fn listed(context: Context) -> Result<Answer> {
+async fn list_events(context: Context) -> Result<Answer> {
     let limit = number(&context, "limit", PAGE_DEFAULT_RECORDS)?;
     let limit = limit.min(PAGE_MAX_RECORDS);
     let offset = number(&context, "offset", 0)?;
@@ -161,7 +161,7 @@ async fn listed(context: Context) -> Result<Answer> {
     };
     let page = context.app.db.scan(deadline, read).await.map_err(too_slow)?;
     let total = u64::try_from(page.total).unwrap_or(0);
-    let events = page.events.into_iter().map(stored).collect();
+    let events = page.events.into_iter().map(stored_event).collect();
     let pagination = Pagination {
         total,
         total_pages: total.div_ceil(limit),
@@ -177,7 +177,7 @@ async fn find(context: Context) -> Result<Answer> {
         Problem::new(ProblemKind::NotFound, format!("there is no event with the id '{id}'"));
     let event = context.app.db.read(move |tx| repository::read(tx, &id, &actors)).await?;
     let event = event.ok_or(unknown)?;
-    Ok(Answer::of(&OneEvent { event: stored(event) }))
+    Ok(Answer::of(&OneEvent { event: stored_event(event) }))
 }
 
 async fn status(context: Context) -> Result<Answer> {

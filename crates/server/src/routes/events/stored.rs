@@ -87,8 +87,8 @@ impl JsonSchema for Entity {
     }
 }
 
-/// The stored event.
-pub(super) fn stored(logged: LoggedEvent) -> StoredEvent {
+/// The event as the API shows it.
+pub(super) fn stored_event(logged: LoggedEvent) -> StoredEvent {
     let mut tree = logged.event.content();
     StoredEvent {
         id: logged.seq,

@@ -22,7 +22,7 @@ use tokio::sync::mpsc::channel;
 use tokio::time::Instant;
 
 use super::log;
-use super::stored::stored;
+use super::stored::stored_event;
 use crate::answer::Answer;
 use crate::auth::{self, Grant, people};
 use crate::context::Context;
@@ -110,7 +110,7 @@ async fn follow_log(
         let mut text = String::new();
         for event in events.into_iter().filter(|event| filter.takes(event)) {
             let id = event.seq;
-            let event = serde_json::to_string(&stored(event)).expect("its keys are texts");
+            let event = serde_json::to_string(&stored_event(event)).expect("its keys are texts");
             let _ = write!(text, "id: {id}\ndata: {event}\n\n");
         }
         if is_idle && !follows && !follow.waits() {

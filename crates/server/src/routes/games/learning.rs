@@ -53,7 +53,7 @@ pub(super) fn routes() -> Vec<Route> {
             ParamPlace::Query,
             "timezone",
             text(),
-            "An IANA time zone; UTC unless said.",
+            "An IANA time zone. The default is UTC.",
         )
     };
     let date = || json!({ "type": "string", "format": "date" });

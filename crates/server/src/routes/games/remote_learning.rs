@@ -61,7 +61,7 @@ async fn stage(
         let (asking, game, student) = (Arc::clone(play), game.clone(), student);
         let known = move |tx: &mut Tx<'_>| {
             let owner = asking.owner(tx, (game.as_deref(), student.as_deref()))?;
-            Ok((once.answered(tx, &owner)?, once.name(&owner)))
+            Ok((once.stored_answer(tx, &owner)?, once.name(&owner)))
         };
         let (answer, name) = play.context.app.db.read(known).await?;
         if let Some(answer) = answer {

@@ -206,7 +206,7 @@ pub(super) async fn set_up(context: Context, other: Arc<RemoteLearning>) -> Resu
     let planning = move |tx: &mut Tx<'_>| {
         play.present(tx)?;
         let game = play.game_or(tx, setup.game_id.as_deref())?;
-        let planned = lms::planned(&game, &setup)?;
+        let planned = lms::plan_integration(&game, &setup)?;
         Ok((game, planned))
     };
     let (game, planned) = db.read(planning).await?;

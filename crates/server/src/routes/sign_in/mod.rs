@@ -276,7 +276,7 @@ mod tests {
     use super::local;
 
     #[test]
-    fn nobody_is_sent_to_another_site() {
+    fn a_redirect_after_sign_in_stays_on_this_site() {
         for path in ["/device", "/device?user_code=BCDF-GHJK", "/console"] {
             assert_eq!(local(path), path);
         }

@@ -41,7 +41,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "false: leave out records that only name the item themselves.",
             )
             .answers::<Coverage>(200, "The records."),
-        get("/alignments", StandardsRead, listed)
+        get("/alignments", StandardsRead, list)
             .within_reach()
             .named("listAlignments")
             .description("Lists alignments in the order in which they were added.")
@@ -113,7 +113,7 @@ fn add(records: &mut Vec<CoveringRecord>, naming: Vec<CoveringRecord>) {
     records.extend(naming.into_iter().filter(|one| !known.contains(&key(one))));
 }
 
-async fn listed(context: Context) -> Result<Answer> {
+async fn list(context: Context) -> Result<Answer> {
     let pairs: Vec<_> = context.query().collect();
     let parameter = |name: &str| {
         let found = pairs.iter().find(|(key, value)| key == name && !value.is_empty());
@@ -145,14 +145,15 @@ async fn added(context: Context) -> Result<Answer> {
 }
 
 async fn covered(context: Context) -> Result<Answer> {
-    let ((kind, id), reach) = (named(&context), context.reach());
+    let ((kind, id), reach) = (kind_and_id(&context), context.reach());
     let found = context.app.db.read(move |tx| covered_items(tx, &kind, &id, &reach)).await?;
     Ok(Answer::of(&found))
 }
 
 async fn set(context: Context) -> Result<Answer> {
     let items = context.body_as::<ItemList>()?.checked()?;
-    let ((kind, id), now, reach) = (named(&context), context.app.clock.now(), context.reach());
+    let ((kind, id), now, reach) =
+        (kind_and_id(&context), context.app.clock.now(), context.reach());
     let work = move |tx: &mut Tx<'_>| {
         alignment::set(tx, now, (&kind, &id), &items, &reach)?;
         covered_items(tx, &kind, &id, &reach)
@@ -161,7 +162,7 @@ async fn set(context: Context) -> Result<Answer> {
 }
 
 async fn removed(context: Context, one: bool) -> Result<Answer> {
-    let ((kind, id), reach) = (named(&context), context.reach());
+    let ((kind, id), reach) = (kind_and_id(&context), context.reach());
     let item = one.then(|| identifier(context.param("item"))).transpose()?;
     let work = move |tx: &mut Tx<'_>| {
         alignment::remove(tx, (&kind, &id.replace('\0', "")), item.as_deref(), &reach)
@@ -170,7 +171,7 @@ async fn removed(context: Context, one: bool) -> Result<Answer> {
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
-fn named(context: &Context) -> (String, String) {
+fn kind_and_id(context: &Context) -> (String, String) {
     (context.param("kind").to_owned(), context.param("id").to_owned())
 }
 

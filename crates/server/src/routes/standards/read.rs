@@ -62,7 +62,7 @@ pub(super) fn routes(version: CaseVersion) -> Vec<Route> {
 }
 
 /// The name of an operation, which must be unique across both versions.
-fn named(name: &str, version: CaseVersion) -> String {
+fn operation_name(name: &str, version: CaseVersion) -> String {
     match version {
         CaseVersion::V1p0 => format!("{name}V1p0"),
         CaseVersion::V1p1 => name.to_owned(),
@@ -70,12 +70,13 @@ fn named(name: &str, version: CaseVersion) -> String {
 }
 
 fn list(version: CaseVersion, class: &'static Class, name: &str) -> Route {
-    let route =
-        get(format!("/{}", class.list), access(), move |context| listed(context, version, class))
-            .named(named(name, version))
-            .description(format!("Lists {}, filtered and ordered.", class.list))
-            .answers_kind(200, "A page.", move || schema::list(class))
-            .with_headers(PAGE_HEADERS);
+    let route = get(format!("/{}", class.list), access(), move |context| {
+        list_records(context, version, class)
+    })
+    .named(operation_name(name, version))
+    .description(format!("Lists {}, filtered and ordered.", class.list))
+    .answers_kind(200, "A page.", move || schema::list(class))
+    .with_headers(PAGE_HEADERS);
     schema::list_parameters(route, class)
 }
 
@@ -86,7 +87,7 @@ fn one(version: CaseVersion, class: &'static Class, find: Find) -> Route {
         let record = context.app.db.read(move |tx| find(tx, &reader, &id)).await?;
         Ok(single(shape, class.name, &record))
     })
-    .named(named(&format!("get{}", class.name), version))
+    .named(operation_name(&format!("get{}", class.name), version))
     .description(format!("Reads one of the {}.", class.list))
     .answers_kind(200, "The record.", move || schema::single(class))
 }
@@ -99,7 +100,7 @@ fn set(version: CaseVersion, class: &'static Class) -> Route {
         let records = context.app.db.read(find).await?;
         Ok(Answer::json(format!("{{\"{}\":{records}}}", class.list)))
     })
-    .named(named(&format!("get{}", class.name), version))
+    .named(operation_name(&format!("get{}", class.name), version))
     .description(format!(
         "Reads one of the {} and its children, as the hierarchy codes say.",
         class.list
@@ -116,7 +117,7 @@ fn item_associations(version: CaseVersion) -> Route {
         let (item, associations) = context.app.db.read(find).await?;
         Ok(Answer::json(format!("{{\"CFItem\":{item},\"CFAssociations\":{associations}}}")))
     })
-    .named(named("getCFItemAssociations", version))
+    .named(operation_name("getCFItemAssociations", version))
     .description("Reads an item and every association that begins or ends at it.")
     .answers_kind(200, "Item and associations.", schema::item_associations)
 }
@@ -139,7 +140,7 @@ fn package(version: CaseVersion) -> Route {
         };
         Ok(Answer::json(context.app.db.scan(PATIENCE, read).await?))
     })
-    .named(named("getCFPackage", version))
+    .named(operation_name("getCFPackage", version))
     .description("Reads a framework with all its records.")
     .answers_kind(200, "The package.", schema::package)
 }
@@ -155,12 +156,16 @@ fn with_groups(version: CaseVersion) -> Route {
              \"structuredContent\":{items}}}}}"
         )))
     })
-    .named(named("getCFPackageWithGroups", version))
+    .named(operation_name("getCFPackageWithGroups", version))
     .description("Reads a framework's items in their tree, children grouped by their type.")
     .answers_kind(200, "The tree.", schema::groups)
 }
 
-async fn listed(context: Context, version: CaseVersion, class: &'static Class) -> Result<Answer> {
+async fn list_records(
+    context: Context,
+    version: CaseVersion,
+    class: &'static Class,
+) -> Result<Answer> {
     let pairs: Vec<_> = context.query().collect();
     let query =
         Query::read(class, pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))?;

@@ -186,7 +186,7 @@ async fn created(context: Context) -> Result<Answer> {
     let create = move |tx: &mut Tx<'_>| repository::create(tx, &package);
     let (outcome, stats) = context.app.db.write(create).await?;
     let at = format!("{}{}/CFPackages/{id}", context.base_url(), base(CaseVersion::V1p1));
-    Ok(stored("stored", &id, stats).status(status(outcome)).header(header::LOCATION, at))
+    Ok(package_answer("stored", &id, stats).status(status(outcome)).header(header::LOCATION, at))
 }
 
 async fn replaced(context: Context) -> Result<Answer> {
@@ -198,10 +198,10 @@ async fn replaced(context: Context) -> Result<Answer> {
         return Err(Problem::invalid("CFDocument.identifier", message));
     }
     let stats = context.app.db.write(move |tx| repository::replace(tx, &package)).await?;
-    Ok(stored("replaced", &id, stats))
+    Ok(package_answer("replaced", &id, stats))
 }
 
-fn stored(verb: &str, id: &str, stats: PackageCounts) -> Answer {
+fn package_answer(verb: &str, id: &str, stats: PackageCounts) -> Answer {
     let message = format!("{verb} the framework with {} items", stats.items);
     let result = PackageResult { document_id: id.to_owned(), stats, success: true };
     Answer::of(&StoredPackage { success: true, message, result })

@@ -147,7 +147,7 @@ fn a_token_without_the_scope_is_refused_before_the_body_is_read() {
 }
 
 #[test]
-fn a_body_that_everybody_may_send_is_small() {
+fn public_routes_accept_only_small_bodies() {
     for (path, route) in readers() {
         if matches!(route.access, Access::Public | Access::Optional(_) | Access::Visitor(_)) {
             let (method, limit) = (&route.method, limit(&route));

@@ -30,6 +30,6 @@ pub(crate) fn bound_key(server: &TestServer, project: &str) -> TestClient {
         maker: None,
     };
     let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
-    let made = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
-    server.anonymous().with_token(made.unwrap().1)
+    let created = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
+    server.anonymous().with_token(created.unwrap().1)
 }

@@ -54,7 +54,7 @@ fn ids(client: &TestClient, path: &str, key: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_list_of_the_roster_holds_what_a_naive_filter_leaves() {
+fn each_list_of_the_roster_agrees_with_a_naive_filter() {
     both(|server| {
         districts(server);
         let all = server.client();
@@ -67,8 +67,12 @@ fn each_list_of_the_roster_holds_what_a_naive_filter_leaves() {
                 let path = format!("{}/{}", collection.kind.service.prefix(), collection.path);
                 let key = collection.kind.many;
                 let seen = whole.seen(collection.kind.one, &reach);
-                let due = ids(&all, &path, key).into_iter().filter(|id| seen.contains(id));
-                assert_eq!(ids(&limited, &path, key), due.collect::<Vec<_>>(), "{path} {roots:?}");
+                let expected = ids(&all, &path, key).into_iter().filter(|id| seen.contains(id));
+                assert_eq!(
+                    ids(&limited, &path, key),
+                    expected.collect::<Vec<_>>(),
+                    "{path} {roots:?}"
+                );
                 lists += 1;
             }
             assert_eq!(lists, kinds::ALL.len() + collections::PARTS.len());
@@ -182,14 +186,14 @@ fn limits_of_clients_keys_and_people_survive_a_restart() {
             let caller = server.anonymous().with_token(token);
             ids(&caller, &format!("{ROSTERING}/users"), "users")
         };
-        let of = |schools: &[&str]| -> Vec<String> {
+        let users_of = |schools: &[&str]| -> Vec<String> {
             let users =
                 |school: &&str| (1..=3).map(|n| format!("{school}-{n}")).collect::<Vec<_>>();
             schools.iter().flat_map(users).collect()
         };
-        assert_eq!(users(&client_token), of(&["d1a", "d1b"]));
-        assert_eq!(users(&key_token), of(&["d2a"]));
-        assert_eq!(users(&sam_token), of(&["d1b"]));
+        assert_eq!(users(&client_token), users_of(&["d1a", "d1b"]));
+        assert_eq!(users(&key_token), users_of(&["d2a"]));
+        assert_eq!(users(&sam_token), users_of(&["d1b"]));
     });
 }
 
@@ -265,9 +269,9 @@ fn bulk_writes_while_a_limit_and_the_tree_change_store_what_the_answers_say() {
             users(&server.client()).into_iter().filter(|id| id.starts_with("n-")).collect();
         assert_eq!(new, stored);
         let limited = limited_client(server, &["d1"]);
-        let mut due = WholeRoster::read(server.db()).seen("user", &near);
-        due.sort();
-        assert_eq!(users(&limited), due);
+        let mut expected = WholeRoster::read(server.db()).seen("user", &near);
+        expected.sort();
+        assert_eq!(users(&limited), expected);
         let report = server.db().read_blocking(|tx| repository::check(tx, |_, _| {})).unwrap();
         assert_eq!(report.faults, Vec::<String>::new());
     });

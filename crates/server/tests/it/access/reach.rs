@@ -111,8 +111,8 @@ fn a_developer_changes_own_games_and_nothing_that_games_share() {
             let item = |slug: &str, game: Option<&str>| json!({ "slug": slug, "displayName": slug, "gameId": game });
             refused("/api/items", &item("comet", Some("planets")));
             refused("/api/items", &item("token", None));
-            let made = owner.post("/api/items").json(&item("oar", Some("rivers"))).send().status;
-            assert!(matches!(made, 200 | 201), "{made}");
+            let created = owner.post("/api/items").json(&item("oar", Some("rivers"))).send().status;
+            assert!(matches!(created, 200 | 201), "{created}");
             let add = |item: &str| json!({ "itemId": item, "qty": 1 });
             refused("/api/inventory/add?userId=ann", &add("rocket"));
             refused("/api/inventory/remove?userId=ann", &add("rocket"));
@@ -120,8 +120,8 @@ fn a_developer_changes_own_games_and_nothing_that_games_share() {
             // Credits belong to no game, so developers cannot give or take them.
             refused("/api/inventory/add?userId=ann", &add("LYCEUM_CREDITS"));
             refused("/api/inventory/remove?userId=ann", &add("LYCEUM_CREDITS"));
-            let made = player(server, &owner, "ann", "rivers");
-            made.post("/api/inventory/add").json(&add("LYCEUM_CREDITS")).expect(403);
+            let created = player(server, &owner, "ann", "rivers");
+            created.post("/api/inventory/add").json(&add("LYCEUM_CREDITS")).expect(403);
             post(&owner, "/api/inventory/add?userId=ann", &add("boat"), 200);
             let levels = owner.put("/api/levels/config").json(&levels).expect(403);
             assert_eq!(code(&levels), "FORBIDDEN");
@@ -144,7 +144,7 @@ fn a_developer_changes_own_games_and_nothing_that_games_share() {
 }
 
 #[test]
-fn acting_in_an_own_game_adds_its_first_players() {
+fn a_score_in_an_own_game_makes_its_player_visible() {
     both(|server| {
         played(server);
         let [grace, key] = owners(server);
@@ -155,7 +155,7 @@ fn acting_in_an_own_game_adds_its_first_players() {
 }
 
 #[test]
-fn names_and_enrollments_are_for_those_who_read_the_roster() {
+fn only_readers_of_the_roster_see_names_and_enrollments() {
     both(|server| {
         let client = played(server);
         let seen = json!({ "id": "ann", "username": "ann" });
@@ -248,7 +248,7 @@ fn a_developer_cannot_widen_access_to_a_player_but_a_school_can() {
 }
 
 #[test]
-fn a_backend_sees_of_strangers_what_they_did_in_its_game() {
+fn a_backend_sees_of_other_users_only_their_actions_in_its_game() {
     let demo = Player { user: "demo".to_owned(), game: String::new() };
     let setup = Setup { sandbox: Some((demo, true)), ..Setup::default() };
     both_as(&setup, |server| {
@@ -285,7 +285,7 @@ fn a_backend_sees_of_strangers_what_they_did_in_its_game() {
 }
 
 #[test]
-fn a_token_ends_when_its_maker_leaves_the_project() {
+fn a_token_ends_when_its_creator_leaves_the_project() {
     both(|server| {
         played(server);
         let [grace, _] = owners(server);
@@ -301,7 +301,7 @@ fn a_token_ends_when_its_maker_leaves_the_project() {
 }
 
 #[test]
-fn a_game_token_opens_no_more_than_the_developer_who_made_it_may_see() {
+fn a_game_token_has_no_more_access_than_the_developer_who_created_it() {
     both(|server| {
         let client = played(server);
         let by_client = player(server, &client, "ann", "rivers");

@@ -242,9 +242,12 @@ fn compare_lists(server: &TestServer, all: &TestClient, limited: &TestClient) {
             roster.record(kind, id).is_some_and(|record| roster.sees(&reach, kind, record))
         };
         let whole = list(all);
-        let due: Vec<Value> = whole.iter().filter(|item| is_seen(item)).cloned().collect();
-        assert!(!due.is_empty() && due.len() < whole.len(), "{path} has items of both districts");
-        assert_eq!(list(limited), due, "{path}");
+        let expected: Vec<Value> = whole.iter().filter(|item| is_seen(item)).cloned().collect();
+        assert!(
+            !expected.is_empty() && expected.len() < whole.len(),
+            "{path} has items of both districts"
+        );
+        assert_eq!(list(limited), expected, "{path}");
     }
     let page = get(limited, "/caliper/events?limit=1");
     assert_eq!(page["pagination"]["total"], 1, "{page}");

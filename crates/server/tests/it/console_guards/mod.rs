@@ -87,7 +87,7 @@ impl Place {
         self.call(&client, cookie).form(&[("token", token)]).header(site.0, site.1).send()
     }
 
-    fn told(&self) -> String {
+    fn method_and_path(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
 }
@@ -105,7 +105,7 @@ fn token(cookie: &str) -> String {
 }
 
 #[test]
-fn nobody_and_the_wrong_role_get_nothing() {
+fn pages_are_refused_without_a_session_and_with_the_wrong_role() {
     both(|server| {
         let planted = plant(server);
         let mut people = vec![];
@@ -116,15 +116,15 @@ fn nobody_and_the_wrong_role_get_nothing() {
         }
         let before = changes(server);
         for place in places(&planted) {
-            let told = place.told();
+            let request = place.method_and_path();
             for cookie in ["", "lyceum=lw_planted"] {
                 let client = server.anonymous();
                 let call = place.call(&client, cookie);
                 let call = if place.is_form() { call.form(&[("token", "forged")]) } else { call };
                 let reply = call.send();
-                assert_eq!(reply.status, 303, "{told} signed out");
+                assert_eq!(reply.status, 303, "{request} signed out");
                 let to = reply.header("location");
-                assert!(to.starts_with("/sign-in?next=%2Fconsole"), "{told}: {to}");
+                assert!(to.starts_with("/sign-in?next=%2Fconsole"), "{request}: {to}");
             }
             for (role, cookie) in &people {
                 if place.screen.is_for(role.name()) {
@@ -135,10 +135,10 @@ fn nobody_and_the_wrong_role_get_nothing() {
                     false => place.call(&server.anonymous(), cookie).send(),
                 };
                 let page = reply.text();
-                assert_eq!(reply.status, 403, "{told} as {role}: {page}");
+                assert_eq!(reply.status, 403, "{request} as {role}: {page}");
                 assert!(
                     page.contains(place.screen.name) && page.contains("administrator"),
-                    "{told}: {page}"
+                    "{request}: {page}"
                 );
             }
         }
@@ -147,7 +147,7 @@ fn nobody_and_the_wrong_role_get_nothing() {
 }
 
 #[test]
-fn forms_that_no_page_of_this_session_sent_change_nothing() {
+fn forged_forms_change_nothing() {
     both(|server| {
         let planted = plant(server);
         person(server, "eve@example.org", "Eve", Role::Administrator);
@@ -165,7 +165,7 @@ fn forms_that_no_page_of_this_session_sent_change_nothing() {
         let before = changes(server);
         let forms: Vec<Place> = places(&planted).into_iter().filter(Place::is_form).collect();
         for form in &forms {
-            let told = form.told();
+            let request = form.method_and_path();
             for (what, forged) in [
                 ("missing", ""),
                 ("made up", "forged"),
@@ -173,7 +173,7 @@ fn forms_that_no_page_of_this_session_sent_change_nothing() {
                 ("of before", &*token(&former)),
             ] {
                 let reply = form.send(server, &ada, forged, OWN);
-                assert_eq!(reply.status, 403, "{told} with a token that is {what}");
+                assert_eq!(reply.status, 403, "{request} with a token that is {what}");
             }
             let sites = [
                 ("sec-fetch-site", "cross-site"),
@@ -183,32 +183,36 @@ fn forms_that_no_page_of_this_session_sent_change_nothing() {
             ];
             for site in sites {
                 let reply = form.send(server, &ada, &own, site);
-                assert_eq!(reply.status, 403, "{told} from {site:?}");
+                assert_eq!(reply.status, 403, "{request} from {site:?}");
             }
             assert_eq!(
                 form.send(server, &former, &token(&former), OWN).status,
                 303,
-                "{told} after the end"
+                "{request} after the end"
             );
             let in_query = format!("{}?token={own}", form.path);
             let reply = server.anonymous().post(&in_query).form(&[]).header("cookie", &ada).send();
-            assert_eq!(reply.status, 403, "{told} with the token in its address");
+            assert_eq!(reply.status, 403, "{request} with the token in its address");
             // Forms are not answered to GET, because a link could send it.
             let link = server.anonymous().get(&in_query).header("cookie", &ada).send();
-            assert!(matches!(link.status, 200 | 404 | 405 | 409), "{told} by a link");
+            assert!(matches!(link.status, 200 | 404 | 405 | 409), "{request} by a link");
         }
         assert_eq!(changes(server), before, "nothing was changed");
         // The same forms succeed with their token, so the token was the reason of the refusal.
         for form in &forms {
             let status = form.send(server, &ada, &own, OWN).status;
-            assert!(status != 403 && status < 500, "{} with its token: {status}", form.told());
+            assert!(
+                status != 403 && status < 500,
+                "{} with its token: {status}",
+                form.method_and_path()
+            );
         }
         assert!(changes(server) > before, "some of them changed something");
     });
 }
 
 #[test]
-fn names_are_text_and_nothing_stands_inline() {
+fn names_are_escaped_and_pages_have_no_inline_scripts() {
     both(|server| {
         let planted = plant(server);
         // Her own name is on every page.
@@ -263,7 +267,7 @@ fn encoded() -> String {
 }
 
 #[test]
-fn signing_in_takes_over_no_session_and_gives_none_away() {
+fn a_sign_in_never_reuses_a_session() {
     both(|server| {
         person(server, ADA, "Ada", Role::Administrator);
         person(server, "eve@example.org", "Eve", Role::Developer);
@@ -292,7 +296,7 @@ fn signing_in_takes_over_no_session_and_gives_none_away() {
 }
 
 #[test]
-fn nobody_rises_above_their_role() {
+fn nobody_creates_keys_or_accounts_above_their_own_role() {
     both(|server| {
         let planted = plant(server);
         person(server, "dev@example.org", "Dev", Role::Developer);

@@ -93,8 +93,8 @@ fn students(server: &TestServer, planted: &mut Planted) {
 fn keys(server: &TestServer, planted: &mut Planted) {
     let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
     let new = NewApiKey { name: EVIL.into(), role: Role::Guide, project: None, maker: None };
-    let made = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
-    planted.params.insert("/keys/api/{key}", made.unwrap().0.id);
+    let created = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
+    planted.params.insert("/keys/api/{key}", created.unwrap().0.id);
     planted.shown_on.extend(["/keys", "/keys/api/{key}"]);
 }
 

@@ -73,7 +73,9 @@ fn pages_that_do_not_exist_are_refused_in_spanish() {
                     .into(),
             };
             for answer in answers {
-                english.extend(problem(&answer).map(|text| format!("{}: {text}", place.told())));
+                english.extend(
+                    problem(&answer).map(|text| format!("{}: {text}", place.method_and_path())),
+                );
             }
         }
         assert!(english.is_empty(), "these problems have no Spanish text: {english:#?}");

@@ -111,8 +111,8 @@ fn players_of_the_own_district() {
             ("/api/games/rivers/leaderboard?limit=100", "userId"),
         ] {
             let own = texts(&get(&limited, path), name);
-            let due = users_within(server, texts(&get(&all, path), name));
-            assert_eq!(own, due, "{path}");
+            let expected = users_within(server, texts(&get(&all, path), name));
+            assert_eq!(own, expected, "{path}");
             assert!(own.contains(&format!("{NEAR}-ann")), "{path}");
         }
         let (far, near) = (format!("{FAR}-ann"), format!("{NEAR}-ann"));
@@ -175,10 +175,11 @@ fn standards_content_and_projects_are_shared_or_belong_to_members() {
         let seen = WholeRoster::read(server.db()).seen("course", &near());
         let coverage = format!("/ims/case/v1p1/CFItems/{}/coverage", case::item(2));
         for (path, key) in [("/ims/case/v1p1/alignments", "alignments"), (&*coverage, "coverage")] {
-            let due = texts(&get(&all, path)[key], "id");
-            let due: BTreeSet<String> = due.into_iter().filter(|id| seen.contains(id)).collect();
-            assert_eq!(texts(&get(&limited, path)[key], "id"), due, "{path}");
-            assert_eq!(due.len(), 2, "{path}: two courses of the district");
+            let expected = texts(&get(&all, path)[key], "id");
+            let expected: BTreeSet<String> =
+                expected.into_iter().filter(|id| seen.contains(id)).collect();
+            assert_eq!(texts(&get(&limited, path)[key], "id"), expected, "{path}");
+            assert_eq!(expected.len(), 2, "{path}: two courses of the district");
         }
         let aligned = |word: &str| format!("/ims/case/v1p1/alignments/course/{word}-course");
         assert_eq!(limited.get(&aligned(FAR)).send().status, 404);

@@ -57,7 +57,7 @@ fn screens_with(pages: &BTreeMap<String, String>, word: &str) -> BTreeSet<String
 }
 
 #[test]
-fn no_page_of_the_console_has_a_name_from_outside() {
+fn no_page_of_the_console_shows_a_name_outside_of_the_reach() {
     both(|server| {
         plant(server);
         let far = [FAR];
@@ -65,11 +65,11 @@ fn no_page_of_the_console_has_a_name_from_outside() {
         let teacher = Reach::ClassesOf(format!("{NEAR}-teacher"));
         let all =
             crawl(server, &limited_person(server, "all@x.test", Role::Guide, &Reach::Everything));
-        let due: BTreeSet<String> = ["today", "students", "classes", "courses", "badges"]
+        let expected: BTreeSet<String> = ["today", "students", "classes", "courses", "badges"]
             .map(|name| format!("console/{name}"))
             .into();
         let learning: BTreeSet<String> =
-            due.iter().filter(|name| !name.ends_with("today")).cloned().collect();
+            expected.iter().filter(|name| !name.ends_with("today")).cloned().collect();
         for word in [FAR, NEAR, NEXT] {
             assert!(screens_with(&all, word).is_superset(&learning), "{word} is on all screens");
         }
@@ -86,7 +86,7 @@ fn no_page_of_the_console_has_a_name_from_outside() {
             }
             assert!(screens_with(&pages, NEAR).is_superset(&learning), "{email}");
             let screens: BTreeSet<String> = screens_with(&pages, "<main");
-            assert!(screens.is_superset(&due), "{email}: {screens:?}");
+            assert!(screens.is_superset(&expected), "{email}: {screens:?}");
         }
         let org = limited_person(server, "count@x.test", Role::Guide, &near());
         let home = open(server, &org, "/console").text();
@@ -95,7 +95,7 @@ fn no_page_of_the_console_has_a_name_from_outside() {
 }
 
 #[test]
-fn a_page_of_somebody_outside_is_answered_like_one_of_nobody() {
+fn a_page_of_a_person_outside_of_the_reach_is_like_one_that_does_not_exist() {
     both(|server| {
         plant(server);
         let client = server.client();
@@ -228,7 +228,7 @@ fn a_search_finds_only_what_lies_within_the_reach() {
 }
 
 #[test]
-fn open_pages_of_today_are_told_of_students_within_the_reach() {
+fn open_pages_of_today_are_updated_only_for_students_within_the_reach() {
     both(|server| {
         plant(server);
         let reaches = [Reach::Everything, near(), Reach::ClassesOf(format!("{NEXT}-teacher"))];

@@ -171,14 +171,14 @@ fn is_for_guides(route: &Route) -> bool {
 
 #[test]
 fn each_page_and_form_of_a_guide_has_a_row() {
-    let mut due = BTreeSet::new();
+    let mut expected = BTreeSet::new();
     for area in routes::all() {
         for route in area.routes.iter().filter(|route| route.screen.is_some()) {
             let name = format!("{} {}", route.method, route.path);
             let names_something = route.path.contains('{') || route.method == "POST";
             let is_served = route.limited_callers != LimitedCallers::Refused;
             if is_for_guides(route) && names_something && is_served {
-                due.insert(name);
+                expected.insert(name);
             }
         }
     }
@@ -186,24 +186,24 @@ fn each_page_and_form_of_a_guide_has_a_row() {
     // Lists take the id of a class as a parameter.
     rows.retain(|route| !["GET /today", "GET /students"].contains(&route.as_str()));
     rows.extend(OF_NO_CLASS.map(str::to_owned));
-    assert_eq!(rows, due);
+    assert_eq!(rows, expected);
 }
 
 #[test]
 fn each_route_about_classes_has_a_row() {
-    let mut due = BTreeSet::new();
+    let mut expected = BTreeSet::new();
     for area in routes::all().into_iter().filter(|area| area.name == "games") {
         for route in area.routes {
             let is_named = ["{classId}", "/users/{userId}"]
                 .iter()
                 .any(|part| route.path.contains(part) && !route.path.ends_with("/scores"));
             if is_named && is_for_guides(&route) {
-                due.insert(route.name.into_owned());
+                expected.insert(route.name.into_owned());
             }
         }
     }
     let rows: BTreeSet<String> = REQUESTS.iter().map(|(name, ..)| (*name).to_owned()).collect();
-    assert_eq!(rows, due);
+    assert_eq!(rows, expected);
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn make(server: &TestServer, link: &str, email: &str, password: &str) -> Reply {
 }
 
 #[test]
-fn the_link_makes_one_administrator_and_then_nobody() {
+fn the_first_link_creates_one_administrator_and_no_other() {
     both(|server| {
         let link = link(server);
         let page = server.anonymous().get("/sign-in").expect(200).text();
@@ -56,11 +56,11 @@ fn the_link_makes_one_administrator_and_then_nobody() {
         server.anonymous().post("/first").form(&forged).expect(403);
         server.restart();
 
-        let made = make(server, &link, "ada@example.org", PASSWORD);
-        assert_eq!(made.status, 303, "{}", made.text());
-        let told: serde_json::Value = me(server, &cookie(&made)).json();
+        let created = make(server, &link, "ada@example.org", PASSWORD);
+        assert_eq!(created.status, 303, "{}", created.text());
+        let response: serde_json::Value = me(server, &cookie(&created)).json();
         assert_eq!(
-            (&told["email"], &told["role"]),
+            (&response["email"], &response["role"]),
             (&json!("ada@example.org"), &json!("administrator"))
         );
         let log =
@@ -77,7 +77,7 @@ fn the_link_makes_one_administrator_and_then_nobody() {
 }
 
 #[test]
-fn another_link_makes_nobody() {
+fn another_link_creates_no_administrator() {
     both(|server| {
         server.anonymous().get("/first").expect(404);
         server.anonymous().get("/first?link=%22%3E%3Cimg%3E").expect(404);

@@ -11,7 +11,7 @@ use crate::game_tokens::{player, playground};
 /// An API key for the project, created by the person with this e-mail address.
 fn key_of(server: &TestServer, email: &str, name: &str, project: Option<&str>) -> TestClient {
     let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
-    let made = server.db().write_blocking(|tx| {
+    let created = server.db().write_blocking(|tx| {
         let new = NewApiKey {
             name: name.to_owned(),
             role: Role::Developer,
@@ -20,7 +20,7 @@ fn key_of(server: &TestServer, email: &str, name: &str, project: Option<&str>) -
         };
         api_key::create(tx, now, environment, &new)
     });
-    server.anonymous().with_token(made.unwrap().1)
+    server.anonymous().with_token(created.unwrap().1)
 }
 
 fn stopped(server: &TestServer) -> Vec<String> {
@@ -29,7 +29,7 @@ fn stopped(server: &TestServer) -> Vec<String> {
 }
 
 #[test]
-fn a_key_stops_when_its_maker_may_not_change_the_project_any_more() {
+fn a_key_ends_when_its_creator_may_no_longer_change_the_project() {
     both(|server| {
         let client = playground(server);
         for (email, role) in

@@ -38,8 +38,8 @@ fn ada(server: &TestServer) {
 pub(crate) fn key(server: &TestServer, name: &str, role: Role, environment: Environment) -> String {
     let new = NewApiKey { name: name.to_owned(), role, project: None, maker: None };
     let now = server.setup().clock.now();
-    let made = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
-    made.unwrap().1
+    let created = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
+    created.unwrap().1
 }
 
 fn try_sign_in(client: &TestClient, email: &str, password: &str) -> Reply {
@@ -82,13 +82,13 @@ pub(crate) fn form_token(page: &Reply) -> String {
 }
 
 #[test]
-fn a_session_begins_lasts_over_a_restart_and_ends() {
+fn a_session_survives_a_restart_and_ends_with_sign_out() {
     both(|server| {
         ada(server);
         let reply = try_sign_in(&server.anonymous(), " ADA@example.org", PASSWORD);
-        let told: Value = reply.json();
+        let response: Value = reply.json();
         assert_eq!(
-            (&told["email"], &told["role"]),
+            (&response["email"], &response["role"]),
             (&json!("ada@example.org"), &json!("administrator"))
         );
         assert_eq!(reply.header("cache-control"), "no-store");
@@ -97,9 +97,9 @@ fn a_session_begins_lasts_over_a_restart_and_ends() {
         assert!(set.ends_with("; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax"), "{set}");
         let cookie = cookie(&reply);
         server.restart();
-        let told: Value = me(server, &cookie).json();
+        let response: Value = me(server, &cookie).json();
         assert_eq!(
-            (&told["kind"], &told["name"], &told["environment"]),
+            (&response["kind"], &response["name"], &response["environment"]),
             (&json!("person"), &json!("Ada"), &json!("production"))
         );
         // A session is not a bearer token, and works only on routes for browsers.
@@ -122,7 +122,7 @@ fn a_session_begins_lasts_over_a_restart_and_ends() {
 }
 
 #[test]
-fn cookies_are_bound_to_the_host_where_it_is_reached_by_https() {
+fn cookies_are_bound_to_the_host_if_it_uses_https() {
     let mut setup = Setup::default();
     setup.config.server.public_url = Some("https://lyceum.test".to_owned());
     both_as(&setup, |server| {
@@ -137,7 +137,7 @@ fn cookies_are_bound_to_the_host_where_it_is_reached_by_https() {
 }
 
 #[test]
-fn a_session_that_somebody_planted_or_left_is_not_taken_over() {
+fn a_planted_or_abandoned_session_is_not_reused() {
     both(|server| {
         ada(server);
         let sign_in = |cookie: &str| {
@@ -155,7 +155,7 @@ fn a_session_that_somebody_planted_or_left_is_not_taken_over() {
 }
 
 #[test]
-fn sessions_end_when_nobody_uses_them_and_at_last() {
+fn sessions_end_when_idle_and_at_their_maximum_age() {
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Setup::default() };
     both_as(&setup, |server| {
@@ -176,7 +176,7 @@ fn sessions_end_when_nobody_uses_them_and_at_last() {
 }
 
 #[test]
-fn guessing_is_slowed_down_and_tells_nothing() {
+fn guessing_passwords_is_limited_and_reveals_nothing() {
     both(|server| {
         ada(server);
         let client = server.anonymous();
@@ -204,7 +204,7 @@ fn guessing_is_slowed_down_and_tells_nothing() {
 }
 
 #[test]
-fn the_page_says_how_the_first_account_is_made_and_then_signs_in() {
+fn the_sign_in_page_explains_how_to_create_the_first_account() {
     both(|server| {
         let page = server.anonymous().get("/sign-in").expect(200);
         assert!(page.text().contains("lyceum admin user create"), "{}", page.text());
@@ -354,7 +354,7 @@ fn links_that_do_not_work_are_counted() {
 }
 
 #[test]
-fn a_disabled_person_is_out_at_once() {
+fn a_disabled_person_is_signed_out_at_once() {
     both(|server| {
         ada(server);
         person(server, "grace@example.org", "Grace", Role::Guide);

@@ -28,19 +28,19 @@ fn decide(server: &TestServer, cookie: &str, code: &str, decision: &str) -> Repl
 }
 
 #[test]
-fn a_program_is_let_in_by_its_code() {
+fn a_program_signs_in_with_a_device_code() {
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Setup::default() };
     both_as(&setup, |server| {
         person(server, "grace@example.org", "Grace", Role::Developer);
         let cookie = signed_in(server, "grace@example.org");
-        let asked = ask(server);
-        assert_eq!(asked.header("cache-control"), "no-store");
-        let asked: Value = asked.json();
-        let text = |name: &str| asked[name].as_str().unwrap().to_owned();
+        let request = ask(server);
+        assert_eq!(request.header("cache-control"), "no-store");
+        let request: Value = request.json();
+        let text = |name: &str| request[name].as_str().unwrap().to_owned();
         let (device_code, user_code) = (text("device_code"), text("user_code"));
         assert_eq!(
-            (user_code.len(), &asked["interval"], &asked["expires_in"]),
+            (user_code.len(), &request["interval"], &request["expires_in"]),
             (9, &json!(2), &json!(600))
         );
         let base = server.setup().config.public_url();
@@ -67,11 +67,11 @@ fn a_program_is_let_in_by_its_code() {
         );
         clock.advance_milliseconds(60_000);
         server.restart();
-        let (status, told) = poll(server, &device_code);
-        assert_eq!((status, &told["token_type"]), (200, &json!("Bearer")));
-        assert_eq!(told["expires_in"], limits::TOKEN_SESSION_LIFETIME_S);
-        assert!(told["scope"].as_str().unwrap().contains("lyceum/games.write"));
-        let client = server.anonymous().with_token(told["access_token"].as_str().unwrap());
+        let (status, response) = poll(server, &device_code);
+        assert_eq!((status, &response["token_type"]), (200, &json!("Bearer")));
+        assert_eq!(response["expires_in"], limits::TOKEN_SESSION_LIFETIME_S);
+        assert!(response["scope"].as_str().unwrap().contains("lyceum/games.write"));
+        let client = server.anonymous().with_token(response["access_token"].as_str().unwrap());
         assert_eq!(
             client.get("/api/auth/me").expect(200).json::<Value>()["email"],
             "grace@example.org"
@@ -89,21 +89,21 @@ fn a_program_is_let_in_by_its_code() {
 }
 
 #[test]
-fn a_program_is_refused_too_late_or_unknown() {
+fn a_program_with_an_expired_or_unknown_code_is_refused() {
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let setup = Setup { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Setup::default() };
     both_as(&setup, |server| {
         ada(server);
         let cookie = signed_in(server, "ada@example.org");
-        let asked = || {
-            let asked: Value = ask(server).json();
-            let text = |name: &str| asked[name].as_str().unwrap().to_owned();
+        let request = || {
+            let request: Value = ask(server).json();
+            let text = |name: &str| request[name].as_str().unwrap().to_owned();
             (text("device_code"), text("user_code"))
         };
-        let (device_code, user_code) = asked();
+        let (device_code, user_code) = request();
         assert!(decide(server, &cookie, &user_code, "deny").text().contains("Access denied"));
         assert_eq!(poll(server, &device_code), (400, json!("access_denied")));
-        let (device_code, _) = asked();
+        let (device_code, _) = request();
         clock.advance_milliseconds(limits::DEVICE_CODE_LIFETIME_S * 1000);
         assert_eq!(poll(server, &device_code), (400, json!("expired_token")));
         assert_eq!(poll(server, "nothing"), (400, json!("invalid_grant")));
@@ -150,7 +150,7 @@ fn codes_for_programs_are_counted_by_subscriber() {
 }
 
 #[test]
-fn a_key_opens_what_its_role_opens_on_servers_of_its_environment() {
+fn a_key_has_the_access_of_its_role_on_servers_of_its_environment() {
     both(|server| {
         let admin = key(server, "admin", Role::Administrator, Environment::Production);
         let developer = key(server, "ci", Role::Developer, Environment::Production);
@@ -163,9 +163,9 @@ fn a_key_opens_what_its_role_opens_on_servers_of_its_environment() {
         assert!(refused.contains("lyceum admin key create"), "{refused}");
         assert!(!refused.contains("/oauth2/token"), "{refused}");
         let client = server.anonymous().with_token(&developer);
-        let told: Value = client.get("/api/auth/me").expect(200).json();
+        let response: Value = client.get("/api/auth/me").expect(200).json();
         assert_eq!(
-            (&told["kind"], &told["name"], &told["role"]),
+            (&response["kind"], &response["name"], &response["role"]),
             (&json!("key"), &json!("ci"), &json!("developer"))
         );
         client.post("/api/auth/sign-out").expect(409);
@@ -181,14 +181,14 @@ fn a_key_opens_what_its_role_opens_on_servers_of_its_environment() {
 }
 
 #[test]
-fn tokens_of_people_end_at_the_border_of_their_environment() {
+fn tokens_of_people_are_refused_in_other_environments() {
     both(|server| {
         ada(server);
-        let asked: Value = ask(server).json();
-        let text = |name: &str| asked[name].as_str().unwrap().to_owned();
+        let request: Value = ask(server).json();
+        let text = |name: &str| request[name].as_str().unwrap().to_owned();
         decide(server, &signed_in(server, "ada@example.org"), &text("user_code"), "approve");
-        let (_, told) = poll(server, &text("device_code"));
-        let token = told["access_token"].as_str().unwrap();
+        let (_, response) = poll(server, &text("device_code"));
+        let token = response["access_token"].as_str().unwrap();
         // A server of another environment accepts neither the token nor the session, even with the same data.
         let mut setup = server.setup().clone();
         setup.config.server.env = Environment::Staging;
@@ -216,12 +216,12 @@ fn tokens_of_people_end_at_the_border_of_their_environment() {
 }
 
 #[test]
-fn a_new_password_ends_what_was_let_in_before_it() {
+fn a_new_password_ends_earlier_sessions_and_tokens() {
     both(|server| {
         person(server, "grace@example.org", "Grace", Role::Developer);
         let cookie = signed_in(server, "grace@example.org");
-        let asked: Value = ask(server).json();
-        let text = |name: &str| asked[name].as_str().unwrap().to_owned();
+        let request: Value = ask(server).json();
+        let text = |name: &str| request[name].as_str().unwrap().to_owned();
         decide(server, &cookie, &text("user_code"), "approve");
         let now = server.setup().clock.now();
         let hash = password::hash("a new password");
@@ -240,7 +240,7 @@ fn a_new_password_ends_what_was_let_in_before_it() {
 }
 
 #[test]
-fn codes_are_guessed_a_few_times_and_no_more() {
+fn guesses_of_device_codes_are_limited() {
     both(|server| {
         ada(server);
         let cookie = signed_in(server, "ada@example.org");
@@ -254,7 +254,7 @@ fn codes_are_guessed_a_few_times_and_no_more() {
         for _ in 0..GUESSES_DEVICE_CODE_COUNT {
             assert_eq!(guess("BCDF-GHJK"), 404);
         }
-        let asked: Value = ask(server).json();
-        assert_eq!(guess(asked["user_code"].as_str().unwrap()), 429);
+        let request: Value = ask(server).json();
+        assert_eq!(guess(request["user_code"].as_str().unwrap()), 429);
     });
 }

@@ -78,7 +78,7 @@ fn assert_is_signed(message: &ReceivedMessage) {
 }
 
 #[test]
-fn filters_and_sensors_choose_what_arrives() {
+fn filters_and_sensors_select_the_deliveries() {
     both_as(&setup(), |server| {
         let receiver = Receiver::start(|_| 200);
         let client = server.client();
@@ -162,7 +162,7 @@ fn send_event(client: &lyceum_testkit::client::TestClient, sensor: &str, number:
 }
 
 #[test]
-fn nothing_is_written_for_topics_that_no_active_webhook_wants() {
+fn topics_without_an_active_webhook_are_not_written() {
     both_as(&setup(), |server| {
         let client = server.client();
         let rows = |server: &lyceum_testkit::server::TestServer| {

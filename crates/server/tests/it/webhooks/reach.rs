@@ -56,7 +56,7 @@ fn sees(whole: &WholeRoster, reach: &Reach, message: &ReceivedMessage) -> bool {
 }
 
 #[test]
-fn each_webhook_receives_what_a_naive_filter_leaves() {
+fn the_deliveries_of_each_webhook_agree_with_a_naive_filter() {
     both_as(&setup(), |server| {
         let mut random = RandomStream::seeded(11);
         let receiver = Receiver::start(|_| 200);
@@ -98,12 +98,12 @@ fn each_webhook_receives_what_a_naive_filter_leaves() {
             let count = ids("/all", &|_| true).len();
             assert!(count > 100, "{count} messages");
             for (number, reach) in reaches.iter().enumerate() {
-                let due = ids("/all", &|message| sees(&whole, reach, message));
-                assert_eq!(ids(&format!("/{number}"), &|_| true), due, "{round} {reach:?}");
+                let expected = ids("/all", &|message| sees(&whole, reach, message));
+                assert_eq!(ids(&format!("/{number}"), &|_| true), expected, "{round} {reach:?}");
                 assert!(
-                    !due.is_empty() && due.len() < count,
+                    !expected.is_empty() && expected.len() < count,
                     "{reach:?}: {} of {count}",
-                    due.len()
+                    expected.len()
                 );
             }
         }
@@ -111,7 +111,7 @@ fn each_webhook_receives_what_a_naive_filter_leaves() {
 }
 
 #[test]
-fn waiting_deliveries_and_replays_obey_the_reach_of_the_moment() {
+fn waiting_deliveries_and_replays_use_the_current_reach() {
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let mut setup = setup();
     setup.clock = clock.clone();
@@ -184,8 +184,9 @@ fn webhooks_of_disabled_people_and_revoked_keys_receive_nothing() {
                 maker: None,
             };
             let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
-            let made = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
-            server.anonymous().with_token(made.unwrap().1)
+            let created =
+                server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
+            server.anonymous().with_token(created.unwrap().1)
         };
         for (client, path) in
             [(&ada, "/ada"), (&eve, "/eve"), (&key("first"), "/first"), (&key("second"), "/second")]
@@ -225,7 +226,7 @@ fn wait_for(receiver: &Receiver, path: &str, (topic, object): (&str, &str)) {
 }
 
 #[test]
-fn events_badges_attempts_and_erasures_reach_those_who_see_the_person() {
+fn only_webhooks_that_see_the_person_get_events_badges_attempts_and_erasures() {
     both_as(&setup(), |server| {
         let receiver = Receiver::start(|_| 200);
         let all = server.client();

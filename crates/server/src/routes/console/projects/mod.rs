@@ -47,7 +47,7 @@ pub(super) fn routes() -> Vec<Route> {
         page("/projects/{slug}/bucket/object", screen, bucket::one),
         page("/projects/{slug}/bucket/download", screen, bucket::download),
         action("/projects/{slug}/bucket/delete", screen, bucket::deleted),
-        page("/projects/{slug}/promote", screen, promote::planned),
+        page("/projects/{slug}/promote", screen, promote::show_plan),
         action("/projects/{slug}/promote", screen, promote::promote),
         page("/projects/{slug}/diff", screen, diff),
         page("/projects/{slug}/secrets", screen, secrets),

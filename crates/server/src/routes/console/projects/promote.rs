@@ -79,7 +79,7 @@ fn losses(plan: &Plan) -> &[String] {
     plan.database.as_ref().map_or(&[], |change| &change.losses)
 }
 
-pub(super) async fn planned(context: Context, visitor: Visitor) -> Result<Answer> {
+pub(super) async fn show_plan(context: Context, visitor: Visitor) -> Result<Answer> {
     let (slug, PlannedPromotion { production, state, plan, version, lacking }) =
         plan(&context, &visitor).await?;
     let changes = match plan.action {
