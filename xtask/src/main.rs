@@ -34,8 +34,8 @@ Usage: cargo xtask COMMAND
         [--faults A,B] [--json FILE]  recovery times and lost writes; repeats all faults for N minutes; needs root
   screenshots                         take pictures of all pages in target/screenshots
   simulate                            compute the load that 1, 3 and 10 nodes serve; draws docs/pictures/scale.svg
-  bench SUBJECT [ARGS]                measure roster, events, qti, adaptive, credentials, standards, sandbox, hosting or
-                                      growth; `all` measures each of them and writes docs/benchmarks.md";
+  bench SUBJECT [ARGS]                measure roster, events, qti, adaptive, credentials, standards, console,
+                                      sandbox, hosting or growth; `all` measures each of them and writes docs/benchmarks.md";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

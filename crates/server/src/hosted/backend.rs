@@ -149,7 +149,8 @@ async fn install(app: &App, engine: &Engine, (kept, key): (&Deployment, &str)) -
     let _installing = app.hosted.installing.lock().await;
     let slug = kept.slug.as_str();
     // Another version may be served by now.
-    let served = if key == slug { Some(super::require_served_version(app, slug).await?) } else { None };
+    let served =
+        if key == slug { Some(super::require_served_version(app, slug).await?) } else { None };
     let deployment = served.as_deref().unwrap_or(kept);
     if engine.version(key) == Some(deployment.version.to_string()) {
         return Ok(());
