@@ -23,9 +23,9 @@ const { version } = JSON.parse(readFileSync(web("sdk/package.json"), "utf8"));
 const staged = mkdtempSync(join(tmpdir(), "lyceum-cli-"));
 try {
   mkdirSync(join(staged, "bin"));
-  copyFileSync(program, join(staged, "bin/lyceum"));
-  strip(join(staged, "bin/lyceum"));
-  chmodSync(join(staged, "bin/lyceum"), 0o755);
+  // Of a quick tarball, npm only chooses the files.
+  if (isQuick) writeFileSync(join(staged, "bin/lyceum"), "");
+  else install(staged);
   const files = ["README.md", "index.js", "index.d.ts", "config.schema.json"];
   for (const name of files) copyFileSync(web(`cli/${name}`), join(staged, name));
   const manifest = {
@@ -53,16 +53,27 @@ try {
   };
   writeFileSync(join(staged, "package.json"), JSON.stringify(manifest, undefined, 2));
   mkdirSync(folder, { recursive: true });
-  const packages = [web("sdk"), web("vite"), web("create")];
+  const options = ["pack", "--silent", "--pack-destination", folder];
+  const packages = [web("sdk"), web("vite"), web("create"), staged];
+  const packed = execFileSync("npm", [...options, ...packages], { encoding: "utf8" });
   if (isQuick) {
     const file = join(folder, `lyceum-cli-${version}.tgz`);
-    execFileSync("tar", ["--create", "--file", file, "--transform=s,^\\.,package,", "--directory", staged, "."]);
-  } else packages.push(staged);
-  const options = ["pack", "--silent", "--pack-destination", folder];
-  const packed = execFileSync("npm", [...options, ...packages], { encoding: "utf8" });
+    const names = execFileSync("tar", ["--list", "--gzip", "--file", file], { encoding: "utf8" }).trim().split("\n");
+    const chosen = names.map((name) => name.replace("package/", ""));
+    install(staged);
+    execFileSync("tar", ["--create", "--file", file, "--transform=s,^,package/,", "--directory", staged, ...chosen]);
+  }
   for (const name of packed.trim().split("\n")) console.log(join(folder, name));
 } finally {
   rmSync(staged, { recursive: true });
+}
+
+/** Copies the program into the package. */
+function install(folder) {
+  const installed = join(folder, "bin/lyceum");
+  copyFileSync(program, installed);
+  strip(installed);
+  chmodSync(installed, 0o755);
 }
 
 /** The version that is tested here. */

@@ -91,13 +91,15 @@ def install_clients(python, pip):
         for wheel in sorted(os.listdir(folder)):
             with zipfile.ZipFile(os.path.join(folder, wheel)) as archive:
                 archive.extractall(site)
-    if sys.version_info >= (3, 12):
-        return
-    for package in PACKAGES:
+    for package in PACKAGES if sys.version_info < (3, 12) else []:
         for folder, _, files in os.walk(os.path.join(site, f"timeback_{package}")):
             for name in files:
                 if name.endswith(".py"):
                     backport(os.path.join(folder, name))
+    # As pip does it for what it installs. Otherwise each script compiles them again. What this Python cannot compile stays
+    # as it is.
+    compiled = [os.path.join(site, name) for name in os.listdir(site) if name.startswith("timeback")]
+    subprocess.run([python, "-m", "compileall", "-q", *compiled], stdout=subprocess.DEVNULL)
 
 
 def ensure(folder, kind):

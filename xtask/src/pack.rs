@@ -24,6 +24,8 @@ pub(crate) struct Options {
     /// The program to pack; without it the release build is made, for npm the build of the profile `small`.
     program: Option<PathBuf>,
     folder: PathBuf,
+    /// Whether packages are compressed little or not at all, which takes most of the time. Tests use it.
+    is_quick: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -48,19 +50,24 @@ const FORMATS: [(&str, Format); 4] = [
 impl Options {
     /// Reads the arguments. Errors: an unknown format or flag, a flag without its value.
     pub(crate) fn parse(arguments: &[String]) -> Result<Self> {
-        let mut options =
-            Self { formats: Vec::new(), program: None, folder: target().join("packages") };
+        let mut options = Self {
+            formats: Vec::new(),
+            program: None,
+            folder: target().join("packages"),
+            is_quick: false,
+        };
         let mut words = arguments.iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().with_context(|| format!("{word} needs a value"));
             match word.as_str() {
                 "--program" => options.program = Some(std::path::absolute(value()?)?),
                 "--out" => options.folder = std::path::absolute(value()?)?,
+                "--quick" => options.is_quick = true,
                 name => match FORMATS.iter().find(|(known, _)| *known == name) {
                     Some((_, format)) => options.formats.push(*format),
                     None => bail!(
                         "cannot pack '{name}'; choose among npm, tarball, deb and container, or \
-                         leave them out to pack all; flags are --program FILE and --out FOLDER"
+                         leave them out to pack all; flags are --program FILE, --out FOLDER and --quick"
                     ),
                 },
             }
@@ -94,7 +101,7 @@ pub(crate) fn pack(options: &Options) -> Result<()> {
     for format in &options.formats {
         match format {
             Format::Npm => {}
-            Format::Tarball => tarball(&tree, out)?,
+            Format::Tarball => tarball(&tree, options)?,
             Format::Deb => debian_package(&tree, out)?,
             Format::Container => container(&tree, &out.join("container"))?,
         }
@@ -110,7 +117,10 @@ fn npm(options: &Options) -> Result<()> {
     };
     build::packages()?;
     let folder = options.folder.join("npm");
-    run(command("node", ["web/pack.js".as_ref(), program.as_os_str(), folder.as_os_str()]))?;
+    let mut pack =
+        command("node", ["web/pack.js".as_ref(), program.as_os_str(), folder.as_os_str()]);
+    pack.args(options.is_quick.then_some("--quick"));
+    run(pack)?;
     let size = size_of_npm_program(&folder)?;
     let (whole, tenth) = (size / 1_000_000, size / 100_000 % 10);
     println!("the npm package of the program has {whole}.{tenth} MB");
@@ -139,11 +149,11 @@ fn size_of_npm_program(folder: &Path) -> Result<u64> {
 }
 
 /// Packs the tree below one folder with the version in its name.
-fn tarball(tree: &FileTree, out: &Path) -> Result<()> {
+fn tarball(tree: &FileTree, options: &Options) -> Result<()> {
     let name = format!("lyceum-{}-linux-{}", tree.version, npm_architecture()?);
-    let file = out.join(format!("{name}.tar.gz"));
-    let mut tar =
-        command("tar", ["--create", "--gzip", "--owner=0", "--group=0", "--numeric-owner"]);
+    let file = options.folder.join(format!("{name}.tar.gz"));
+    let mut tar = command("tar", ["--create", "--owner=0", "--group=0", "--numeric-owner"]);
+    tar.args(["--use-compress-program", if options.is_quick { "gzip -1" } else { "gzip" }]);
     // `usr/bin/lyceum` and `etc` stand in the tarball as `NAME/bin/lyceum` and `NAME/etc`.
     tar.arg(format!("--transform=s,^\\./usr/,{name}/,;s,^\\./,{name}/,"));
     tar.arg("--file").arg(&file).arg("--directory").arg(&tree.root);

@@ -264,14 +264,12 @@ fn template_of(migrations: &[Migration]) -> String {
     format!("template_{:016x}", hasher.finish())
 }
 
-/// A new, empty SQLite file in the folder with the schema of the migrations. The cluster has the bytes of the first one,
-/// for all processes of a test run: running all migrations takes longer than most tests. May be called from async code.
-pub fn fresh_file(migrations: &[Migration], folder: &Path) -> StoreLocation {
-    let file = folder.join("test.db");
+/// Writes a new, empty SQLite file with the schema of the migrations. The cluster has the bytes of the first one, for all
+/// processes of a test run: running all migrations takes longer than most tests. May be called from async code.
+pub fn write_fresh_file(migrations: &[Migration], file: &Path) {
     thread::scope(|scope| {
-        scope.spawn(|| write_file(migrations, &file)).join().expect("a file can be made");
+        scope.spawn(|| write_file(migrations, file)).join().expect("a file can be made");
     });
-    StoreLocation::Sqlite(file)
 }
 
 fn write_file(migrations: &[Migration], file: &Path) {
@@ -325,8 +323,9 @@ fn make_template(client: &mut Client, cluster: &str, template: &str, migrations:
 /// migrations' schema, and names the store on failure. The databases go away afterwards.
 pub fn both_stores(migrations: &[Migration], body: impl Fn(&StoreLocation)) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let file = fresh_file(migrations, folder.path());
-    report_failing_store("SQLite", || body(&file));
+    let file = folder.path().join("test.db");
+    write_fresh_file(migrations, &file);
+    report_failing_store("SQLite", || body(&StoreLocation::Sqlite(file)));
     let target = fresh_database(migrations);
     report_failing_store("PostgreSQL", || body(&target));
     drop_database(&target);

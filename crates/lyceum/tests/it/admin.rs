@@ -3,31 +3,45 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use lyceum_store::StoreLocation;
+use lyceum_store::{Migration, StoreLocation};
 use lyceum_testkit::fresh_database;
 
 use crate::transcript::Place;
 
+/// The setting of PostgreSQL's address.
+const DATABASE: &str = "LYCEUM_STORE__DATABASE";
+
 /// A place whose commands use SQLite, and one whose commands use a new PostgreSQL database.
-pub(crate) fn places() -> [Place; 2] {
+fn places() -> [Place; 2] {
     [Place::new(), on_postgres()]
 }
 
+/// The same for tests of other commands: on PostgreSQL, the migrations ran.
+pub(crate) fn migrated_places() -> [Place; 2] {
+    [Place::new(), on_database(&lyceum_server::migrations())]
+}
+
 fn on_postgres() -> Place {
-    let StoreLocation::Postgres(url) = fresh_database(&[]) else {
+    let place = on_database(&[]);
+    // Without any table: what the first command makes of it is part of the test.
+    let emptied = Command::new("psql")
+        .args([place.variable(DATABASE).unwrap(), "--quiet", "-c"])
+        .arg("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        .env("PATH", place.variable("PATH").unwrap())
+        .stderr(Stdio::null())
+        .status();
+    assert!(emptied.unwrap().success());
+    place
+}
+
+fn on_database(migrations: &[Migration]) -> Place {
+    let StoreLocation::Postgres(url) = fresh_database(migrations) else {
         unreachable!("a PostgreSQL database")
     };
     let path = std::env::var_os("PATH").unwrap_or_default();
     let programs = lyceum_testkit::postgres::programs();
     let path = format!("{}:{}", path.to_string_lossy(), programs.display());
-    // Without any table: what the first command makes of it is part of the test.
-    let emptied = Command::new("psql")
-        .args([&url, "--quiet", "-c", "DROP SCHEMA public CASCADE; CREATE SCHEMA public"])
-        .env("PATH", &path)
-        .stderr(Stdio::null())
-        .status();
-    assert!(emptied.unwrap().success());
-    Place::new().with("LYCEUM_STORE__DATABASE", &url).with("PATH", &path)
+    Place::new().with(DATABASE, &url).with("PATH", &path)
 }
 
 #[test]
@@ -69,7 +83,7 @@ fn backups_of_earlier_releases_are_checked_and_restored() {
     for (from, to) in places().into_iter().zip(places()) {
         from.ok("client create x --id x");
         let old = to.path().join("old.backup");
-        match from.variable("LYCEUM_STORE__DATABASE") {
+        match from.variable(DATABASE) {
             None => {
                 let database = from.path().join("lyceum-data/lyceum.db");
                 lyceum_store::restore(&database, &old, |_, _| ()).unwrap();
@@ -113,8 +127,7 @@ fn the_log_of_a_former_database_is_not_applied_to_a_restored_one() {
 fn a_forced_restore_of_an_earlier_schema_leaves_no_later_table() {
     let place = on_postgres();
     place.ok("client create x --id x");
-    let (url, path) =
-        (place.variable("LYCEUM_STORE__DATABASE").unwrap(), place.variable("PATH").unwrap());
+    let (url, path) = (place.variable(DATABASE).unwrap(), place.variable("PATH").unwrap());
     let ran = |mut command: Command| {
         let output = command.env("PATH", path).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -166,7 +166,7 @@ impl Drop for Stop<'_> {
 
 /// A server on a new folder, and a new database, from a backup.
 fn restored(from: &Served, backup: &Path, is_postgres: bool) -> Served {
-    let store = if is_postgres { Store::postgres() } else { Store::Sqlite };
+    let store = if is_postgres { Store::postgres_for_restore() } else { Store::Sqlite };
     // A new database of the tests has a table already.
     let force: &[&str] = if is_postgres { &["--force"] } else { &[] };
     Served::prepared(store, &["--env", "staging"], |data| {

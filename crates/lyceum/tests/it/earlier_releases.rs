@@ -102,7 +102,7 @@ fn databases_of_earlier_releases_give_the_same_responses_after_the_upgrade(store
         let (store, force): (Store, &[&str]) = match kind {
             "sqlite" => (Store::Sqlite, &[]),
             // A new database of the tests has a table already.
-            _ => (Store::postgres(), &["--force"]),
+            _ => (Store::postgres_for_restore(), &["--force"]),
         };
         let school = School::on(Served::prepared(store, &[], |data| {
             let backup = file("backup");

@@ -8,7 +8,7 @@ use lyceum_store::{Db, StoreLocation};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::admin::places;
+use crate::admin::migrated_places;
 use crate::served::wait;
 use crate::transcript::Place;
 
@@ -66,7 +66,7 @@ fn a_seed_generates_the_same_network_every_time() {
 
 #[test]
 fn an_import_reports_the_outcome_of_its_rows() {
-    for place in places() {
+    for place in migrated_places() {
         sound(&place);
         let (code, stdout, stderr) = place.run("import in");
         assert_eq!(code, 0, "{stderr}");
@@ -118,7 +118,7 @@ const FAULTS: [[&str; 5]; 3] = [
 
 #[test]
 fn broken_rows_are_named_with_a_remedy_and_nothing_is_imported() {
-    for place in places() {
+    for place in migrated_places() {
         broken(&place);
         let (code, stdout, stderr) = place.run("import in");
         assert_eq!(code, 1);
@@ -149,7 +149,7 @@ fn broken_rows_are_named_with_a_remedy_and_nothing_is_imported() {
 
 #[test]
 fn keep_going_imports_the_rows_without_errors() {
-    for place in places() {
+    for place in migrated_places() {
         broken(&place);
         let (code, stdout, stderr) = place.run("import in --keep-going");
         assert_eq!(code, 0, "{stderr}");
@@ -175,7 +175,7 @@ fn keep_going_imports_the_rows_without_errors() {
 
 #[test]
 fn an_export_is_a_package_that_imports_to_the_same() {
-    for (from, to) in places().into_iter().zip(places()) {
+    for (from, to) in migrated_places().into_iter().zip(migrated_places()) {
         if from.variable(DATABASE).is_none() {
             let (code, printed) = from.fails("export out.zip");
             assert_eq!(code, 4, "there is no database yet: {printed}");
@@ -201,7 +201,7 @@ fn an_export_is_a_package_that_imports_to_the_same() {
 
 #[test]
 fn warnings_are_printed_and_strict_refuses_them() {
-    for place in places() {
+    for place in migrated_places() {
         let orgs = ORGS.trim_end().to_owned() + ",colour\ns,,,School,school,S-1,nowhere,red\n";
         fs::create_dir_all(place.path().join("in")).unwrap();
         place.write("in/orgs.csv", &orgs);
@@ -232,7 +232,7 @@ fn a_demo_and_an_export_have_the_platforms_files_only_if_complete() {
 
 #[test]
 fn records_are_checked_and_purged() {
-    for place in places() {
+    for place in migrated_places() {
         sound(&place);
         place.ok("import in");
         let (code, stdout, stderr) = place.run("admin check");
@@ -270,7 +270,7 @@ fn records_are_checked_and_purged() {
 
 #[test]
 fn a_database_that_contradicts_itself_is_reported() {
-    for place in places() {
+    for place in migrated_places() {
         sound(&place);
         place.ok("import in");
         let db = Db::open(&target(&place), &lyceum_server::migrations()).unwrap();
@@ -347,7 +347,7 @@ fn writes(place: &Place, target: &StoreLocation) -> bool {
 
 #[test]
 fn an_interrupted_import_leaves_the_former_state() {
-    for place in places() {
+    for place in migrated_places() {
         sound(&place);
         place.ok("import in");
         place.ok("demo generate --complete --students 3000 --out network.zip");

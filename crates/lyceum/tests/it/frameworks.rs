@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::admin::places;
+use crate::admin::migrated_places;
 use crate::transcript::Place;
 
 const FRAMEWORK: &str = "7e000000-0000-4000-8000-000000000001";
@@ -43,7 +43,7 @@ fn package(items: usize) -> Value {
 
 #[test]
 fn a_framework_is_imported_listed_published_and_exported() {
-    for place in places() {
+    for place in migrated_places() {
         place.write("math.json", &package(3).to_string());
         let (code, stdout, done) = place.run("standards import math.json");
         assert_eq!((code, done.as_str()), (0, "imported 1 framework\n"));
@@ -95,7 +95,7 @@ fn errors_in_a_framework_are_reported_with_their_path() {
 fn a_large_framework_is_imported_quickly() {
     let full = crate::served::variable("LYCEUM_TEST_SIZE").as_deref() == Some("full");
     let items = if full { 20_000 } else { 1000 };
-    for place in places() {
+    for place in migrated_places() {
         let place = if full { place.running(crate::served::binary()) } else { place };
         place.write("large.json", &package(items).to_string());
         place.ok("config");

@@ -12,7 +12,7 @@ use lyceum_core::random::RandomStream;
 use lyceum_testkit::full_size;
 use serde_json::Value;
 
-use crate::admin::places;
+use crate::admin::migrated_places;
 use crate::served::binary;
 use crate::transcript::Place;
 
@@ -45,7 +45,7 @@ fn network() -> &'static Path {
 
 /// Empty places on both stores, for the program under test.
 fn both() -> [Place; 2] {
-    places().map(|place| place.running(binary()))
+    migrated_places().map(|place| place.running(binary()))
 }
 
 /// An import on its way.

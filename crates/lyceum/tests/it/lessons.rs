@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::admin::places;
+use crate::admin::migrated_places;
 use crate::transcript::Place;
 
 /// The policy that the command prints, with another value at the pointer, as a file.
@@ -14,7 +14,7 @@ fn changed(place: &Place, file: &str, pointer: &str, value: Value) {
 
 #[test]
 fn a_policy_is_shown_changed_and_set() {
-    for place in places() {
+    for place in migrated_places() {
         changed(&place, "mild.json", "/scoring/steps/wrong", json!([{"from": 0, "points": 1}]));
         changed(&place, "named.json", "/name", json!("of our school"));
         let (code, stdout, stderr) = place.run("lesson policy set mild.json");

@@ -158,10 +158,11 @@ pub(crate) fn pack(formats: &[&str]) -> TempDir {
     pack_program(&binary(), formats)
 }
 
-/// Packs a program; answers the folder of the packages.
+/// Packs a program; answers the folder of the packages. In small size, they are the same but for their compression.
 pub(crate) fn pack_program(program: &Path, formats: &[&str]) -> TempDir {
     let folder = tempfile::tempdir_in(target()).unwrap();
-    run(xtask_pack(formats, folder.path()).arg("--program").arg(program));
+    let quick = (!full_size()).then_some("--quick");
+    run(xtask_pack(formats, folder.path()).arg("--program").arg(program).args(quick));
     folder
 }
 

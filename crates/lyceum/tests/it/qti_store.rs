@@ -12,7 +12,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
 
-use crate::admin::places;
+use crate::admin::migrated_places;
 use crate::qti::{MAPPED, item, test, write_all};
 use crate::transcript::Place;
 
@@ -64,7 +64,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
 
 #[test]
 fn content_is_stored_and_exported_byte_by_byte() {
-    for place in places() {
+    for place in migrated_places() {
         write_all(&place, &set());
         assert_eq!(
             place.ok("qti import set"),
@@ -106,7 +106,7 @@ fn content_is_stored_and_exported_byte_by_byte() {
 
 #[test]
 fn an_error_refuses_all_documents_unless_keep_going_is_set() {
-    for place in places() {
+    for place in migrated_places() {
         let broken = item("broken", MAPPED).replace("</qti-item-body>", "");
         let lost = test(&[("a", "items/nowhere.xml")]);
         write_all(&place, &[("set/a.xml", item("a", MAPPED)), ("set/b.xml", broken)]);
@@ -132,7 +132,7 @@ fn an_error_refuses_all_documents_unless_keep_going_is_set() {
 
 #[test]
 fn items_are_found_by_the_files_that_a_test_names() {
-    for place in places() {
+    for place in migrated_places() {
         // As authoring tools write packages: a folder an item, one file name for all.
         let named = test(&[("first", "../items/i1/qti.xml"), ("second", "../items/i2/qti.xml")]);
         write_all(
@@ -204,7 +204,7 @@ fn with_pictures(identifier: &str, sources: &[&str]) -> String {
 
 #[test]
 fn files_beside_items_are_imported_exported_and_backed_up() {
-    for place in places() {
+    for place in migrated_places() {
         write_all(
             &place,
             &[
@@ -326,7 +326,7 @@ fn an_import_reads_no_files_outside_of_the_named_folders() {
 
 #[test]
 fn files_that_a_document_cannot_have_do_not_stop_an_import() {
-    for place in places() {
+    for place in migrated_places() {
         let names: Vec<String> = (0..101).map(|number| format!("p{number}.png")).collect();
         let sources: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut all = vec![

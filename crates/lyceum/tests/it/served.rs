@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_store::StoreLocation;
+use lyceum_store::{Migration, StoreLocation};
+use lyceum_testkit::postgres::{CLUSTER_VARIABLE, write_fresh_file};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -55,9 +56,18 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    /// A new, empty database on the test cluster.
+    /// A new database on the test cluster in which nothing but the migrations ran.
     pub(crate) fn postgres() -> Self {
-        match lyceum_testkit::fresh_database(&[]) {
+        Self::postgres_with(&lyceum_server::migrations())
+    }
+
+    /// A new database on the test cluster for a backup. It has only the table of the migrations, and the store's own.
+    pub(crate) fn postgres_for_restore() -> Self {
+        Self::postgres_with(&[])
+    }
+
+    fn postgres_with(migrations: &[Migration]) -> Self {
+        match lyceum_testkit::fresh_database(migrations) {
             StoreLocation::Postgres(address) => Self::Postgres(address),
             StoreLocation::Sqlite(path) => {
                 panic!("{} is not a PostgreSQL database", path.display())
@@ -117,13 +127,13 @@ impl Served {
     /// Starts a server on empty data, with flags of its own.
     pub(crate) fn start_with(store: Store, flags: &'static [&'static str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Self::on(Arc::new(Data { allocates_ids: true, ..Data::new(folder, store, flags) }))
+        Self::first(Data { allocates_ids: true, ..Data::new(folder, store, flags) })
     }
 
     /// Starts a server on empty data with the settings that it is shipped with.
     pub(crate) fn as_shipped(store: Store, flags: &'static [&'static str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Self::on(Arc::new(Data::new(folder, store, flags)))
+        Self::first(Data::new(folder, store, flags))
     }
 
     /// Starts a server on data that is made ready first.
@@ -146,7 +156,7 @@ impl Served {
         let settings = Mutex::new(settings);
         let data = Data { allocates_ids: true, settings, ..Data::new(folder, store, flags) };
         prepare(&data);
-        Self::on(Arc::new(data))
+        Self::first(data)
     }
 
     /// Starts another node of the same PostgreSQL database, with a data folder of its own.
@@ -176,7 +186,13 @@ impl Served {
     pub(crate) fn within(settings: Variables, descriptors: Option<&'static str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = Data::new(folder, Store::Sqlite, &[]);
-        Self::on(Arc::new(Data { settings: Mutex::new(settings), descriptors, ..data }))
+        Self::first(Data { settings: Mutex::new(settings), descriptors, ..data })
+    }
+
+    /// Starts the server for the first time.
+    fn first(data: Data) -> Self {
+        data.migrate();
+        Self::on(Arc::new(data))
     }
 
     fn on(data: Arc<Data>) -> Self {
@@ -326,6 +342,19 @@ impl Data {
     fn new(folder: TempDir, store: Store, flags: &'static [&'static str]) -> Self {
         let settings = Mutex::default();
         Self { folder, store, flags, allocates_ids: false, settings, descriptors: None }
+    }
+
+    /// Makes the SQLite file if it is missing, as the program would, from the copy that the cluster of the test run has.
+    /// `serve.rs` starts servers without any database.
+    fn migrate(&self) {
+        let file = self.file("data/lyceum.db");
+        if matches!(self.store, Store::Sqlite)
+            && !file.exists()
+            && variable(CLUSTER_VARIABLE).is_some()
+        {
+            std::fs::create_dir_all(self.file("data")).unwrap();
+            write_fresh_file(&lyceum_server::migrations(), &file);
+        }
     }
 
     fn settings(&self) -> Variables {
