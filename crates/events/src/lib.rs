@@ -10,12 +10,12 @@
 //! | checks by the standard's tables | `check`, `vocabulary`, `profiles`, `words` |
 //! | checks of the custom profile (activity, time spent) | `custom` |
 //! | errors in an envelope, with their paths | `faults` |
-//! | JSON kept exactly as it was sent | `reader`, `tree` |
+//! | JSON that borrows its text | `tree` |
 //! | sums by quarter hour | `facts`, `repository/facts` |
 //! | facts as rows of an ordinary table | `repository/facts/sums.rs` |
 //! | learning events that the server appends | `learning` |
 //! | appending, corrections | `repository/append.rs` |
-//! | moving young ids and facts into runs | `repository/gather.rs`, `repository/run_lists.rs` |
+//! | moving young ids and facts into runs | `repository/gather.rs` |
 //! | storage formats: packed texts, spans | `repository/blocks.rs`, `repository/spans.rs` |
 //! | listing, following, intake rate, rejected envelopes | `repository/list.rs`, `repository/follow.rs`, `repository/flow.rs`, `repository/refusals.rs` |
 //! | what the console shows of the log and of rejected envelopes | `screens` |
@@ -33,7 +33,6 @@ mod faults;
 pub mod learning;
 pub mod limits;
 mod profiles;
-mod reader;
 pub mod repository;
 pub mod screens;
 mod tree;
