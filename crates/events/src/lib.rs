@@ -39,7 +39,7 @@ mod tree;
 mod vocabulary;
 mod words;
 
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 pub use actor_filter::{ActorFilter, ActorNames, SeenActors};
 pub use envelope::{CaliperEnvelope, Envelope, parse};
@@ -57,45 +57,13 @@ pub const CONTEXTS: [&str; 2] = [CONTEXT, "http://purl.imsglobal.org/ctx/caliper
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[
-    Migration { version: 4, name: "events", sql: include_str!("../migrations/V4__events.sql") },
-    Migration {
-        version: 10,
-        name: "event_facts",
-        sql: include_str!("../migrations/V10__event_facts.sql"),
-    },
-    Migration {
-        version: 57,
-        name: "event_runs",
-        sql: include_str!("../migrations/V57__event_runs.sql"),
-    },
-    Migration {
-        version: 59,
-        name: "event_blocks",
-        sql: include_str!("../migrations/V59__event_blocks.sql"),
-    },
-    Migration {
-        version: 63,
-        name: "event_storage",
-        sql: include_str!("../migrations/V63__event_storage.sql"),
-    },
-    Migration {
-        version: 64,
-        name: "event_spans",
-        sql: include_str!("../migrations/V64__event_spans.sql"),
-    },
-    Migration {
-        version: 120,
-        name: "young_facts",
-        sql: include_str!("../migrations/V120__young_facts.sql"),
-    },
-    Migration {
-        version: 133,
-        name: "refusals_by_replay",
-        sql: include_str!("../migrations/V133__refusals_by_replay.sql"),
-    },
-    Migration {
-        version: 141,
-        name: "event_sums",
-        sql: include_str!("../migrations/V141__event_sums.sql"),
-    },
+    migration!(4, "events"),
+    migration!(10, "event_facts"),
+    migration!(57, "event_runs"),
+    migration!(59, "event_blocks"),
+    migration!(63, "event_storage"),
+    migration!(64, "event_spans"),
+    migration!(120, "young_facts"),
+    migration!(133, "refusals_by_replay"),
+    migration!(141, "event_sums"),
 ];
