@@ -53,7 +53,7 @@ pub mod signed_request;
 pub mod student;
 mod token;
 
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 pub use allowed::{
     Access, AccessDenial, AccessReach, LimitedCallers, PlayerTrust, RequestSubject, Roles, allowed,
@@ -74,50 +74,18 @@ pub use token::{DEMO_CLIENT, Grant, IssuedToken, Player, TokenError};
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[
-    Migration { version: 2, name: "access", sql: include_str!("../migrations/V2__access.sql") },
-    Migration { version: 25, name: "people", sql: include_str!("../migrations/V25__people.sql") },
-    Migration { version: 34, name: "audit", sql: include_str!("../migrations/V34__audit.sql") },
-    Migration {
-        version: 35,
-        name: "identities",
-        sql: include_str!("../migrations/V35__identities.sql"),
-    },
-    Migration { version: 36, name: "uses", sql: include_str!("../migrations/V36__uses.sql") },
-    Migration {
-        version: 39,
-        name: "guesses_by_time",
-        sql: include_str!("../migrations/V39__guesses_by_time.sql"),
-    },
-    Migration {
-        version: 71,
-        name: "server_address",
-        sql: include_str!("../migrations/V71__server_address.sql"),
-    },
-    Migration { version: 89, name: "reach", sql: include_str!("../migrations/V89__reach.sql") },
-    Migration {
-        version: 93,
-        name: "signed_requests",
-        sql: include_str!("../migrations/V93__signed_requests.sql"),
-    },
-    Migration {
-        version: 95,
-        name: "students",
-        sql: include_str!("../migrations/V95__students.sql"),
-    },
-    Migration {
-        version: 96,
-        name: "class_sign_in",
-        sql: include_str!("../migrations/V96__class_sign_in.sql"),
-    },
-    Migration {
-        version: 105,
-        name: "language",
-        sql: include_str!("../migrations/V105__language.sql"),
-    },
-    Migration { version: 108, name: "staff", sql: include_str!("../migrations/V108__staff.sql") },
-    Migration {
-        version: 132,
-        name: "derivation_key",
-        sql: include_str!("../migrations/V132__derivation_key.sql"),
-    },
+    migration!(2, "access"),
+    migration!(25, "people"),
+    migration!(34, "audit"),
+    migration!(35, "identities"),
+    migration!(36, "uses"),
+    migration!(39, "guesses_by_time"),
+    migration!(71, "server_address"),
+    migration!(89, "reach"),
+    migration!(93, "signed_requests"),
+    migration!(95, "students"),
+    migration!(96, "class_sign_in"),
+    migration!(105, "language"),
+    migration!(108, "staff"),
+    migration!(132, "derivation_key"),
 ];

@@ -63,7 +63,7 @@ pub mod test_out;
 pub mod time_limit;
 pub mod today;
 
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 pub use attempt_summary::AttemptSummary;
 pub use bank::QuestionSetCache;
@@ -73,45 +73,13 @@ pub use policy::{BuiltInPolicy, DifficultyBand, Policy, RewardGate, ScoreStep, S
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[
-    Migration { version: 8, name: "adaptive", sql: include_str!("../migrations/V8__adaptive.sql") },
-    Migration {
-        version: 9,
-        name: "around_lessons",
-        sql: include_str!("../migrations/V9__around_lessons.sql"),
-    },
-    Migration {
-        version: 12,
-        name: "attempts_without_event_time",
-        sql: include_str!("../migrations/V12__attempts_without_event_time.sql"),
-    },
-    Migration {
-        version: 19,
-        name: "worth_of_attempts",
-        sql: include_str!("../migrations/V19__worth_of_attempts.sql"),
-    },
-    Migration {
-        version: 32,
-        name: "failed_attempts",
-        sql: include_str!("../migrations/V32__failed_attempts.sql"),
-    },
-    Migration {
-        version: 65,
-        name: "shares_and_units",
-        sql: include_str!("../migrations/V65__shares_and_units.sql"),
-    },
-    Migration {
-        version: 79,
-        name: "assignments_by_value",
-        sql: include_str!("../migrations/V79__assignments_by_value.sql"),
-    },
-    Migration {
-        version: 98,
-        name: "answer_requests",
-        sql: include_str!("../migrations/V98__answer_requests.sql"),
-    },
-    Migration {
-        version: 113,
-        name: "time_limits",
-        sql: include_str!("../migrations/V113__time_limits.sql"),
-    },
+    migration!(8, "adaptive"),
+    migration!(9, "around_lessons"),
+    migration!(12, "attempts_without_event_time"),
+    migration!(19, "worth_of_attempts"),
+    migration!(32, "failed_attempts"),
+    migration!(65, "shares_and_units"),
+    migration!(79, "assignments_by_value"),
+    migration!(98, "answer_requests"),
+    migration!(113, "time_limits"),
 ];

@@ -41,7 +41,7 @@ pub mod validate;
 mod words;
 
 pub use lyceum_qti::json::{TestPart, TestSection};
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 pub use body::{Object, parse, text};
 pub use change::DocumentChange;
@@ -60,15 +60,5 @@ pub use stored::StoredDocument;
 pub use words::{QuestionWords, question_words};
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[
-    Migration {
-        version: 7,
-        name: "assessment",
-        sql: include_str!("../migrations/V7__assessment.sql"),
-    },
-    Migration {
-        version: 112,
-        name: "files_of_items",
-        sql: include_str!("../migrations/V112__files_of_items.sql"),
-    },
-];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!(7, "assessment"), migration!(112, "files_of_items")];

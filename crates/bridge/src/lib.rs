@@ -38,25 +38,13 @@ pub mod tracks;
 pub mod users;
 pub mod zone;
 
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 /// The schema of this crate.
 pub const MIGRATIONS: &[Migration] = &[
-    Migration { version: 5, name: "facts", sql: include_str!("../migrations/V5__facts.sql") },
-    Migration { version: 6, name: "tracks", sql: include_str!("../migrations/V6__tracks.sql") },
-    Migration {
-        version: 11,
-        name: "facts_of_events",
-        sql: include_str!("../migrations/V11__facts_of_events.sql"),
-    },
-    Migration {
-        version: 78,
-        name: "tracks_by_value",
-        sql: include_str!("../migrations/V78__tracks_by_value.sql"),
-    },
-    Migration {
-        version: 104,
-        name: "school_hours",
-        sql: include_str!("../migrations/V104__school_hours.sql"),
-    },
+    migration!(5, "facts"),
+    migration!(6, "tracks"),
+    migration!(11, "facts_of_events"),
+    migration!(78, "tracks_by_value"),
+    migration!(104, "school_hours"),
 ];

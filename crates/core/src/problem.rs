@@ -47,7 +47,9 @@ pub enum ProblemKind {
 }
 
 /// One error in the data: its place and what is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
+)]
 #[schemars(rename = "ErrorDetail")]
 pub struct Detail {
     /// The place, as a path from the request's body, such as `course.org.sourcedId`.

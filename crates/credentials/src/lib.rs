@@ -51,7 +51,7 @@ pub mod status;
 pub use canonize::canonize;
 pub(crate) use canonize::canonize_with;
 
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 /// The contexts of the badges that are issued here.
 pub const CONTEXTS: [&str; 2] = [
@@ -60,19 +60,8 @@ pub const CONTEXTS: [&str; 2] = [
 ];
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[
-    Migration {
-        version: 13,
-        name: "credentials",
-        sql: include_str!("../migrations/V13__credentials.sql"),
-    },
-    Migration { version: 14, name: "clr", sql: include_str!("../migrations/V14__clr.sql") },
-    Migration {
-        version: 80,
-        name: "credentials_deleted",
-        sql: include_str!("../migrations/V80__credentials_deleted.sql"),
-    },
-];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!(13, "credentials"), migration!(14, "clr"), migration!(80, "credentials_deleted")];
 
 /// An instant in whole seconds, as credentials write it: `2026-01-15T08:00:00Z`.
 pub fn seconds(instant: lyceum_core::time::Timestamp) -> String {

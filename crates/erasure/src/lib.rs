@@ -25,15 +25,11 @@ pub mod limits;
 pub mod sql;
 pub mod subject;
 
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 pub use erase::{Erasure, ErasureStep};
 pub use erased::ErasureKey;
 pub use subject::Subject;
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[Migration {
-    version: 94,
-    name: "erasures",
-    sql: include_str!("../migrations/V94__erasures.sql"),
-}];
+pub const MIGRATIONS: &[Migration] = &[migration!(94, "erasures")];

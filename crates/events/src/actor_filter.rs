@@ -77,18 +77,15 @@ impl ActorFilter {
     }
 
     /// The events whose actors the reader sees.
-    pub fn keep(&self, tx: &mut Tx<'_>, events: Vec<LoggedEvent>) -> Result<Vec<LoggedEvent>> {
+    pub fn keep(&self, tx: &mut Tx<'_>, mut events: Vec<LoggedEvent>) -> Result<Vec<LoggedEvent>> {
         let Self::Only(seen) = self else { return Ok(events) };
         if events.is_empty() {
             return Ok(events);
         }
         let actors: Vec<ActorNames> =
             events.iter().map(|logged| ActorNames::of(&logged.event)).collect();
-        let are_seen = seen.sees(tx, &actors)?;
-        Ok(events
-            .into_iter()
-            .zip(are_seen)
-            .filter_map(|(event, seen)| seen.then_some(event))
-            .collect())
+        let mut are_seen = seen.sees(tx, &actors)?.into_iter();
+        events.retain(|_| are_seen.next() == Some(true));
+        Ok(events)
     }
 }

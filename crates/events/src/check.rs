@@ -13,64 +13,47 @@ use crate::tree::{Tree, TreeObject};
 use crate::vocabulary::{self, EntityType, MemberShape};
 use crate::{CONTEXT, CONTEXTS};
 
-/// The members that an event may have; anything else belongs under `extensions`.
-const MEMBERS: [&str; 18] = [
-    "@context",
-    "id",
-    "type",
-    "profile",
-    "actor",
-    "action",
-    "object",
-    "eventTime",
-    "edApp",
-    "generated",
-    "target",
-    "referrer",
-    "group",
-    "membership",
-    "session",
-    "federatedSession",
-    "extensions",
-    "navigatedFrom",
+/// The members that an event may have beside [`ENTITIES`]; anything else belongs under `extensions`.
+const MEMBERS: [&str; 7] =
+    ["@context", "id", "type", "profile", "action", "eventTime", "extensions"];
+
+/// The members of an event that are entities, with the types of which they are in any event.
+const ENTITIES: [(&str, &[&str]); 11] = [
+    ("actor", &["Agent"]),
+    ("object", &["Entity"]),
+    ("generated", &["Entity"]),
+    ("target", &["Entity"]),
+    ("referrer", &["Entity"]),
+    ("edApp", &["SoftwareApplication"]),
+    ("group", &["Organization"]),
+    ("membership", &["Membership"]),
+    ("session", &["Session"]),
+    ("federatedSession", &["LtiSession"]),
+    ("navigatedFrom", &["DigitalResource", "SoftwareApplication"]),
 ];
 
-/// The sort of an item of `data`.
-pub(crate) enum DataItemKind {
-    Event,
-    Entity,
-}
-
-/// Checks one item of `data`.
-pub(crate) fn item(faults: &mut EnvelopeErrors, value: &Tree<'_>) -> DataItemKind {
+/// Checks one item of `data`. Returns whether it is an event; otherwise it is an entity.
+pub(crate) fn item(faults: &mut EnvelopeErrors, value: &Tree<'_>) -> bool {
     let Some(object) = value.as_object() else {
         faults.here("must be an object: an event or an entity");
-        return DataItemKind::Entity;
+        return false;
     };
-    let name = object.get("type").and_then(Tree::as_str);
+    let name = object.get("type").and_then(Tree::as_str).unwrap_or_default();
+    let known = profiles::event_type(name);
     let acts = ["eventTime", "actor", "action"].iter().any(|member| object.has(member));
-    match name {
-        Some(name) if profiles::CUSTOM.iter().any(|(known, ..)| *known == name) => {
-            custom::event(faults, object);
-            DataItemKind::Event
-        }
-        Some(name) if profiles::event_type(name).is_some() || acts => {
-            event(faults, object, profiles::event_type(name));
-            DataItemKind::Event
-        }
-        None if acts => {
-            event(faults, object, None);
-            DataItemKind::Event
-        }
-        Some(name) if vocabulary::part_type(name).is_some() => {
-            part(faults, value, name);
-            DataItemKind::Entity
-        }
-        _ => {
-            entity(faults, value, &["Entity"]);
-            DataItemKind::Entity
-        }
+    if let Some(known) = profiles::custom_type(name) {
+        custom::event(faults, object, known);
+        return true;
     }
+    if known.is_some() || acts {
+        event(faults, object, known);
+        return true;
+    }
+    match vocabulary::part_type(name) {
+        Some(_) => part(faults, value, name),
+        None => entity(faults, value, &["Entity"]),
+    }
+    false
 }
 
 fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: Option<&EventType>) {
@@ -85,44 +68,33 @@ fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: Option<&Ev
         faults.at("type", format!("must be an event type of Caliper 1.2 (got '{name}')"));
     }
     if let Some(action) = text(faults, object, "action")
-        && let Some(known) = known
-        && !known.actions.contains(&action)
+        && let Some(EventType { name, actions, .. }) = known
+        && !actions.contains(&action)
     {
-        let allowed = known.actions.join(", ");
-        let allowed =
-            if known.actions.len() > 20 { "the actions of Caliper 1.2" } else { &allowed };
-        faults.at(
-            "action",
-            format!(
-                "must be one of {allowed} in an event of the type {} (got '{action}')",
-                known.name
-            ),
-        );
+        let allowed = actions.join(", ");
+        let allowed = if actions.len() > 20 { "the actions of Caliper 1.2" } else { &allowed };
+        let message =
+            format!("must be one of {allowed} in an event of the type {name} (got '{action}')");
+        faults.at("action", message);
     }
     if let Some(profile) = object.get("profile") {
         match profile.as_str() {
             Some(name) if profiles::PROFILES.contains(&name) || is_custom(name, "Profile") => {}
-            _ => faults.at("profile", format!("must be a profile of Caliper 1.2 (got {profile})")),
+            _ => {
+                let profile = describe_value(profile);
+                faults.at("profile", format!("must be a profile of Caliper 1.2 (got {profile})"));
+            }
         }
     }
     let action = object.get("action").and_then(Tree::as_str).unwrap_or_default();
-    let types = |member| known.map_or(&["Entity"][..], |known| known.types(action, member));
-    required(faults, object, "actor", known.map_or(&["Agent"], |_| types("actor")));
-    required(faults, object, "object", types("object"));
-    let optional: [(&str, &[&str]); 9] = [
-        ("generated", types("generated")),
-        ("target", types("target")),
-        ("referrer", types("referrer")),
-        ("edApp", &["SoftwareApplication"]),
-        ("group", &["Organization"]),
-        ("membership", &["Membership"]),
-        ("session", &["Session"]),
-        ("federatedSession", &["LtiSession"]),
-        ("navigatedFrom", &["DigitalResource", "SoftwareApplication"]),
-    ];
-    for (member, types) in optional {
-        if let Some(value) = object.get(member) {
-            faults.inside(member, |faults| entity(faults, value, types));
+    for (member, types) in ENTITIES {
+        let types = known.and_then(|known| known.types(action, member)).unwrap_or(types);
+        match object.get(member) {
+            Some(value) => faults.inside(member, |faults| entity(faults, value, types)),
+            None if matches!(member, "actor" | "object") => {
+                faults.at(member, messages::required("an entity or its IRI"));
+            }
+            None => {}
         }
     }
     if object.get("extensions").is_some_and(|value| value.as_object().is_none()) {
@@ -133,7 +105,10 @@ fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: Option<&Ev
     if launched && !object.has("federatedSession") {
         faults.at("federatedSession", messages::required("the LtiSession that the launch started"));
     }
-    for (member, _) in object.iter().filter(|(member, _)| !MEMBERS.contains(member)) {
+    let is_known = |member: &str| {
+        MEMBERS.contains(&member) || ENTITIES.iter().any(|(known, _)| *known == member)
+    };
+    for (member, _) in object.iter().filter(|(member, _)| !is_known(member)) {
         faults.at(member, "is not a member of an event; move it to 'extensions'");
     }
 }
@@ -216,13 +191,6 @@ pub(crate) fn text<'a>(
     None
 }
 
-fn required(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, member: &str, types: &[&str]) {
-    match object.get(member) {
-        Some(value) => faults.inside(member, |faults| entity(faults, value, types)),
-        None => faults.at(member, messages::required("an entity or its IRI")),
-    }
-}
-
 /// Checks an entity of one of the types, or its IRI.
 pub(crate) fn entity(faults: &mut EnvelopeErrors, value: &Tree<'_>, types: &[&str]) {
     let object = match value {
@@ -284,66 +252,30 @@ fn members(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: &EntityT
 }
 
 fn member(faults: &mut EnvelopeErrors, value: &Tree<'_>, shape: MemberShape) {
-    let wanted = match shape {
-        MemberShape::Entity(types) => return entity(faults, value, types),
-        MemberShape::Part(name) => return part(faults, value, name),
-        MemberShape::Entities(types) => {
-            return list(faults, value, |faults, item| entity(faults, item, types));
+    match shape {
+        MemberShape::Entity(types) => entity(faults, value, types),
+        MemberShape::PartOrIri(_) if value.as_str().is_some_and(is_iri) => {}
+        MemberShape::Part(name) | MemberShape::PartOrIri(name) => part(faults, value, name),
+        MemberShape::List(item) => match value.as_list() {
+            Some(items) => {
+                for (index, value) in items.iter().enumerate() {
+                    faults.item(index, |faults| member(faults, value, *item));
+                }
+            }
+            None => faults.here(format!("must be an array (got {})", describe_value(value))),
+        },
+        MemberShape::Word(words) => match value.as_str() {
+            Some(word) if words.contains(&word) => {}
+            Some(word) if words.len() <= 20 => {
+                faults.here(messages::must_be_one_of(words, short(word)));
+            }
+            _ => faults
+                .here(format!("must be a word of the standard (got {})", describe_value(value))),
+        },
+        MemberShape::Plain(_, is_right) if is_right(value) => {}
+        MemberShape::Plain(name, _) => {
+            faults.here(format!("must be {name} (got {})", describe_value(value)));
         }
-        MemberShape::Parts(name) => {
-            return list(faults, value, |faults, item| match item.as_str() {
-                Some(iri) if is_iri(iri) => {}
-                _ => part(faults, item, name),
-            });
-        }
-        MemberShape::Texts => {
-            return list(faults, value, |faults, item| member(faults, item, MemberShape::Text));
-        }
-        MemberShape::Words(words) => {
-            return list(faults, value, |faults, item| {
-                member(faults, item, MemberShape::Word(words));
-            });
-        }
-        MemberShape::Text if value.as_str().is_some() => return,
-        MemberShape::Truth if matches!(value, Tree::Truth(_)) => return,
-        MemberShape::TextOrTruth if matches!(value, Tree::Text(_) | Tree::Truth(_)) => return,
-        MemberShape::Whole if value.is_whole() => return,
-        MemberShape::Number if matches!(value, Tree::Number(_)) => return,
-        MemberShape::Free if value.as_object().is_some() => return,
-        MemberShape::Instant if value.as_str().and_then(instant).is_some() => return,
-        MemberShape::Duration if value.as_str().is_some_and(is_duration) => return,
-        MemberShape::Word(words) if value.as_str().is_some_and(|word| words.contains(&word)) => {
-            return;
-        }
-        MemberShape::Text => "a string",
-        MemberShape::Truth => "true or false",
-        MemberShape::TextOrTruth => "a string, true or false",
-        MemberShape::Whole => "a whole number",
-        MemberShape::Number => "a number",
-        MemberShape::Free => "an object",
-        MemberShape::Instant => "an instant such as 2026-01-15T08:00:00.000Z",
-        MemberShape::Duration => "a duration such as PT5M30S",
-        MemberShape::Word(words) => {
-            let message = match value.as_str() {
-                Some(got) if words.len() <= 20 => messages::must_be_one_of(words, short(got)),
-                _ => format!("must be a word of the standard (got {})", describe_value(value)),
-            };
-            return faults.here(message);
-        }
-    };
-    faults.here(format!("must be {wanted} (got {})", describe_value(value)));
-}
-
-fn list(
-    faults: &mut EnvelopeErrors,
-    value: &Tree<'_>,
-    check: impl Fn(&mut EnvelopeErrors, &Tree<'_>),
-) {
-    let Some(items) = value.as_list() else {
-        return faults.here(format!("must be an array (got {})", describe_value(value)));
-    };
-    for (index, item) in items.iter().enumerate() {
-        faults.item(index, |faults| check(faults, item));
     }
 }
 
@@ -376,7 +308,7 @@ pub(crate) fn is_iri(text: &str) -> bool {
 }
 
 /// `P[nY][nM][nW][nD][T[nH][nM][nS]]` with at least one part (ISO 8601).
-fn is_duration(text: &str) -> bool {
+pub(crate) fn is_duration(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('P') else { return false };
     let (date, time) = match rest.split_once('T') {
         Some((_, "")) => return false,
@@ -404,7 +336,9 @@ pub(crate) fn describe_value(value: &Tree<'_>) -> String {
         Tree::Text(text) => format!("'{}'", short(text)),
         Tree::List(_) => "a list".to_owned(),
         Tree::Object(_) => "an object".to_owned(),
-        other => other.to_string(),
+        Tree::Null => "null".to_owned(),
+        Tree::Truth(truth) => truth.to_string(),
+        Tree::Number(number) => number.to_string(),
     }
 }
 

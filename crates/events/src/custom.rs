@@ -5,25 +5,21 @@ use crate::check::{
 };
 use crate::faults::EnvelopeErrors;
 use crate::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_METRIC_MAX_COUNT};
-use crate::profiles::{CUSTOM, is_custom};
-use crate::tree::{Tree, TreeObject};
+use crate::profiles::{CustomType, is_custom};
+use crate::tree::{Tree, TreeObject, is_whole};
+use crate::words::words;
 use lyceum_core::messages;
 
 /// Checks an event of the custom profile. Members that the profile does not have are kept.
-pub(crate) fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>) {
-    let name = object.get("type").and_then(Tree::as_str).unwrap_or_default();
-    let Some((_, wanted, collection, metrics)) = CUSTOM.iter().find(|(known, ..)| *known == name)
-    else {
-        return;
-    };
+pub(crate) fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: &CustomType) {
+    let CustomType { name, action: wanted, collection, metrics } = known;
     head(faults, object, utc_instant);
     if let Some(action) = text(faults, object, "action")
         && action != *wanted
     {
-        faults.at(
-            "action",
-            format!("must be {wanted} in an event of the type {name} (got '{}')", short(action)),
-        );
+        let action = short(action);
+        let message = format!("must be {wanted} in an event of the type {name} (got '{action}')");
+        faults.at("action", message);
     }
     term(faults, object, "profile", "Profile");
     part(faults, object, "actor", actor);
@@ -35,16 +31,14 @@ pub(crate) fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>) {
         }
         items(faults, generated, metrics);
     });
-    let references = ["edApp", "target", "referrer", "group", "membership", "session"];
-    for member in references.into_iter().chain(["federatedSession"]) {
+    for member in words![edApp target referrer group membership session federatedSession] {
         match object.get(member) {
             None | Some(Tree::Null | Tree::Object(_)) => {}
             Some(Tree::Text(iri)) if is_iri(iri) => {}
             Some(other) => {
-                faults.at(
-                    member,
-                    format!("must be an entity or an IRI (got {})", describe_value(other)),
-                );
+                let message =
+                    format!("must be an entity or an IRI (got {})", describe_value(other));
+                faults.at(member, message);
             }
         }
     }
@@ -119,7 +113,7 @@ fn context(faults: &mut EnvelopeErrors, object: &TreeObject<'_>) {
 
 fn items(faults: &mut EnvelopeErrors, generated: &TreeObject<'_>, metrics: &[&str]) {
     if let Some(attempt) = generated.get("attempt").filter(|attempt| !matches!(attempt, Tree::Null))
-        && (!attempt.is_whole() || attempt.as_f64() == Some(0.0))
+        && (!is_whole(attempt) || attempt.as_f64() == Some(0.0))
     {
         faults.at("attempt", "must be a whole number of at least 1");
     }

@@ -6,21 +6,21 @@ use lyceum_core::json::refuse_repeated_keys;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, messages};
 use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::CONTEXTS;
-use crate::check::{self, DataItemKind, is_iri, not_an_instant, short, utc_instant};
+use crate::check::{self, is_iri, not_an_instant, short, utc_instant};
 use crate::event::{Entity, Event};
 use crate::faults::EnvelopeErrors;
 use crate::limits::{EVENT_ENVELOPE_MAX_RECORDS, EVENT_ID_MAX_BYTES};
-use crate::reader::TextReader;
 use crate::tree::Tree;
 
 /// An envelope of [Caliper 1.2](https://www.imsglobal.org/spec/caliper/v1p2), section 5, for the API document.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(dead_code, reason = "`parse` reads each byte of an envelope only once")]
+#[expect(dead_code, reason = "`parse` reports all errors of an envelope")]
 pub struct CaliperEnvelope {
     /// The IRI of the sensor.
     #[schemars(extend("format" = "iri"))]
@@ -38,7 +38,7 @@ pub struct CaliperEnvelope {
 /// An event of a metric profile of Caliper 1.2, an `ActivityEvent` or `TimeSpentEvent` of the custom profile, or an entity.
 #[derive(JsonSchema)]
 #[schemars(inline)]
-#[expect(dead_code, reason = "`parse` reads each byte of an envelope only once")]
+#[expect(dead_code, reason = "`parse` reports all errors of an envelope")]
 struct EnvelopeRecord {
     /// The type of the event or entity.
     #[serde(rename = "type")]
@@ -61,190 +61,135 @@ pub struct Envelope {
     pub entities: Vec<Entity>,
 }
 
+/// The members of an envelope, before they are checked.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SentEnvelope<'a> {
+    #[serde(borrow)]
+    sensor: Option<&'a RawValue>,
+    send_time: Option<&'a RawValue>,
+    data_version: Option<&'a RawValue>,
+    /// The texts of the events and entities, which are stored exactly as they were sent.
+    data: Option<Vec<&'a RawValue>>,
+    /// The members that an envelope does not have.
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
 /// Reads and checks an envelope (Caliper 1.2, section 5). One of Caliper 1.1 is held to the same rules.
 ///
 /// Errors: `Malformed` with the errors up to a limit, those of the envelope before those of its
 /// events, or with the first key that appears twice in an object; `Invalid` if the version is not supported.
 pub fn parse(text: &str) -> Result<Envelope> {
-    refuse_repeated_keys(text.as_bytes())?;
-    let EnvelopeMembers { known, data, mut faults } =
-        EnvelopeMembers::read(text).ok_or_else(|| no_object(text))?;
-    let [sensor, send_time, version] = known.each_ref().map(Option::as_ref);
-    if let Some(Tree::Text(version)) = version
-        && !CONTEXTS.contains(&version.as_ref())
-    {
-        let served = CONTEXTS.join("' or '");
-        let message = format!("must be '{served}' (got '{}')", short(version));
-        return Err(Problem::invalid("dataVersion", message));
-    }
-    let sensor = member(&mut faults, "sensor", sensor);
-    if sensor.is_some_and(|sensor| !is_iri(sensor)) {
-        faults.at("sensor", "must be an IRI such as https://…");
-    }
-    let sent = member(&mut faults, "sendTime", send_time);
-    let send_time = sent.and_then(utc_instant);
-    if let (Some(text), None) = (sent, send_time) {
-        faults.at("sendTime", not_an_instant(text));
-    }
-    member(&mut faults, "dataVersion", version);
-    let Some(data) = data else {
-        faults.at("data", messages::required("an array of events"));
-        return Err(faults.problem().expect("one was just found"));
-    };
-    faults.append(data.faults);
-    if let Some(problem) = faults.problem() {
-        return Err(problem);
-    }
-    let sensor = sensor.unwrap_or_default().to_owned();
-    let send_time = send_time.unwrap_or(EPOCH);
-    let mut events = data.events;
-    for event in &mut events {
-        event.sensor.clone_from(&sensor);
-        event.send_time = send_time;
-    }
-    Ok(Envelope { sensor, send_time, events, entities: data.entities })
+    read(text).or_else(|problem| {
+        // Reported alone, because the other errors may be those of the wrong one of two values.
+        refuse_repeated_keys(text.as_bytes())?;
+        Err(problem)
+    })
 }
 
-const EPOCH: Timestamp = Timestamp::from_milliseconds(0);
+/// [`parse`] that finds repeated keys, but does not say which.
+fn read(text: &str) -> Result<Envelope> {
+    let sent: SentEnvelope<'_> =
+        serde_json::from_str(text).map_err(|error| unreadable(text, &error))?;
+    let mut faults = EnvelopeErrors::default();
+    for name in sent.others.keys() {
+        let message = "is not a member of an envelope, which has sensor, sendTime, dataVersion \
+                       and data; remove it";
+        faults.at(short(name), message);
+    }
+    let sensor = member(&mut faults, "sensor", sent.sensor);
+    if sensor.as_deref().is_some_and(|sensor| !is_iri(sensor)) {
+        faults.at("sensor", "must be an IRI such as https://…");
+    }
+    let sent_at = member(&mut faults, "sendTime", sent.send_time);
+    let send_time = sent_at.as_deref().and_then(utc_instant);
+    if let (Some(text), None) = (&sent_at, send_time) {
+        faults.at("sendTime", not_an_instant(text));
+    }
+    if let Some(version) = member(&mut faults, "dataVersion", sent.data_version)
+        && !CONTEXTS.contains(&&*version)
+    {
+        let served = CONTEXTS.join("' or '");
+        let message = format!("must be '{served}' (got '{}')", short(&version));
+        return Err(Problem::invalid("dataVersion", message));
+    }
+    let mut envelope = Envelope {
+        sensor: sensor.unwrap_or_default(),
+        send_time: send_time.unwrap_or(Timestamp::from_milliseconds(0)),
+        events: Vec::new(),
+        entities: Vec::new(),
+    };
+    faults.inside("data", |faults| envelope.read_items(faults, sent.data.as_deref()));
+    faults.problem().map_or(Ok(envelope), Err)
+}
 
-fn no_object(text: &str) -> Problem {
-    let why = serde_json::from_str::<BTreeMap<String, &RawValue>>(text).err();
-    let why = why.map(|error| format!(": {error}")).unwrap_or_default();
-    Problem::new(ProblemKind::Malformed, format!("the body must be a JSON object{why}"))
+/// Why a text is not read as an envelope.
+fn unreadable(text: &str, error: &serde_json::Error) -> Problem {
+    let malformed = |message| Problem::new(ProblemKind::Malformed, message);
+    match serde_json::from_str::<BTreeMap<String, &RawValue>>(text) {
+        Err(error) => malformed(format!("the body must be a JSON object: {error}")),
+        Ok(members) if members.get("data").is_some_and(|data| !data.get().starts_with('[')) => {
+            let mut faults = EnvelopeErrors::default();
+            faults.at("data", "must be an array of events");
+            faults.problem().expect("an error was just added")
+        }
+        Ok(_) => malformed(format!("the JSON cannot be read: {error}")),
+    }
 }
 
 /// A member of the envelope that must be text.
-fn member<'t>(
-    faults: &mut EnvelopeErrors,
-    name: &str,
-    value: Option<&'t Tree<'_>>,
-) -> Option<&'t str> {
-    match value {
-        Some(Tree::Text(text)) if !text.is_empty() => return Some(text),
-        Some(Tree::Null) | None => faults.at(name, messages::required("a string")),
-        Some(_) => faults.at(name, messages::MUST_BE_STRING),
+fn member(faults: &mut EnvelopeErrors, name: &str, value: Option<&RawValue>) -> Option<String> {
+    match value.map(|value| serde_json::from_str(value.get())) {
+        Some(Ok(text)) => return Some(text),
+        Some(Err(_)) => faults.at(name, messages::MUST_BE_STRING),
+        None => faults.at(name, messages::required("a string")),
     }
     None
 }
 
-/// The members of a JSON object that may be an envelope.
-#[derive(Default)]
-struct EnvelopeMembers<'a> {
-    /// Those of [`NAMES`].
-    known: [Option<Tree<'a>>; 3],
-    data: Option<EnvelopeData>,
-    /// Errors about unknown members.
-    faults: EnvelopeErrors,
-}
-
-/// The members of an envelope except `data`.
-const NAMES: [&str; 3] = ["sensor", "sendTime", "dataVersion"];
-
-/// The content of `data`, read before the rest of the envelope is known.
-#[derive(Default)]
-struct EnvelopeData {
-    /// Without sensor and send time, which are set later.
-    events: Vec<Event>,
-    entities: Vec<Entity>,
-    faults: EnvelopeErrors,
-}
-
-impl<'a> EnvelopeMembers<'a> {
-    /// Reads each byte once. `None` if the text is not a JSON object.
-    fn read(text: &'a str) -> Option<Self> {
-        let (mut members, mut reader) = (Self::default(), TextReader::of(text));
-        reader.takes('{').then_some(())?;
-        reader.each('}', |reader| {
-            let name: String = reader.value()?.0.ok()?;
-            reader.takes(':').then_some(())?;
-            members.take(&name, reader)
-        })?;
-        reader.is_over().then_some(members)
-    }
-
-    fn take(&mut self, name: &str, reader: &mut TextReader<'a>) -> Option<()> {
-        if name == "data" {
-            self.data = Some(EnvelopeData::read(reader)?);
-            return Some(());
-        }
-        let value = reader.value()?.0.unwrap_or(Tree::Null);
-        match NAMES.iter().position(|known| *known == name) {
-            Some(at) => self.known[at] = Some(value),
-            None => {
-                let message = "is not a member of an envelope, which has sensor, sendTime, \
-                               dataVersion and data; remove it";
-                self.faults.at(short(name), message);
+impl Envelope {
+    /// Reads and checks the items of `data`.
+    fn read_items(&mut self, faults: &mut EnvelopeErrors, items: Option<&[&RawValue]>) {
+        let most = EVENT_ENVELOPE_MAX_RECORDS;
+        match items {
+            None => faults.here(messages::required("an array of events")),
+            Some([]) => faults.here("must have at least one event"),
+            Some(items) if items.len() > most => faults.here(format!(
+                "must have at most {most} items (got {}); send several envelopes",
+                items.len()
+            )),
+            Some(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    faults.item(index, |faults| self.read_item(faults, item.get()));
+                }
             }
         }
-        Some(())
-    }
-}
-
-impl EnvelopeData {
-    fn read(reader: &mut TextReader<'_>) -> Option<Self> {
-        let (mut data, mut faults) = (Self::default(), EnvelopeErrors::default());
-        faults.inside("data", |faults| match reader.takes('[') {
-            true => data.items(faults, reader),
-            false => {
-                faults.here("must be an array of events");
-                reader.skip()
-            }
-        })?;
-        data.faults = faults;
-        Some(data)
     }
 
-    fn items(&mut self, faults: &mut EnvelopeErrors, reader: &mut TextReader<'_>) -> Option<()> {
-        let mut count = 0;
-        reader.each(']', |reader| {
-            count += 1;
-            if count > EVENT_ENVELOPE_MAX_RECORDS {
-                return reader.skip();
-            }
-            let (tree, text) = reader.value()?;
-            faults.item(count - 1, |faults| self.item(faults, tree, text));
-            Some(())
-        })?;
-        if count == 0 {
-            faults.here("must have at least one event");
-        }
-        if count > EVENT_ENVELOPE_MAX_RECORDS {
-            let most = EVENT_ENVELOPE_MAX_RECORDS;
-            faults.forget();
-            faults.here(format!(
-                "must have at most {most} items (got {count}); send several envelopes"
-            ));
-        }
-        Some(())
-    }
-
-    fn item(
-        &mut self,
-        faults: &mut EnvelopeErrors,
-        tree: serde_json::Result<Tree<'_>>,
-        text: &str,
-    ) {
-        let tree = match tree {
+    fn read_item(&mut self, faults: &mut EnvelopeErrors, text: &str) {
+        let tree: Tree<'_> = match serde_json::from_str(text) {
             Ok(tree) => tree,
             Err(error) => return faults.here(format!("cannot be read: {error}")),
         };
-        let before = faults.count();
-        let sort = check::item(faults, &tree);
-        if faults.count() > before {
+        if tree.has_repeated_names() {
+            // `parse` finds out which.
+            return faults.here("appears twice in one JSON object; send the key once");
+        }
+        let is_event = check::item(faults, &tree);
+        if !faults.is_empty() {
             return;
         }
-        match sort {
-            DataItemKind::Event => self.events.push(Event::of(&tree, text, "", EPOCH)),
-            DataItemKind::Entity => {
-                let id = tree["id"].as_str().or(tree["identifier"].as_str()).unwrap_or_default();
-                if id.len() > EVENT_ID_MAX_BYTES || id.contains('\0') {
-                    let message = format!(
-                        "must have at most {EVENT_ID_MAX_BYTES} bytes and must not contain U+0000"
-                    );
-                    return faults.at("identifier", message);
-                }
-                self.entities.push(Entity { id: id.to_owned(), body: text.to_owned() });
-            }
+        if is_event {
+            self.events.push(Event::of(&tree, text, &self.sensor, self.send_time));
+            return;
         }
+        let id = tree["id"].as_str().or(tree["identifier"].as_str()).unwrap_or_default();
+        if id.len() > EVENT_ID_MAX_BYTES || id.contains('\0') {
+            let message =
+                format!("must have at most {EVENT_ID_MAX_BYTES} bytes and must not contain U+0000");
+            return faults.at("identifier", message);
+        }
+        self.entities.push(Entity { id: id.to_owned(), body: text.to_owned() });
     }
 }

@@ -50,22 +50,8 @@ impl EnvelopeErrors {
         result
     }
 
-    /// Forgets all errors, because one error will replace them.
-    pub(crate) fn forget(&mut self) {
-        self.found.clear();
-        self.further = 0;
-    }
-
-    /// Adds the errors that were found elsewhere.
-    pub(crate) fn append(&mut self, others: Self) {
-        self.found.extend(others.found);
-        self.further += others.further + self.found.len().saturating_sub(EVENT_MAX_REPORTED_FAULTS);
-        self.found.truncate(EVENT_MAX_REPORTED_FAULTS);
-    }
-
-    /// The number of errors.
-    pub(crate) fn count(&self) -> usize {
-        self.found.len() + self.further
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.is_empty()
     }
 
     /// The problem with all errors; `None` if there are no errors.

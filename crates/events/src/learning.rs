@@ -1,15 +1,16 @@
 //! Events that this server itself appends: a completed activity, or time spent in one.
 //!
-//! They are written in the custom profile (`ActivityEvent` and `TimeSpentEvent`). Text and facts of an event
-//! both follow from its fields, so that appending one reads no JSON.
+//! They are written in the custom profile (`ActivityEvent` and `TimeSpentEvent`).
 
+use lyceum_core::json::number;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, json};
+use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 use serde::{Serialize, Serializer};
+use serde_json::json;
 
-use crate::event::{Event, hash, local_id};
-use crate::facts::{FactContext, FactPieces, Facts, Metric};
+use crate::event::Event;
+use crate::facts::Metric;
 use crate::{ActorFilter, CONTEXT, append as append_events, repository};
 
 /// The client that these events belong to in the log.
@@ -121,19 +122,12 @@ pub struct CourseProgress {
 
 impl Serialize for Metric {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Item {
-            r#type: &'static str,
-            value: serde_json::Value,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            start_date: Option<Timestamp>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            end_date: Option<Timestamp>,
+        let mut item = json!({ "type": self.measure.name(), "value": number(self.value) });
+        if let Some((start, end)) = self.span {
+            item["startDate"] = json!(start);
+            item["endDate"] = json!(end);
         }
-        let (start_date, end_date) = self.span.unzip();
-        let (r#type, value) = (self.measure.name(), json::number(self.value));
-        Item { r#type, value, start_date, end_date }.serialize(serializer)
+        item.serialize(serializer)
     }
 }
 
@@ -159,31 +153,9 @@ impl LearningEvent {
         &self.id
     }
 
-    fn facts(&self) -> Facts {
-        let (Metrics::Completed { items, .. } | Metrics::TimeSpent { items, .. }) = &self.generated;
-        let Activity { subject, app, course, .. } = &self.object;
-        let context = FactContext {
-            course: local_id(&course.id, "/courses/"),
-            subject: subject.clone(),
-            app: app.name.clone(),
-        };
-        Facts::new(self.event_time, &FactPieces::of_metrics(self.event_time, items), context)
-    }
-
     /// The event as the log holds it.
-    pub(crate) fn event(&self, sensor: &str, send_time: Timestamp) -> Result<Event> {
-        Ok(Event {
-            hash: hash(&self.id),
-            id: self.id.clone(),
-            kind: self.kind.to_owned(),
-            time: self.event_time,
-            send_time,
-            sensor: sensor.to_owned(),
-            actor: self.actor.id.clone(),
-            email: self.actor.email.clone().unwrap_or_default(),
-            body: serde_json::to_string(self).map_err(Problem::internal)?,
-            facts: self.facts(),
-        })
+    fn event(&self, sensor: &str, send_time: Timestamp) -> Result<Event> {
+        Event::read(&serde_json::to_string(self).map_err(Problem::internal)?, sensor, send_time)
     }
 }
 
@@ -238,7 +210,7 @@ mod tests {
     const METRICS: &str = "urn:uuid:0190c1a6-0000-7000-8000-000000000002";
 
     #[test]
-    fn the_text_of_an_event_contains_all_its_values() {
+    fn clients_may_send_the_events_of_lessons() {
         let at: Timestamp = "2026-01-15T08:10:00Z".parse().unwrap();
         let span = Some((at.plus_seconds(-3600), at));
         let metric = |measure, value| Metric { measure, value, span: None };
@@ -270,13 +242,11 @@ mod tests {
             let learner = Learner::new("https://a.example/users/u-1".into(), email);
             let event = LearningEvent::new(EVENT.into(), at, learner, object, metrics);
             let event = event.event("https://a.example", at).unwrap();
-            let read = Event::read(event.body(), "https://a.example", at).unwrap();
-            assert_eq!(event, read);
             let body = event.body();
             let envelope = format!(
                 r#"{{"sensor":"https://a.example","sendTime":"{at}","dataVersion":"{CONTEXT}","data":[{body}]}}"#
             );
-            crate::parse(&envelope).unwrap();
+            assert_eq!(crate::parse(&envelope).unwrap().events, [event]);
         }
     }
 }

@@ -10,12 +10,12 @@
 //! | checks by the standard's tables | `check`, `vocabulary`, `profiles`, `words` |
 //! | checks of the custom profile (activity, time spent) | `custom` |
 //! | errors in an envelope, with their paths | `faults` |
-//! | JSON kept exactly as it was sent | `reader`, `tree` |
+//! | JSON that borrows its text | `tree` |
 //! | sums by quarter hour | `facts`, `repository/facts` |
 //! | facts as rows of an ordinary table | `repository/facts/sums.rs` |
 //! | learning events that the server appends | `learning` |
 //! | appending, corrections | `repository/append.rs` |
-//! | moving young ids and facts into runs | `repository/gather.rs`, `repository/run_lists.rs` |
+//! | moving young ids and facts into runs | `repository/gather.rs` |
 //! | storage formats: packed texts, spans | `repository/blocks.rs`, `repository/spans.rs` |
 //! | listing, following, intake rate, rejected envelopes | `repository/list.rs`, `repository/follow.rs`, `repository/flow.rs`, `repository/refusals.rs` |
 //! | what the console shows of the log and of rejected envelopes | `screens` |
@@ -33,14 +33,13 @@ mod faults;
 pub mod learning;
 pub mod limits;
 mod profiles;
-mod reader;
 pub mod repository;
 pub mod screens;
 mod tree;
 mod vocabulary;
 mod words;
 
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 pub use actor_filter::{ActorFilter, ActorNames, SeenActors};
 pub use envelope::{CaliperEnvelope, Envelope, parse};
@@ -58,45 +57,13 @@ pub const CONTEXTS: [&str; 2] = [CONTEXT, "http://purl.imsglobal.org/ctx/caliper
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[
-    Migration { version: 4, name: "events", sql: include_str!("../migrations/V4__events.sql") },
-    Migration {
-        version: 10,
-        name: "event_facts",
-        sql: include_str!("../migrations/V10__event_facts.sql"),
-    },
-    Migration {
-        version: 57,
-        name: "event_runs",
-        sql: include_str!("../migrations/V57__event_runs.sql"),
-    },
-    Migration {
-        version: 59,
-        name: "event_blocks",
-        sql: include_str!("../migrations/V59__event_blocks.sql"),
-    },
-    Migration {
-        version: 63,
-        name: "event_storage",
-        sql: include_str!("../migrations/V63__event_storage.sql"),
-    },
-    Migration {
-        version: 64,
-        name: "event_spans",
-        sql: include_str!("../migrations/V64__event_spans.sql"),
-    },
-    Migration {
-        version: 120,
-        name: "young_facts",
-        sql: include_str!("../migrations/V120__young_facts.sql"),
-    },
-    Migration {
-        version: 133,
-        name: "refusals_by_replay",
-        sql: include_str!("../migrations/V133__refusals_by_replay.sql"),
-    },
-    Migration {
-        version: 141,
-        name: "event_sums",
-        sql: include_str!("../migrations/V141__event_sums.sql"),
-    },
+    migration!(4, "events"),
+    migration!(10, "event_facts"),
+    migration!(57, "event_runs"),
+    migration!(59, "event_blocks"),
+    migration!(63, "event_storage"),
+    migration!(64, "event_spans"),
+    migration!(120, "young_facts"),
+    migration!(133, "refusals_by_replay"),
+    migration!(141, "event_sums"),
 ];

@@ -14,7 +14,7 @@ pub const FACT_ROWS_COUNTED_MAX_COUNT: i64 = 100_000;
 /// Actors whose facts are computed anew in one transaction.
 pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;
 /// Events whose positions are recomputed in one transaction.
-pub const FACT_LOCATE_CHUNK_COUNT: i64 = 20_000;
+pub const FACT_LOCATE_CHUNK_COUNT: usize = 20_000;
 /// Events and entities in one Caliper envelope at most.
 pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
 /// Actors of events whose numbers a server keeps in memory at most, and sources: some 12 MB each.
@@ -48,7 +48,7 @@ pub const EVENT_STREAM_BATCH_RECORDS: i64 = 100;
 /// last, so that only transactions that take no events, such as an import, outlast it.
 pub const EVENT_STREAM_GAP_MAX_MS: i64 = 60_000;
 /// Rows of such a list that are held at a time while its export is made.
-pub const CONSOLE_EXPORT_SLICE_ROWS: i64 = 20_000;
+pub const CONSOLE_EXPORT_SLICE_ROWS: usize = 20_000;
 /// Events that the console sorts at most by what no index of the log has: type, action, person.
 pub const CONSOLE_SORTED_EVENTS_MAX_ROWS: i64 = 10_000;
 /// Apps that the log of events can be filtered by at most, those that appeared last.

@@ -2,40 +2,30 @@
 
 use crate::words::words;
 
-/// A type of event. Empty lists: anything.
+/// A type of event.
 pub(crate) struct EventType {
     pub(crate) name: &'static str,
     /// The closed list of its actions.
     pub(crate) actions: &'static [&'static str],
-    /// The types of its object.
-    pub(crate) object: &'static [&'static str],
-    /// The types of what it generates.
-    pub(crate) generated: &'static [&'static str],
-    /// The types of its target.
-    pub(crate) target: &'static [&'static str],
-    /// The types of its referrer.
-    pub(crate) referrer: &'static [&'static str],
-    /// Members whose types an action narrows: the actions, the member, the types.
-    pub(crate) by_action:
-        &'static [(&'static [&'static str], &'static str, &'static [&'static str])],
+    /// Members whose types it limits: the member, the actions with which it does (none: with all), the types.
+    members: &'static [(&'static str, &'static [&'static str], &'static [&'static str])],
 }
 
-const ANY: &[&str] = &["Entity"];
 const RESOURCE: &[&str] = &["DigitalResource"];
 const FRAME: &[&str] = &["Frame"];
 const TOOL: &[&str] = &["SoftwareApplication"];
 const FROM: &[&str] = &["DigitalResource", "SoftwareApplication"];
 
-/// A type of event with any members.
-const fn event(name: &'static str, actions: &'static [&'static str]) -> EventType {
-    let (object, generated, target, referrer) = (ANY, ANY, ANY, ANY);
-    EventType { name, actions, object, generated, target, referrer, by_action: &[] }
-}
-
-/// A table of types of events: the name, the actions, and the members whose types are limited.
+/// A table of types of events: the name, the actions, and the members whose types are limited, with an action first.
 macro_rules! events {
-    ($($name:ident: $actions:expr, { $($member:ident: $types:expr),* })+) => {
-        &[$(EventType { $($member: $types,)* ..event(stringify!($name), $actions) }),+]
+    ($($name:ident: $actions:expr, {
+        $($member:ident $(($($action:ident)+))?: $types:expr),*
+    })+) => {
+        &[$(EventType {
+            name: stringify!($name),
+            actions: $actions,
+            members: &[$((stringify!($member), &[$($(stringify!($action)),+)?], $types)),*],
+        }),+]
     };
 }
 
@@ -56,11 +46,7 @@ pub(crate) const EVENTS: &[EventType] = events! {
         object: &["AssignableDigitalResource"], generated: &["Attempt"], target: FRAME
     }
     FeedbackEvent: words![Commented Ranked], {
-        generated: &["Comment", "Rating"], target: FRAME,
-        by_action: &[
-            (&["Commented"], "generated", &["Comment"]),
-            (&["Ranked"], "generated", &["Rating"]),
-        ]
+        generated(Commented): &["Comment"], generated(Ranked): &["Rating"], target: FRAME
     }
     ForumEvent: words![Subscribed Unsubscribed], { object: &["Forum"] }
     GradeEvent: words![Graded], { object: &["Attempt"], generated: &["Score", "Result"] }
@@ -83,14 +69,9 @@ pub(crate) const EVENTS: &[EventType] = events! {
     ], { object: RESOURCE, generated: RESOURCE }
     SearchEvent: words![Searched], { generated: &["SearchResponse"] }
     SessionEvent: words![LoggedIn LoggedOut TimedOut], {
-        object: &["SoftwareApplication", "Session"], generated: &["Session"], target: RESOURCE,
-        referrer: FROM,
-        by_action: &[
-            (&["LoggedIn", "LoggedOut"], "actor", &["Person"]),
-            (&["LoggedIn", "LoggedOut"], "object", TOOL),
-            (&["TimedOut"], "actor", TOOL),
-            (&["TimedOut"], "object", &["Session"]),
-        ]
+        actor(LoggedIn LoggedOut): &["Person"], actor(TimedOut): TOOL,
+        object(LoggedIn LoggedOut): TOOL, object(TimedOut): &["Session"],
+        generated: &["Session"], target: RESOURCE, referrer: FROM
     }
     SurveyEvent: words![OptedIn OptedOut], { object: &["Survey"] }
     SurveyInvitationEvent: words![Accepted Declined Sent], { object: &["SurveyInvitation"] }
@@ -125,21 +106,12 @@ const ACTIONS: &[&str] = words![
 ];
 
 impl EventType {
-    /// The types that may stand in a member of an event with that action.
-    pub(crate) fn types(&self, action: &str, member: &str) -> &'static [&'static str] {
-        let narrowed = self
-            .by_action
-            .iter()
-            .find(|(actions, narrowed, _)| *narrowed == member && actions.contains(&action));
-        match (narrowed, member) {
-            (Some((.., types)), _) => types,
-            (None, "actor") => &["Agent"],
-            (None, "object") => self.object,
-            (None, "generated") => self.generated,
-            (None, "target") => self.target,
-            (None, "referrer") => self.referrer,
-            (None, _) => ANY,
-        }
+    /// The types to which it limits a member of an event with that action.
+    pub(crate) fn types(&self, action: &str, member: &str) -> Option<&'static [&'static str]> {
+        let limits = |(known, actions, _): &&(&str, &[&str], _)| {
+            *known == member && (actions.is_empty() || actions.contains(&action))
+        };
+        self.members.iter().find(limits).map(|(.., types)| *types)
     }
 }
 
@@ -157,19 +129,31 @@ pub(crate) fn is_custom(name: &str, term: &str) -> bool {
     PREFIXES.iter().any(|prefix| name.strip_prefix(prefix) == Some(term))
 }
 
-/// The types of events of the custom profile, with their action, the collection that they
-/// generate and the metrics in it.
-pub(crate) const CUSTOM: [(&str, &str, &str, &[&str]); 2] = [
-    (
-        "ActivityEvent",
-        "Completed",
-        "ActivityMetricsCollection",
-        &["xpEarned", "totalQuestions", "correctQuestions", "masteredUnits"],
-    ),
-    (
-        "TimeSpentEvent",
-        "SpentTime",
-        "TimeSpentMetricsCollection",
-        &["active", "inactive", "waste", "unknown", "anti-pattern"],
-    ),
+/// A type of event of the custom profile.
+pub(crate) struct CustomType {
+    pub(crate) name: &'static str,
+    pub(crate) action: &'static str,
+    /// The collection that it generates, and the metrics in it.
+    pub(crate) collection: &'static str,
+    pub(crate) metrics: &'static [&'static str],
+}
+
+const CUSTOM: &[CustomType] = &[
+    CustomType {
+        name: "ActivityEvent",
+        action: "Completed",
+        collection: "ActivityMetricsCollection",
+        metrics: words![xpEarned totalQuestions correctQuestions masteredUnits],
+    },
+    CustomType {
+        name: "TimeSpentEvent",
+        action: "SpentTime",
+        collection: "TimeSpentMetricsCollection",
+        metrics: words![active inactive waste unknown anti-pattern],
+    },
 ];
+
+/// The type of event of the custom profile of that name.
+pub(crate) fn custom_type(name: &str) -> Option<&'static CustomType> {
+    CUSTOM.iter().find(|known| known.name == name)
+}

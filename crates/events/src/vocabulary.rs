@@ -4,50 +4,46 @@
 //! JSON schemas, property by property; `tests/it/schema_differences.tsv` lists where they differ, with the
 //! specification's text. Where a schema is looser than the text, the text holds.
 
+use crate::check::{instant, is_duration};
+use crate::tree::{Tree, is_whole};
 use crate::words::{IDENTIFIERS, METRICS, ROLES};
 
 /// The values that a member may have.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) enum MemberShape {
-    /// Text.
-    Text,
-    /// A list of text.
-    Texts,
-    /// `true` or `false`.
-    Truth,
-    /// Text, or `true` or `false`.
-    TextOrTruth,
-    /// A whole number, zero or more.
-    Whole,
-    /// A number.
-    Number,
-    /// A UTC instant of ISO 8601.
-    Instant,
-    /// A duration of ISO 8601.
-    Duration,
-    /// An object whose members are free.
-    Free,
+    /// A value that the function accepts, and what messages call it.
+    Plain(&'static str, fn(&Tree<'_>) -> bool),
     /// One of the words.
     Word(&'static [&'static str]),
-    /// A list of the words.
-    Words(&'static [&'static str]),
     /// An entity of one of the types or a narrower one, or its IRI.
     Entity(&'static [&'static str]),
-    /// A list of them.
-    Entities(&'static [&'static str]),
     /// A value that has no id of its own, of the type.
     Part(&'static str),
-    /// A list of them, or of IRIs.
-    Parts(&'static str),
+    /// The same, or an IRI.
+    PartOrIri(&'static str),
+    /// A list of values.
+    List(&'static Self),
 }
 
-use MemberShape::{
-    Duration, Entities, Entity, Free, Instant, Number, Part, Parts, Text, TextOrTruth, Texts,
-    Truth, Whole, Word, Words,
-};
+use MemberShape::{Entity, List, Part, PartOrIri, Plain, Word};
 
-/// A member of an entity.
-pub(crate) type EntityMember = (&'static str, MemberShape);
+const TEXT: MemberShape = Plain("a string", |value| value.as_str().is_some());
+const TEXTS: MemberShape = List(&TEXT);
+const TRUTH: MemberShape = Plain("true or false", |value| matches!(value, Tree::Truth(_)));
+const TEXT_OR_TRUTH: MemberShape =
+    Plain("a string, true or false", |value| matches!(value, Tree::Text(_) | Tree::Truth(_)));
+/// Zero or more.
+const WHOLE: MemberShape = Plain("a whole number", is_whole);
+const NUMBER: MemberShape = Plain("a number", |value| matches!(value, Tree::Number(_)));
+/// UTC, as in ISO 8601.
+const INSTANT: MemberShape = Plain("an instant such as 2026-01-15T08:00:00.000Z", |value| {
+    value.as_str().and_then(instant).is_some()
+});
+/// As in ISO 8601.
+const DURATION: MemberShape =
+    Plain("a duration such as PT5M30S", |value| value.as_str().is_some_and(is_duration));
+/// An object with any members.
+const FREE: MemberShape = Plain("an object", |value| value.as_object().is_some());
 
 /// A type of entity.
 pub(crate) struct EntityType {
@@ -55,7 +51,7 @@ pub(crate) struct EntityType {
     /// The broader types that it is one of.
     pub(crate) is_a: &'static [&'static str],
     /// The members that the broader types do not have.
-    pub(crate) members: &'static [EntityMember],
+    pub(crate) members: &'static [(&'static str, MemberShape)],
     /// Those that it must have beside `id` and `type`.
     pub(crate) required: &'static [&'static str],
 }
@@ -63,6 +59,7 @@ pub(crate) struct EntityType {
 const ANY: &[&str] = &["Entity"];
 const AGENT: &[&str] = &["Agent"];
 const PERSON: &[&str] = &["Person"];
+const ORGANIZATION: &[&str] = &["Organization"];
 const RESOURCE: &[&str] = &["DigitalResource"];
 const RESPONSE: &[&str] = &["Response"];
 const QUESTION: &[&str] = &["Question"];
@@ -88,78 +85,81 @@ macro_rules! types {
 /// Every type of entity.
 pub(crate) const TYPES: &[EntityType] = types! {
     Entity: &[], {
-        name: Text, description: Text, dateCreated: Instant, dateModified: Instant,
-        isPartOf: Entity(ANY), otherIdentifiers: Parts("SystemIdentifier"), extensions: Free
+        name: TEXT, description: TEXT, dateCreated: INSTANT, dateModified: INSTANT,
+        isPartOf: Entity(ANY), otherIdentifiers: List(&PartOrIri("SystemIdentifier")),
+        extensions: FREE
     }
     Agent: ANY, {}
     Person: AGENT, {}
-    SoftwareApplication: AGENT, { host: Text, ipAddress: Text, userAgent: Text, version: Text }
-    Organization: AGENT, { subOrganizationOf: Entity(&["Organization"]), members: Entities(AGENT) }
-    Group: &["Organization"], {}
-    CourseOffering: &["Organization"], { courseNumber: Text, academicSession: Text }
-    CourseSection: &["CourseOffering"], { category: Text }
+    SoftwareApplication: AGENT, { host: TEXT, ipAddress: TEXT, userAgent: TEXT, version: TEXT }
+    Organization: AGENT, { subOrganizationOf: Entity(ORGANIZATION), members: List(&Entity(AGENT)) }
+    Group: ORGANIZATION, {}
+    CourseOffering: ORGANIZATION, { courseNumber: TEXT, academicSession: TEXT }
+    CourseSection: &["CourseOffering"], { category: TEXT }
     AggregateMeasure: ANY, [metric metricValue] {
-        metric: Word(METRICS), metricValue: Number, maxMetricValue: Number, startedAtTime: Instant,
-        endedAtTime: Instant
+        metric: Word(METRICS), metricValue: NUMBER, maxMetricValue: NUMBER, startedAtTime: INSTANT,
+        endedAtTime: INSTANT
     }
     Annotation: ANY, { annotator: Entity(PERSON), annotated: Entity(RESOURCE) }
-    BookmarkAnnotation: ANNOTATION, { bookmarkNotes: Text }
+    BookmarkAnnotation: ANNOTATION, { bookmarkNotes: TEXT }
     HighlightAnnotation: ANNOTATION, {
-        selection: Part("TextPositionSelector"), selectionText: Text
+        selection: Part("TextPositionSelector"), selectionText: TEXT
     }
-    SharedAnnotation: ANNOTATION, { withAgents: Entities(AGENT) }
-    TagAnnotation: ANNOTATION, { tags: Texts }
+    SharedAnnotation: ANNOTATION, { withAgents: List(&Entity(AGENT)) }
+    TagAnnotation: ANNOTATION, { tags: TEXTS }
     Attempt: ANY, {
-        assignee: Entity(PERSON), assignable: Entity(RESOURCE), count: Whole,
-        startedAtTime: Instant, endedAtTime: Instant, duration: Duration
+        assignee: Entity(PERSON), assignable: Entity(RESOURCE), count: WHOLE,
+        startedAtTime: INSTANT, endedAtTime: INSTANT, duration: DURATION
     }
-    Collection: ANY, { items: Entities(ANY) }
-    AggregateMeasureCollection: &["Collection"], { items: Entities(&["AggregateMeasure"]) }
-    Survey: &["Collection"], { items: Entities(&["Questionnaire"]) }
+    Collection: ANY, { items: List(&Entity(ANY)) }
+    AggregateMeasureCollection: &["Collection"], { items: List(&Entity(&["AggregateMeasure"])) }
+    Survey: &["Collection"], { items: List(&Entity(&["Questionnaire"])) }
     // What a resource may be a part of is narrower than what a collection may.
-    DigitalResourceCollection: &["DigitalResource", "Collection"], { items: Entities(RESOURCE) }
-    Assessment: &["AssignableDigitalResource", "DigitalResourceCollection"], {
-        items: Entities(&["AssessmentItem"])
+    DigitalResourceCollection: &["DigitalResource", "Collection"], {
+        items: List(&Entity(RESOURCE))
     }
-    Forum: &["DigitalResourceCollection"], { items: Entities(&["Thread"]) }
-    Questionnaire: &["DigitalResourceCollection"], { items: Entities(&["QuestionnaireItem"]) }
-    Thread: &["DigitalResourceCollection"], { items: Entities(&["Message"]) }
-    Comment: ANY, { commenter: Entity(PERSON), commentedOn: Entity(ANY), value: Text }
+    Assessment: &["AssignableDigitalResource", "DigitalResourceCollection"], {
+        items: List(&Entity(&["AssessmentItem"]))
+    }
+    Forum: &["DigitalResourceCollection"], { items: List(&Entity(&["Thread"])) }
+    Questionnaire: &["DigitalResourceCollection"], { items: List(&Entity(&["QuestionnaireItem"])) }
+    Thread: &["DigitalResourceCollection"], { items: List(&Entity(&["Message"])) }
+    Comment: ANY, { commenter: Entity(PERSON), commentedOn: Entity(ANY), value: TEXT }
     DigitalResource: ANY, {
-        isPartOf: Entity(WHOLES), creators: Entities(AGENT),
-        learningObjectives: Entities(&["LearningObjective"]),
-        alignedLearningObjective: Entities(&["LearningObjective"]), datePublished: Instant,
-        keywords: Texts, mediaType: Text, objectType: TextOrTruth, storageName: Text, version: Text,
-        dateToActivate: Instant, dateToShow: Instant, dateToStartOn: Instant, dateToSubmit: Instant,
-        maxAttempts: Whole, maxSubmits: Whole, maxScore: Number
+        isPartOf: Entity(WHOLES), creators: List(&Entity(AGENT)),
+        learningObjectives: List(&Entity(&["LearningObjective"])),
+        alignedLearningObjective: List(&Entity(&["LearningObjective"])), datePublished: INSTANT,
+        keywords: TEXTS, mediaType: TEXT, objectType: TEXT_OR_TRUTH, storageName: TEXT,
+        version: TEXT, dateToActivate: INSTANT, dateToShow: INSTANT, dateToStartOn: INSTANT,
+        dateToSubmit: INSTANT, maxAttempts: WHOLE, maxSubmits: WHOLE, maxScore: NUMBER
     }
     AssignableDigitalResource: RESOURCE, {}
-    AssessmentItem: &["AssignableDigitalResource"], { isTimeDependent: Truth }
+    AssessmentItem: &["AssignableDigitalResource"], { isTimeDependent: TRUTH }
     Chapter: RESOURCE, {}
     Document: RESOURCE, {}
-    Frame: RESOURCE, { index: Whole }
+    Frame: RESOURCE, { index: WHOLE }
     Link: ANY, {}
-    LtiLink: RESOURCE, { messageType: Text, LtiMessageType: Text }
-    MediaLocation: RESOURCE, { currentTime: Duration }
-    MediaObject: RESOURCE, { duration: Duration }
-    AudioObject: MEDIA, { muted: Truth, volumeLevel: Text, volumeMax: Text, volumeMin: Text }
+    LtiLink: RESOURCE, { messageType: TEXT, LtiMessageType: TEXT }
+    MediaLocation: RESOURCE, { currentTime: DURATION }
+    MediaObject: RESOURCE, { duration: DURATION }
+    AudioObject: MEDIA, { muted: TRUTH, volumeLevel: TEXT, volumeMax: TEXT, volumeMin: TEXT }
     ImageObject: MEDIA, {}
     VideoObject: MEDIA, {}
     Message: RESOURCE, {
-        replyTo: Entity(&["Message"]), body: Text, attachments: Entities(RESOURCE)
+        replyTo: Entity(&["Message"]), body: TEXT, attachments: List(&Entity(RESOURCE))
     }
     Page: RESOURCE, {}
-    Question: RESOURCE, { questionPosed: Text }
+    Question: RESOURCE, { questionPosed: TEXT }
     DateTimeQuestion: QUESTION, {
-        minDateTime: Instant, minLabel: Text, maxDateTime: Instant, maxLabel: Text
+        minDateTime: INSTANT, minLabel: TEXT, maxDateTime: INSTANT, maxLabel: TEXT
     }
-    MultiselectQuestion: QUESTION, { points: Whole, itemLabels: Texts, itemValues: Texts }
+    MultiselectQuestion: QUESTION, { points: WHOLE, itemLabels: TEXTS, itemValues: TEXTS }
     OpenEndedQuestion: QUESTION, {}
     RatingScaleQuestion: QUESTION, { scale: Entity(SCALE) }
-    QuestionnaireItem: RESOURCE, { question: Entity(QUESTION), categories: Texts, weight: Number }
+    QuestionnaireItem: RESOURCE, { question: Entity(QUESTION), categories: TEXTS, weight: NUMBER }
     Reading: RESOURCE, {}
     SurveyInvitation: RESOURCE, {
-        rater: Entity(PERSON), survey: Entity(&["Survey"]), sentCount: Whole, dateSent: Instant
+        rater: Entity(PERSON), survey: Entity(&["Survey"]), sentCount: WHOLE, dateSent: INSTANT
     }
     WebPage: RESOURCE, {}
     epubChapter: RESOURCE, {}
@@ -168,63 +168,63 @@ pub(crate) const TYPES: &[EntityType] = types! {
     epubVolume: RESOURCE, {}
     LearningObjective: ANY, {}
     Membership: ANY, {
-        member: Entity(AGENT), organization: Entity(&["Organization"]), roles: Words(ROLES),
+        member: Entity(AGENT), organization: Entity(ORGANIZATION), roles: List(&Word(ROLES)),
         status: Word(&["Active", "Inactive"])
     }
-    Query: ANY, { creator: Entity(PERSON), searchTarget: Entity(ANY), searchTerms: Text }
+    Query: ANY, { creator: Entity(PERSON), searchTarget: Entity(ANY), searchTerms: TEXT }
     Rating: ANY, {
-        rater: Entity(PERSON), rated: Entity(ANY), question: Entity(QUESTION), selections: Texts,
+        rater: Entity(PERSON), rated: Entity(ANY), question: Entity(QUESTION), selections: TEXTS,
         scale: Entity(SCALE), ratingComment: Entity(&["Comment"])
     }
     Response: ANY, {
-        attempt: Entity(&["Attempt"]), startedAtTime: Instant, endedAtTime: Instant,
-        duration: Duration
+        attempt: Entity(&["Attempt"]), startedAtTime: INSTANT, endedAtTime: INSTANT,
+        duration: DURATION
     }
-    DateTimeResponse: RESPONSE, { dateTimeSelected: Instant }
-    FillinBlankResponse: RESPONSE, { values: Texts }
-    MultipleChoiceResponse: RESPONSE, { value: Text }
-    MultipleResponseResponse: RESPONSE, { values: Texts }
-    MultiselectResponse: RESPONSE, { selections: Texts }
-    OpenEndedResponse: RESPONSE, { value: Text }
-    RatingScaleResponse: RESPONSE, { selections: Texts }
-    SelectTextResponse: RESPONSE, { values: Texts }
-    TrueFalseResponse: RESPONSE, { value: Text }
+    DateTimeResponse: RESPONSE, { dateTimeSelected: INSTANT }
+    FillinBlankResponse: RESPONSE, { values: TEXTS }
+    MultipleChoiceResponse: RESPONSE, { value: TEXT }
+    MultipleResponseResponse: RESPONSE, { values: TEXTS }
+    MultiselectResponse: RESPONSE, { selections: TEXTS }
+    OpenEndedResponse: RESPONSE, { value: TEXT }
+    RatingScaleResponse: RESPONSE, { selections: TEXTS }
+    SelectTextResponse: RESPONSE, { values: TEXTS }
+    TrueFalseResponse: RESPONSE, { value: TEXT }
     Result: ANY, {
-        attempt: Entity(&["Attempt"]), maxResultScore: Number, resultScore: Number,
-        normalScore: Number, penaltyScore: Number, extraCreditScore: Number, totalScore: Number,
-        curvedTotalScore: Number, curveFactor: Number, comment: Text, scoredBy: Entity(AGENT)
+        attempt: Entity(&["Attempt"]), maxResultScore: NUMBER, resultScore: NUMBER,
+        normalScore: NUMBER, penaltyScore: NUMBER, extraCreditScore: NUMBER, totalScore: NUMBER,
+        curvedTotalScore: NUMBER, curveFactor: NUMBER, comment: TEXT, scoredBy: Entity(AGENT)
     }
     Scale: ANY, {}
-    LikertScale: SCALE, { scalePoints: Whole, itemLabels: Texts, itemValues: Texts }
+    LikertScale: SCALE, { scalePoints: WHOLE, itemLabels: TEXTS, itemValues: TEXTS }
     MultiselectScale: SCALE, {
-        scalePoints: Whole, itemLabels: Texts, itemValues: Texts, isOrderedSelection: Truth,
-        orderedSelection: Truth, minSelections: Whole, maxSelections: Whole
+        scalePoints: WHOLE, itemLabels: TEXTS, itemValues: TEXTS, isOrderedSelection: TRUTH,
+        orderedSelection: TRUTH, minSelections: WHOLE, maxSelections: WHOLE
     }
     NumericScale: SCALE, {
-        minValue: Number, minLabel: Text, maxValue: Number, maxLabel: Text, step: Number
+        minValue: NUMBER, minLabel: TEXT, maxValue: NUMBER, maxLabel: TEXT, step: NUMBER
     }
     Score: ANY, {
-        attempt: Entity(&["Attempt"]), maxScore: Number, scoreGiven: Number,
-        scoredBy: Entity(AGENT), comment: Text
+        attempt: Entity(&["Attempt"]), maxScore: NUMBER, scoreGiven: NUMBER,
+        scoredBy: Entity(AGENT), comment: TEXT
     }
     SearchResponse: ANY, {
         searchProvider: Entity(&["SoftwareApplication"]), searchTarget: Entity(ANY),
-        query: Entity(&["Query"]), searchResultsItemCount: Whole, searchResults: Entities(ANY)
+        query: Entity(&["Query"]), searchResultsItemCount: WHOLE, searchResults: List(&Entity(ANY))
     }
     Session: ANY, {
-        user: Entity(PERSON), client: Entity(&["SoftwareApplication"]), startedAtTime: Instant,
-        endedAtTime: Instant, duration: Duration
+        user: Entity(PERSON), client: Entity(&["SoftwareApplication"]), startedAtTime: INSTANT,
+        endedAtTime: INSTANT, duration: DURATION
     }
-    LtiSession: &["Session"], { messageParameters: Free }
+    LtiSession: &["Session"], { messageParameters: FREE }
 };
 
 /// Values that have no id of their own.
 pub(crate) const PARTS: &[EntityType] = types! {
     SystemIdentifier: &[], [identifier identifierType] {
-        identifier: Text, identifierType: Word(IDENTIFIERS),
-        source: Entity(&["SoftwareApplication"]), extensions: Free
+        identifier: TEXT, identifierType: Word(IDENTIFIERS),
+        source: Entity(&["SoftwareApplication"]), extensions: FREE
     }
-    TextPositionSelector: &[], [start end] { start: Whole, end: Whole }
+    TextPositionSelector: &[], [start end] { start: WHOLE, end: WHOLE }
 };
 
 /// A type of entity by its name.

@@ -35,30 +35,14 @@ pub mod visitors;
 
 pub use input::{Metadata, PageRequest};
 
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 /// The schema of this crate.
 pub const MIGRATIONS: &[Migration] = &[
-    Migration { version: 16, name: "games", sql: include_str!("../migrations/V16__games.sql") },
-    Migration { version: 17, name: "lms", sql: include_str!("../migrations/V17__lms.sql") },
-    Migration {
-        version: 73,
-        name: "visitors",
-        sql: include_str!("../migrations/V73__visitors.sql"),
-    },
-    Migration {
-        version: 82,
-        name: "lms_records",
-        sql: include_str!("../migrations/V82__lms_records.sql"),
-    },
-    Migration {
-        version: 83,
-        name: "request_scopes",
-        sql: include_str!("../migrations/V83__request_scopes.sql"),
-    },
-    Migration {
-        version: 88,
-        name: "highest_xp",
-        sql: include_str!("../migrations/V88__highest_xp.sql"),
-    },
+    migration!(16, "games"),
+    migration!(17, "lms"),
+    migration!(73, "visitors"),
+    migration!(82, "lms_records"),
+    migration!(83, "request_scopes"),
+    migration!(88, "highest_xp"),
 ];

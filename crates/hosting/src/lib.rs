@@ -61,7 +61,7 @@ use std::path::Path;
 use lyceum_blob::{Blobs, DeletionRight, Digest};
 use lyceum_core::config::S3Settings;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 use uuid::Uuid;
 
 /// The folder of a data folder in which everything of projects is.
@@ -92,69 +92,17 @@ pub fn try_bucket(s3: &S3Settings) -> Result<()> {
 
 /// The tables of this crate.
 pub const MIGRATIONS: &[Migration] = &[
-    Migration {
-        version: 23,
-        name: "projects",
-        sql: include_str!("../migrations/V23__projects.sql"),
-    },
-    Migration {
-        version: 27,
-        name: "project_databases",
-        sql: include_str!("../migrations/V27__project_databases.sql"),
-    },
-    Migration {
-        version: 28,
-        name: "unneeded_frontends",
-        sql: include_str!("../migrations/V28__unneeded_frontends.sql"),
-    },
-    Migration {
-        version: 86,
-        name: "project_homes",
-        sql: include_str!("../migrations/V86__project_homes.sql"),
-    },
-    Migration {
-        version: 87,
-        name: "deleted_projects",
-        sql: include_str!("../migrations/V87__deleted_projects.sql"),
-    },
-    Migration {
-        version: 99,
-        name: "class_apps",
-        sql: include_str!("../migrations/V99__class_apps.sql"),
-    },
-    Migration {
-        version: 126,
-        name: "node_reports",
-        sql: include_str!("../migrations/V126__node_reports.sql"),
-    },
-    Migration {
-        version: 129,
-        name: "home_leases",
-        sql: include_str!("../migrations/V129__home_leases.sql"),
-    },
-    Migration {
-        version: 131,
-        name: "backups",
-        sql: include_str!("../migrations/V131__backups.sql"),
-    },
-    Migration {
-        version: 142,
-        name: "schema_of_nodes",
-        sql: include_str!("../migrations/V142__schema_of_nodes.sql"),
-    },
-    Migration {
-        version: 143,
-        name: "installations",
-        sql: include_str!("../migrations/V143__installations.sql"),
-    },
-    Migration {
-        version: 144,
-        name: "node_keys",
-        sql: include_str!("../migrations/V144__node_keys.sql"),
-    },
-    Migration {
-        version: 145,
-        name: "holders_and_owners",
-        sql: include_str!("../migrations/V145__holders_and_owners.sql"),
-    },
+    migration!(23, "projects"),
+    migration!(27, "project_databases"),
+    migration!(28, "unneeded_frontends"),
+    migration!(86, "project_homes"),
+    migration!(87, "deleted_projects"),
+    migration!(99, "class_apps"),
+    migration!(126, "node_reports"),
+    migration!(129, "home_leases"),
+    migration!(131, "backups"),
+    migration!(142, "schema_of_nodes"),
+    migration!(143, "installations"),
+    migration!(144, "node_keys"),
+    migration!(145, "holders_and_owners"),
 ];

@@ -61,55 +61,19 @@ pub mod write;
 
 pub use patch::merge;
 
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 /// The schema of this crate.
 pub const MIGRATIONS: &[Migration] = &[
-    Migration { version: 3, name: "roster", sql: include_str!("../migrations/V3__roster.sql") },
-    Migration { version: 37, name: "imports", sql: include_str!("../migrations/V37__imports.sql") },
-    Migration {
-        version: 50,
-        name: "progress_of_imports",
-        sql: include_str!("../migrations/V50__progress_of_imports.sql"),
-    },
-    Migration {
-        version: 56,
-        name: "sought_lessons",
-        sql: include_str!("../migrations/V56__sought_lessons.sql"),
-    },
-    Migration {
-        version: 77,
-        name: "grades_with_names",
-        sql: include_str!("../migrations/V77__grades_with_names.sql"),
-    },
-    Migration {
-        version: 90,
-        name: "organizations_below",
-        sql: include_str!("../migrations/V90__organizations_below.sql"),
-    },
-    Migration {
-        version: 103,
-        name: "forgotten_imports",
-        sql: include_str!("../migrations/V103__forgotten_imports.sql"),
-    },
-    Migration {
-        version: 107,
-        name: "name_words",
-        sql: include_str!("../migrations/V107__name_words.sql"),
-    },
-    Migration {
-        version: 109,
-        name: "remedies",
-        sql: include_str!("../migrations/V109__remedies.sql"),
-    },
-    Migration {
-        version: 117,
-        name: "counts_in_blocks",
-        sql: include_str!("../migrations/V117__counts_in_blocks.sql"),
-    },
-    Migration {
-        version: 121,
-        name: "days_of_enrollments",
-        sql: include_str!("../migrations/V121__days_of_enrollments.sql"),
-    },
+    migration!(3, "roster"),
+    migration!(37, "imports"),
+    migration!(50, "progress_of_imports"),
+    migration!(56, "sought_lessons"),
+    migration!(77, "grades_with_names"),
+    migration!(90, "organizations_below"),
+    migration!(103, "forgotten_imports"),
+    migration!(107, "name_words"),
+    migration!(109, "remedies"),
+    migration!(117, "counts_in_blocks"),
+    migration!(121, "days_of_enrollments"),
 ];

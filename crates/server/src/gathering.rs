@@ -82,7 +82,7 @@ async fn sum_all(app: &App, awaited: &mut AwaitedServers) -> Result<()> {
     if !is_due || !older.is_empty() {
         return Ok(());
     }
-    let Some(end) = log::write_latest(&app.db, facts::sum_young).await? else { return Ok(()) };
+    let Some(end) = log::write_latest(&app.db, facts::gather_to_sum).await? else { return Ok(()) };
     let mut step_began = Instant::now();
     while let Some(has_more) =
         log::write_latest(&app.db, move |tx| facts::sum_runs(tx, end)).await?
@@ -147,7 +147,7 @@ async fn move_periodically(app: &App, deleted: &AtomicUsize) {
 async fn gather_all(app: &App, deleted: &AtomicUsize) -> Result<()> {
     let mut has_more = app.db.read(is_gathering_due).await?;
     while has_more {
-        let outcome = log::write_latest(&app.db, gather).await?;
+        let Some(outcome) = log::write_latest(&app.db, gather).await? else { return Ok(()) };
         deleted.fetch_add(outcome.moved, Ordering::Relaxed);
         has_more = outcome.has_more;
     }

@@ -31,7 +31,7 @@ mod single;
 mod tree;
 mod words;
 
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 pub use groups::groups;
 pub use package::Package;
@@ -41,8 +41,4 @@ pub use shape::Shape;
 pub use single::{SentRecord, read as read_single};
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[Migration {
-    version: 15,
-    name: "standards",
-    sql: include_str!("../migrations/V15__standards.sql"),
-}];
+pub const MIGRATIONS: &[Migration] = &[migration!(15, "standards")];

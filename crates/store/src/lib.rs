@@ -82,11 +82,5 @@ pub use tx::{Row, Tx};
 pub use value::Value;
 
 /// What the store's tables need beyond their first form, which each database has.
-pub const MIGRATIONS: &[Migration] = &[
-    Migration {
-        version: 62,
-        name: "job_tries",
-        sql: include_str!("../migrations/V62__job_tries.sql"),
-    },
-    Migration { version: 91, name: "outbox", sql: include_str!("../migrations/V91__outbox.sql") },
-];
+pub const MIGRATIONS: &[Migration] =
+    &[crate::migration!(62, "job_tries"), crate::migration!(91, "outbox")];

@@ -22,9 +22,21 @@ pub struct Migration {
     pub sql: &'static str,
 }
 
+/// The migration of a crate with that number and name, from the file `migrations/V<number>__<name>.sql`. For files directly
+/// in `src`.
+#[macro_export]
+macro_rules! migration {
+    ($version:literal, $name:literal) => {
+        $crate::Migration {
+            version: $version,
+            name: $name,
+            sql: include_str!(concat!("../migrations/V", $version, "__", $name, ".sql")),
+        }
+    };
+}
+
 /// The store's own tables.
-const STORE: Migration =
-    Migration { version: 1, name: "store", sql: include_str!("../migrations/V1__store.sql") };
+const STORE: Migration = migration!(1, "store");
 
 /// The number under which processes that migrate one PostgreSQL database take turns.
 const MIGRATION_LOCK: i64 = 0x6c79_6365_756d;

@@ -35,18 +35,7 @@ pub mod signature;
 pub mod topics;
 pub mod webhook;
 
-use lyceum_store::Migration;
+use lyceum_store::{Migration, migration};
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[
-    Migration {
-        version: 92,
-        name: "webhooks",
-        sql: include_str!("../migrations/V92__webhooks.sql"),
-    },
-    Migration {
-        version: 100,
-        name: "owner_ids",
-        sql: include_str!("../migrations/V100__owner_ids.sql"),
-    },
-];
+pub const MIGRATIONS: &[Migration] = &[migration!(92, "webhooks"), migration!(100, "owner_ids")];

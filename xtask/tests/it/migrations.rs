@@ -1,34 +1,32 @@
 //! Migrations are numbered over all crates.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Source, refuse, rust_sources, sources};
 
-/// `(version, place)` of every migration that is written out in a crate.
-fn versions(sources: &[Source]) -> Vec<(u32, String)> {
-    let mut versions = Vec::new();
+/// The version, name and place of every migration in a list of a crate.
+fn migrations(sources: &[Source]) -> Vec<(u32, String, String)> {
+    let mut migrations = Vec::new();
     for source in sources.iter().filter(|source| source.path.contains("/src/")) {
-        for declaration in source.text.split("Migration {").skip(1) {
-            let body = declaration.split('}').next().unwrap_or_default();
-            let number = body.split("version:").nth(1).and_then(|rest| {
-                rest.split(',').next()?.trim().parse().ok() // `pub version: i32` is the type.
-            });
-            if let Some(number) = number {
-                versions.push((number, source.path.clone()));
-            }
+        for call in source.text.split("migration!(").skip(1) {
+            let arguments = call.split(')').next().unwrap_or_default().split_once(',');
+            let Some((version, name)) = arguments else { continue };
+            let version = version.trim().parse().expect("a version is a number");
+            let name = name.trim().trim_matches('"').to_owned();
+            migrations.push((version, name, source.path.clone()));
         }
     }
-    versions
+    migrations
 }
 
 #[test]
 fn migration_versions_are_unique() {
     let sources: Vec<Source> = rust_sources().collect();
     let mut places = BTreeMap::<u32, Vec<String>>::new();
-    for (version, place) in versions(&sources) {
+    for (version, _, place) in migrations(&sources) {
         places.entry(version).or_default().push(place);
     }
-    assert!(!places.is_empty(), "no migration was found: the test looks for `Migration {{`");
+    assert!(!places.is_empty(), "no migration was found: the test looks for `migration!(`");
     let breaches: Vec<String> = places
         .into_iter()
         .filter(|(_, places)| places.len() > 1)
@@ -83,25 +81,24 @@ fn the_rule_reads_the_line_about_older_servers() {
 
 #[test]
 fn every_migration_file_is_listed() {
-    let sources = sources();
-    let breaches: Vec<String> = sources
+    let rust: Vec<Source> = rust_sources().collect();
+    let listed: BTreeSet<String> = migrations(&rust)
+        .into_iter()
+        .map(|(version, name, place)| {
+            let folder = place.rsplit_once("/src/").map_or("", |(folder, _)| folder);
+            format!("{folder}/migrations/V{version}__{name}.sql")
+        })
+        .collect();
+    let breaches: Vec<String> = sources()
         .iter()
         .filter(|source| source.has_extension("sql") && source.path.contains("/migrations/"))
-        .filter(|file| {
-            let name = file.path.rsplit('/').next().unwrap();
-            let quoted = format!("{name}\")");
-            !sources.iter().any(|source| {
-                source.has_extension("rs")
-                    && source.text.contains("include_str!(")
-                    && source.text.contains(&quoted)
-            })
-        })
+        .filter(|file| !listed.contains(&file.path))
         .map(|file| file.path.clone())
         .collect();
     refuse(
         &breaches,
         "each file under migrations/ stands in its crate's list of migrations",
         "a file that no list names never runs",
-        "add a `Migration` with `include_str!` of it to the list",
+        "add a `migration!` of it to the list",
     );
 }

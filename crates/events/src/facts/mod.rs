@@ -17,8 +17,8 @@ use crate::repository::facts::{ContextRows, FactRows};
 use crate::tree::Tree;
 
 pub use crate::repository::facts::{
-    ActorFacts, EventPosition, apps_of, count_unsummed, is_summing_due, place, read, sum_runs,
-    sum_young, sums_by_actor, unplaced, users_of_app,
+    ActorFacts, EventPosition, apps_of, count_unsummed, gather_to_sum, is_summing_due, place, read,
+    sum_runs, sums_by_actor, unplaced, users_of_app,
 };
 pub use piece::{FactPieces, Metric, REACH_MS};
 
@@ -77,7 +77,7 @@ impl Measure {
 }
 
 /// Sums of the measures, and the number of events that they come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MeasureSums {
     /// Events that have a part in it; one that spans buckets is counted in each.
     pub events: i64,
@@ -151,22 +151,15 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
+    /// The facts of the event at that time.
     pub(crate) fn of(event: &Tree<'_>, time: Timestamp) -> Self {
-        match FactPieces::of_tree(event, time) {
-            Some(pieces) => Self::new(time, &pieces, FactContext::of(event)),
-            None => Self { own: own_bucket(time), ..Self::default() },
-        }
+        let own = time.milliseconds().div_euclid(BUCKET_MS);
+        let Some(pieces) = FactPieces::of_tree(event, time) else {
+            return Self { own, ..Self::default() };
+        };
+        let context = FactContext::of(event);
+        Self { own, buckets: pieces.by_bucket(), context: Some((context.number(), context)) }
     }
-
-    pub(crate) fn new(time: Timestamp, pieces: &FactPieces, context: FactContext) -> Self {
-        let (own, buckets) = (own_bucket(time), pieces.by_bucket());
-        Self { own, buckets, context: Some((context.number(), context)) }
-    }
-}
-
-/// The quarter hour of an event's time.
-fn own_bucket(time: Timestamp) -> i64 {
-    time.milliseconds().div_euclid(BUCKET_MS)
 }
 
 /// The result of [`rebuild`].

@@ -44,16 +44,14 @@ impl Metric {
 
 /// The amounts that an event adds, at an instant or evenly over a time.
 #[derive(Debug)]
-pub struct FactPieces {
-    /// Without an amount where the event has no item that counts.
-    pieces: Vec<FactPiece>,
-}
+pub struct FactPieces(Vec<FactPiece>);
 
 #[derive(Debug)]
 struct FactPiece {
     from: i64,
     /// The first instant behind; `from` for what counts at one instant.
     to: i64,
+    /// None where the event has no item that counts.
     amount: Option<(Measure, i64)>,
 }
 
@@ -69,25 +67,20 @@ impl FactPieces {
             return None;
         }
         let items = event["generated"]["items"].as_list().unwrap_or_default();
-        let metrics: Vec<Metric> = items.iter().filter_map(Metric::read).collect();
-        Some(Self::of_metrics(time, &metrics))
-    }
-
-    /// The amounts of an event at that time with these metrics.
-    pub(crate) fn of_metrics(time: Timestamp, metrics: &[Metric]) -> Self {
         let at = time.milliseconds();
-        let of_metric = |metric| FactPiece::of_metric(at, metric);
-        let mut pieces: Vec<FactPiece> = metrics.iter().filter_map(of_metric).collect();
+        let metrics = items.iter().filter_map(Metric::read);
+        let mut pieces: Vec<FactPiece> =
+            metrics.filter_map(|metric| FactPiece::of_metric(at, &metric)).collect();
         if pieces.is_empty() {
             pieces.push(FactPiece { from: at, to: at, amount: None });
         }
-        Self { pieces }
+        Some(Self(pieces))
     }
 
     /// The sums by bucket, which is the number of the quarter hour since 1970-01-01T00:00:00Z.
     pub(super) fn by_bucket(&self) -> Vec<(i64, MeasureSums)> {
         let mut buckets: BTreeMap<i64, MeasureSums> = BTreeMap::new();
-        for piece in &self.pieces {
+        for piece in &self.0 {
             let last = piece.from.max(piece.to - 1).div_euclid(BUCKET_MS);
             for bucket in piece.from.div_euclid(BUCKET_MS)..=last {
                 let sums = buckets.entry(bucket).or_default();
@@ -101,7 +94,7 @@ impl FactPieces {
     /// The amounts within the range of milliseconds; `None` if no part of the event is in it.
     pub fn within(&self, Range { start: from, end: to }: Range<i64>) -> Option<MeasureSums> {
         let mut sums = MeasureSums::default();
-        for piece in &self.pieces {
+        for piece in &self.0 {
             if piece.from < to && piece.from.max(piece.to - 1) >= from {
                 sums.events = 1;
                 piece.add_within(from, to, &mut sums);
@@ -112,8 +105,8 @@ impl FactPieces {
 
     /// The first and the last instant that the event has a part in.
     pub fn extent(&self) -> (Timestamp, Timestamp) {
-        let first = self.pieces.iter().map(|piece| piece.from).min();
-        let last = self.pieces.iter().map(|piece| piece.from.max(piece.to - 1)).max();
+        let first = self.0.iter().map(|piece| piece.from).min();
+        let last = self.0.iter().map(|piece| piece.from.max(piece.to - 1)).max();
         let instant = |at: Option<i64>| {
             Timestamp::from_milliseconds(at.expect("an event has at least one piece"))
         };

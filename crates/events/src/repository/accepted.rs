@@ -7,7 +7,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, Value};
 
 use super::append::Appended;
-use super::read::numbered;
+use super::read::of_numbers;
 use crate::actor_filter::ActorFilter;
 use crate::envelope::Envelope;
 use crate::limits;
@@ -34,19 +34,19 @@ pub fn take_jobs(tx: &mut Tx<'_>, envelopes: usize) -> Result<Vec<i64>> {
 pub fn accept(tx: &mut Tx<'_>, now: Timestamp, accepted: &[Accepted<'_>]) -> Result<()> {
     let at = now.milliseconds();
     let mut described = Vec::new();
-    for Accepted { client, envelope, .. } in accepted {
-        described.extend(envelope.entities.iter().map(|entity| (entity, *client, envelope)));
+    for one in accepted {
+        described.extend(one.envelope.entities.iter().map(|entity| (entity, one)));
     }
     // Sorted, so that two transactions never wait for each other in a circle.
-    described.sort_by_key(|(entity, client, _)| (&entity.id, *client));
-    for (entity, client, envelope) in described {
+    described.sort_by_key(|(entity, one)| (&entity.id, one.client));
+    for (entity, Accepted { client, envelope, .. }) in described {
         // In separate statements, because one statement of PostgreSQL cannot change a row twice.
         tx.send_rows(
             "event_entities",
             &["id", "client", "send_ms", "received_ms", "body"],
             &[
                 (&entity.id).into(),
-                client.into(),
+                (*client).into(),
                 envelope.send_time.milliseconds().into(),
                 at.into(),
                 (&entity.body).into(),
@@ -89,15 +89,11 @@ pub fn finished_job(
     actors: &ActorFilter,
 ) -> Result<Option<AcceptedEnvelope>> {
     let sql = "SELECT received_ms, seqs FROM event_batches WHERE id = $1";
-    let found = tx.query_one(sql, &[job.into()], |row| {
-        Ok((Timestamp::from_milliseconds(row.int(0)?), numbers(row.text(1)?)))
-    })?;
-    let Some((at, seqs)) = found else { return Ok(None) };
-    let mut events = Vec::new();
-    numbered(tx, &seqs, |logged| {
-        events.push(logged);
-        Ok(())
-    })?;
+    let Some((at, seqs)) = tx.row::<(Timestamp, String)>(sql, &[job.into()])? else {
+        return Ok(None);
+    };
+    let seqs = numbers(&seqs);
+    let events = of_numbers(tx, &seqs)?;
     let had_events = !events.is_empty();
     let seen = actors.keep(tx, events)?;
     if had_events && seen.is_empty() {

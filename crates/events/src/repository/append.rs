@@ -11,10 +11,9 @@ use sha2::{Digest, Sha256};
 
 use super::blocks::Blocks;
 use super::names::{self, KnownNames, LookedUpNames, NamePair, Named};
-use super::read::{LOG, LoggedEvent, numbered, select};
-use super::run_lists::IDS;
+use super::read::{LOG, LoggedEvent, of_numbers, select};
 use super::spans::Spans;
-use super::{COLLECTION, RUN_MIN_RECORDS, facts};
+use super::{COLLECTION, IDS, RUN_MIN_RECORDS, facts};
 use crate::event::{Event, hash};
 use crate::words::words;
 
@@ -72,13 +71,16 @@ pub struct ClientEvents<'a> {
     pub events: &'a [Event],
 }
 
-/// An event to append.
+/// An event to append, and its row in the log.
 #[derive(Clone, Copy)]
-struct EventToAppend<'a> {
+struct EventRow<'a> {
     client: &'a str,
     event: &'a Event,
     source: i64,
     actor: i64,
+    seq: i64,
+    /// The block with its text; `None` if the row contains the text.
+    block: Option<i64>,
 }
 
 /// Appends events of a client and returns the outcome of each.
@@ -117,45 +119,39 @@ pub fn append_all(
     let names: Vec<NamePair<'_>> =
         said.iter().map(|(event, client)| (&*event.sensor, *client)).collect();
     let sources = names::numbers(tx, known, &mut learned, Named::Sources, &names)?;
-    let said = said.into_iter().zip(actors).zip(sources);
-    let items: Vec<EventToAppend<'_>> = said
-        .map(|(((event, client), actor), source)| EventToAppend { client, event, source, actor })
-        .collect();
-    let seqs = tx.take_numbers("event_log", "seq", items.len())?;
-    let rows: Vec<(EventToAppend<'_>, i64)> = items.into_iter().zip(seqs).collect();
+    let seqs = tx.take_numbers("event_log", "seq", said.len())?;
+    let numbered = said.into_iter().zip(actors.into_iter().zip(sources)).zip(seqs);
+    let row = |(((event, client), (actor, source)), seq)| {
+        let block = None;
+        EventRow { client, event, source, actor, seq, block }
+    };
+    let mut rows: Vec<EventRow<'_>> = numbered.map(row).collect();
     // Done before the ids are claimed, because nearly all events are new.
-    let blocks = insert(tx, now, &rows)?;
-    let mut keys: Vec<(i64, i64)> =
-        rows.iter().map(|(item, seq)| (item.event.hash, *seq)).collect();
+    insert(tx, now, &mut rows)?;
+    let mut keys: Vec<(i64, i64)> = rows.iter().map(|row| (row.event.hash, row.seq)).collect();
     let taken = match is_only_writer(tx) && keys.len() >= RUN_MIN_RECORDS {
         true => IDS.claim_in_run(tx, &mut keys)?,
         false => IDS.claim(tx, &mut keys)?,
     };
-    let is_new = |(item, seq): &(EventToAppend<'_>, i64)| {
-        taken.get(&item.event.hash).is_none_or(|holder| holder == seq)
-    };
-    let blocks_of = |are_new: bool| {
-        let rows = rows.iter().zip(&blocks).filter(move |(row, _)| is_new(row) == are_new);
-        rows.map(|((_, seq), block)| (*seq, *block))
-    };
-    withdraw(tx, blocks_of(false), blocks_of(true))?;
+    let is_new =
+        |row: &EventRow<'_>| taken.get(&row.event.hash).is_none_or(|holder| *holder == row.seq);
     let (new, open): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_new);
+    withdraw(tx, &open, &new)?;
     // Those of corrections, too, before the first one holds the list of facts.
     let mut contexts = facts::ContextRows::default();
-    for (item, _) in &rows {
-        contexts.add(&item.event.facts);
+    for row in &rows {
+        contexts.add(&row.event.facts);
     }
     contexts.write(tx)?;
     count(tx, &new)?;
-    let open: Vec<i64> = open.into_iter().map(|(item, _)| item.event.hash).collect();
+    let open: Vec<i64> = open.into_iter().map(|row| row.event.hash).collect();
     let known = holders(tx, &open)?;
     let mut answers = Vec::with_capacity(rows.len());
     for row in &rows {
-        let (item, seq) = *row;
-        answers.push(match known.get(&item.event.hash) {
-            _ if is_new(row) => Appended::New { seq },
-            Some(holder) if is_same(holder, &item) => Appended::Same { seq: holder.seq },
-            _ => version(tx, now, item)?,
+        answers.push(match known.get(&row.event.hash) {
+            _ if is_new(row) => Appended::New { seq: row.seq },
+            Some(holder) if is_same(holder, row) => Appended::Same { seq: holder.seq },
+            _ => version(tx, now, *row)?,
         });
     }
     announce(tx, now, &rows, &answers)?;
@@ -167,7 +163,7 @@ pub fn append_all(
 fn announce(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    rows: &[(EventToAppend<'_>, i64)],
+    rows: &[EventRow<'_>],
     answers: &[Appended],
 ) -> Result<()> {
     let wanted = outbox::wanted(tx)?;
@@ -177,8 +173,8 @@ fn announce(
     let counts =
         |answer: &Appended| matches!(answer, Appended::New { .. } | Appended::Correction { .. });
     let events = rows.iter().zip(answers).filter(|(_, answer)| counts(answer));
-    let events = events.map(|((item, _), _)| item.event);
     let changes: Vec<Change<'_>> = events
+        .map(|(row, _)| row.event)
         .filter(|event| wanted.contains(TOPIC, &event.sensor))
         .map(|event| Change {
             topic: TOPIC.into(),
@@ -192,17 +188,15 @@ fn announce(
 }
 
 /// Removes rows whose ids turned out to be taken, with their blocks, except blocks that a row in `stay` uses.
-fn withdraw(
-    tx: &mut Tx<'_>,
-    gone: impl Iterator<Item = (i64, Option<i64>)>,
-    stay: impl Iterator<Item = (i64, Option<i64>)>,
-) -> Result<()> {
-    let (seqs, blocks): (Vec<i64>, BTreeSet<Option<i64>>) = gone.unzip();
-    if seqs.is_empty() {
+fn withdraw(tx: &mut Tx<'_>, gone: &[EventRow<'_>], stay: &[EventRow<'_>]) -> Result<()> {
+    if gone.is_empty() {
         return Ok(());
     }
-    let named: BTreeSet<Option<i64>> = stay.map(|(_, block)| block).collect();
-    let blocks: Vec<i64> = blocks.difference(&named).copied().flatten().collect();
+    let blocks_of = |rows: &[EventRow<'_>]| -> BTreeSet<i64> {
+        rows.iter().filter_map(|row| row.block).collect()
+    };
+    let seqs: Vec<i64> = gone.iter().map(|row| row.seq).collect();
+    let blocks = Vec::from_iter(&blocks_of(gone) - &blocks_of(stay));
     for (table, key, numbers) in [("event_log", "seq", seqs), ("event_blocks", "id", blocks)] {
         let sql = format!("DELETE FROM {table} WHERE {key} IN ({})", *IN_LIST_MARKS);
         for list in in_lists(&numbers) {
@@ -212,44 +206,39 @@ fn withdraw(
     Ok(())
 }
 
-/// Inserts rows into the log; returns their blocks.
-fn insert(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    rows: &[(EventToAppend<'_>, i64)],
-) -> Result<Vec<Option<i64>>> {
+/// Inserts rows into the log, with the blocks that they get.
+fn insert(tx: &mut Tx<'_>, now: Timestamp, rows: &mut [EventRow<'_>]) -> Result<()> {
     let now = now.milliseconds();
-    let texts: Vec<(i64, &str)> =
-        rows.iter().map(|(item, seq)| (*seq, item.event.body())).collect();
+    let texts: Vec<(i64, &str)> = rows.iter().map(|row| (row.seq, row.event.body())).collect();
     let blocks = Blocks::pack(&texts)?;
     let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * 9);
-    for ((EventToAppend { event, source, actor, .. }, seq), block) in rows.iter().zip(&blocks.of) {
+    for (row, block) in rows.iter_mut().zip(&blocks.of) {
+        row.block = *block;
         values.extend([
-            Value::Int(*seq),
-            (*source).into(),
-            (*actor).into(),
-            event.time.milliseconds().into(),
-            event.send_time.milliseconds().into(),
+            row.seq.into(),
+            row.source.into(),
+            row.actor.into(),
+            row.event.time.milliseconds().into(),
+            row.event.send_time.milliseconds().into(),
             now.into(),
             now.into(),
-            block.map_or(event.body(), |_| "").into(),
-            (*block).into(),
+            block.map_or(row.event.body(), |_| "").into(),
+            Value::from(*block),
         ]);
     }
     let columns = words![seq source actor event_ms send_ms received_ms changed_ms body block];
     // Rows go first, because they are streamed, which requires that PostgreSQL has answered all earlier statements.
     tx.send_rows("event_log", columns, &values, "")?;
-    blocks.write(tx)?;
-    Ok(blocks.of)
+    blocks.write(tx)
 }
 
 /// Counts events, and writes their spans and facts.
-fn count(tx: &mut Tx<'_>, rows: &[(EventToAppend<'_>, i64)]) -> Result<()> {
+fn count(tx: &mut Tx<'_>, rows: &[EventRow<'_>]) -> Result<()> {
     let (mut spans, mut facts) = (Spans::default(), facts::FactRows::default());
-    for (item, seq) in rows {
-        tx.tally(COLLECTION, *seq, 1);
-        spans.add(*seq, item.source, item.event.time);
-        facts.add(item.actor, *seq, &item.event.facts);
+    for row in rows {
+        tx.tally(COLLECTION, row.seq, 1);
+        spans.add(row.seq, row.source, row.event.time);
+        facts.add(row.actor, row.seq, &row.event.facts);
     }
     spans.write(tx)?;
     facts.write(tx)
@@ -258,16 +247,14 @@ fn count(tx: &mut Tx<'_>, rows: &[(EventToAppend<'_>, i64)]) -> Result<()> {
 /// The events that hold the hashes.
 fn holders(tx: &mut Tx<'_>, hashes: &[i64]) -> Result<BTreeMap<i64, LoggedEvent>> {
     let held = IDS.numbers(tx, hashes)?;
-    let mut events = BTreeMap::new();
-    numbered(tx, &held.values().copied().collect::<Vec<_>>(), |logged| {
-        events.insert(logged.seq, logged);
-        Ok(())
-    })?;
+    let events = of_numbers(tx, &held.values().copied().collect::<Vec<_>>())?;
+    let mut events: BTreeMap<i64, LoggedEvent> =
+        events.into_iter().map(|logged| (logged.seq, logged)).collect();
     Ok(held.into_iter().filter_map(|(hash, seq)| Some((hash, events.remove(&seq)?))).collect())
 }
 
 /// Whether the event changes nothing, because it already exists or its id belongs to another client.
-fn is_same(holder: &LoggedEvent, &EventToAppend { client, event, .. }: &EventToAppend<'_>) -> bool {
+fn is_same(holder: &LoggedEvent, &EventRow { client, event, .. }: &EventRow<'_>) -> bool {
     holder.event.id == event.id
         && (holder.client != client
             || holder.event.send_time >= event.send_time && has_same_content(&holder.event, event))
@@ -279,18 +266,18 @@ fn has_same_content(one: &Event, other: &Event) -> bool {
 }
 
 /// Appends one event whose id or hash may be taken.
-fn version(tx: &mut Tx<'_>, now: Timestamp, item: EventToAppend<'_>) -> Result<Appended> {
+fn version(tx: &mut Tx<'_>, now: Timestamp, mut row: EventRow<'_>) -> Result<Appended> {
     facts::wait_to_correct(tx)?;
     for _ in 0..CLAIM_ATTEMPTS {
-        let (hash, holder) = find(tx, &item.event.id)?;
+        let (hash, holder) = find(tx, &row.event.id)?;
         if let Some(holder) = holder {
-            return version_of(tx, now, item, hash, holder);
+            return version_of(tx, now, row, hash, holder);
         }
-        let seq = tx.take_numbers("event_log", "seq", 1)?[0];
-        if IDS.claim(tx, &mut [(hash, seq)])?.values().all(|holder| *holder == seq) {
-            insert(tx, now, &[(item, seq)])?;
-            count(tx, &[(item, seq)])?;
-            return Ok(Appended::New { seq });
+        row.seq = tx.take_numbers("event_log", "seq", 1)?[0];
+        if IDS.claim(tx, &mut [(hash, row.seq)])?.values().all(|holder| *holder == row.seq) {
+            insert(tx, now, &mut [row])?;
+            count(tx, &[row])?;
+            return Ok(Appended::New { seq: row.seq });
         }
         // Another transaction may have claimed the hash since it was looked for.
     }
@@ -301,12 +288,12 @@ fn version(tx: &mut Tx<'_>, now: Timestamp, item: EventToAppend<'_>) -> Result<A
 fn version_of(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    item: EventToAppend<'_>,
+    mut row: EventRow<'_>,
     hash: i64,
     holder: LoggedEvent,
 ) -> Result<Appended> {
-    let event = item.event;
-    if is_same(&holder, &item) {
+    let event = row.event;
+    if is_same(&holder, &row) {
         return Ok(Appended::Same { seq: holder.seq });
     }
     if has_same_content(&holder.event, event) {
@@ -328,7 +315,8 @@ fn version_of(
         _ => {}
     }
     let seq = tx.take_numbers("event_log", "seq", 1)?[0];
-    insert(tx, now, &[(item, seq)])?;
+    row.seq = seq;
+    insert(tx, now, &mut [row])?;
     if !wins {
         supersede(tx, now, hash, seq, holder.seq)?;
         return Ok(Appended::Older { seq });
@@ -336,7 +324,7 @@ fn version_of(
     tx.tally(COLLECTION, holder.seq, -1);
     supersede(tx, now, hash, holder.seq, seq)?;
     facts::take_away(tx, holder.actor, holder.seq, &holder.event.facts)?;
-    count(tx, &[(item, seq)])?;
+    count(tx, &[row])?;
     IDS.set_number(tx, hash, seq)?;
     Ok(Appended::Correction { seq, former: Box::new(holder.event) })
 }

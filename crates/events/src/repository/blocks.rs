@@ -4,8 +4,7 @@
 //! A block contains the number, the length and the text of each of its events; everything is compressed.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::io;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::{IN_LIST_MARKS, Tx, Value, in_lists};
@@ -34,16 +33,29 @@ pub(super) struct Blocks {
 impl Blocks {
     /// Compresses texts, given with the numbers of their events.
     pub(super) fn pack(texts: &[(i64, &str)]) -> Result<Self> {
+        let mut blocks = Self { of: vec![None; texts.len()], packed: Vec::new() };
         if texts.len() < EVENT_BLOCK_MIN_RECORDS {
-            return Ok(Self { of: vec![None; texts.len()], packed: Vec::new() });
+            return Ok(blocks);
         }
-        let mut packer = Packer::new();
-        let mut of = Vec::with_capacity(texts.len());
-        for (seq, text) in texts {
-            of.push(packer.add(*seq, text)?);
+        let (mut block, mut size): (Vec<(i64, &str)>, usize) = (Vec::new(), 0);
+        for (&(seq, text), of) in texts.iter().zip(&mut blocks.of) {
+            let bytes = HEAD + text.len();
+            if bytes > EVENT_BLOCK_MAX_BYTES {
+                continue;
+            }
+            if block.len() == EVENT_BLOCK_MAX_RECORDS || size + bytes > EVENT_BLOCK_MAX_BYTES {
+                blocks.packed.push((block[0].0, packed(&block)?));
+                block.clear();
+                size = 0;
+            }
+            block.push((seq, text));
+            size += bytes;
+            *of = Some(block[0].0);
         }
-        packer.end_block()?;
-        Ok(Self { of, packed: packer.packed })
+        if !block.is_empty() {
+            blocks.packed.push((block[0].0, packed(&block)?));
+        }
+        Ok(blocks)
     }
 
     pub(super) fn write(&self, tx: &mut Tx<'_>) -> Result<()> {
@@ -54,62 +66,20 @@ impl Blocks {
     }
 }
 
-struct Packer {
-    /// The current block, the number of its first event, and the number of its events.
-    plain: Vec<u8>,
-    first: i64,
-    records: usize,
-    /// The complete blocks.
-    packed: Vec<(i64, Vec<u8>)>,
-}
-
-impl Packer {
-    fn new() -> Self {
-        Self {
-            plain: Vec::with_capacity(EVENT_BLOCK_MAX_BYTES),
-            first: 0,
-            records: 0,
-            packed: Vec::new(),
-        }
-    }
-
-    /// Adds a text; returns its block, or `None` if it is longer than a block may be.
-    fn add(&mut self, seq: i64, text: &str) -> Result<Option<i64>> {
-        let bytes = HEAD + text.len();
-        if bytes > EVENT_BLOCK_MAX_BYTES {
-            return Ok(None);
-        }
-        let is_full = self.records == EVENT_BLOCK_MAX_RECORDS
-            || self.plain.len() + bytes > EVENT_BLOCK_MAX_BYTES;
-        if is_full {
-            self.end_block()?;
-        }
-        if self.records == 0 {
-            self.first = seq;
-        }
+/// A block of texts, which fit into one.
+pub(super) fn packed(texts: &[(i64, &str)]) -> Result<Vec<u8>> {
+    let mut plain = Vec::with_capacity(EVENT_BLOCK_MAX_BYTES);
+    for (seq, text) in texts {
         let length = u32::try_from(text.len()).expect("a block's text is short");
-        self.plain.extend(seq.to_be_bytes());
-        self.plain.extend(length.to_be_bytes());
-        self.plain.extend(text.as_bytes());
-        self.records += 1;
-        Ok(Some(self.first))
+        plain.extend(seq.to_be_bytes());
+        plain.extend(length.to_be_bytes());
+        plain.extend(text.as_bytes());
     }
-
-    fn end_block(&mut self) -> Result<()> {
-        if self.records > 0 {
-            self.packed.push((self.first, compress(&self.plain).map_err(Problem::internal)?));
-            self.plain.clear();
-            self.records = 0;
-        }
-        Ok(())
-    }
-}
-
-fn compress(plain: &[u8]) -> io::Result<Vec<u8>> {
-    COMPRESSOR.with_borrow_mut(|kept| match kept {
-        Some(compressor) => compressor.compress(plain),
-        None => kept.insert(Compressor::new(LEVEL)?).compress(plain),
-    })
+    let packed = COMPRESSOR.with_borrow_mut(|kept| match kept {
+        Some(compressor) => compressor.compress(&plain),
+        None => kept.insert(Compressor::new(LEVEL)?).compress(&plain),
+    });
+    packed.map_err(Problem::internal)
 }
 
 /// Texts that were read from their blocks, by the numbers of their events.
@@ -119,22 +89,18 @@ pub(super) struct BlockTexts(BTreeMap<i64, String>);
 impl BlockTexts {
     /// Reads the texts of events, given by number and block. Each block is decompressed once.
     pub(super) fn read(tx: &mut Tx<'_>, wanted: &[(i64, i64)]) -> Result<Self> {
-        let mut by_block: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-        for &(seq, block) in wanted {
-            by_block.entry(block).or_default().push(seq);
-        }
         let mut texts = Self::default();
-        if by_block.is_empty() {
+        let (seqs, blocks): (BTreeSet<i64>, BTreeSet<i64>) = wanted.iter().copied().unzip();
+        if blocks.is_empty() {
             return Ok(texts);
         }
         let mut unpack = Decompressor::new().map_err(Problem::internal)?;
-        let sql = format!("SELECT id, packed FROM event_blocks WHERE id IN ({})", *IN_LIST_MARKS);
-        for list in in_lists(&by_block.keys().copied().collect::<Vec<i64>>()) {
+        let sql = format!("SELECT packed FROM event_blocks WHERE id IN ({})", *IN_LIST_MARKS);
+        for list in in_lists(&Vec::from_iter(blocks)) {
             let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
             tx.query(&sql, &values, |row| {
-                let wanted = &by_block[&row.int(0)?];
-                each_text(&mut unpack, row.blob(1)?, |seq, text| {
-                    if wanted.contains(&seq) {
+                each_text(&mut unpack, row.blob(0)?, |seq, text| {
+                    if seqs.contains(&seq) {
                         texts.0.insert(seq, text.to_owned());
                     }
                 })?;
@@ -177,15 +143,4 @@ pub(super) fn texts(packed: &[u8]) -> Result<Vec<(i64, String)>> {
     let mut texts = Vec::new();
     each_text(&mut unpack, packed, |seq, text| texts.push((seq, text.to_owned())))?;
     Ok(texts)
-}
-
-/// A block of these texts, all of which were in one block before.
-pub(super) fn repacked(texts: &[(i64, &str)]) -> Result<Vec<u8>> {
-    let mut packer = Packer::new();
-    for (seq, text) in texts {
-        packer.add(*seq, text)?;
-    }
-    packer.end_block()?;
-    let (_, block) = packer.packed.pop().expect("the caller passes at least one text");
-    Ok(block)
 }

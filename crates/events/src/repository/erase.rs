@@ -1,15 +1,16 @@
 //! Removes what names a person from the event log. Events, their facts and all totals stay; the actor becomes a
 //! pseudonym.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use lyceum_core::redaction::{Redaction, TextOwner};
 use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
 use lyceum_store::dialect::is_one_of_numbers;
-use lyceum_store::{Row, Tx, Value};
-use serde_json::Map;
+use serde_json::{Value, json};
 
-use super::blocks;
+use super::{blocks, json_list};
+use crate::words::words;
 
 /// A person to erase from the log.
 #[derive(Clone, Debug)]
@@ -88,36 +89,26 @@ pub fn erase_blocks(
     for (block, packed) in packed {
         let texts = blocks::texts(&packed)?;
         let actors = actors_in(tx, block, &texts)?;
-        let mut moved = BTreeSet::new();
+        let mut rest: Vec<(i64, &str)> = Vec::with_capacity(texts.len());
         for (seq, text) in &texts {
-            done.read += 1;
-            match actors.get(seq) {
-                Some(actor) => {
-                    if let Some(text) = erased.text(*actor, text)? {
-                        move_to_row(tx, *seq, &text)?;
-                        moved.insert(*seq);
-                    }
-                }
+            let goes = match actors.get(seq) {
+                Some(actor) => match erased.text(*actor, text)? {
+                    Some(text) => move_to_row(tx, *seq, &text).map(|()| true)?,
+                    None => false,
+                },
                 // The row was withdrawn because its id was taken.
-                None if erased.redaction.names_in_json(text, TextOwner::Person) => {
-                    moved.insert(*seq);
-                }
-                None => {}
+                None => erased.redaction.names_in_json(text, TextOwner::Person),
+            };
+            if !goes {
+                rest.push((*seq, text));
             }
         }
-        done.changed += moved.len() as u64;
-        if moved.is_empty() {
-            continue;
-        }
-        let rest: Vec<(i64, &str)> = texts
-            .iter()
-            .filter(|(seq, _)| !moved.contains(seq))
-            .map(|(seq, text)| (*seq, text.as_str()))
-            .collect();
+        done.read += texts.len() as u64;
+        done.changed += (texts.len() - rest.len()) as u64;
         if rest.is_empty() {
             tx.send("DELETE FROM event_blocks WHERE id = $1", &[block.into()])?;
-        } else {
-            let packed = blocks::repacked(&rest)?;
+        } else if rest.len() < texts.len() {
+            let packed = blocks::packed(&rest)?;
             let sql = "UPDATE event_blocks SET packed = $1 WHERE id = $2";
             tx.send(sql, &[packed[..].into(), block.into()])?;
         }
@@ -132,7 +123,7 @@ fn actors_in(tx: &mut Tx<'_>, block: i64, texts: &[(i64, String)]) -> Result<BTr
         is_one_of_numbers(tx.dialect(), "seq", "$1")
     );
     let seqs: Vec<i64> = texts.iter().map(|(seq, _)| *seq).collect();
-    let seqs = serde_json::to_string(&seqs).map_err(Problem::internal)?;
+    let seqs = json_list(&seqs)?;
     Ok(tx.rows::<(i64, i64)>(&sql, &[(&seqs).into(), block.into()])?.into_iter().collect())
 }
 
@@ -143,9 +134,9 @@ fn move_to_row(tx: &mut Tx<'_>, seq: i64, text: &str) -> Result<()> {
 
 /// Removes entity descriptions and rejected envelopes that contain one of the person's strings. Returns their number.
 pub fn erase_beside_log(tx: &mut Tx<'_>, redaction: &Redaction) -> Result<u64> {
+    let names = |text: &str| redaction.names_in_json(text, TextOwner::Others);
     let mut gone: Vec<(String, String)> = Vec::new();
     tx.query("SELECT id, client, body FROM event_entities", &[], |row| {
-        let names = |text: &str| redaction.names_in_json(text, TextOwner::Others);
         if names(row.text(0)?) || names(row.text(2)?) {
             gone.push((row.string(0)?, row.string(1)?));
         }
@@ -155,18 +146,15 @@ pub fn erase_beside_log(tx: &mut Tx<'_>, redaction: &Redaction) -> Result<u64> {
         let sql = "DELETE FROM event_entities WHERE id = $1 AND client = $2";
         tx.send(sql, &[id.into(), client.into()])?;
     }
-    let mut rejected = Vec::new();
-    tx.query("SELECT id, message, faults, body FROM event_refusals", &[], |row: &Row<'_>| {
-        for column in 1..4 {
-            if redaction.names_in_json(row.text(column)?, TextOwner::Others) {
-                rejected.push(row.int(0)?);
-                break;
-            }
+    let mut rejected: Vec<i64> = Vec::new();
+    tx.query("SELECT id, message, faults, body FROM event_refusals", &[], |row| {
+        if names(row.text(1)?) || names(row.text(2)?) || names(row.text(3)?) {
+            rejected.push(row.int(0)?);
         }
         Ok(true)
     })?;
     for id in &rejected {
-        tx.send("DELETE FROM event_refusals WHERE id = $1", &[Value::Int(*id)])?;
+        tx.send("DELETE FROM event_refusals WHERE id = $1", &[(*id).into()])?;
     }
     Ok((gone.len() + rejected.len()) as u64)
 }
@@ -179,9 +167,10 @@ impl ErasedActor {
         if !is_named {
             return Ok(None);
         }
-        let event: serde_json::Value = serde_json::from_str(text).map_err(Problem::internal)?;
-        let mut event = if is_own { self.own_event(actor, event) } else { event };
-        if !is_own {
+        let mut event: Value = serde_json::from_str(text).map_err(Problem::internal)?;
+        if is_own {
+            event = self.own_event(actor, event);
+        } else {
             self.redaction.redact_json(&mut event, TextOwner::Others);
         }
         let erased = event.to_string();
@@ -190,58 +179,38 @@ impl ErasedActor {
 
     /// An event of the person with only what says nothing about who it was: numbers, types, times, ids, and the names
     /// of course, activity and app. All other texts may name the person in any way.
-    fn own_event(&self, actor: i64, event: serde_json::Value) -> serde_json::Value {
-        let serde_json::Value::Object(members) = event else { return event };
-        let kind = members.get("actor").and_then(|actor| actor.get("type")).cloned();
-        let mut kept = self.impersonal(members, false);
-        let mut person = Map::new();
-        person.insert("id".to_owned(), self.iri(actor).into());
-        person.insert("type".to_owned(), kind.unwrap_or_else(|| "Person".into()));
-        kept.insert("actor".to_owned(), person.into());
-        kept.into()
+    fn own_event(&self, actor: i64, event: Value) -> Value {
+        let kind = event["actor"].get("type").cloned().unwrap_or_else(|| "Person".into());
+        let mut event = self.impersonal("", "", event).unwrap_or_default();
+        event["actor"] = json!({ "id": self.iri(actor), "type": kind });
+        event
     }
 
-    fn impersonal(
-        &self,
-        members: Map<String, serde_json::Value>,
-        has_public_name: bool,
-    ) -> Map<String, serde_json::Value> {
-        let mut kept = Map::new();
-        for (name, value) in members {
-            if self.redaction.names_in(&name, TextOwner::Person) {
-                continue;
-            }
-            if let Some(value) = self.impersonal_value(&name, value, has_public_name) {
-                kept.insert(name, value);
-            }
-        }
-        kept
-    }
-
-    fn impersonal_value(
-        &self,
-        name: &str,
-        value: serde_json::Value,
-        has_public_name: bool,
-    ) -> Option<serde_json::Value> {
-        use serde_json::Value;
+    /// The impersonal part of a member of the object `owner`; `None` if the whole member goes.
+    fn impersonal(&self, owner: &str, name: &str, value: Value) -> Option<Value> {
         match value {
             Value::String(text) => {
-                let is_kept = PUBLIC_TEXTS.contains(&name)
+                let is_kept = name == "@context"
+                    || PUBLIC_TEXTS.contains(&name)
                     || NAMED_THINGS.contains(&name)
-                    || name == "name" && has_public_name
+                    || name == "name" && NAMED_THINGS.contains(&owner)
                     // Metrics may be sent as text.
                     || name == "value" && text.parse::<f64>().is_ok();
                 let redacted = self.redaction.redacted(&text, TextOwner::Person);
                 is_kept.then(|| Value::String(redacted.unwrap_or(text)))
             }
             Value::Array(list) => {
-                let kept = list.into_iter();
-                let kept = kept.filter_map(|one| self.impersonal_value(name, one, has_public_name));
-                Some(Value::Array(kept.collect()))
+                let list = list.into_iter();
+                Some(list.filter_map(|one| self.impersonal(owner, name, one)).collect())
             }
             Value::Object(members) => {
-                Some(self.impersonal(members, NAMED_THINGS.contains(&name)).into())
+                let names = |member: &str| self.redaction.names_in(member, TextOwner::Person);
+                let kept = members.into_iter().filter(|(member, _)| !names(member));
+                let kept = kept.filter_map(|(member, value)| {
+                    let value = self.impersonal(name, &member, value)?;
+                    Some((member, value))
+                });
+                Some(kept.collect())
             }
             value => Some(value),
         }
@@ -249,23 +218,10 @@ impl ErasedActor {
 }
 
 /// Members whose texts come from vocabularies, or are ids and times.
-const PUBLIC_TEXTS: [&str; 15] = [
-    "@context",
-    "id",
-    "type",
-    "action",
-    "profile",
-    "eventTime",
-    "startDate",
-    "endDate",
-    "start_date",
-    "end_date",
-    "startedAtTime",
-    "endedAtTime",
-    "object",
-    "subject",
-    "courseId",
+const PUBLIC_TEXTS: &[&str] = words![
+    id type action profile eventTime startDate endDate start_date end_date startedAtTime endedAtTime
+    object subject courseId
 ];
 
 /// Members with things whose names say nothing about a person.
-const NAMED_THINGS: [&str; 4] = ["course", "activity", "app", "edApp"];
+const NAMED_THINGS: &[&str] = words![course activity app edApp];

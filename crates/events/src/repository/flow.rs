@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::Tx;
+use lyceum_store::{Tx, columns};
 
 use super::list::{EventFilter, EventOrder, EventOrderKey, list};
 use super::read::LoggedEvent;
@@ -24,8 +24,10 @@ pub struct Minute {
     pub last: i64,
 }
 
+columns!(Minute { count: "COUNT(*)", first: "MIN(seq)", last: "MAX(seq)" });
+
 /// The events that arrived recently.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// Events by minute since 1970-01-01T00:00:00Z. Of a corrected event, the version that counts. Minutes without
     /// events are left out.
@@ -36,47 +38,34 @@ pub struct Flow {
     pub refused: i64,
 }
 
-/// The events that arrived since an instant.
+/// The events that arrived since an instant. The database counts, so that an hour needs the same memory, however much
+/// arrived.
 pub fn flow(tx: &mut Tx<'_>, since: Timestamp) -> Result<Flow> {
-    let mut flow = Flow { minutes: minutes(tx, since)?, ..Flow::default() };
+    let first = first_since(tx, since)? - EVENT_FLOW_UNORDERED_COUNT;
+    let sql = format!(
+        "SELECT received_ms / $1, {} FROM event_log \
+         WHERE seq >= $2 AND received_ms >= $3 AND superseded_by IS NULL GROUP BY 1",
+        Minute::COLUMNS
+    );
+    let values = [MINUTE_MS.into(), first.into(), since.milliseconds().into()];
+    let minutes = tx.rows::<(i64, Minute)>(&sql, &values)?.into_iter().collect();
     let backwards = EventOrder { by: EventOrderKey::Arrival, is_reversed: true };
     let newest = list(tx, &EventFilter::default(), &ActorFilter::Everyone, backwards, 1, 0)?;
-    flow.newest = newest.events.into_iter().next();
+    let newest = newest.events.into_iter().next();
     let sql = "SELECT COUNT(*) FROM event_refusals WHERE received_ms >= $1 AND replayed_ms IS NULL";
-    let refused = tx.query_one(sql, &[since.milliseconds().into()], |row| row.int(0))?;
-    flow.refused = refused.unwrap_or_default();
-    Ok(flow)
-}
-
-/// Counts by minute. The database counts, so that an hour needs the same memory, however much arrived.
-fn minutes(tx: &mut Tx<'_>, since: Timestamp) -> Result<BTreeMap<i64, Minute>> {
-    let first = first_since(tx, since)?;
-    let sql = "SELECT received_ms / $1, COUNT(*), MIN(seq), MAX(seq) FROM event_log \
-               WHERE seq >= $2 AND received_ms >= $3 AND superseded_by IS NULL GROUP BY 1";
-    let values = [
-        MINUTE_MS.into(),
-        (first - EVENT_FLOW_UNORDERED_COUNT).into(),
-        since.milliseconds().into(),
-    ];
-    let mut minutes = BTreeMap::new();
-    tx.query(sql, &values, |row| {
-        let minute = Minute { count: row.int(1)?, first: row.int(2)?, last: row.int(3)? };
-        minutes.insert(row.int(0)?, minute);
-        Ok(true)
-    })?;
-    Ok(minutes)
+    let refused = tx.row(sql, &[since.milliseconds().into()])?.unwrap_or_default();
+    Ok(Flow { minutes, newest, refused })
 }
 
 /// The approximate number of the first event that arrived since then. Numbers are assigned in order of arrival, so a
 /// binary search finds it without an index of times.
 fn first_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<i64> {
     let ends = "SELECT COALESCE(MIN(seq), 0), COALESCE(MAX(seq), 0) FROM event_log";
-    let ends = tx.query_one(ends, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
-    let (mut before, mut after) = ends.unwrap_or_default();
+    let (mut before, mut after) = tx.row::<(i64, i64)>(ends, &[])?.unwrap_or_default();
     let next = "SELECT received_ms FROM event_log WHERE seq >= $1 ORDER BY seq LIMIT 1";
     while before < after {
         let middle = before + (after - before) / 2;
-        let received = tx.query_one(next, &[middle.into()], |row| row.int(0))?;
+        let received: Option<i64> = tx.row(next, &[middle.into()])?;
         if received.is_some_and(|received| received < since.milliseconds()) {
             before = middle + 1;
         } else {

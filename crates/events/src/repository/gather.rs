@@ -5,8 +5,7 @@ use lyceum_runs::{KeyNumber, Runs, forget_all_but, try_lock_lists};
 use lyceum_store::Tx;
 
 use super::facts::{EventPlace, Fact};
-use super::run_lists::{FACTS, IDS, PLACES};
-use super::{GATHERED, GATHERED_ROWS, facts};
+use super::{FACTS, GATHERED, GATHERED_ROWS, IDS, PLACES, facts};
 
 /// The result of [`gather`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,8 +14,6 @@ pub struct GatherOutcome {
     pub moved: usize,
     /// Whether so many were young that some may be left.
     pub has_more: bool,
-    /// Whether nothing was moved because another transaction held a list of runs.
-    pub is_skipped: bool,
 }
 
 /// The tables whose rows live for a short time: [`gather`] moves them into runs, and facts in runs are summed.
@@ -33,21 +30,17 @@ pub fn is_gathering_due(tx: &mut Tx<'_>) -> Result<bool> {
 }
 
 /// Moves a limited number of young ids and facts into runs, in a transaction that sees the latest state
-/// (`log::write_latest`). Skips this if another transaction is doing it or corrects an event.
+/// (`log::write_latest`). `None` if another transaction is doing it or corrects an event.
 ///
 /// Claims go on meanwhile. An id is either in its row or in a run, and a claim looks into the rows first. Only the claim
 /// of an id whose row is being moved waits.
-pub fn gather(tx: &mut Tx<'_>) -> Result<GatherOutcome> {
+pub fn gather(tx: &mut Tx<'_>) -> Result<Option<GatherOutcome>> {
     if !try_lock_lists(tx, &[IDS.runs, FACTS])? {
-        return Ok(GatherOutcome { is_skipped: true, ..GatherOutcome::default() });
+        return Ok(None);
     }
-    let (moved_ids, has_more_ids) = IDS.move_rows_to_run(tx, GATHERED_ROWS)?;
-    let (moved_facts, has_more_facts) = facts::gather(tx)?;
-    Ok(GatherOutcome {
-        moved: moved_ids + moved_facts,
-        has_more: has_more_ids || has_more_facts,
-        is_skipped: false,
-    })
+    let (ids, has_more_ids) = IDS.move_rows_to_run(tx, GATHERED_ROWS)?;
+    let (facts, has_more_facts) = facts::gather(tx)?;
+    Ok(Some(GatherOutcome { moved: ids + facts, has_more: has_more_ids || has_more_facts }))
 }
 
 /// Removes the heads of runs from the cache that are in no list any more, because another server merged their runs.

@@ -1,16 +1,15 @@
 //! Lists of events, single reads, and the newest events.
 
-use std::fmt::Write;
 use std::ops::Range;
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::{is_among, is_one_of_numbers};
-use lyceum_store::{SqlDialect, Tx, Value};
+use lyceum_store::{Param, Sql, SqlDialect, Tx};
 
 use super::append::find;
 use super::read::{LOG, LoggedEvent, select};
-use super::{COLLECTION, facts, spans};
+use super::{COLLECTION, facts, json_list, spans};
 use crate::actor_filter::ActorFilter;
 use crate::facts::BUCKET_MS;
 
@@ -77,13 +76,14 @@ pub struct EventPage {
 
 /// How a list finds its events.
 struct ListPlan {
-    by: EventOrderKey,
+    /// The columns by which it is sorted.
+    columns: &'static str,
     /// Whether it uses spans. Spans do not overlap, and each belongs to one source and one day.
     by_spans: bool,
     /// The sources of the filter's sensor.
     sources: Option<Vec<i64>>,
-    /// The numbers of the events of the actors that the reader sees, as JSON; `None` for all.
-    seen: Option<String>,
+    /// Its tables and conditions.
+    from: Sql,
 }
 
 impl ListPlan {
@@ -98,62 +98,98 @@ impl ListPlan {
             None => None,
             Some(actors) => Some(facts::seqs(tx, &actors, &filter.buckets())?),
         };
+        let email = actor_email.as_ref().map(|email| email.to_ascii_lowercase());
+        let of_actor = of_actors(tx, "iri = $1", actor_id.as_deref())?;
+        let of_email = of_actors(tx, "lower(email) = $1", email.as_deref())?;
         let are_few =
-            actor_id.is_some() || actor_email.is_some() || arrived.is_some() || seen.is_some();
+            arrived.is_some() || [&of_actor, &of_email, &seen].iter().any(|it| it.is_some());
         let asks =
             by != EventOrderKey::Arrival || sensor.is_some() || start.is_some() || end.is_some();
+        let by_spans = asks && !are_few;
         let of_sensor = "SELECT id FROM event_sources WHERE sensor = $1";
-        let sources =
-            sensor.as_ref().map(|sensor| tx.all(of_sensor, &[sensor.into()], |row| row.int(0)));
-        Ok(Self { by, by_spans: asks && !are_few, sources: sources.transpose()?, seen })
-    }
+        let sources = sensor.as_ref().map(|sensor| tx.rows(of_sensor, &[sensor.into()]));
+        let sources: Option<Vec<i64>> = sources.transpose()?;
 
-    /// The tables to read, and their join conditions.
-    fn from(&self, dialect: SqlDialect) -> String {
-        if !self.by_spans {
-            return format!("{LOG} WHERE true");
-        }
-        let events = spans::events(dialect, "l");
-        match self.by {
-            // SQLite joins in this order, so that a page does not read events of other sources.
-            EventOrderKey::Sensor => {
-                format!("event_sources s CROSS JOIN event_spans p {events} WHERE p.source = s.id")
+        let mut from = Sql::new(tx.dialect());
+        let (tables, columns) = tables(tx.dialect(), by, by_spans);
+        from.push(&tables).push(" AND l.superseded_by IS NULL");
+        match sources.as_deref() {
+            None => {}
+            // The spans of a single source are already sorted.
+            Some(&[source]) => {
+                from.push(" AND s.id = ").bind(source);
             }
-            EventOrderKey::Arrival | EventOrderKey::Time => {
-                format!("event_spans p JOIN event_sources s ON s.id = p.source {events} WHERE true")
+            Some(sources) => is_one_of(&mut from, "s.id", json_list(sources)?),
+        }
+        for seqs in [of_actor, of_email, seen].into_iter().flatten() {
+            is_one_of(&mut from, "l.seq", seqs);
+        }
+        let day = |at: &Option<Timestamp>| at.filter(|_| by_spans).map(spans::day);
+        let time = |at: &Option<Timestamp>| at.map(Timestamp::milliseconds);
+        let arrived = |of: fn(&ArrivalRange) -> i64| arrived.as_ref().map(of);
+        for (condition, bound) in [
+            (" AND p.day >= ", day(start)),
+            (" AND p.day <= ", day(end)),
+            (" AND l.event_ms >= ", time(start)),
+            (" AND l.event_ms <= ", time(end)),
+            (" AND l.seq >= ", arrived(|at| at.first)),
+            (" AND l.seq <= ", arrived(|at| at.last)),
+            (" AND l.received_ms >= ", arrived(|at| at.from.milliseconds())),
+            (" AND l.received_ms < ", arrived(|at| at.to.milliseconds())),
+        ] {
+            if let Some(bound) = bound {
+                from.push(condition).bind(bound);
             }
         }
+        Ok(Self { columns, by_spans, sources, from })
     }
 
     fn order(&self, is_reversed: bool) -> String {
-        let columns = match (self.by, self.by_spans) {
-            (EventOrderKey::Arrival, true) => "p.first, l.seq",
-            (EventOrderKey::Time, true) => "p.day, l.event_ms, l.seq",
-            (EventOrderKey::Sensor, true) => "s.sensor, s.client, p.first, l.seq",
-            (EventOrderKey::Arrival, false) => "l.seq",
-            (EventOrderKey::Time, false) => "l.event_ms, l.seq",
-            (EventOrderKey::Sensor, false) => "s.sensor, s.client, l.seq",
-        };
-        if is_reversed { columns.replace(", ", " DESC, ") + " DESC" } else { columns.to_owned() }
-    }
-
-    /// The condition for the sources. The spans of a single source are already sorted.
-    fn of_sensor(&self, dialect: SqlDialect) -> Result<(String, Option<BoundValue>)> {
-        Ok(match self.sources.as_deref() {
-            None => (String::new(), None),
-            Some(&[source]) => ("s.id = ?".to_owned(), Some(BoundValue::Number(source))),
-            Some(sources) => {
-                let sources = serde_json::to_string(sources).map_err(Problem::internal)?;
-                (is_one_of_numbers(dialect, "s.id", "?"), Some(BoundValue::Text(sources)))
-            }
-        })
+        match is_reversed {
+            true => self.columns.replace(", ", " DESC, ") + " DESC",
+            false => self.columns.to_owned(),
+        }
     }
 }
 
-/// The value of a condition.
-enum BoundValue {
-    Text(String),
-    Number(i64),
+/// The tables of a list with their join conditions, and the columns by which it is sorted.
+fn tables(dialect: SqlDialect, by: EventOrderKey, by_spans: bool) -> (String, &'static str) {
+    use EventOrderKey::{Arrival, Sensor, Time};
+    let events = spans::events(dialect, "l");
+    let tables = match by {
+        _ if !by_spans => format!("{LOG} WHERE true"),
+        // SQLite joins in this order, so that a page does not read events of other sources.
+        Sensor => {
+            format!("event_sources s CROSS JOIN event_spans p {events} WHERE p.source = s.id")
+        }
+        Arrival | Time => {
+            format!("event_spans p JOIN event_sources s ON s.id = p.source {events} WHERE true")
+        }
+    };
+    let columns = match (by, by_spans) {
+        (Arrival, true) => "p.first, l.seq",
+        (Time, true) => "p.day, l.event_ms, l.seq",
+        (Sensor, true) => "s.sensor, s.client, p.first, l.seq",
+        (Arrival, false) => "l.seq",
+        (Time, false) => "l.event_ms, l.seq",
+        (Sensor, false) => "s.sensor, s.client, l.seq",
+    };
+    (tables, columns)
+}
+
+/// Appends the condition that an expression is one of the numbers of a JSON array.
+fn is_one_of(sql: &mut Sql, expression: &str, numbers: String) {
+    let placeholder = sql.placeholder(Param::Text(numbers));
+    let is_one = is_one_of_numbers(sql.dialect, expression, &placeholder);
+    sql.push(" AND ").push(&is_one);
+}
+
+/// The numbers of the events of all actors with a name, as JSON.
+fn of_actors(tx: &mut Tx<'_>, which: &str, name: Option<&str>) -> Result<Option<String>> {
+    let Some(name) = name else { return Ok(None) };
+    let sql = format!("SELECT id FROM event_actors WHERE {which} ORDER BY id");
+    let actors: Vec<i64> = tx.rows(&sql, &[name.into()])?;
+    facts::seqs(tx, &actors, &facts::EVER).map(Some)
 }
 
 impl EventFilter {
@@ -165,65 +201,12 @@ impl EventFilter {
         first..behind
     }
 
-    /// The conditions, and their values.
-    fn conditions(&self, tx: &mut Tx<'_>, way: &ListPlan) -> Result<(String, Vec<BoundValue>)> {
-        let (is_of_sensor, sensor) = way.of_sensor(tx.dialect())?;
-        let email = self.actor_email.as_ref().map(|email| email.to_ascii_lowercase());
-        let of_actor = of_actors(tx, "iri = $1", self.actor_id.as_deref())?;
-        let of_email = of_actors(tx, "lower(email) = $1", email.as_deref())?;
-        let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "?");
-        let number = |at: Option<Timestamp>| at.map(|at| BoundValue::Number(at.milliseconds()));
-        let day = |at: Option<Timestamp>| {
-            at.filter(|_| way.by_spans).map(|at| BoundValue::Number(spans::day(at)))
-        };
-        let arrived = |of: fn(&ArrivalRange) -> i64| {
-            self.arrived.as_ref().map(|at| BoundValue::Number(of(at)))
-        };
-        // Each `?` stands for a value.
-        let all = [
-            (is_of_sensor, sensor),
-            (is_one.clone(), of_actor),
-            (is_one.clone(), of_email),
-            (is_one, way.seen.clone().map(BoundValue::Text)),
-            ("p.day >= ?".to_owned(), day(self.start)),
-            ("p.day <= ?".to_owned(), day(self.end)),
-            ("l.event_ms >= ?".to_owned(), number(self.start)),
-            ("l.event_ms <= ?".to_owned(), number(self.end)),
-            ("l.seq >= ?".to_owned(), arrived(|at| at.first)),
-            ("l.seq <= ?".to_owned(), arrived(|at| at.last)),
-            ("l.received_ms >= ?".to_owned(), arrived(|at| at.from.milliseconds())),
-            ("l.received_ms < ?".to_owned(), arrived(|at| at.to.milliseconds())),
-        ];
-        let (mut sql, mut wanted) = (String::from(" AND l.superseded_by IS NULL"), Vec::new());
-        for (condition, value) in all {
-            if let Some(value) = value {
-                wanted.push(value);
-                let placeholder = format!("${}", wanted.len());
-                let _ = write!(sql, " AND {}", condition.replace('?', &placeholder));
-            }
-        }
-        Ok((sql, wanted))
-    }
-}
-
-/// The numbers of all actors with a name.
-fn of_actors(tx: &mut Tx<'_>, which: &str, name: Option<&str>) -> Result<Option<BoundValue>> {
-    let Some(name) = name else { return Ok(None) };
-    let sql = format!("SELECT id FROM event_actors WHERE {which} ORDER BY id");
-    let actors = tx.all(&sql, &[name.into()], |row| row.int(0))?;
-    facts::seqs(tx, &actors, &facts::EVER).map(|seqs| Some(BoundValue::Text(seqs)))
-}
-
-impl EventFilter {
     /// Whether the filter matches an event.
     pub fn takes(&self, logged: &LoggedEvent) -> bool {
         let event = &logged.event;
         self.sensor.as_ref().is_none_or(|sensor| *sensor == event.sensor)
             && self.actor_id.as_ref().is_none_or(|id| *id == event.actor)
-            && self
-                .actor_email
-                .as_ref()
-                .is_none_or(|wanted| wanted.eq_ignore_ascii_case(&event.email))
+            && self.actor_email.as_ref().is_none_or(|it| it.eq_ignore_ascii_case(&event.email))
             && self.start.is_none_or(|start| event.time >= start)
             && self.end.is_none_or(|end| event.time <= end)
             && self.arrived.is_none_or(|at| at.takes(logged))
@@ -237,16 +220,6 @@ impl ArrivalRange {
     }
 }
 
-fn values(wanted: &[BoundValue]) -> Vec<Value<'_>> {
-    wanted
-        .iter()
-        .map(|wanted| match wanted {
-            BoundValue::Text(text) => Value::Text(text),
-            BoundValue::Number(number) => Value::Int(*number),
-        })
-        .collect()
-}
-
 /// Lists a page of the events of those actors, in a stable order. If the reader sees only some actors, it costs as much
 /// as their events between the earliest and the latest time, whatever the log contains beside them.
 pub fn list(
@@ -257,22 +230,21 @@ pub fn list(
     limit: i64,
     offset: i64,
 ) -> Result<EventPage> {
-    let way = ListPlan::of(tx, filter, actors, order.by)?;
-    let from = way.from(tx.dialect());
-    let (mut conditions, mut wanted) = filter.conditions(tx, &way)?;
-    let everything = *filter == EventFilter::default() && way.seen.is_none();
-    let total = match &way.sources {
-        _ if everything => tx.tally_total(COLLECTION)?,
-        Some(sources) if way.by_spans && filter.start.is_none() && filter.end.is_none() => {
+    let plan = ListPlan::of(tx, filter, actors, order.by)?;
+    let is_whole = *filter == EventFilter::default() && matches!(actors, ActorFilter::Everyone);
+    let total = match &plan.sources {
+        _ if is_whole => tx.tally_total(COLLECTION)?,
+        Some(sources) if plan.by_spans && filter.start.is_none() && filter.end.is_none() => {
             spans::count(tx, sources)?
         }
         _ => {
-            let sql = format!("SELECT COUNT(*) FROM {from}{conditions}");
-            tx.query_one(&sql, &values(&wanted), |row| row.int(0))?.unwrap_or(0)
+            let sql = format!("SELECT COUNT(*) FROM {}", plan.from.text);
+            tx.row(&sql, &plan.from.values())?.unwrap_or(0)
         }
     };
     let (mut skip, mut limit, mut is_reversed) = (offset, limit, order.is_reversed);
-    if everything && order.by == EventOrderKey::Arrival {
+    let mut from = plan.from.clone();
+    if is_whole && order.by == EventOrderKey::Arrival {
         // A page from the end is read forwards from the beginning and then reversed.
         if order.is_reversed {
             limit = limit.min(total - offset).max(0);
@@ -282,16 +254,12 @@ pub fn list(
         let Some((seq, rest)) = tx.tally_seek(COLLECTION, skip)? else {
             return Ok(EventPage { events: Vec::new(), total });
         };
-        wanted.push(BoundValue::Number(seq));
-        conditions += " AND l.seq >= $1";
+        from.push(" AND l.seq >= ").bind(seq);
         skip = rest;
     }
-    let (limit_at, skip_at) = (wanted.len() + 1, wanted.len() + 2);
-    let order_by = way.order(is_reversed);
-    let from =
-        format!("{from}{conditions} ORDER BY {order_by} LIMIT ${limit_at} OFFSET ${skip_at}");
-    wanted.extend([BoundValue::Number(limit), BoundValue::Number(skip)]);
-    let mut events = select(tx, &from, &values(&wanted))?;
+    from.push(" ORDER BY ").push(&plan.order(is_reversed));
+    from.push(" LIMIT ").bind(limit).push(" OFFSET ").bind(skip);
+    let mut events = select(tx, &from.text, &from.values())?;
     if is_reversed != order.is_reversed {
         events.reverse();
     }
@@ -306,16 +274,11 @@ pub fn numbers(
     order: EventOrder,
     most: i64,
 ) -> Result<Vec<i64>> {
-    let way = ListPlan::of(tx, filter, actors, order.by)?;
-    let (conditions, mut wanted) = filter.conditions(tx, &way)?;
-    let sql = format!(
-        "SELECT l.seq FROM {}{conditions} ORDER BY {} LIMIT ${}",
-        way.from(tx.dialect()),
-        way.order(order.is_reversed),
-        wanted.len() + 1
-    );
-    wanted.push(BoundValue::Number(most));
-    tx.all(&sql, &values(&wanted), |row| row.int(0))
+    let plan = ListPlan::of(tx, filter, actors, order.by)?;
+    let order = plan.order(order.is_reversed);
+    let mut from = plan.from;
+    from.push(" ORDER BY ").push(&order).push(" LIMIT ").bind(most);
+    tx.rows(&format!("SELECT l.seq FROM {}", from.text), &from.values())
 }
 
 /// The newest event of each sensor that sent something, at most `most`, sorted by sensor.

@@ -12,7 +12,6 @@ mod list;
 mod names;
 mod read;
 mod refusals;
-mod run_lists;
 mod spans;
 
 pub use accepted::{Accepted, AcceptedEnvelope, accept, finished_job, take_jobs};
@@ -33,8 +32,24 @@ pub use names::{Actor, KnownNames, LookedUpNames, actors_behind, actors_called, 
 pub use read::{LoggedEvent, of_actor, of_numbers, scan, superseded_of_actor};
 pub use refusals::{StoredRejection, refuse, refused, refused_counts, refused_one, replay};
 
+use lyceum_core::{Problem, Result};
+use lyceum_runs::{RunTables, UniqueKeys};
+use serde::Serialize;
+
 /// The tally's collection for events.
 const COLLECTION: &str = "events";
+
+/// The hashes of ids, each with the number of the version that counts.
+const IDS: UniqueKeys = UniqueKeys {
+    rows: "event_ids",
+    runs: RunTables { lists: "event_runs", name: "ids", chunks: "event_id_chunks" },
+};
+/// The runs of facts.
+const FACTS: RunTables =
+    RunTables { lists: "event_runs", name: "facts", chunks: "event_fact_chunks" };
+/// The runs of places of summed facts.
+const PLACES: RunTables =
+    RunTables { lists: "event_runs", name: "places", chunks: "event_place_chunks" };
 
 /// The number of young rows from which on they become a run. Few enough that the rows stay in memory.
 const GATHERED: i64 = 1 << 12;
@@ -43,3 +58,8 @@ const GATHERED_ROWS: i64 = 16 * GATHERED;
 
 /// That many facts written together are packed, and on SQLite that many ids become a run at once: rows would cost more.
 const RUN_MIN_RECORDS: usize = 32;
+
+/// A list as JSON, which is one value of a statement.
+fn json_list<T: Serialize>(list: &[T]) -> Result<String> {
+    serde_json::to_string(list).map_err(Problem::internal)
+}

@@ -1,13 +1,13 @@
 //! The numbers of sources and actors in the log.
 
-use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of;
 use lyceum_store::{Tx, Value, columns};
 
+use super::json_list;
 use crate::event::local_id;
 use crate::limits::EVENT_NAMES_KNOWN_COUNT;
 
@@ -15,55 +15,46 @@ use crate::limits::EVENT_NAMES_KNOWN_COUNT;
 pub(super) type NamePair<'a> = (&'a str, &'a str);
 
 /// What has two names and a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum Named {
     Actors,
     Sources,
 }
 
 impl Named {
-    /// The table, and its columns with the names.
-    fn table(self) -> (&'static str, [&'static str; 2]) {
+    /// Its table, and the columns that a new row fills: both names, and an actor's person.
+    fn table(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Self::Actors => ("event_actors", ["iri", "email"]),
-            Self::Sources => ("event_sources", ["sensor", "client"]),
+            Self::Actors => ("event_actors", &["iri", "email", "person"]),
+            Self::Sources => ("event_sources", &["sensor", "client"]),
         }
     }
 }
+
+/// Numbers by both names ([`both`]).
+type NumbersByNames = HashMap<Box<str>, i64>;
 
 /// A cache of the numbers of actors and sources. A number never changes, but the transaction that assigned it may
 /// fail, so only committed numbers are added.
 #[derive(Debug, Default)]
-pub struct KnownNames(RwLock<[NumbersByName; 2]>);
-
-/// Numbers by both names.
-#[derive(Debug, Default)]
-struct NumbersByName(HashMap<Box<str>, i64>);
+pub struct KnownNames(RwLock<[NumbersByNames; 2]>);
 
 /// Names that a transaction looked up, with their numbers.
 #[derive(Debug, Default)]
-pub struct LookedUpNames([Vec<(String, String, i64)>; 2]);
+pub struct LookedUpNames([NumbersByNames; 2]);
 
 impl KnownNames {
     /// Caches what a committed transaction looked up.
     pub fn learn(&self, learned: LookedUpNames) {
-        if learned.0.iter().all(Vec::is_empty) {
+        if learned.0.iter().all(HashMap::is_empty) {
             return;
         }
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         for (known, learned) in known.iter_mut().zip(learned.0) {
-            known.learn(learned);
-        }
-    }
-}
-
-impl NumbersByName {
-    fn learn(&mut self, learned: Vec<(String, String, i64)>) {
-        if self.0.len() + learned.len() > EVENT_NAMES_KNOWN_COUNT {
-            *self = Self::default();
-        }
-        for (first, second, number) in learned {
-            self.0.insert(both((&first, &second), &mut String::new()).into(), number);
+            if known.len() + learned.len() > EVENT_NAMES_KNOWN_COUNT {
+                known.clear();
+            }
+            known.extend(learned);
         }
     }
 }
@@ -77,9 +68,6 @@ fn both<'t>((first, second): NamePair<'_>, text: &'t mut String) -> &'t str {
     text
 }
 
-/// Names that are not in the cache, sorted, with the numbers that were found.
-type NumbersToFind<'a> = BTreeMap<NamePair<'a>, Cell<Option<i64>>>;
-
 /// The number of each pair of names. New ones get numbers.
 pub(super) fn numbers(
     tx: &mut Tx<'_>,
@@ -88,64 +76,60 @@ pub(super) fn numbers(
     named: Named,
     pairs: &[NamePair<'_>],
 ) -> Result<Vec<i64>> {
+    let mut text = String::new();
     let numbers: Vec<Option<i64>> = {
-        let known = known.0.read().unwrap_or_else(PoisonError::into_inner);
-        let (known, mut text) = (&known[named as usize].0, String::new());
+        let known = &known.0.read().unwrap_or_else(PoisonError::into_inner)[named as usize];
         pairs.iter().map(|pair| known.get(both(*pair, &mut text)).copied()).collect()
     };
     let unknown = pairs.iter().zip(&numbers).filter(|(_, number)| number.is_none());
-    let found: NumbersToFind<'_> = unknown.map(|(pair, _)| (*pair, Cell::default())).collect();
-    look_up(tx, named, &found)?;
-    if found.values().any(|number| number.get().is_none()) {
-        store(tx, named, &found)?;
-        look_up(tx, named, &found)?;
+    let mut unknown: Vec<NamePair<'_>> = unknown.map(|(pair, _)| *pair).collect();
+    // So that two transactions that store names never wait for each other in a circle.
+    unknown.sort_unstable();
+    unknown.dedup();
+    let mut found = look_up(tx, named, &unknown)?;
+    unknown.retain(|pair| !found.contains_key(both(*pair, &mut text)));
+    if !unknown.is_empty() {
+        store(tx, named, &unknown)?;
+        found.extend(look_up(tx, named, &unknown)?);
     }
-    let missing = || Problem::internal("a name is missing right after it was stored");
-    for ((first, second), number) in &found {
-        let number = number.get().ok_or_else(missing)?;
-        learned.0[named as usize].push(((*first).to_owned(), (*second).to_owned(), number));
-    }
-    let all = pairs.iter().zip(numbers);
-    all.map(|(pair, number)| number.or_else(|| found[pair].get()).ok_or_else(missing)).collect()
+    let mut number_of = |pair| found.get(both(pair, &mut text)).copied();
+    let all = pairs.iter().zip(numbers).map(|(pair, number)| number.or_else(|| number_of(*pair)));
+    let all: Option<Vec<i64>> = all.collect();
+    learned.0[named as usize].extend(found);
+    all.ok_or_else(|| Problem::internal("a name is missing right after it was stored"))
 }
 
-/// Stores the names that were not found, in order, so that two transactions never wait for each other in a circle.
-fn store(tx: &mut Tx<'_>, named: Named, found: &NumbersToFind<'_>) -> Result<()> {
-    let new = found.iter().filter(|(_, number)| number.get().is_none());
-    let new: Vec<(NamePair<'_>, String)> =
-        new.map(|(pair, _)| (*pair, local_id(pair.0, "/users/"))).collect();
-    let (table, of_names) = named.table();
-    let mut columns = of_names.to_vec();
-    let mut values: Vec<Value<'_>> = Vec::with_capacity(new.len() * 3);
-    for ((first, second), person) in &new {
-        values.extend([Value::Text(first), Value::Text(second)]);
-        if named == Named::Actors {
-            values.push(Value::Text(person));
-        }
-    }
-    if named == Named::Actors {
-        columns.push("person");
-    }
-    tx.send_rows(table, &columns, &values, "ON CONFLICT DO NOTHING")
+/// Stores new names.
+fn store(tx: &mut Tx<'_>, named: Named, pairs: &[NamePair<'_>]) -> Result<()> {
+    let (table, columns) = named.table();
+    let people: Vec<String> = pairs.iter().map(|(first, _)| local_id(first, "/users/")).collect();
+    let rows = pairs.iter().zip(&people);
+    let values: Vec<Value<'_>> = rows
+        .flat_map(|(&(first, second), person)| {
+            [first, second, person].map(Value::Text).into_iter().take(columns.len())
+        })
+        .collect();
+    tx.send_rows(table, columns, &values, "ON CONFLICT DO NOTHING")
 }
 
-/// Looks up the names that were not found.
-fn look_up(tx: &mut Tx<'_>, named: Named, found: &NumbersToFind<'_>) -> Result<()> {
-    let wanted = found.iter().filter(|(_, number)| number.get().is_none());
-    let wanted: Vec<&str> = wanted.map(|((first, _), _)| *first).collect();
-    if wanted.is_empty() {
-        return Ok(());
+/// Looks up sorted names.
+fn look_up(tx: &mut Tx<'_>, named: Named, pairs: &[NamePair<'_>]) -> Result<NumbersByNames> {
+    let (mut found, mut text) = (NumbersByNames::new(), String::new());
+    if pairs.is_empty() {
+        return Ok(found);
     }
-    let (table, [first, second]) = named.table();
-    let is_one = is_one_of(tx.dialect(), first, "$1");
-    let sql = format!("SELECT id, {first}, {second} FROM {table} WHERE {is_one}");
-    let wanted = serde_json::to_string(&wanted).map_err(Problem::internal)?;
-    tx.query(&sql, &[(&wanted).into()], |row| {
-        if let Some(number) = found.get(&(row.text(1)?, row.text(2)?)) {
-            number.set(Some(row.int(0)?));
+    let (table, columns) = named.table();
+    let is_one = is_one_of(tx.dialect(), columns[0], "$1");
+    let sql = format!("SELECT id, {} FROM {table} WHERE {is_one}", columns[..2].join(", "));
+    let firsts: Vec<&str> = pairs.iter().map(|(first, _)| *first).collect();
+    tx.query(&sql, &[(&json_list(&firsts)?).into()], |row| {
+        let pair = (row.text(1)?, row.text(2)?);
+        if pairs.binary_search(&pair).is_ok() {
+            found.insert(both(pair, &mut text).into(), row.int(0)?);
         }
         Ok(true)
-    })
+    })?;
+    Ok(found)
 }
 
 /// An actor of the log.
@@ -172,10 +156,7 @@ pub fn actors_called(tx: &mut Tx<'_>, persons: &[&str], emails: &[&str]) -> Resu
     );
     let emails = emails.iter().filter(|email| !email.is_empty());
     let emails: Vec<String> = emails.map(|email| email.to_ascii_lowercase()).collect();
-    let list = |texts: &[&str]| serde_json::to_string(texts).map_err(Problem::internal);
-    let persons = list(persons)?;
-    let emails = list(&emails.iter().map(String::as_str).collect::<Vec<_>>())?;
-    tx.rows(&sql, &[persons.as_str().into(), emails.as_str().into()])
+    tx.rows(&sql, &[(&json_list(persons)?).into(), (&json_list(&emails)?).into()])
 }
 
 /// Calls `each` with every actor, by number.

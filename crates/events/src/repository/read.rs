@@ -9,7 +9,7 @@ use lyceum_store::dialect::is_one_of_numbers;
 use lyceum_store::{Tx, Value, columns};
 
 use super::blocks::BlockTexts;
-use super::facts;
+use super::{facts, json_list};
 use crate::event::Event;
 use crate::facts::BUCKET_MS;
 
@@ -99,9 +99,11 @@ pub(super) fn select(
 
 /// The events with these numbers, in the order of the numbers.
 pub fn of_numbers(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<LoggedEvent>> {
+    if seqs.is_empty() {
+        return Ok(Vec::new());
+    }
     let from = format!("{LOG} WHERE {}", is_one_of_numbers(tx.dialect(), "l.seq", "$1"));
-    let wanted = serde_json::to_string(seqs).map_err(Problem::internal)?;
-    let events = select(tx, &from, &[wanted.as_str().into()])?;
+    let events = select(tx, &from, &[(&json_list(seqs)?).into()])?;
     let mut events: BTreeMap<i64, LoggedEvent> =
         events.into_iter().map(|event| (event.seq, event)).collect();
     Ok(seqs.iter().filter_map(|seq| events.remove(seq)).collect())

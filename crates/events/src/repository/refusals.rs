@@ -16,9 +16,9 @@ pub struct StoredRejection {
     /// The client that sent it.
     pub client: String,
     /// When it was received.
-    pub received: String,
+    pub received: Timestamp,
     /// When it was replayed successfully.
-    pub replayed: Option<String>,
+    pub replayed: Option<Timestamp>,
     /// Why it was rejected, in one line.
     pub message: String,
     /// The errors as a JSON array of `{path, message}`.
@@ -60,20 +60,11 @@ pub fn refuse(
 columns!(StoredRejection {
     id: "id",
     client: "client",
-    received: "received_ms" => text,
-    replayed: "replayed_ms" => optional_text,
+    received: "received_ms",
+    replayed: "replayed_ms",
     message: "message",
     faults: "faults",
 });
-
-#[expect(clippy::unnecessary_wraps, reason = "other conversions of columns can fail")]
-fn text(at: i64) -> Result<String> {
-    Ok(Timestamp::from_milliseconds(at).to_string())
-}
-
-fn optional_text(at: Option<i64>) -> Result<Option<String>> {
-    at.map(text).transpose()
-}
 
 /// The newest rejected envelopes, at most `limit`.
 pub fn refused(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<StoredRejection>> {
@@ -110,18 +101,12 @@ pub fn replay(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     let appended = &append(tx, now, client, &envelope.events)?;
     let job = take_jobs(tx, 1)?[0];
     accept(tx, now, &[Accepted { job, client, envelope, appended }])?;
-    replayed(tx, now, id)
+    let sql = "UPDATE event_refusals SET replayed_ms = $1 WHERE id = $2";
+    tx.send(sql, &[now.milliseconds().into(), id.into()])
 }
 
 /// The number of rejected envelopes that were not replayed, and the number of all.
 pub fn refused_counts(tx: &mut Tx<'_>) -> Result<(i64, i64)> {
     let sql = "SELECT COUNT(*) - COUNT(replayed_ms), COUNT(*) FROM event_refusals";
-    let counts = tx.query_one(sql, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
-    Ok(counts.unwrap_or_default())
-}
-
-/// Records that a rejected envelope was replayed successfully.
-fn replayed(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
-    let sql = "UPDATE event_refusals SET replayed_ms = $1 WHERE id = $2";
-    tx.send(sql, &[now.milliseconds().into(), id.into()])
+    Ok(tx.row(sql, &[])?.unwrap_or_default())
 }

@@ -3,11 +3,13 @@
 //!
 //! Spans do not overlap. Each version that counts is in a span; versions that no longer count may also be in one.
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::is_one_of_numbers;
 use lyceum_store::log::join_between;
 use lyceum_store::{SqlDialect, Tx, Value};
+
+use super::json_list;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -58,18 +60,14 @@ pub(super) fn events(dialect: SqlDialect, name: &str) -> String {
 
 /// The number of events of sources that count. Reads their spans, and the versions that no longer count.
 pub(super) fn count(tx: &mut Tx<'_>, sources: &[i64]) -> Result<i64> {
-    let sources = serde_json::to_string(sources).map_err(Problem::internal)?;
     let is_one = |source| is_one_of_numbers(tx.dialect(), source, "$1");
-    let sql = format!(
-        "SELECT CAST(COALESCE(SUM(last - first + 1), 0) AS BIGINT) FROM event_spans WHERE {}",
-        is_one("source")
-    );
     // Some of the versions that do not count never did, so they are not in a span.
-    let former = format!(
-        "SELECT COUNT(*) FROM event_versions v JOIN event_log l ON l.seq = v.seq WHERE {} AND l.seq <= \
-         (SELECT p.last FROM event_spans p WHERE p.first <= l.seq ORDER BY p.first DESC LIMIT 1)",
+    let sql = format!(
+        "SELECT (SELECT CAST(COALESCE(SUM(last - first + 1), 0) AS BIGINT) FROM event_spans WHERE {}) - \
+         (SELECT COUNT(*) FROM event_versions v JOIN event_log l ON l.seq = v.seq WHERE {} AND l.seq <= \
+         (SELECT p.last FROM event_spans p WHERE p.first <= l.seq ORDER BY p.first DESC LIMIT 1))",
+        is_one("source"),
         is_one("l.source")
     );
-    let mut number = |sql: &str| tx.query_one(sql, &[(&sources).into()], |row| row.int(0));
-    Ok(number(&sql)?.unwrap_or_default() - number(&former)?.unwrap_or_default())
+    Ok(tx.row(&sql, &[(&json_list(sources)?).into()])?.unwrap_or_default())
 }

@@ -34,8 +34,7 @@ pub fn read(
     let mut page = repository::list(tx, filter, actors, order, limit, offset)?;
     let is_few = page.total <= limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;
     if is_whole && is_few {
-        let numbers = repository::numbers(tx, filter, actors, order, page.total)?;
-        page.events = repository::of_numbers(tx, &numbers)?;
+        page = repository::list(tx, filter, actors, order, page.total, 0)?;
     }
     let sensors = repository::newest_of_sensors(tx, limits::CONSOLE_APPS_COUNT)?;
     let (waiting_count, _) = repository::refused_counts(tx)?;
@@ -51,19 +50,14 @@ pub fn each(
     most: i64,
     mut each: impl FnMut(&LoggedEvent) -> Result<()>,
 ) -> Result<bool> {
-    let index = |number: i64| usize::try_from(number).map_err(Problem::internal);
-    let (most, slice) = (index(most)?, index(limits::CONSOLE_EXPORT_SLICE_ROWS)?);
-    let found = repository::numbers(
-        tx,
-        filter,
-        actors,
-        order,
-        i64::try_from(most + 1).map_err(Problem::internal)?,
-    )?;
-    for numbers in found[..found.len().min(most)].chunks(slice) {
+    let mut found = repository::numbers(tx, filter, actors, order, most + 1)?;
+    let most = usize::try_from(most).map_err(Problem::internal)?;
+    let has_more = found.len() > most;
+    found.truncate(most);
+    for numbers in found.chunks(limits::CONSOLE_EXPORT_SLICE_ROWS) {
         repository::of_numbers(tx, numbers)?.iter().try_for_each(&mut each)?;
     }
-    Ok(found.len() > most)
+    Ok(has_more)
 }
 
 /// Reads the page of an event. Errors: `NotFound`.
@@ -78,19 +72,13 @@ pub fn event(tx: &mut Tx<'_>, id: &str, actors: &ActorFilter) -> Result<LoggedEv
 /// The filter for a search: an e-mail address, the IRI of an actor, or the sourcedId of a user on the server at
 /// `base_url`.
 pub fn filter(search: &str, base_url: &str) -> EventFilter {
-    let mut filter = EventFilter::default();
-    match search {
-        "" => {}
-        iri if iri.contains("://") || iri.starts_with("urn:") => {
-            filter.actor_id = Some(iri.to_owned());
-        }
-        email if email.contains('@') => filter.actor_email = Some(email.to_owned()),
-        id => {
-            let users = "ims/oneroster/rostering/v1p2/users";
-            filter.actor_id = Some(format!("{base_url}/{users}/{id}"));
-        }
-    }
-    filter
+    let (actor_id, actor_email) = match search {
+        "" => (None, None),
+        iri if iri.contains("://") || iri.starts_with("urn:") => (Some(iri.to_owned()), None),
+        email if email.contains('@') => (None, Some(email.to_owned())),
+        id => (Some(format!("{base_url}/ims/oneroster/rostering/v1p2/users/{id}")), None),
+    };
+    EventFilter { actor_id, actor_email, ..EventFilter::default() }
 }
 
 /// The app that an event names: `edApp`, or the app of its activity, by name or IRI; else the sensor.

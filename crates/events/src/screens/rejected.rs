@@ -2,9 +2,8 @@
 
 use lyceum_core::text::distinct;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
-use serde::Deserialize;
 
 use crate::limits;
 use crate::repository::{self, StoredRejection};
@@ -24,11 +23,10 @@ pub struct RejectedFilter {
 
 impl RejectedFilter {
     fn admits(&self, refusal: &StoredRejection) -> bool {
-        let received: Option<Timestamp> = refusal.received.parse().ok();
         (self.client.is_empty() || refusal.client == self.client)
             && self.is_replayed.is_none_or(|wanted| refusal.replayed.is_some() == wanted)
-            && self.from.is_none_or(|from| received >= Some(from))
-            && self.to.is_none_or(|to| received < Some(to))
+            && self.from.is_none_or(|from| refusal.received >= from)
+            && self.to.is_none_or(|to| refusal.received < to)
     }
 }
 
@@ -67,18 +65,10 @@ pub fn waiting(tx: &mut Tx<'_>) -> Result<Vec<i64>> {
 pub struct RejectedEnvelope {
     /// The envelope.
     pub envelope: StoredRejection,
-    /// Its errors: each path in the body, and the message.
-    pub errors: Vec<(String, String)>,
+    /// Its errors, with their paths in the body.
+    pub errors: Vec<Detail>,
     /// The sent text, up to [`limits::EVENT_REFUSED_MAX_BYTES`].
     pub body: String,
-}
-
-#[derive(Deserialize)]
-struct PathError {
-    #[serde(default)]
-    path: String,
-    #[serde(default)]
-    message: String,
 }
 
 /// Reads the page of an envelope. Errors: `NotFound`.
@@ -89,7 +79,6 @@ pub fn one(tx: &mut Tx<'_>, id: i64) -> Result<RejectedEnvelope> {
             format!("there is no rejected envelope {id}; they are stored for {days} days");
         Problem::new(ProblemKind::NotFound, message)
     })?;
-    let errors: Vec<PathError> = serde_json::from_str(&envelope.faults).unwrap_or_default();
-    let errors = errors.into_iter().map(|error| (error.path, error.message)).collect();
+    let errors = serde_json::from_str(&envelope.faults).unwrap_or_default();
     Ok(RejectedEnvelope { envelope, errors, body })
 }

@@ -108,9 +108,9 @@ fn events_in_runs_are_known_corrected_and_found() {
 
 /// Moves what is young into runs, as a server does beside its other work.
 pub(crate) fn gather_all(db: &Db) -> GatherOutcome {
-    let mut all = GatherOutcome { has_more: true, ..GatherOutcome::default() };
+    let mut all = GatherOutcome { moved: 0, has_more: true };
     while all.has_more {
-        let done = wait(write_latest(db, gather)).unwrap();
+        let done = wait(write_latest(db, gather)).unwrap().unwrap_or_default();
         all = GatherOutcome { moved: all.moved + done.moved, ..done };
     }
     all
@@ -119,7 +119,7 @@ pub(crate) fn gather_all(db: &Db) -> GatherOutcome {
 /// Sums the facts that are stored now, as a server does beside its other work.
 pub(crate) fn sum_all(db: &Db) {
     // Another thread may sum or move facts at this moment.
-    let Some(end) = wait(write_latest(db, facts::sum_young)).unwrap() else { return };
+    let Some(end) = wait(write_latest(db, facts::gather_to_sum)).unwrap() else { return };
     while wait(write_latest(db, move |tx| facts::sum_runs(tx, end))).unwrap() == Some(true) {}
 }
 

@@ -104,7 +104,7 @@ fn events_are_counted_exactly_while_facts_are_summed() {
             let mut end = 0;
             if is_from_runs {
                 assert!(gather_all(db).moved > 0);
-                end = wait(write_latest(db, facts::sum_young)).unwrap().unwrap();
+                end = wait(write_latest(db, facts::gather_to_sum)).unwrap().unwrap();
             }
             let summed_before = summed_count(db);
             thread::scope(|scope| {
@@ -112,7 +112,7 @@ fn events_are_counted_exactly_while_facts_are_summed() {
                     if is_from_runs {
                         return facts::sum_runs(tx, end).map(drop);
                     }
-                    facts::sum_young(tx).map(|end| assert!(end.is_some(), "another one sums"))
+                    facts::gather_to_sum(tx).map(|end| assert!(end.is_some(), "another one sums"))
                 });
                 summing.result();
 
@@ -123,8 +123,8 @@ fn events_are_counted_exactly_while_facts_are_summed() {
                 xp_by_event.insert(first + 400, 7);
                 let again = send_earned(db, first..first + 300, &mut xp_by_event);
                 assert_eq!(again, 0, "events whose facts are being summed are known");
-                assert!(wait(write_latest(db, gather)).unwrap().is_skipped, "one at a time");
-                assert_eq!(wait(write_latest(db, facts::sum_young)).unwrap(), None);
+                assert_eq!(wait(write_latest(db, gather)).unwrap(), None, "one at a time");
+                assert_eq!(wait(write_latest(db, facts::gather_to_sum)).unwrap(), None);
                 assert_exact(db, &xp_by_event);
 
                 // Only a correction waits: it must know whether the facts that it removes are summed.

@@ -282,8 +282,44 @@ fn another_caliper_version_is_recognised() {
 
 #[test]
 fn a_repeated_member_is_an_error() {
-    let text = good().to_string().replacen('{', r#"{"sensor":"https://other.example.org","#, 1);
-    assert_eq!(parse(&text).unwrap_err().details[0].path, "sensor");
+    let good = good().to_string();
+    let many: String = (0..100).map(|number| format!(r#""m{}":1,"#, number % 99)).collect();
+    for (place, added, path) in [
+        (r#"{"#, r#"{"sensor":"https://other.example.org","#, "sensor"),
+        (r#"{"#, r#"{"more":[1,{"a":1,"a":1}],"#, "more[1].a"),
+        (r#""email":"#, r#""id":"a:b","email":"#, "data[0].actor.id"),
+        (
+            r#"{"courseId":"#,
+            r#"{"list":[1,{"a":1,"b":{},"a":1}],"courseId":"#,
+            "data[0].extensions.list[1].a",
+        ),
+        (r#"{"courseId":"#, &format!(r#"{{{many}"courseId":"#), "data[0].extensions.m0"),
+    ] {
+        let text = good.replacen(place, added, 1);
+        assert_ne!(text, good, "{place}");
+        let problem = parse(&text).unwrap_err();
+        let [fault] = &problem.details[..] else { panic!("{path}: {:?}", problem.details) };
+        assert_eq!(
+            (&*fault.path, problem.kind),
+            (path, ProblemKind::Malformed),
+            "{}",
+            fault.message
+        );
+    }
+}
+
+#[test]
+fn numbers_that_are_too_large_and_deep_lists_are_errors() {
+    let deep = "[".repeat(200) + &"]".repeat(200);
+    for value in ["1e999", &deep] {
+        for (place, path) in [(r#"{"courseId":"#, Some("data[0]")), (r#"{"#, None)] {
+            let added = format!(r#"{{"more":{value},{}"#, &place[1..]);
+            let text = good().to_string().replacen(place, &added, 1);
+            let problem = parse(&text).unwrap_err();
+            assert_eq!(problem.details.first().map(|fault| &*fault.path), path, "{problem}");
+            assert!(problem.message.contains("cannot be read"), "{problem}");
+        }
+    }
 }
 
 #[test]

@@ -107,9 +107,9 @@ fn unknown(id: i64) -> Failure {
 }
 
 fn row(refusal: &repository::StoredRejection) -> Vec<String> {
-    let replayed = refusal.replayed.clone().unwrap_or_else(|| "no".to_owned());
+    let replayed = refusal.replayed.map_or_else(|| "no".to_owned(), |at| at.to_string());
     let (client, why) = (refusal.client.clone(), refusal.message.clone());
-    vec![refusal.id.to_string(), refusal.received.clone(), client, replayed, why]
+    vec![refusal.id.to_string(), refusal.received.to_string(), client, replayed, why]
 }
 
 fn record(refusal: &repository::StoredRejection) -> Value {

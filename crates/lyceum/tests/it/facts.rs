@@ -348,7 +348,7 @@ fn check_sums(db: &Db) {
     let since = Instant::now();
     while db.read_blocking(facts::is_summing_due).unwrap() {
         assert!(since.elapsed() < Duration::from_mins(1), "facts are not summed");
-        let Some(end) = wait(write_latest(db, facts::sum_young)).unwrap() else { continue };
+        let Some(end) = wait(write_latest(db, facts::gather_to_sum)).unwrap() else { continue };
         while wait(write_latest(db, move |tx| facts::sum_runs(tx, end))).unwrap() == Some(true) {}
     }
     let sql = "SELECT s.actor, s.bucket * 900000, c.course, c.subject, c.app, s.events, s.xp, s.total_questions, \

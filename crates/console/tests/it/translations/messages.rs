@@ -38,6 +38,7 @@ const DOMAINS: &[&str] = &[
     "events/src/custom.rs",
     "events/src/envelope.rs",
     "events/src/screens/",
+    "events/src/vocabulary.rs",
     "hosting/src/class_apps.rs",
     "hosting/src/screens/",
     "roster/src/csv/",

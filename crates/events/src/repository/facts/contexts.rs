@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use lyceum_core::Result;
 use lyceum_store::dialect::is_one_of_numbers;
-use lyceum_store::{Tx, Value};
+use lyceum_store::{Tx, Value, columns};
 
-use super::json;
+use super::json_list;
 use crate::facts::{FactContext, Facts};
 
 /// The contexts of facts that are written together. They are written before the list of facts is held: a transaction
@@ -17,10 +17,8 @@ pub(crate) struct ContextRows(BTreeMap<i64, FactContext>);
 impl ContextRows {
     /// Adds the context of an event's facts.
     pub(crate) fn add(&mut self, facts: &Facts) {
-        if let Some((number, context)) = &facts.context
-            && !self.0.contains_key(number)
-        {
-            self.0.insert(*number, context.clone());
+        if let Some((number, context)) = &facts.context {
+            self.0.entry(*number).or_insert_with(|| context.clone());
         }
     }
 
@@ -38,21 +36,18 @@ impl ContextRows {
     }
 }
 
+columns!(FactContext { course: "course", subject: "subject", app: "app" });
+
 /// The contexts of the numbers.
 pub(super) fn contexts(
     tx: &mut Tx<'_>,
     numbers: BTreeSet<i64>,
 ) -> Result<HashMap<i64, FactContext>> {
     let sql = format!(
-        "SELECT id, course, subject, app FROM event_contexts WHERE {}",
+        "SELECT id, {} FROM event_contexts WHERE {}",
+        FactContext::COLUMNS,
         is_one_of_numbers(tx.dialect(), "id", "$1")
     );
-    let mut found = HashMap::new();
-    tx.query(&sql, &[json(&Vec::from_iter(numbers))?.as_str().into()], |row| {
-        let context =
-            FactContext { course: row.string(1)?, subject: row.string(2)?, app: row.string(3)? };
-        found.insert(row.int(0)?, context);
-        Ok(true)
-    })?;
-    Ok(found)
+    let numbers = json_list(&Vec::from_iter(numbers))?;
+    Ok(tx.rows::<(i64, FactContext)>(&sql, &[(&numbers).into()])?.into_iter().collect())
 }

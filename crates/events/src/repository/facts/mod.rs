@@ -2,8 +2,7 @@
 //! seconds sums in an ordinary table. Reads add all of them.
 
 mod contexts;
-mod fact;
-mod places;
+mod records;
 mod sums;
 mod young;
 
@@ -18,12 +17,10 @@ use lyceum_store::{Row, Tx, Value};
 
 pub(crate) use self::contexts::ContextRows;
 use self::contexts::contexts;
-pub(super) use self::fact::Fact;
-pub(super) use self::places::EventPlace;
-pub use self::sums::{count_unsummed, is_summing_due, sum_runs, sum_young};
+pub(super) use self::records::{EventPlace, Fact};
+pub use self::sums::{count_unsummed, gather_to_sum, is_summing_due, sum_runs};
 use super::names::{Actor, every_actor};
-use super::run_lists::{FACTS, PLACES};
-use super::{GATHERED_ROWS, RUN_MIN_RECORDS};
+use super::{FACTS, GATHERED_ROWS, PLACES, RUN_MIN_RECORDS, json_list};
 use crate::facts::{BUCKET_MS, FactContext, Facts, MeasureSums};
 use crate::limits::FACT_LOCATE_CHUNK_COUNT;
 use crate::words::words;
@@ -46,67 +43,72 @@ pub(super) const EVER: Range<i64> = i64::MIN..i64::MAX;
 
 /// Facts that are written together, after their contexts ([`ContextRows`]).
 #[derive(Default)]
-pub(crate) struct FactRows {
-    rows: Vec<Fact>,
-}
+pub(crate) struct FactRows(Vec<Fact>);
 
 impl FactRows {
     /// Adds the facts of an event that counts.
     pub(crate) fn add(&mut self, actor: i64, seq: i64, facts: &Facts) {
-        if let Some((number, _)) = &facts.context {
-            self.rows.extend(
-                facts.buckets.iter().map(|(bucket, sums)| Fact {
-                    key: [actor, *bucket, seq, *number],
-                    sums: *sums,
-                }),
-            );
+        if let Some((number, _)) = facts.context {
+            let buckets = facts.buckets.iter();
+            self.0.extend(buckets.map(|&(bucket, sums)| {
+                let key = [actor, bucket, seq, number];
+                Fact { key, sums }
+            }));
         }
         if facts.buckets.iter().all(|(bucket, _)| *bucket != facts.own) {
-            self.rows.push(Fact { key: [actor, facts.own, seq, 0], sums: MeasureSums::default() });
+            self.0.push(Fact { key: [actor, facts.own, seq, 0], sums: MeasureSums::default() });
         }
     }
 
     /// Writes the facts. Many facts are packed.
     pub(crate) fn write(mut self, tx: &mut Tx<'_>) -> Result<()> {
-        if self.rows.len() >= RUN_MIN_RECORDS {
-            return young::add(tx, self.rows);
+        if self.0.len() >= RUN_MIN_RECORDS {
+            return young::add(tx, self.0);
         }
-        self.rows.sort_unstable();
-        insert(tx, &self.rows, "")
+        self.0.sort_unstable();
+        insert(tx, &self.0, "")
     }
 }
 
 fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
-    let mut values: Vec<Value<'_>> = Vec::with_capacity(rows.len() * COLUMNS.len());
-    for Fact { key, sums } in rows {
+    let values = row_values(rows.iter().map(|fact| (&fact.key, &fact.sums)));
+    tx.send_rows("event_facts", COLUMNS, &values, conflict)
+}
+
+/// The values of rows with a key and sums.
+fn row_values<'r>(
+    rows: impl Iterator<Item = (&'r [i64; KEY], &'r MeasureSums)>,
+) -> Vec<Value<'static>> {
+    let mut values = Vec::with_capacity(rows.size_hint().0 * COLUMNS.len());
+    for (key, sums) in rows {
         values.extend(key.map(Value::Int));
         values.push(sums.events.into());
         values.extend(sums.measures.map(Value::Int));
     }
-    tx.send_rows("event_facts", COLUMNS, &values, conflict)
+    values
 }
 
-/// Moves young facts into a run, in a transaction that holds the list of facts. Returns how many, and whether some may be
-/// left.
+/// Adds sums to those of the row that already has their key.
+fn or_add(table: &str, key: &[&str]) -> String {
+    let add = |name: &&str| format!("{name} = {table}.{name} + excluded.{name}");
+    let sums: Vec<String> = COLUMNS[KEY..].iter().map(add).collect();
+    format!("ON CONFLICT ({}) DO UPDATE SET {}", key.join(", "), sums.join(", "))
+}
+
+/// Moves a limited number of young facts into a run, in a transaction that holds the list of facts: of the rows those of
+/// the first actors, completely. Returns how many, and whether some may be left.
 pub(super) fn gather(tx: &mut Tx<'_>) -> Result<(usize, bool)> {
-    let (facts, has_more) = take_young(tx)?;
-    let moved = facts.len();
-    Runs::open(tx, FACTS)?.add(tx, facts)?;
-    Ok((moved, has_more))
-}
-
-/// Takes a limited number of young facts: of the rows those of the first actors, completely. Also returns whether some may
-/// be left.
-fn take_young(tx: &mut Tx<'_>) -> Result<(Vec<Fact>, bool)> {
     let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
     let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?;
     // In one statement, so that no row is removed that was added since the read.
     let columns = COLUMNS.join(", ");
     let sql = format!("DELETE FROM event_facts WHERE actor <= $1 RETURNING {columns}");
     let mut facts = tx.all(&sql, &[last.unwrap_or(i64::MAX).into()], fact)?;
-    let (packed, has_more_packed) = young::take(tx, YOUNG_ROWS_GATHERED)?;
+    let (packed, has_more_packed) = young::remove(tx, YOUNG_ROWS_GATHERED)?;
     facts.extend(packed);
-    Ok((facts, last.is_some() || has_more_packed))
+    let moved = facts.len();
+    Runs::open(tx, FACTS)?.add(tx, facts)?;
+    Ok((moved, last.is_some() || has_more_packed))
 }
 
 /// Waits until no other transaction corrects an event or moves facts, and none can before this one ends.
@@ -131,7 +133,7 @@ fn read_sums(row: &Row<'_>, first: usize) -> Result<MeasureSums> {
 }
 
 /// Calls `each` with the facts of the actors, which must be sorted, or of everybody, in a range of buckets and in no
-/// particular order. Facts that are summed have the number [`SHARED`]; their events are in [`places`].
+/// particular order. Facts that are summed have the number [`SHARED`]; their events are in the runs of places.
 fn each_fact(
     tx: &mut Tx<'_>,
     actors: Option<&[i64]>,
@@ -153,7 +155,7 @@ fn each_unsummed(
         "SELECT {} FROM event_facts WHERE bucket >= $1 AND bucket < $2",
         COLUMNS.join(", ")
     );
-    let numbers = json(actors.unwrap_or_default())?;
+    let numbers = json_list(actors.unwrap_or_default())?;
     let mut values: Vec<Value<'_>> = vec![buckets.start.into(), buckets.end.into()];
     let mut range = EVERYBODY;
     if let Some(actors) = actors {
@@ -197,16 +199,19 @@ pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) ->
     rows.add(actor, seq, facts);
     let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
     let mut shared = Vec::new();
-    for Fact { key, sums } in rows.rows {
+    for fact in rows.0 {
+        let Fact { key, sums } = fact;
         let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3 \
                    AND context = $4";
-        let removed = tx.execute(sql, &key.map(Value::Int))? > 0
+        let is_removed = tx.execute(sql, &key.map(Value::Int))? > 0
             || young::remove(tx, &(actor..=actor), |fact| fact.key == key)? > 0
             || runs.remove(tx, actor, actor, |fact| fact.key == key)? > 0;
-        if !removed {
-            places::remove(tx, [key[0], key[1], key[2]])?;
+        if is_removed {
+            continue;
         }
-        if !removed && sums.events > 0 {
+        let mut places = Runs::<EventPlace>::open_alone(tx, PLACES)?;
+        places.remove(tx, actor, actor, |place| place.0 == fact.position())?;
+        if sums.events > 0 {
             let mut taken = MeasureSums::default();
             taken.add(&sums, -1);
             shared.push(Fact { key: [key[0], key[1], SHARED, key[3]], sums: taken });
@@ -218,13 +223,7 @@ pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) ->
     // A place of the event that old databases and repairs have beside facts.
     let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3";
     tx.send(sql, &[actor, facts.own, seq].map(Value::Int))?;
-    let sums: Vec<String> = COLUMNS[KEY..]
-        .iter()
-        .map(|name| format!("{name} = event_facts.{name} + excluded.{name}"))
-        .collect();
-    let conflict =
-        format!("ON CONFLICT (actor, bucket, seq, context) DO UPDATE SET {}", sums.join(", "));
-    insert(tx, &shared, &conflict)
+    insert(tx, &shared, &or_add("event_facts", &COLUMNS[..KEY]))
 }
 
 /// The place of an event by its time: actor, bucket, number of the event.
@@ -235,32 +234,24 @@ pub type EventPosition = [i64; 3];
 pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<EventPosition>> {
     let newest = super::newest(tx)?;
     let mut placed = vec![false; usize::try_from(newest - after).unwrap_or_default()];
-    let mut mark = |seq: i64| {
-        let at = usize::try_from(seq - after - 1);
-        if let Some(is_placed) = at.ok().and_then(|at| placed.get_mut(at)) {
+    let index = |seq: i64| usize::try_from(seq - after - 1).ok();
+    let mut mark = |seq| {
+        if let Some(is_placed) = index(seq).and_then(|at| placed.get_mut(at)) {
             *is_placed = true;
         }
     };
     each_unsummed(tx, None, &EVER, |fact| mark(fact.seq()))?;
-    each_in_runs(tx, PLACES, None, &EVER, |place: EventPlace| mark(place.seq))?;
+    each_in_runs(tx, PLACES, None, &EVER, |EventPlace([.., seq])| mark(seq))?;
     let sql = "SELECT seq, actor, event_ms FROM event_log \
-               WHERE seq > $1 AND superseded_by IS NULL ORDER BY seq LIMIT $2";
-    let (mut found, mut last) = (Vec::new(), Some(after));
-    while let Some(after_row) = last.take() {
-        let bounds = [after_row.into(), FACT_LOCATE_CHUNK_COUNT.into()];
-        tx.query(sql, &bounds, |row| {
-            let seq = row.int(0)?;
-            last = Some(seq);
-            let at = usize::try_from(seq - after - 1).map_err(Problem::internal)?;
-            if !placed.get(at).copied().unwrap_or_default() {
-                found.push([row.int(1)?, row.int(2)?.div_euclid(BUCKET_MS), seq]);
-            }
-            Ok(true)
-        })?;
-        if !found.is_empty() {
-            break;
+               WHERE seq > $1 AND superseded_by IS NULL ORDER BY seq";
+    let mut found = Vec::new();
+    tx.query(sql, &[after.into()], |row| {
+        let seq = row.int(0)?;
+        if index(seq).and_then(|at| placed.get(at)) != Some(&true) {
+            found.push([row.int(1)?, row.int(2)?.div_euclid(BUCKET_MS), seq]);
         }
-    }
+        Ok(found.len() < FACT_LOCATE_CHUNK_COUNT)
+    })?;
     Ok(found)
 }
 
@@ -289,10 +280,10 @@ pub(super) fn seqs(tx: &mut Tx<'_>, actors: &[i64], buckets: &Range<i64>) -> Res
     each_unsummed(tx, Some(actors), buckets, |fact| {
         seqs.insert(fact.seq());
     })?;
-    each_in_runs(tx, PLACES, Some(actors), buckets, |place: EventPlace| {
-        seqs.insert(place.seq);
+    each_in_runs(tx, PLACES, Some(actors), buckets, |EventPlace([.., seq])| {
+        seqs.insert(seq);
     })?;
-    json(&Vec::from_iter(seqs))
+    json_list(&Vec::from_iter(seqs))
 }
 
 /// The sums of an actor during some time.
@@ -319,17 +310,14 @@ pub fn sums_by_actor(
     let buckets = buckets(&instants);
     let numbers = actors.as_ref().map(|actors| sorted(actors.iter().map(|actor| actor.number)));
     let numbers = numbers.as_deref();
-    let add = |fact: Fact| work.entry(fact.actor()).or_default().add(&fact);
-    if numbers.is_some() {
-        each_fact(tx, numbers, &buckets, add)?;
-    } else {
-        each_unsummed(tx, None, &buckets, add)?;
-        sums::parts_of_everybody(tx, &buckets, |actor, sums| {
-            work.entry(actor).or_default().sums.add(sums, 1);
-        })?;
-    }
-    each_in_runs(tx, PLACES, numbers, &buckets, |place: EventPlace| {
-        work.entry(place.actor).or_default().see(place.bucket, place.seq);
+    each_unsummed(tx, numbers, &buckets, |fact| {
+        work.entry(fact.actor()).or_default().add(&fact);
+    })?;
+    sums::each_part(tx, numbers, &buckets, |actor, sums| {
+        work.entry(actor).or_default().sums.add(sums, 1);
+    })?;
+    each_in_runs(tx, PLACES, numbers, &buckets, |EventPlace([actor, bucket, seq])| {
+        work.entry(actor).or_default().see(bucket, seq);
     })?;
     let last_ms = last_of(tx, &work)?;
     let mut found = Vec::with_capacity(work.len());
@@ -376,14 +364,13 @@ impl ActorWork {
 /// The time of the last event of each actor, in milliseconds.
 fn last_of(tx: &mut Tx<'_>, work: &HashMap<i64, ActorWork>) -> Result<HashMap<i64, i64>> {
     let seqs = work.values().filter_map(|work| work.last.as_ref()).flat_map(|(_, seqs)| seqs);
-    let mut seqs: Vec<i64> = seqs.copied().collect();
-    seqs.sort_unstable();
+    let seqs = sorted(seqs.copied());
     let sql = format!(
         "SELECT actor, event_ms FROM event_log WHERE {}",
         is_one_of_numbers(tx.dialect(), "seq", "$1")
     );
     let mut last_ms: HashMap<i64, i64> = HashMap::new();
-    tx.query(&sql, &[json(&seqs)?.as_str().into()], |row| {
+    tx.query(&sql, &[json_list(&seqs)?.as_str().into()], |row| {
         let last = last_ms.entry(row.int(0)?).or_insert(i64::MIN);
         *last = row.int(1)?.max(*last);
         Ok(true)
@@ -465,8 +452,4 @@ fn sorted(numbers: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut numbers: Vec<i64> = numbers.collect();
     numbers.sort_unstable();
     numbers
-}
-
-fn json(numbers: &[i64]) -> Result<String> {
-    serde_json::to_string(numbers).map_err(Problem::internal)
 }

@@ -8,9 +8,10 @@ use lyceum_runs::{Runs, try_lock_lists};
 use lyceum_store::dialect::{is_among, is_one_of_numbers, look_up};
 use lyceum_store::{SqlDialect, Tx, Value};
 
-use super::super::run_lists::{FACTS, PLACES};
-use super::places::EventPlace;
-use super::{COLUMNS, Fact, KEY, SHARED, fact, json, read_sums, take_young};
+use super::{
+    COLUMNS, EventPlace, FACTS, Fact, KEY, PLACES, SHARED, fact, gather, json_list, or_add,
+    read_sums, row_values,
+};
 use crate::facts::MeasureSums;
 use crate::limits::{FACT_ROWS_COUNTED_MAX_COUNT, FACT_SUM_CHUNK_COUNT};
 
@@ -28,9 +29,9 @@ const DAYS: &str = "WITH RECURSIVE days (day) AS (\
 
 /// Whether there are facts that are not summed.
 pub fn is_summing_due(tx: &mut Tx<'_>) -> Result<bool> {
-    let sql = "SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM event_young_facts LIMIT 1) AS p) + \
-               (SELECT COUNT(*) FROM (SELECT 1 FROM event_facts LIMIT 1) AS f)";
-    let has_rows = tx.query_one(sql, &[], |row| Ok(row.int(0)? > 0))?.unwrap_or_default();
+    let sql =
+        "SELECT EXISTS (SELECT 1 FROM event_young_facts) OR EXISTS (SELECT 1 FROM event_facts)";
+    let has_rows = tx.row(sql, &[])?.unwrap_or(false);
     Ok(has_rows || !Runs::<Fact>::open(tx, FACTS)?.is_empty())
 }
 
@@ -45,20 +46,14 @@ pub fn count_unsummed(tx: &mut Tx<'_>) -> Result<Option<i64>> {
     Ok(Some(rows.unwrap_or_default() + Runs::<Fact>::open(tx, FACTS)?.count()))
 }
 
-/// Sums facts that are not in runs, or moves them into a run if they are many. Returns where the runs that [`sum_runs`]
-/// sums end now; `None` if another server moves or sums facts at this moment.
-pub fn sum_young(tx: &mut Tx<'_>) -> Result<Option<i64>> {
+/// Moves facts that are not in runs into a run. Returns where the runs that [`sum_runs`] sums end now; `None` if another
+/// server moves or sums facts at this moment.
+pub fn gather_to_sum(tx: &mut Tx<'_>) -> Result<Option<i64>> {
     if !try_lock_lists(tx, &[FACTS])? {
         return Ok(None);
     }
-    let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
-    let (facts, _) = take_young(tx)?;
-    if facts.len() > FACT_SUM_CHUNK_COUNT {
-        runs.add(tx, facts)?;
-    } else {
-        add(tx, facts)?;
-    }
-    Ok(Some(runs.next_number()))
+    gather(tx)?;
+    Ok(Some(Runs::<Fact>::open(tx, FACTS)?.next_number()))
 }
 
 /// Sums a limited number of facts of the runs before `end`. Returns whether there may be more; `None` if another server
@@ -83,11 +78,7 @@ fn add(tx: &mut Tx<'_>, facts: Vec<Fact>) -> Result<()> {
     let mut has_subtracted = BTreeSet::new();
     for fact in facts {
         if fact.seq() != SHARED {
-            places.insert(EventPlace {
-                actor: fact.actor(),
-                bucket: fact.bucket(),
-                seq: fact.seq(),
-            });
+            places.insert(EventPlace(fact.position()));
         }
         if fact.context() != 0 {
             let key = [fact.bucket().div_euclid(DAY), fact.actor(), fact.bucket(), fact.context()];
@@ -98,25 +89,23 @@ fn add(tx: &mut Tx<'_>, facts: Vec<Fact>) -> Result<()> {
         }
     }
     let columns = [&KEY_COLUMNS[..], &COLUMNS[KEY..]].concat();
-    let more: Vec<String> = COLUMNS[KEY..]
-        .iter()
-        .map(|name| format!("{name} = event_sums.{name} + excluded.{name}"))
-        .collect();
-    let conflict =
-        format!("ON CONFLICT ({}) DO UPDATE SET {}", KEY_COLUMNS.join(", "), more.join(", "));
-    let mut values: Vec<Value<'_>> = Vec::with_capacity(summed.len() * columns.len());
-    for (key, sums) in &summed {
-        values.extend(key.map(Value::Int));
-        values.push(sums.events.into());
-        values.extend(sums.measures.map(Value::Int));
-    }
-    tx.send_rows("event_sums", &columns, &values, &conflict)?;
+    let conflict = or_add("event_sums", &KEY_COLUMNS);
+    tx.send_rows("event_sums", &columns, &row_values(summed.iter()), &conflict)?;
     for key in has_subtracted {
         let sql = "DELETE FROM event_sums \
                    WHERE day = $1 AND actor = $2 AND bucket = $3 AND context = $4 AND events = 0";
         tx.send(sql, &key.map(Value::Int))?;
     }
     Runs::open_alone(tx, PLACES)?.add(tx, places.into_iter().collect())
+}
+
+/// Whether a row of sums is within the bounds of a range of buckets, which are `$1` to `$4`.
+const IS_WITHIN: &str = "s.day >= $1 AND s.day <= $2 AND s.bucket >= $3 AND s.bucket < $4";
+
+/// The first and last day, and the first and last bucket of a range.
+fn bounds(buckets: &Range<i64>) -> [Value<'static>; 4] {
+    let [first, last] = [buckets.start, buckets.end].map(|bucket| bucket.div_euclid(DAY));
+    [first, last, buckets.start, buckets.end].map(Value::Int)
 }
 
 /// Calls `each` with the sums of the actors, or of everybody, in a range of buckets.
@@ -126,19 +115,20 @@ pub(super) fn each(
     buckets: &Range<i64>,
     mut each: impl FnMut(Fact),
 ) -> Result<()> {
-    let [first, last] = [buckets.start, buckets.end].map(|bucket| bucket.div_euclid(DAY));
-    let mut values = [first, last, buckets.start, buckets.end].map(Value::Int).to_vec();
-    let within = "s.bucket >= $3 AND s.bucket < $4";
-    let numbers = json(actors.unwrap_or_default())?;
-    let columns = columns();
+    let mut values = bounds(buckets).to_vec();
+    let numbers = json_list(actors.unwrap_or_default())?;
+    let sums: Vec<String> = COLUMNS[KEY..].iter().map(|name| format!("s.{name}")).collect();
+    let sums = sums.join(", ");
+    let columns = format!("s.actor, s.bucket, CAST({SHARED} AS BIGINT), s.context, {sums}");
     let sql = if actors.is_some() {
         values.push((&numbers).into());
         let is_one = is_one_of_numbers(tx.dialect(), "s.actor", "$5");
-        let condition = format!("s.day = days.day AND {within} AND {is_one}");
+        let condition =
+            format!("s.day = days.day AND s.bucket >= $3 AND s.bucket < $4 AND {is_one}");
         let from = look_up(tx.dialect(), "event_sums", "s", &condition);
         format!("{DAYS} SELECT {columns} FROM days {from} WHERE days.day <= $2")
     } else {
-        format!("SELECT {columns} FROM event_sums s WHERE s.day >= $1 AND s.day <= $2 AND {within}")
+        format!("SELECT {columns} FROM event_sums s WHERE {IS_WITHIN}")
     };
     tx.query(&sql, &values, |row| {
         each(fact(row)?);
@@ -146,29 +136,26 @@ pub(super) fn each(
     })
 }
 
-/// Calls `each` with an actor and a part of the actor's sums in a range of buckets, until all of everybody's were handed.
-/// PostgreSQL adds them up for each day, because each row costs more to send than to add. SQLite would need longer than
-/// reading its rows takes.
-pub(super) fn parts_of_everybody(
+/// Calls `each` with an actor and a part of the actor's sums in a range of buckets, until all of the actors, or of
+/// everybody, were handed. PostgreSQL adds up those of everybody for each day, because each row costs more to send than to
+/// add. SQLite would need longer than reading its rows takes.
+pub(super) fn each_part(
     tx: &mut Tx<'_>,
+    actors: Option<&[i64]>,
     buckets: &Range<i64>,
     mut each: impl FnMut(i64, &MeasureSums),
 ) -> Result<()> {
-    if tx.dialect() == SqlDialect::Sqlite {
-        return self::each(tx, None, buckets, |fact| each(fact.actor(), &fact.sums));
+    if actors.is_some() || tx.dialect() == SqlDialect::Sqlite {
+        return self::each(tx, actors, buckets, |fact| each(fact.actor(), &fact.sums));
     }
     let totals: Vec<String> =
         COLUMNS[KEY..].iter().map(|name| format!("CAST(SUM(s.{name}) AS BIGINT)")).collect();
+    let totals = totals.join(", ");
     // In the order of the key, so that nothing is sorted.
     let sql = format!(
-        "SELECT s.actor, {} FROM event_sums s \
-         WHERE s.day >= $1 AND s.day <= $2 AND s.bucket >= $3 AND s.bucket < $4 \
-         GROUP BY s.day, s.actor",
-        totals.join(", ")
+        "SELECT s.actor, {totals} FROM event_sums s WHERE {IS_WITHIN} GROUP BY s.day, s.actor"
     );
-    let [first, last] = [buckets.start, buckets.end].map(|bucket| bucket.div_euclid(DAY));
-    let values = [first, last, buckets.start, buckets.end].map(Value::Int);
-    tx.query(&sql, &values, |row| {
+    tx.query(&sql, &bounds(buckets), |row| {
         each(row.int(0)?, &read_sums(row, 1)?);
         Ok(true)
     })
@@ -183,10 +170,4 @@ pub(super) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
     );
     tx.send(&sql, &[i64::MIN, i64::MAX, after, last].map(Value::Int))?;
     Runs::<EventPlace>::open_alone(tx, PLACES)?.remove(tx, after + 1, last, |_| true).map(drop)
-}
-
-/// The columns of a fact, with [`SHARED`] as its number.
-fn columns() -> String {
-    let sums: Vec<String> = COLUMNS[KEY..].iter().map(|name| format!("s.{name}")).collect();
-    format!("s.actor, s.bucket, CAST({SHARED} AS BIGINT), s.context, {}", sums.join(", "))
 }

@@ -287,7 +287,7 @@ fn rejected_row(visitor: &Visitor, envelope: &StoredRejection) -> Row {
     let to = links::rejected_envelope(envelope.id);
     vec![
         Cell::count(envelope.id).to(&to),
-        visitor.time_of_text(&envelope.received),
+        visitor.time(envelope.received),
         Cell::text(&envelope.client),
         Cell::text(message(&envelope.message)).to(&to),
         replayed(visitor, envelope),
@@ -295,8 +295,8 @@ fn rejected_row(visitor: &Visitor, envelope: &StoredRejection) -> Row {
 }
 
 fn replayed(visitor: &Visitor, envelope: &StoredRejection) -> Cell {
-    match &envelope.replayed {
-        Some(at) => visitor.time_of_text(at).toned("good"),
+    match envelope.replayed {
+        Some(at) => visitor.time(at).toned("good"),
         None => Cell::text(t!("waiting")).toned("warn"),
     }
 }
@@ -306,7 +306,7 @@ async fn rejected_one(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.read(move |tx| rejected::one(tx, id)).await?;
     let envelope = found.envelope;
     let facts = FactList::new(vec![
-        ("Received", visitor.time_of_text(&envelope.received)),
+        ("Received", visitor.time(envelope.received)),
         ("Client", Cell::text(&envelope.client)),
         ("Replayed", replayed(&visitor, &envelope)),
     ]);
@@ -316,7 +316,11 @@ async fn rejected_one(context: Context, visitor: Visitor) -> Result<Answer> {
         facts,
         is_replayed: envelope.replayed.is_some(),
         message: message(&envelope.message),
-        errors: found.errors.into_iter().map(|(path, error)| (path, message(&error))).collect(),
+        errors: found
+            .errors
+            .into_iter()
+            .map(|error| (error.path, message(&error.message)))
+            .collect(),
         body: indented(&found.body),
     })
 }

@@ -1,0 +1,114 @@
+//! Facts, and the places of the events of summed facts, as runs store them.
+
+use lyceum_runs::{PackedNumbers, RunRecord, pack};
+
+use super::{EventPosition, KEY};
+use crate::facts::MeasureSums;
+
+/// The fact of an event in a quarter hour: actor, bucket, number of the event and context. No two have one key, except
+/// those whose number is [`SHARED`](super::SHARED).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::repository) struct Fact {
+    pub(super) key: [i64; KEY],
+    pub(super) sums: MeasureSums,
+}
+
+impl Fact {
+    pub(super) fn actor(&self) -> i64 {
+        self.key[0]
+    }
+
+    pub(super) fn bucket(&self) -> i64 {
+        self.key[1]
+    }
+
+    pub(super) fn seq(&self) -> i64 {
+        self.key[2]
+    }
+
+    pub(super) fn context(&self) -> i64 {
+        self.key[3]
+    }
+
+    /// Where the event is.
+    pub(super) fn position(&self) -> EventPosition {
+        [self.actor(), self.bucket(), self.seq()]
+    }
+}
+
+impl RunRecord for Fact {
+    const IN_CHUNK: usize = 64;
+    const FIRST: Self = Self { key: [0; KEY], sums: MeasureSums { events: 0, measures: [0; 9] } };
+
+    fn lookup_key(&self) -> i64 {
+        self.actor()
+    }
+
+    fn time(&self) -> i64 {
+        self.bucket()
+    }
+
+    /// Writes the key as differences, then the measures other than zero, after a bit set of these measures.
+    fn write(&self, before: &Self, out: &mut Vec<u8>) {
+        put_numbers(&self.key, &before.key, out);
+        pack(self.sums.events, out);
+        let which = self.sums.measures.iter().rev();
+        pack(which.fold(0_u64, |bits, sum| bits << 1 | u64::from(*sum != 0)), out);
+        for sum in self.sums.measures.iter().filter(|sum| **sum != 0) {
+            pack(*sum, out);
+        }
+    }
+
+    fn read(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
+        let mut fact = Self { key: take_numbers(before.key, packed)?, ..*before };
+        fact.sums.events = packed.number()?;
+        let which: u64 = packed.number()?;
+        for (at, sum) in fact.sums.measures.iter_mut().enumerate() {
+            *sum = if which >> at & 1 == 1 { packed.number()? } else { 0 };
+        }
+        Some(fact)
+    }
+}
+
+/// The place of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::repository) struct EventPlace(pub(super) EventPosition);
+
+impl RunRecord for EventPlace {
+    const IN_CHUNK: usize = 128;
+    const FIRST: Self = Self([0; 3]);
+
+    fn lookup_key(&self) -> i64 {
+        self.0[0]
+    }
+
+    fn time(&self) -> i64 {
+        self.0[1]
+    }
+
+    fn write(&self, before: &Self, out: &mut Vec<u8>) {
+        put_numbers(&self.0, &before.0, out);
+    }
+
+    fn read(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
+        take_numbers(before.0, packed).map(Self)
+    }
+}
+
+/// Writes numbers as differences.
+fn put_numbers(numbers: &[i64], before: &[i64], out: &mut Vec<u8>) {
+    for (number, before) in numbers.iter().zip(before) {
+        pack(number.wrapping_sub(*before), out);
+    }
+}
+
+/// Reads what [`put_numbers`] wrote.
+fn take_numbers<const N: usize>(
+    mut numbers: [i64; N],
+    packed: &mut PackedNumbers<'_>,
+) -> Option<[i64; N]> {
+    for number in &mut numbers {
+        *number = number.wrapping_add(packed.number()?);
+    }
+    Some(numbers)
+}
