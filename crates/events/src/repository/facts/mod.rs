@@ -104,7 +104,7 @@ pub(super) fn gather(tx: &mut Tx<'_>) -> Result<(usize, bool)> {
     let columns = COLUMNS.join(", ");
     let sql = format!("DELETE FROM event_facts WHERE actor <= $1 RETURNING {columns}");
     let mut facts = tx.all(&sql, &[last.unwrap_or(i64::MAX).into()], fact)?;
-    let (packed, has_more_packed) = young::remove(tx, YOUNG_ROWS_GATHERED)?;
+    let (packed, has_more_packed) = young::remove_first(tx, YOUNG_ROWS_GATHERED)?;
     facts.extend(packed);
     let moved = facts.len();
     Runs::open(tx, FACTS)?.add(tx, facts)?;

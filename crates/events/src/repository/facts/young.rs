@@ -81,7 +81,7 @@ pub(super) fn remove(
 
 /// Takes all facts of the oldest rows, at most `limit` rows, in a transaction that holds the list of runs. Also returns
 /// whether there were as many rows.
-pub(super) fn remove(tx: &mut Tx<'_>, limit: i64) -> Result<(Vec<Fact>, bool)> {
+pub(super) fn remove_first(tx: &mut Tx<'_>, limit: i64) -> Result<(Vec<Fact>, bool)> {
     let sql = "DELETE FROM event_young_facts WHERE id IN \
                (SELECT id FROM event_young_facts ORDER BY id LIMIT $1) RETURNING facts";
     let (mut facts, mut rows) = (Vec::new(), 0);
