@@ -170,7 +170,7 @@ pub fn begin(
     let hashes: Vec<String> = subject.ids().iter().map(|id| key.hash(id)).collect();
     sql::insert_ids(tx, erasure, &hashes)?;
     AuditChange { who, what: "person.erase", subject: &pseudonym }.note(tx, now, &json!(null))?;
-    jobs::add(tx, now, KIND, &erasure.to_string())?;
+    jobs::add(tx, KIND, &erasure.to_string())?;
     find(tx, erasure)
 }
 
@@ -186,8 +186,8 @@ fn row(tx: &mut Tx<'_>, id: i64) -> Result<ErasureRow> {
 }
 
 /// Claims an erasure that is due: its job and its number.
-pub fn claim(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<(ClaimedJob, i64)>> {
-    let Some(job) = jobs::claim(tx, now, KIND, limits::ERASURE_LEASE_S)? else { return Ok(None) };
+pub fn claim(tx: &mut Tx<'_>) -> Result<Option<(ClaimedJob, i64)>> {
+    let Some(job) = jobs::claim(tx, KIND, limits::ERASURE_LEASE_S)? else { return Ok(None) };
     let id = parsed(&job.payload)?;
     Ok(Some((job, id)))
 }
@@ -248,9 +248,9 @@ pub fn step(
     base_url: &str,
     (job, id): (&ClaimedJob, i64),
 ) -> Result<ErasureStep> {
-    renew(tx, now, job)?;
+    renew(tx, job)?;
     let Some(mut work) = Work::load(tx, key, id)? else {
-        jobs::finish(tx, now, job)?;
+        jobs::finish(tx, job)?;
         return Ok(ErasureStep::Done);
     };
     match work.progress.phase {
@@ -282,7 +282,7 @@ pub fn step(
         Phase::Finish if !work.subject.find_actors(tx)?.is_empty() => work.begin_phase(Phase::User),
         Phase::Finish | Phase::Done => {
             finish(tx, now, work)?;
-            jobs::finish(tx, now, job)?;
+            jobs::finish(tx, job)?;
             return Ok(ErasureStep::Done);
         }
     }
@@ -291,8 +291,8 @@ pub fn step(
 }
 
 /// Keeps the job for this server. Errors: `Conflict` if another server works on it.
-pub fn renew(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob) -> Result<()> {
-    match jobs::renew(tx, now, job, limits::ERASURE_LEASE_S)? {
+pub fn renew(tx: &mut Tx<'_>, job: &ClaimedJob) -> Result<()> {
+    match jobs::renew(tx, job, limits::ERASURE_LEASE_S)? {
         true => Ok(()),
         false => Err(Problem::new(ProblemKind::Conflict, "another server continues this erasure")),
     }

@@ -135,7 +135,8 @@ pub const DEPLOY_PAUSE_MAX_MS: u64 = 5_000;
 pub const BUCKET_MAX_BYTES: u64 = 50 * 1024 * 1024 * 1024;
 /// Bytes that a backup reads or writes at once.
 pub const BACKUP_BUFFER_BYTES: usize = 1024 * 1024;
-/// Seconds after which a server that makes a backup and does not report counts as stopped.
+/// Seconds after which a server that makes a backup and does not report counts as stopped; longer than the time between two
+/// reports and the largest difference of clocks together.
 pub const BACKUP_LEASE_S: i64 = 180;
 /// Seconds until a server tries a failed backup again.
 pub const BACKUP_RETRY_S: i64 = 900;

@@ -4,16 +4,19 @@
 //! The bucket names the owner, with a mark that its servers replace every minute and remember in their database. A mark
 //! that they do not remember was stored by servers with a copy of the database, which has the same installation id. Whichever
 //! server sees such a mark first stores that the owner is in doubt. From then on, no server deletes anything in the bucket until
-//! an operator runs `lyceum admin take-over`.
+//! an operator runs `lyceum admin take-over --others-stopped`.
 
 use lyceum_core::Result;
 use lyceum_core::config::{Config, S3Settings};
 use lyceum_core::time::Timestamp;
-use lyceum_replica::{BucketOwner, ReplicaStore};
+use lyceum_replica::ReplicaStore;
 use lyceum_store::Tx;
+
+pub use lyceum_replica::BucketOwner;
 
 use crate::installations;
 use crate::limits::{BUCKET_MARK_EVERY_S, BUCKET_MARK_KEPT_S};
+use crate::replicas;
 use crate::repository::installations as installation_rows;
 use crate::repository::owners as repository;
 
@@ -51,6 +54,17 @@ pub fn store(config: &Config) -> Result<Option<ReplicaStore>> {
 pub fn has_files(s3: &S3Settings) -> Result<bool> {
     let folders = ReplicaStore::in_s3(s3, "")?.folders("")?;
     Ok(folders.iter().any(|folder| WITH_FILES.contains(&folder.as_str())))
+}
+
+/// When servers of the owner last gave a sign of life: its mark in the bucket, or the mark of its replicas. Servers replace
+/// only the second one while the owner is in doubt. Errors: `Unavailable`.
+pub fn last_seen(config: &Config, owner: &BucketOwner) -> Result<Timestamp> {
+    let with_replicas = match replicas::store(config)? {
+        Some(store) => store.below(&owner.installation).mark()?,
+        None => None,
+    };
+    let of_bucket = owner.mark.at();
+    Ok(with_replicas.map_or(of_bucket, |mark| mark.at().max(of_bucket)))
 }
 
 /// What the database knows about the owner that the bucket names.

@@ -134,7 +134,7 @@ pub struct ImportOutcome<'a> {
 /// Adds an import, which will be checked next, and returns its number.
 pub fn add(tx: &mut Tx<'_>, now: Timestamp, new: &NewImport<'_>) -> Result<i64> {
     let id = repository::insert(tx, now, new)?;
-    jobs::add(tx, now, KIND, &id.to_string())?;
+    jobs::add(tx, KIND, &id.to_string())?;
     Ok(id)
 }
 
@@ -204,10 +204,10 @@ fn forget(tx: &mut Tx<'_>, mut import: Import) -> Result<Vec<String>> {
 
 /// Starts a checked import. If the check found errors, the import keeps the good rows.
 /// Errors: `NotFound`; `Conflict` for an import in another state.
-pub fn start(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
+pub fn start(tx: &mut Tx<'_>, id: i64) -> Result<()> {
     let has_errors = find(tx, id)?.report.is_some_and(|report| report["fault_count"] != 0);
     set_state(tx, id, ImportState::Importing, has_errors)?;
-    jobs::add(tx, now, KIND, &id.to_string()).map(drop)
+    jobs::add(tx, KIND, &id.to_string()).map(drop)
 }
 
 /// Discards a checked import. Errors: as of [`begin`].
@@ -228,21 +228,16 @@ fn set_state(tx: &mut Tx<'_>, id: i64, to: ImportState, keep_going: bool) -> Res
 }
 
 /// Claims the next import that must be checked or stored. No other server works on it until the lease ends.
-pub fn claim(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<(ClaimedJob, Import)>> {
-    let Some(job) = jobs::claim(tx, now, KIND, limits::IMPORT_LEASE_S)? else { return Ok(None) };
+pub fn claim(tx: &mut Tx<'_>) -> Result<Option<(ClaimedJob, Import)>> {
+    let Some(job) = jobs::claim(tx, KIND, limits::IMPORT_LEASE_S)? else { return Ok(None) };
     let import = find(tx, job.payload.parse().map_err(Problem::internal)?)?;
     Ok(Some((job, import)))
 }
 
 /// Renews the lease of a job and stores its progress, so that every server can show it. `false`: another server
 /// has claimed the job.
-pub fn renew(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    job: &ClaimedJob,
-    progress: Option<&ImportProgress>,
-) -> Result<bool> {
-    let is_ours = jobs::renew(tx, now, job, limits::IMPORT_LEASE_S)?;
+pub fn renew(tx: &mut Tx<'_>, job: &ClaimedJob, progress: Option<&ImportProgress>) -> Result<bool> {
+    let is_ours = jobs::renew(tx, job, limits::IMPORT_LEASE_S)?;
     if let Some(progress) = progress.filter(|_| is_ours) {
         repository::record_progress(tx, job.payload.parse().map_err(Problem::internal)?, progress)?;
     }
@@ -258,7 +253,7 @@ pub fn store_outcome(
     import: &Import,
     outcome: &ImportOutcome<'_>,
 ) -> Result<Vec<String>> {
-    if !jobs::finish(tx, now, job)? {
+    if !jobs::finish(tx, job)? {
         return Ok(Vec::new());
     }
     let is_kept = outcome.report.is_some_and(|report| report["committed"] == true);

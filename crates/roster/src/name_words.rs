@@ -1,7 +1,6 @@
 //! The job that stores the words of names after an upgrade, for records that were written before (V107).
 
 use lyceum_core::Result;
-use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 use lyceum_store::jobs::{self, ClaimedJob};
 use lyceum_store::limits::JOB_MAX_ATTEMPTS;
@@ -35,15 +34,15 @@ pub fn is_done(tx: &mut Tx<'_>) -> Result<bool> {
 }
 
 /// Claims the job, if it is due. No other server works on it until the lease ends.
-pub fn claim(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<ClaimedJob>> {
-    jobs::claim(tx, now, KIND, NAME_WORDS_LEASE_S)
+pub fn claim(tx: &mut Tx<'_>) -> Result<Option<ClaimedJob>> {
+    jobs::claim(tx, KIND, NAME_WORDS_LEASE_S)
 }
 
 /// Reports that the attempt failed. After the last attempt of the job, adds another job, because without the words no
 /// search finds the records.
-pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob, error: &str) -> Result<()> {
-    if jobs::fail(tx, now, job, error)? && job.attempt >= JOB_MAX_ATTEMPTS {
-        jobs::add(tx, now, KIND, "")?;
+pub fn fail(tx: &mut Tx<'_>, job: &ClaimedJob, error: &str) -> Result<()> {
+    if jobs::fail(tx, job, error)? && job.attempt >= JOB_MAX_ATTEMPTS {
+        jobs::add(tx, KIND, "")?;
     }
     Ok(())
 }
@@ -52,15 +51,14 @@ pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob, error: &str) -> R
 /// another server has claimed it.
 pub fn continue_job(
     tx: &mut Tx<'_>,
-    now: Timestamp,
     job: &ClaimedJob,
     Progress { kind, after }: Progress,
 ) -> Result<Option<Progress>> {
-    if !jobs::renew(tx, now, job, NAME_WORDS_LEASE_S)? {
+    if !jobs::renew(tx, job, NAME_WORDS_LEASE_S)? {
         return Ok(None);
     }
     let Some(of) = KINDS.get(kind) else {
-        jobs::finish(tx, now, job)?;
+        jobs::finish(tx, job)?;
         return Ok(None);
     };
     let last = repository::add_name_words(tx, of, after, NAME_WORDS_BATCH_RECORDS)?;

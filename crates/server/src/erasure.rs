@@ -185,19 +185,18 @@ impl PersonalData {
 
     /// Works on the next erasure that is due, to its end. Returns `false` if there is none.
     async fn next(&self, mut on_step: impl FnMut(&Erasure)) -> Result<bool> {
-        let now = self.clock.now();
-        if !self.db.read(move |tx| lyceum_store::jobs::is_due(tx, now, erase::KIND)).await? {
+        if !self.db.read(|tx| lyceum_store::jobs::is_due(tx, erase::KIND)).await? {
             return Ok(false);
         }
-        let Some((job, id)) = self.db.write(move |tx| erase::claim(tx, now)).await? else {
+        let Some((job, id)) = self.db.write(erase::claim).await? else {
             return Ok(false);
         };
         match trace::job("erasure", self.work(&job, id, &mut on_step)).await {
             // Another server continues it.
             Err(problem) if problem.kind == ProblemKind::Conflict => Ok(true),
             Err(problem) => {
-                let (now, message) = (self.clock.now(), problem.message.clone());
-                let fail = move |tx: &mut Tx<'_>| lyceum_store::jobs::fail(tx, now, &job, &message);
+                let message = problem.message.clone();
+                let fail = move |tx: &mut Tx<'_>| lyceum_store::jobs::fail(tx, &job, &message);
                 self.db.write(fail).await?;
                 Err(problem)
             }
@@ -259,9 +258,9 @@ impl PersonalData {
             tokio::select! {
                 done = &mut work => return done,
                 () = pause => {
-                    let (now, job) = (self.clock.now(), job.clone());
+                    let job = job.clone();
                     // A vacuum may hold up this write; the next one renews the lease.
-                    if let Err(problem) = self.db.write(move |tx| erase::renew(tx, now, &job)).await {
+                    if let Err(problem) = self.db.write(move |tx| erase::renew(tx, &job)).await {
                         tracing::debug!(%problem, "the lease of an erasure was not renewed");
                     }
                 }

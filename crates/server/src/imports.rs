@@ -73,11 +73,10 @@ pub(crate) async fn work(app: App) {
 
 /// Runs the next import. Returns `false` if there is none.
 async fn next(app: &App) -> Result<bool> {
-    let now = app.clock.now();
-    if !app.db.read(move |tx| lyceum_store::jobs::is_due(tx, now, imports::KIND)).await? {
+    if !app.db.read(|tx| lyceum_store::jobs::is_due(tx, imports::KIND)).await? {
         return Ok(false);
     }
-    let claimed = app.db.write(move |tx| imports::claim(tx, now)).await?;
+    let claimed = app.db.write(imports::claim).await?;
     let Some((job, import)) = claimed else { return Ok(false) };
     let keeping = tokio::spawn(keep_lease(app.clone(), job.clone(), import.id));
     let done = trace::job("import", read(app, &import)).await;
@@ -122,7 +121,7 @@ async fn next(app: &App) -> Result<bool> {
         }
         Err(problem) => {
             let message = problem.message.clone();
-            app.db.write(move |tx| lyceum_store::jobs::fail(tx, now, &job, &message)).await?;
+            app.db.write(move |tx| lyceum_store::jobs::fail(tx, &job, &message)).await?;
             return Err(problem);
         }
     };
@@ -136,8 +135,8 @@ async fn keep_lease(app: App, job: ClaimedJob, id: i64) {
     let pause = Duration::from_millis(limits::IMPORT_TELL_MS);
     loop {
         tokio::time::sleep(pause).await;
-        let (now, job, progress) = (app.clock.now(), job.clone(), app.imports.progress(id));
-        let renew = move |tx: &mut Tx<'_>| imports::renew(tx, now, &job, progress.as_ref());
+        let (job, progress) = (job.clone(), app.imports.progress(id));
+        let renew = move |tx: &mut Tx<'_>| imports::renew(tx, &job, progress.as_ref());
         let kept = app.db.write(renew).await;
         if kept.is_ok_and(|kept| !kept) {
             return;

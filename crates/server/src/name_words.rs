@@ -31,11 +31,10 @@ async fn try_job(app: &App) -> Result<bool> {
     if app.db.read(name_words::is_done).await? {
         return Ok(true);
     }
-    let now = app.clock.now();
-    if !app.db.read(move |tx| lyceum_store::jobs::is_due(tx, now, name_words::KIND)).await? {
+    if !app.db.read(|tx| lyceum_store::jobs::is_due(tx, name_words::KIND)).await? {
         return Ok(false);
     }
-    let Some(job) = app.db.write(move |tx| name_words::claim(tx, now)).await? else {
+    let Some(job) = app.db.write(name_words::claim).await? else {
         return Ok(false);
     };
     trace::job("name words", finish(app, job)).await
@@ -45,15 +44,15 @@ async fn try_job(app: &App) -> Result<bool> {
 async fn finish(app: &App, job: ClaimedJob) -> Result<bool> {
     let mut progress = Progress::START;
     loop {
-        let (now, claimed) = (app.clock.now(), job.clone());
-        let step = move |tx: &mut Tx<'_>| name_words::continue_job(tx, now, &claimed, progress);
+        let claimed = job.clone();
+        let step = move |tx: &mut Tx<'_>| name_words::continue_job(tx, &claimed, progress);
         match app.db.write(step).await {
             Ok(Some(next)) => progress = next,
             // It is done, or another server has claimed it.
             Ok(None) => return app.db.read(name_words::is_done).await,
             Err(problem) => {
-                let (now, message) = (app.clock.now(), problem.message.clone());
-                let fail = move |tx: &mut Tx<'_>| name_words::fail(tx, now, &job, &message);
+                let message = problem.message.clone();
+                let fail = move |tx: &mut Tx<'_>| name_words::fail(tx, &job, &message);
                 app.db.write(fail).await?;
                 return Err(problem);
             }

@@ -47,8 +47,9 @@ impl OwnerWatch {
         state.as_ref().is_some_and(|state| !matches!(state, OwnerState::Own | OwnerState::Free))
     }
 
-    /// Reads the owner, and replaces its mark if that is due. Without an answer, nothing may be deleted.
-    pub(crate) async fn check(&self, db: &Db, now: Timestamp) {
+    /// Reads the owner, and replaces its mark if that is due. Without an answer, nothing may be deleted. `at` is the same
+    /// instant as `now`, by a clock that makes no steps.
+    pub(crate) async fn check(&self, db: &Db, now: Timestamp, at: Instant) {
         let checked = self.checked(db, now).await;
         if let Err(problem) = &checked {
             tracing::warn!(%problem, "the owner of the S3 bucket is unknown, so nothing is deleted there; trying again");
@@ -56,14 +57,14 @@ impl OwnerWatch {
         let mut found = self.found();
         match checked {
             Ok((OwnerState::Own, _)) => {
-                found.owns_since.get_or_insert_with(Instant::now);
+                found.owns_since.get_or_insert(at);
             }
             _ => found.owns_since = None,
         }
         let proof = Duration::from_secs(limits::BUCKET_OWNER_PROOF_S);
         // In a bucket that had no files, there is nothing that others need.
         let is_first = matches!(checked, Ok((OwnerState::Own, true)));
-        let is_proven = found.owns_since.is_some_and(|since| since.elapsed() >= proof);
+        let is_proven = found.owns_since.is_some_and(|since| at - since >= proof);
         let keeps = found.owns_since.is_some() && self.right.is_given();
         self.right.set(is_first || is_proven || keeps);
         if let Ok((state, _)) = checked
@@ -74,7 +75,7 @@ impl OwnerWatch {
         }
     }
 
-    /// The state, and whether this server has just claimed a bucket without files.
+    /// The state, and whether it is certain that only this server has just claimed a bucket without files.
     async fn checked(&self, db: &Db, now: Timestamp) -> Result<(OwnerState, bool)> {
         let (state, stored, is_in_doubt) = self.read(db).await?;
         match &state {
@@ -82,10 +83,10 @@ impl OwnerWatch {
             OwnerState::Free => {
                 let s3 = self.s3.clone();
                 let has_files = run_blocking(move || owners::has_files(&s3)).await?;
-                self.renew(db, now, None).await?;
+                let is_alone = self.claim(db, now).await?;
                 // Another server may have claimed the bucket at the same time.
                 let (state, ..) = self.read(db).await?;
-                return Ok((state, !has_files));
+                return Ok((state, is_alone && !has_files));
             }
             OwnerState::InDoubt if !is_in_doubt => self.set_in_doubt().await?,
             OwnerState::InDoubt | OwnerState::Unclaimed | OwnerState::Other(_) => {}
@@ -101,6 +102,14 @@ impl OwnerWatch {
         let known = stored.clone();
         let state = db.read(move |tx| owners::state(tx, known.as_ref(), is_in_doubt)).await?;
         Ok((state, stored, is_in_doubt))
+    }
+
+    /// Stores the own installation as the owner of a bucket that has none. Returns whether it is certain that no other server
+    /// did at the same time.
+    async fn claim(&self, db: &Db, now: Timestamp) -> Result<bool> {
+        let made = db.write(move |tx| owners::renewed(tx, now, None, true)).await?;
+        let (owner, store) = (made.expect("no stored one is recent"), self.store.clone());
+        run_blocking(move || store.claim_owner(&owner)).await
     }
 
     /// Stores the own installation as the owner with a new mark, unless the stored one is recent.
@@ -134,6 +143,8 @@ impl OwnerWatch {
 fn report(state: &OwnerState) {
     let remedy = "stop the other server or give it another bucket or prefix, and run `lyceum admin take-over` here; or \
         give this server another bucket or prefix";
+    let remedy_of_doubt = "stop the other server or give it another bucket or prefix, and run `lyceum admin take-over \
+        --others-stopped` on the one that stays";
     match state {
         OwnerState::Own | OwnerState::Free => {}
         OwnerState::Unclaimed => tracing::warn!(
@@ -145,7 +156,10 @@ fn report(state: &OwnerState) {
             "another installation owns the S3 bucket, so this server deletes nothing there; {remedy}"
         ),
         OwnerState::InDoubt => tracing::warn!(
-            "a server with a copy of this database uses the same S3 bucket, so nothing is deleted there; {remedy}"
+            "a server with a copy of this database uses the same S3 bucket, so nothing is deleted there; {remedy_of_doubt}"
         ),
     }
 }
+
+#[cfg(test)]
+mod tests;

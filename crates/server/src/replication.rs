@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lyceum_blob::DeletionRight;
 use lyceum_core::config::Config;
@@ -143,7 +143,7 @@ impl Replication {
     /// Checks whether this installation owns the S3 bucket.
     pub(crate) async fn check_owner(&self, db: &Db, clock: &dyn Clock) {
         if let Some(owner) = &self.owner {
-            owner.check(db, clock.now()).await;
+            owner.check(db, clock.now(), Instant::now()).await;
         }
     }
 

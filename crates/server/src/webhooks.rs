@@ -61,24 +61,22 @@ pub(crate) async fn send(app: App) {
 
 /// Takes the turn to send if there is anything to send. Writes nothing otherwise.
 async fn become_sender(app: &App) -> Result<bool> {
-    let (now, holder) = (app.clock.now(), app.webhooks.holder.clone());
-    let may = app
-        .db
-        .read(move |tx| Ok(queue::has_work(tx)? && queue::may_hold(tx, now, &holder)?))
-        .await?;
+    let holder = app.webhooks.holder.clone();
+    let may =
+        app.db.read(move |tx| Ok(queue::has_work(tx)? && queue::may_hold(tx, &holder)?)).await?;
     if may { renew(app).await } else { Ok(false) }
 }
 
 async fn renew(app: &App) -> Result<bool> {
-    let (now, holder) = (app.clock.now(), app.webhooks.holder.clone());
-    app.db.write(move |tx| queue::become_sender(tx, now, &holder)).await
+    let holder = app.webhooks.holder.clone();
+    app.db.write(move |tx| queue::become_sender(tx, &holder)).await
 }
 
 /// Gives the turn back when the server stops.
 pub(crate) async fn release(app: &App) {
-    let (now, holder) = (app.clock.now(), app.webhooks.holder.clone());
+    let holder = app.webhooks.holder.clone();
     let held = holder.clone();
-    let is_held = app.db.read(move |tx| queue::is_held(tx, now, &held)).await;
+    let is_held = app.db.read(move |tx| queue::is_held(tx, &held)).await;
     if is_held.unwrap_or(false)
         && let Err(problem) = app.db.write(move |tx| queue::release(tx, &holder)).await
     {
@@ -91,9 +89,8 @@ pub(crate) async fn delete_old_periodically(app: App) {
     loop {
         sleep(Duration::from_secs(limits::WEBHOOK_FORGET_EVERY_S)).await;
         loop {
-            let now = app.clock.now();
-            let (holder, held_at) = (app.webhooks.holder.clone(), now);
-            let is_sender = app.db.read(move |tx| queue::is_held(tx, held_at, &holder)).await;
+            let (holder, now) = (app.webhooks.holder.clone(), app.clock.now());
+            let is_sender = app.db.read(move |tx| queue::is_held(tx, &holder)).await;
             if !is_sender.unwrap_or(false) {
                 break;
             }

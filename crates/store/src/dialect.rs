@@ -190,6 +190,20 @@ pub fn now_ms(dialect: SqlDialect) -> &'static str {
     }
 }
 
+/// The present time by the clock of the database, plus the seconds of a placeholder, as the text of a timestamp. Like
+/// [`now_ms`], it goes on within a transaction, but is the same in all rows of a statement.
+pub fn now_text(dialect: SqlDialect, plus_s: &str) -> String {
+    match dialect {
+        SqlDialect::Sqlite => {
+            format!("strftime('%Y-%m-%dT%H:%M:%fZ', 'now', {plus_s} || ' seconds')")
+        }
+        SqlDialect::Postgres => format!(
+            "(SELECT to_char((clock_timestamp() + CAST({plus_s} AS BIGINT) * INTERVAL '1 second') \
+             AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
+        ),
+    }
+}
+
 /// The end of a query that locks its rows until the end of the transaction. SQLite runs one writing transaction after
 /// the other, and locks no rows.
 pub fn lock_rows(dialect: SqlDialect) -> &'static str {

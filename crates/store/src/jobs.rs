@@ -3,12 +3,23 @@
 //! A worker claims a job, which hides it until its lease ends, does the work and reports. A worker
 //! that stops reports nothing, and the job becomes due again when the lease has ended. The attempt's number
 //! prevents a slow worker from reporting after another one has claimed the job.
+//!
+//! All times are of the clock of the database, so that workers with different clocks agree which jobs are due.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
 use crate::limits::JOB_MAX_ATTEMPTS;
 use crate::{Tx, columns, dialect, parsed};
+
+/// The present time, plus the seconds of a placeholder.
+fn in_seconds(tx: &Tx<'_>, plus_s: &str) -> String {
+    dialect::now_text(tx.dialect(), plus_s)
+}
+
+fn now(tx: &Tx<'_>) -> String {
+    in_seconds(tx, "0")
+}
 
 /// A claimed job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,20 +35,23 @@ pub struct ClaimedJob {
 }
 
 /// Adds a job that is due at once and answers its number.
-pub fn add(tx: &mut Tx<'_>, now: Timestamp, kind: &str, payload: &str) -> Result<i64> {
-    tx.query_one(
+pub fn add(tx: &mut Tx<'_>, kind: &str, payload: &str) -> Result<i64> {
+    let sql = format!(
         "INSERT INTO jobs (kind, payload, state, attempts, due) \
-         VALUES ($1, $2, 'waiting', 0, $3) RETURNING id",
-        &[kind.into(), payload.into(), (&now.to_string()).into()],
-        |row| row.int(0),
-    )?
-    .ok_or_else(|| Problem::internal("a job was not added"))
+         VALUES ($1, $2, 'waiting', 0, {}) RETURNING id",
+        now(tx)
+    );
+    tx.query_one(&sql, &[kind.into(), payload.into()], |row| row.int(0))?
+        .ok_or_else(|| Problem::internal("a job was not added"))
 }
 
-/// Whether a job of the kind is due at `now`. Claims nothing.
-pub fn is_due(tx: &mut Tx<'_>, now: Timestamp, kind: &str) -> Result<bool> {
-    let sql = "SELECT 1 FROM jobs WHERE state = 'waiting' AND due <= $1 AND kind = $2 LIMIT 1";
-    Ok(tx.query_one(sql, &[(&now.to_string()).into(), kind.into()], |_| Ok(()))?.is_some())
+/// Whether a job of the kind is due. Claims nothing.
+pub fn is_due(tx: &mut Tx<'_>, kind: &str) -> Result<bool> {
+    let now = now(tx);
+    let sql = format!(
+        "SELECT 1 FROM jobs WHERE state = 'waiting' AND due <= {now} AND kind = $1 LIMIT 1"
+    );
+    Ok(tx.query_one(&sql, &[kind.into()], |_| Ok(()))?.is_some())
 }
 
 /// Whether the newest job of the kind is done; `true` if there has never been one.
@@ -47,69 +61,64 @@ pub fn is_done(tx: &mut Tx<'_>, kind: &str) -> Result<bool> {
 }
 
 /// Claims the job of the kind that has been due for longest, for `lease_s` seconds.
-pub fn claim(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    kind: &str,
-    lease_s: i64,
-) -> Result<Option<ClaimedJob>> {
+pub fn claim(tx: &mut Tx<'_>, kind: &str, lease_s: i64) -> Result<Option<ClaimedJob>> {
+    let (now, until) = (now(tx), in_seconds(tx, "$1"));
     let sql = format!(
-        "UPDATE jobs SET attempts = attempts + 1, due = $1 WHERE id = \
-         (SELECT id FROM jobs WHERE state = 'waiting' AND due <= $2 AND kind = $3 \
+        "UPDATE jobs SET attempts = attempts + 1, due = {until} WHERE id = \
+         (SELECT id FROM jobs WHERE state = 'waiting' AND due <= {now} AND kind = $2 \
          ORDER BY due, id LIMIT 1 {}) RETURNING {}",
         dialect::skip_locked(tx.dialect()),
         ClaimedJob::COLUMNS
     );
-    let (until, now) = (now.plus_seconds(lease_s).to_string(), now.to_string());
-    let claimed: Option<ClaimedJob> =
-        tx.row(&sql, &[(&until).into(), (&now).into(), kind.into()])?;
+    let claimed: Option<ClaimedJob> = tx.row(&sql, &[lease_s.into(), kind.into()])?;
     if let Some(job) = &claimed {
-        let sql = "INSERT INTO job_tries (job, attempt, began) VALUES ($1, $2, $3)";
-        tx.execute(sql, &[job.id.into(), job.attempt.into(), (&now).into()])?;
+        let sql = format!("INSERT INTO job_tries (job, attempt, began) VALUES ($1, $2, {now})");
+        tx.execute(&sql, &[job.id.into(), job.attempt.into()])?;
     }
     Ok(claimed)
 }
 
-fn end_try(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob, error: Option<&str>) -> Result<()> {
-    let sql = "UPDATE job_tries SET ended = $1, error = $2 WHERE job = $3 AND attempt = $4";
-    let now = now.to_string();
-    tx.execute(sql, &[(&now).into(), error.into(), job.id.into(), job.attempt.into()]).map(drop)
+fn end_try(tx: &mut Tx<'_>, job: &ClaimedJob, error: Option<&str>) -> Result<()> {
+    let now = now(tx);
+    let sql =
+        format!("UPDATE job_tries SET ended = {now}, error = $1 WHERE job = $2 AND attempt = $3");
+    tx.execute(&sql, &[error.into(), job.id.into(), job.attempt.into()]).map(drop)
 }
 
 /// Reports that the job is done. `false`: another worker has claimed it.
-pub fn finish(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob) -> Result<bool> {
+pub fn finish(tx: &mut Tx<'_>, job: &ClaimedJob) -> Result<bool> {
     let changed = tx.execute(
         "UPDATE jobs SET state = 'done' WHERE id = $1 AND attempts = $2 AND state = 'waiting'",
         &[job.id.into(), job.attempt.into()],
     )?;
     if changed == 1 {
-        end_try(tx, now, job, None)?;
+        end_try(tx, job, None)?;
     }
     Ok(changed == 1)
 }
 
 /// Keeps a job for `lease_s` more seconds. `false`: another worker has claimed it.
-pub fn renew(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob, lease_s: i64) -> Result<bool> {
-    let until = now.plus_seconds(lease_s).to_string();
-    let changed = tx.execute(
-        "UPDATE jobs SET due = $1 WHERE id = $2 AND attempts = $3 AND state = 'waiting'",
-        &[(&until).into(), job.id.into(), job.attempt.into()],
-    )?;
-    Ok(changed == 1)
+pub fn renew(tx: &mut Tx<'_>, job: &ClaimedJob, lease_s: i64) -> Result<bool> {
+    let until = in_seconds(tx, "$1");
+    let sql = format!(
+        "UPDATE jobs SET due = {until} WHERE id = $2 AND attempts = $3 AND state = 'waiting'"
+    );
+    Ok(tx.execute(&sql, &[lease_s.into(), job.id.into(), job.attempt.into()])? == 1)
 }
 
 /// Reports that the attempt failed: the job comes up again after 2, 4, 8, … seconds (an hour at
 /// most), or has failed for good after [`JOB_MAX_ATTEMPTS`]. `false`: another worker has claimed it.
-pub fn fail(tx: &mut Tx<'_>, now: Timestamp, job: &ClaimedJob, error: &str) -> Result<bool> {
+pub fn fail(tx: &mut Tx<'_>, job: &ClaimedJob, error: &str) -> Result<bool> {
     let state = if job.attempt >= JOB_MAX_ATTEMPTS { "failed" } else { "waiting" };
-    let due = now.plus_seconds((1 << job.attempt.clamp(1, 12)).min(3600)).to_string();
-    let changed = tx.execute(
-        "UPDATE jobs SET state = $1, due = $2, error = $3 \
-         WHERE id = $4 AND attempts = $5 AND state = 'waiting'",
-        &[state.into(), (&due).into(), error.into(), job.id.into(), job.attempt.into()],
-    )?;
+    let (due, pause_s) = (in_seconds(tx, "$2"), (1_i64 << job.attempt.clamp(1, 12)).min(3600));
+    let sql = format!(
+        "UPDATE jobs SET state = $1, due = {due}, error = $3 \
+         WHERE id = $4 AND attempts = $5 AND state = 'waiting'"
+    );
+    let values = [state.into(), pause_s.into(), error.into(), job.id.into(), job.attempt.into()];
+    let changed = tx.execute(&sql, &values)?;
     if changed == 1 {
-        end_try(tx, now, job, Some(error))?;
+        end_try(tx, job, Some(error))?;
     }
     Ok(changed == 1)
 }

@@ -5,6 +5,7 @@
 //! | a private PostgreSQL cluster, tests on both stores | `postgres` |
 //! | a real server in the process, a client for it | `server`, `client` |
 //! | roster records for tests of other crates | `records` |
+//! | time that passes for jobs | `jobs` |
 //! | which records lie within a reach, computed without SQL | `naive_reach` |
 //! | random rosters, limited reaches, organizations that move | `random_roster` |
 //! | a receiver of webhooks | `receiver` |
@@ -16,6 +17,7 @@
 pub mod client;
 pub mod durability;
 pub mod fuzz;
+pub mod jobs;
 pub mod naive_reach;
 pub mod open_writes;
 pub mod postgres;

@@ -81,13 +81,13 @@ pub fn has_work(tx: &mut Tx<'_>) -> Result<bool> {
 }
 
 /// Whether the server is the sender, or may become it. Writes nothing.
-pub fn may_hold(tx: &mut Tx<'_>, now: Timestamp, holder: &str) -> Result<bool> {
-    sender::is_free(tx, now, holder)
+pub fn may_hold(tx: &mut Tx<'_>, holder: &str) -> Result<bool> {
+    sender::is_free(tx, holder)
 }
 
 /// Whether the server is the sender.
-pub fn is_held(tx: &mut Tx<'_>, now: Timestamp, holder: &str) -> Result<bool> {
-    sender::is_held(tx, now, holder)
+pub fn is_held(tx: &mut Tx<'_>, holder: &str) -> Result<bool> {
+    sender::is_held(tx, holder)
 }
 
 /// The revision of webhooks, filters and replays.
@@ -96,8 +96,8 @@ pub fn revision(tx: &mut Tx<'_>) -> Result<i64> {
 }
 
 /// Becomes or stays the sender for some seconds. `false`: another server is the sender.
-pub fn become_sender(tx: &mut Tx<'_>, now: Timestamp, holder: &str) -> Result<bool> {
-    sender::claim(tx, now, now.plus_seconds(limits::WEBHOOK_SENDER_LEASE_S), holder)
+pub fn become_sender(tx: &mut Tx<'_>, holder: &str) -> Result<bool> {
+    sender::claim(tx, limits::WEBHOOK_SENDER_LEASE_S, holder)
 }
 
 /// Stops being the sender, so that another server need not wait.

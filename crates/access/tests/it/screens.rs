@@ -115,7 +115,7 @@ fn the_server_page_counts_jobs_and_changes_and_its_lists_have_pages() {
         note("ada", "project.deploy", "rivers", 1);
         note("ben", "client.create", "c1", 2);
         note("ada", "project.deploy", "rivers", 3);
-        let id = write(db, |tx| jobs::add(tx, morning(), "work", ""));
+        let id = write(db, |tx| jobs::add(tx, "work", ""));
         let known = write(db, system::overview);
         assert_eq!((known.waiting_jobs, known.failed_jobs, known.change_count), (1, 0, 3));
         let changes = write(db, |tx| system::changes(tx, &audit::AuditFilter::default(), 1, 1));

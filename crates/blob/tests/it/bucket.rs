@@ -1,5 +1,6 @@
 //! Blobs in an S3 bucket.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -147,6 +148,29 @@ fn nothing_in_the_bucket_is_deleted_without_the_right_to_delete() {
     blobs.put(&digest, &b"abc"[..]).unwrap();
     blobs.remove(&digest).unwrap();
     assert_eq!(blobs.read(&digest).unwrap().unwrap(), b"abc", "it is still in the bucket");
+}
+
+#[test]
+fn a_sweep_stops_deleting_when_the_right_is_withdrawn() {
+    let bucket = Bucket::start();
+    let (folder, blobs) = server(&bucket.settings);
+    let right = DeletionRight::given();
+    let blobs = blobs.with_right(right.clone());
+    let digests = [b"one", b"two", b"six"].map(|bytes| {
+        let digest = Digest::of(bytes);
+        blobs.put(&digest, &bytes[..]).unwrap();
+        digest
+    });
+    let seen = Cell::new(0);
+    let is_wanted = |_: &Digest| {
+        seen.set(seen.get() + 1);
+        right.set(seen.get() < 2);
+        false
+    };
+    let swept = blobs.sweep(after(&folder, 4000), Duration::from_hours(1), is_wanted).unwrap();
+    assert_eq!((swept.blobs, seen.get()), (1, 3));
+    let left = digests.iter().filter(|digest| is_in(&bucket, digest));
+    assert_eq!(left.count(), 2);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Which node makes which part of a scheduled backup.
 
 use lyceum_core::Result;
+use lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S;
 use lyceum_core::time::Timestamp;
 use lyceum_hosting::backup::runs::{
     self, BackupCheck, BackupPart, BackupState, CheckMethod, ClaimedBackup,
@@ -89,6 +90,21 @@ fn another_node_takes_over_the_database_and_a_failed_backup_is_tried_again() {
         assert!(newest.iter().all(|run| run.state != BackupState::Running));
         let errors = newest.iter().filter(|run| run.error.is_some()).count();
         assert_eq!((newest.len(), errors), (5, 4));
+    });
+}
+
+/// Servers report by their own clocks, so the lease is longer than the time between two reports and the largest
+/// difference together.
+#[test]
+fn a_server_that_is_ahead_does_not_take_a_backup_over_that_another_one_makes() {
+    both(|db, oak, elm| {
+        let (reports_every_s, ahead_s) = (30, CLOCK_DIFFERENCE_MAX_S);
+        let of_oak = claim(db, 0, oak).unwrap();
+        finish(db, 1, claim(db, 1, elm).unwrap());
+        for reported in (0..10).map(|n| n * reports_every_s) {
+            write(db, |tx| runs::report(tx, at(reported), of_oak.id));
+            assert_eq!(claim(db, reported + reports_every_s + ahead_s, elm), None);
+        }
     });
 }
 

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use lyceum_blob::{Blobs, DeletionRight, Digest};
 use lyceum_hosting::deletion;
@@ -50,6 +52,39 @@ fn objects_of_a_deleted_project_are_deleted_once_the_server_may_delete() {
     let aside = deletion::left_aside(&node).unwrap().pop().unwrap();
     aside.resume(false, s3, &right).unwrap();
     assert!(!object.exists() && deletion::left_aside(&node).unwrap().is_empty());
+}
+
+#[test]
+fn the_rest_of_the_objects_stays_if_the_right_is_withdrawn_during_a_deletion() {
+    let (bucket, folder) = (Bucket::start(), tempfile::tempdir().unwrap());
+    let node = node(&folder);
+    let objects = project(&node).join("bucket/objects");
+    let s3 = &bucket.settings;
+    let blobs = Blobs::in_s3(&objects, s3, "projects/maths").unwrap();
+    for bytes in [b"one", b"two", b"six"] {
+        blobs.put(&Digest::of(bytes), &bytes[..]).unwrap();
+    }
+    let stored = bucket.folder.path().join("files/school/projects/maths");
+    let count = || fs::read_dir(&stored).map_or(0, Iterator::count);
+    let right = DeletionRight::given();
+    bucket.hold_writes_to(Some("projects/maths"));
+    let aside = deletion::move_aside(&node, "maths").unwrap();
+    let before = bucket.reads();
+    thread::scope(|scope| {
+        let discarding = scope.spawn(|| aside.discard(s3, &right));
+        // It lists the objects and looks at the first one, whose deletion waits.
+        while bucket.reads() < before + 2 {
+            thread::sleep(Duration::from_millis(10));
+        }
+        right.set(false);
+        bucket.hold_writes_to(None);
+        discarding.join().unwrap().unwrap();
+    });
+    assert!(count() >= 2, "{} objects", count());
+    let aside = deletion::left_aside(&node).unwrap().pop().unwrap();
+    right.set(true);
+    aside.resume(false, s3, &right).unwrap();
+    assert!(count() == 0 && deletion::left_aside(&node).unwrap().is_empty());
 }
 
 #[test]

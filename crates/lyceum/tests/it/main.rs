@@ -76,6 +76,7 @@ mod served;
 mod simulations;
 mod standards;
 mod student_speed;
+mod take_over;
 mod telemetry;
 mod transcript;
 mod typing;

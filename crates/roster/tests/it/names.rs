@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use lyceum_core::Reach;
 use lyceum_core::text::name_words;
-use lyceum_core::time::Timestamp;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::name_words::{self as job, Progress};
 use lyceum_roster::record::Record;
@@ -12,6 +11,7 @@ use lyceum_roster::repository::{self, NameSearch, check};
 use lyceum_roster::screens::search::{self, FoundRecord};
 use lyceum_store::limits::JOB_MAX_ATTEMPTS;
 use lyceum_store::{Db, Migration, Tx, jobs};
+use lyceum_testkit::jobs::pass_seconds;
 use lyceum_testkit::{both_stores, records};
 use serde_json::{Value, json};
 
@@ -140,19 +140,17 @@ fn names_stored_by_an_earlier_release_are_found_after_the_job_of_the_upgrade() {
         assert_eq!(faults(), [""; 0], "the words are awaited");
         // A name that changes before the job comes to it is stored once.
         records::patch(&db, "users", "u-1", &json!({ "givenName": "Hannah" })).unwrap();
-        let now = Timestamp::from_milliseconds(1_768_464_000_000);
-        let claimed = db.write_blocking(|tx| job::claim(tx, now)).unwrap().unwrap();
+        let claimed = db.write_blocking(job::claim).unwrap().unwrap();
         let mut progress = Some(Progress::START);
         while let Some(so_far) = progress {
-            progress =
-                db.write_blocking(|tx| job::continue_job(tx, now, &claimed, so_far)).unwrap();
+            progress = db.write_blocking(|tx| job::continue_job(tx, &claimed, so_far)).unwrap();
         }
         assert_eq!(
             (found(&db, "anna"), found(&db, "hannah")),
             (vec!["u-0".into(), "u-2".into()], vec!["u-1".to_owned()])
         );
         assert_eq!(faults(), [""; 0]);
-        assert!(db.write_blocking(|tx| job::claim(tx, now)).unwrap().is_none());
+        assert!(db.write_blocking(job::claim).unwrap().is_none());
     });
 }
 
@@ -163,25 +161,23 @@ fn a_name_words_job_that_always_fails_is_followed_by_another_one() {
         create(db, "users", user("u", ("Anna", "Example"), "student", "s"));
         let forget = "DELETE FROM roster_link WHERE field = 'user.nameWords'";
         db.write_blocking(|tx| tx.execute(forget, &[])).unwrap();
-        let mut now = Timestamp::from_milliseconds(1_768_464_000_000);
-        db.write_blocking(|tx| jobs::add(tx, now, job::KIND, "")).unwrap();
+        db.write_blocking(|tx| jobs::add(tx, job::KIND, "")).unwrap();
         for attempt in 1..=JOB_MAX_ATTEMPTS {
-            let claimed = db.write_blocking(|tx| job::claim(tx, now)).unwrap().unwrap();
+            let claimed = db.write_blocking(job::claim).unwrap().unwrap();
             assert_eq!(claimed.attempt, attempt);
-            let fail = |tx: &mut Tx<'_>| job::fail(tx, now, &claimed, "the disk is full");
+            let fail = |tx: &mut Tx<'_>| job::fail(tx, &claimed, "the disk is full");
             db.write_blocking(fail).unwrap();
             let report = db.read_blocking(|tx| check(tx, |_, _| ())).unwrap();
             assert_eq!(report.faults, [""; 0], "the words are awaited after attempt {attempt}");
-            now = now.plus_seconds(3600);
+            pass_seconds(db, 3600);
         }
         let state = |db: &Db, state| db.read_blocking(|tx| jobs::newest(tx, state, 10)).unwrap();
         assert_eq!(state(db, Some("failed")).len(), 1);
-        let claimed = db.write_blocking(|tx| job::claim(tx, now)).unwrap().unwrap();
+        let claimed = db.write_blocking(job::claim).unwrap().unwrap();
         assert_eq!(claimed.attempt, 1);
         let mut progress = Some(Progress::START);
         while let Some(so_far) = progress {
-            progress =
-                db.write_blocking(|tx| job::continue_job(tx, now, &claimed, so_far)).unwrap();
+            progress = db.write_blocking(|tx| job::continue_job(tx, &claimed, so_far)).unwrap();
         }
         assert!(db.read_blocking(job::is_done).unwrap());
         assert_eq!(found(db, "anna"), ["u"]);

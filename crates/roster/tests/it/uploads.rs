@@ -17,7 +17,7 @@ fn upload(db: &Db, file: &str) -> i64 {
 }
 
 fn claim(db: &Db) -> (ClaimedJob, Import) {
-    db.write_blocking(|tx| imports::claim(tx, NOW)).unwrap().unwrap()
+    db.write_blocking(imports::claim).unwrap().unwrap()
 }
 
 fn report(is_committed: bool) -> Value {
@@ -57,7 +57,7 @@ fn files_of_ended_and_waiting_imports_are_forgotten_at_once() {
     both(|db| {
         let ended = upload(db, "file-1");
         assert_eq!(end(db, &claim(db), false), Vec::<String>::new());
-        db.write_blocking(|tx| imports::start(tx, NOW, ended)).unwrap();
+        db.write_blocking(|tx| imports::start(tx, ended)).unwrap();
         assert_eq!(end(db, &claim(db), true), Vec::<String>::new());
         let waiting = upload(db, "file-2");
         end(db, &claim(db), false);
@@ -79,7 +79,7 @@ fn files_of_an_import_that_is_being_read_are_forgotten_at_its_end() {
     both(|db| {
         let id = upload(db, "file-1");
         end(db, &claim(db), false);
-        db.write_blocking(|tx| imports::start(tx, NOW, id)).unwrap();
+        db.write_blocking(|tx| imports::start(tx, id)).unwrap();
         let importing = claim(db);
         let checking = upload(db, "file-2");
         let checked = claim(db);

@@ -1,10 +1,15 @@
 //! Servers of one database whose clocks differ by nearly a minute, which the operators' guide allows.
 
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use lyceum_core::PayloadDialect;
 use lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S;
 use lyceum_core::time::{Clock, ManualClock, SystemClock, Timestamp};
+use lyceum_roster::imports::{self, NewImport};
+use lyceum_server::limits::IMPORT_POLL_MS;
+use lyceum_store::jobs;
 use lyceum_testkit::server::{Setup, TestServer, both_as};
 
 use crate::game_tokens::{player, playground};
@@ -68,6 +73,44 @@ fn no_server_refuses_a_token_before_its_time_is_over() {
         clock.advance_milliseconds(2_000);
         for token in &tokens {
             read(token, 401);
+        }
+    });
+}
+
+const IMPORT: NewImport<'_> =
+    NewImport { name: "roster.zip", bytes: 1, file: "0", who: "ada@example.org" };
+
+/// A server that is ahead would see the end of the lease too early, and two servers would work on one job.
+#[test]
+fn a_server_that_is_ahead_takes_no_job_that_another_one_works_on() {
+    let now = SystemClock.now();
+    both_as(&with_clock(now).1, |server| {
+        let db = server.db();
+        let claimed = db.write_blocking(|tx| {
+            imports::add(tx, now, &IMPORT)?;
+            imports::claim(tx)
+        });
+        let (job, _) = claimed.unwrap().unwrap();
+        let (_, _ahead) = differing(server, now, DIFFERENCE_S);
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_millis(2 * IMPORT_POLL_MS + 500) {
+            let is_kept = db.write_blocking(|tx| imports::renew(tx, &job, None)).unwrap();
+            assert!(is_kept, "the other server took it");
+            sleep(Duration::from_millis(100));
+        }
+    });
+}
+
+#[test]
+fn a_server_that_is_behind_takes_a_new_job_at_once() {
+    let now = SystemClock.now();
+    both_as(&with_clock(now.plus_seconds(-DIFFERENCE_S)).1, |server| {
+        let db = server.db();
+        db.write_blocking(|tx| imports::add(tx, now, &IMPORT)).unwrap();
+        let added = Instant::now();
+        while db.read_blocking(|tx| jobs::newest(tx, None, 1)).unwrap()[0].attempts == 0 {
+            assert!(added.elapsed() < Duration::from_secs(20), "it waits for the server's clock");
+            sleep(Duration::from_millis(50));
         }
     });
 }

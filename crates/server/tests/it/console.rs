@@ -108,9 +108,9 @@ fn the_progress_of_an_import_is_shown_by_every_server() {
             let new =
                 NewImport { name: "été.zip", bytes: 10, file: "0", who: "robin@example.org" };
             let id = imports::add(tx, now, &new)?;
-            let (job, _) = imports::claim(tx, now)?.expect("it was added in this transaction");
+            let (job, _) = imports::claim(tx)?.expect("it was added in this transaction");
             let progress = ImportProgress { file: "users".to_owned(), rows: 4711, percent: 42 };
-            assert!(imports::renew(tx, now, &job, Some(&progress))?);
+            assert!(imports::renew(tx, &job, Some(&progress))?);
             Ok(id)
         });
         let path = format!("/console/imports/{}", id.unwrap());

@@ -97,8 +97,8 @@ fn metrics_show_the_state_of_the_store_jobs_and_events() {
         let now = SystemClock.now();
         let hour_ago = now.plus_seconds(-3600);
         let stored = server.db().write_blocking(|tx| {
-            jobs::add(tx, hour_ago, "roster.import", "1")?;
-            let failing = jobs::add(tx, hour_ago, "person.erase", "1")?;
+            jobs::add(tx, "roster.import", "1")?;
+            let failing = jobs::add(tx, "person.erase", "1")?;
             tx.execute("UPDATE jobs SET state = 'failed' WHERE id = $1", &[failing.into()])?;
             backed_up(tx, hour_ago)
         });
@@ -155,7 +155,7 @@ fn alerts_and_dashboard_name_only_metrics_that_exist() {
     setup.folder = Some(Arc::clone(&folder));
     let server = TestServer::start_as(&target, setup);
     let stored = server.db().write_blocking(|tx| {
-        jobs::add(tx, SystemClock.now(), "roster.import", "1")?;
+        jobs::add(tx, "roster.import", "1")?;
         backed_up(tx, SystemClock.now())
     });
     stored.unwrap();

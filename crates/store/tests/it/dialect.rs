@@ -1,4 +1,5 @@
 use lyceum_core::ProblemKind;
+use lyceum_core::time::Timestamp;
 use lyceum_store::Db;
 use lyceum_store::dialect::{self, SqlDialect, contains, json_members, json_text, number};
 
@@ -19,6 +20,26 @@ fn with_body(body: impl Fn(&Db, SqlDialect)) {
         let add = "INSERT INTO things (id, body) VALUES ('1', $1)";
         wait(db.write(move |tx| tx.execute(add, &[BODY.into()]))).unwrap();
         body(db, db.dialect());
+    });
+}
+
+#[test]
+fn the_time_of_the_database_is_the_text_of_a_timestamp() {
+    with_body(|db, dialect| {
+        let at = |plus_s| -> Timestamp {
+            let text = ask(db, &dialect::now_text(dialect, plus_s)).unwrap();
+            let at: Timestamp = text.parse().unwrap();
+            assert_eq!(at.to_string(), text);
+            at
+        };
+        let now_ms = || -> i64 { ask(db, dialect::now_ms(dialect)).unwrap().parse().unwrap() };
+        // One of them may be rounded up, and the other one down.
+        let (before, now, after) = (now_ms() - 1, at("0").milliseconds(), now_ms());
+        assert!((before..=after).contains(&now), "{before} <= {now} <= {after}");
+        let later = at("100000");
+        assert!(at("0").plus_seconds(100_000) >= later);
+        assert!(later.milliseconds() >= now + 100_000_000);
+        assert!(at("-30") < at("0"));
     });
 }
 

@@ -12,14 +12,24 @@ use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
 use crate::settings::{self, DataArgs, Missing};
 
-/// Seconds after its last sign of life for which an installation counts as running.
-const RUNNING_S: i64 = 600;
+/// Seconds after its last sign of life for which an installation counts as running. A sign that is as far in the future is
+/// of a wrong clock.
+const RUNNING_S: u64 = 600;
+
+const DOUBT_HINT: &str = "if this database stays, stop the servers of all others or give them another bucket or prefix, and \
+    add `--others-stopped`; else give this server another bucket or prefix";
+const RUNNING_HINT: &str =
+    "stop them and run this again after ten minutes; or give this server another bucket or prefix";
 
 /// Run it after a restore or a move, once the servers of the original will never run again. The server then deletes what
 /// nobody needs from the S3 bucket, and the replicas of the original `replica.keep_days` days after their last use.
 /// Before, it deletes nothing that the original may need. Servers may run meanwhile.
 #[derive(Args)]
 pub(crate) struct TakeOver {
+    /// Say that no servers of other databases use the bucket any more; needed if its owner is in doubt, because servers
+    /// with a copy of the database used it, too
+    #[arg(long)]
+    others_stopped: bool,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -29,7 +39,7 @@ impl TakeOver {
         let (config, db) = self.data.open(Missing::Refuse)?;
         let (store, now) = (owners::store(&config)?, SystemClock.now());
         if let Some(store) = &store {
-            check_owner(store, &db, now)?;
+            self.check_owner(store, (&config, &db), now)?;
         }
         let (owner, replaced) = settings::write(&db, move |tx| {
             let (owner, replaced) = owners::take_over(tx, now)?;
@@ -47,6 +57,38 @@ impl TakeOver {
         printer.done(&about(&config, replaced));
         Ok(())
     }
+
+    /// Refuses to replace an installation whose servers run or may run. Errors: `Conflict`.
+    fn check_owner(
+        &self,
+        store: &ReplicaStore,
+        (config, db): (&Config, &Db),
+        now: Timestamp,
+    ) -> Result {
+        let Some(owner) = store.owner()? else { return Ok(()) };
+        let is_in_doubt = store.is_owner_in_doubt()?;
+        let state = db.read_blocking(|tx| owners::state(tx, Some(&owner), is_in_doubt))?;
+        if (is_in_doubt || state == OwnerState::InDoubt) && !self.others_stopped {
+            let message = format!(
+                "servers with a copy of the database used the S3 bucket as the installation '{}', so its owner is in doubt",
+                owner.installation
+            );
+            return Err(Failure::new(Code::Conflict, message).hint(DOUBT_HINT));
+        }
+        // The servers of this database may run.
+        if !matches!(state, OwnerState::Other(_)) {
+            return Ok(());
+        }
+        let at = owners::last_seen(config, &owner)?;
+        if now.milliseconds().abs_diff(at.milliseconds()) >= RUNNING_S * 1000 {
+            return Ok(());
+        }
+        let message = format!(
+            "the servers of the installation '{}' used the S3 bucket at {at}, so they may run",
+            owner.installation
+        );
+        Err(Failure::new(Code::Conflict, message).hint(RUNNING_HINT))
+    }
 }
 
 fn about(config: &Config, replaced: u64) -> String {
@@ -59,34 +101,4 @@ fn about(config: &Config, replaced: u64) -> String {
         (bucket, 0) => format!("this installation owns the S3 bucket '{bucket}'"),
         (bucket, _) => format!("this installation owns the S3 bucket '{bucket}'; {replicas}"),
     }
-}
-
-/// Refuses to replace an installation whose servers run or may run. Errors: `Conflict`.
-fn check_owner(store: &ReplicaStore, db: &Db, now: Timestamp) -> Result {
-    let Some(owner) = store.owner()? else { return Ok(()) };
-    let state = db.read_blocking(|tx| owners::state(tx, Some(&owner), false))?;
-    if !matches!(state, OwnerState::Other(_)) {
-        return Ok(());
-    }
-    // Servers of an owner that is in doubt do not renew its mark.
-    if store.is_owner_in_doubt()? {
-        let message = format!(
-            "servers with a copy of the database used the S3 bucket as the installation '{}', so its owner is in doubt",
-            owner.installation
-        );
-        return Err(Failure::new(Code::Conflict, message).hint(
-            "run it on the original, or give this server another bucket or prefix; if no other server will ever use the \
-             bucket, delete its object 'installation/in-doubt.json' and run this again after ten minutes",
-        ));
-    }
-    let at = owner.mark.at();
-    if at.plus_seconds(RUNNING_S) <= now {
-        return Ok(());
-    }
-    let message = format!(
-        "the servers of the installation '{}' used the S3 bucket at {at}, so they may run",
-        owner.installation
-    );
-    Err(Failure::new(Code::Conflict, message)
-        .hint("stop them and run this again after ten minutes; or give this server another bucket or prefix"))
 }

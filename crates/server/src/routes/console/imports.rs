@@ -283,8 +283,8 @@ async fn refused(context: Context, _: Visitor) -> Result<Answer> {
 }
 
 async fn begin(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
-    let (id, now) = (number(&context)?, context.app.clock.now());
-    decide(&context, &visitor, "import.begin", move |tx| imports::start(tx, now, id)).await
+    let id = number(&context)?;
+    decide(&context, &visitor, "import.begin", move |tx| imports::start(tx, id)).await
 }
 
 async fn discard(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {

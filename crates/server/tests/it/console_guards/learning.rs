@@ -127,7 +127,7 @@ pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
     let planting = server.db().write_blocking(|tx| {
         let new = NewImport { name: EVIL, bytes: 1, file: &rejects, who: EVIL };
         let id = imports::add(tx, now, &new)?;
-        let (job, import) = imports::claim(tx, now)?.expect("it was just added");
+        let (job, import) = imports::claim(tx)?.expect("it was just added");
         let outcome = ImportOutcome { report: Some(&report), rejects: Some(&rejects), error: None };
         imports::store_outcome(tx, now, &job, &import, &outcome)?;
         Ok(id)

@@ -200,11 +200,10 @@ fn webhooks(server: &TestServer, planted: &mut Planted) {
 }
 
 fn jobs(server: &TestServer, planted: &mut Planted) {
-    let now = server.setup().clock.now();
     let failed = server.db().write_blocking(|tx| {
-        let id = store::add(tx, now, EVIL, "")?;
-        let job = store::claim(tx, now, EVIL, 1)?.expect("it was just added");
-        store::fail(tx, now, &job, EVIL).map(|_| id)
+        let id = store::add(tx, EVIL, "")?;
+        let job = store::claim(tx, EVIL, 1)?.expect("it was just added");
+        store::fail(tx, &job, EVIL).map(|_| id)
     });
     planted.params.insert("/system/jobs/{job}", failed.unwrap().to_string());
     planted.shown_on.extend(["/system/jobs", "/system/jobs/{job}"]);

@@ -4,6 +4,7 @@ mod areas;
 mod deliveries;
 mod failures;
 mod reach;
+mod turns;
 
 use std::time::Duration;
 

@@ -1,0 +1,108 @@
+//! When servers with databases of their own may delete objects of one bucket.
+
+use std::time::{Duration, Instant};
+
+use lyceum_blob::{Blobs, DeletionRight, Digest};
+use lyceum_core::config::Config;
+use lyceum_core::time::Timestamp;
+use lyceum_hosting::owners;
+use lyceum_replica::ReplicaStore;
+use lyceum_store::{Db, StoreLocation};
+use lyceum_testkit::s3::{Bucket, Conditions};
+use tempfile::TempDir;
+
+use super::OwnerWatch;
+use crate::limits::{BUCKET_OWNER_PROOF_S, INSTALLATION_CHECK_EVERY_S};
+
+const PROOF_S: u64 = BUCKET_OWNER_PROOF_S;
+/// Seconds between two looks.
+const LOOK_S: u64 = INSTALLATION_CHECK_EVERY_S;
+
+/// It starts a runtime, which no runtime allows on its own threads.
+fn start_bucket() -> Bucket {
+    std::thread::spawn(Bucket::start).join().unwrap()
+}
+
+/// A server with a new database.
+struct Watching {
+    _folder: TempDir,
+    db: Db,
+    store: ReplicaStore,
+    watch: OwnerWatch,
+    right: DeletionRight,
+    begun: Instant,
+}
+
+impl Watching {
+    fn new(bucket: &Bucket) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let target = StoreLocation::Sqlite(folder.path().join("lyceum.db"));
+        let db = Db::open(&target, &crate::migrations()).unwrap();
+        let mut config = Config::defaults();
+        config.s3 = bucket.settings.clone();
+        let store = owners::store(&config).unwrap().unwrap();
+        let right = DeletionRight::default();
+        let watch = OwnerWatch::new(config.s3, store.clone(), right.clone());
+        Self { _folder: folder, db, store, watch, right, begun: Instant::now() }
+    }
+
+    /// Looks so many seconds after the start. Returns whether the server may delete objects from then on.
+    async fn look(&self, seconds: u64) -> bool {
+        let now = 1_800_000_000_000 + i64::try_from(seconds).unwrap() * 1000;
+        let at = self.begun + Duration::from_secs(seconds);
+        self.watch.check(&self.db, Timestamp::from_milliseconds(now), at).await;
+        self.right.is_given()
+    }
+}
+
+#[tokio::test]
+async fn a_server_deletes_only_after_it_has_owned_a_bucket_with_files_for_the_time_of_the_proof() {
+    let bucket = start_bucket();
+    // A server of a former release stored it, and named no owner.
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = Blobs::in_s3(folder.path(), &bucket.settings, "hosting").unwrap();
+    blobs.put(&Digest::of(b"abc"), &b"abc"[..]).unwrap();
+    let server = Watching::new(&bucket);
+    for seconds in [0, LOOK_S, PROOF_S - 1] {
+        assert!(!server.look(seconds).await, "after {seconds} s");
+    }
+    assert!(server.look(PROOF_S).await);
+    // Without an answer, another server may have claimed the bucket.
+    bucket.set_down(true);
+    assert!(!server.look(PROOF_S + LOOK_S).await);
+    bucket.set_down(false);
+    let again = PROOF_S + 2 * LOOK_S;
+    for seconds in [again, again + PROOF_S - 1] {
+        assert!(!server.look(seconds).await, "after {seconds} s");
+    }
+    assert!(server.look(again + PROOF_S).await);
+    server.store.set_owner_in_doubt(true).unwrap();
+    assert!(!server.look(again + PROOF_S + LOOK_S).await);
+}
+
+#[tokio::test]
+async fn of_two_servers_that_claim_a_bucket_at_once_only_the_owner_deletes() {
+    // A service that stores an object only if there is none says who was first.
+    for (conditions, at_once) in
+        [(Conditions::Kept, 1), (Conditions::Ignored, 0), (Conditions::Refused, 0)]
+    {
+        let bucket = start_bucket();
+        bucket.set_conditions(conditions);
+        bucket.hold_writes_to(Some("owner.json"));
+        let servers = [Watching::new(&bucket), Watching::new(&bucket)];
+        let both_have_read = async {
+            // Each reads the owner, the doubt and the list of files.
+            while bucket.reads() < 6 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            bucket.hold_writes_to(None);
+        };
+        let (one, other, ()) = tokio::join!(servers[0].look(0), servers[1].look(0), both_have_read);
+        assert_eq!(usize::from(one) + usize::from(other), at_once, "{conditions:?}");
+        for (seconds, count) in [(LOOK_S, at_once), (PROOF_S - 1, at_once), (PROOF_S, 1)] {
+            let may = [servers[0].look(seconds).await, servers[1].look(seconds).await];
+            let deleting = may.iter().filter(|may| **may).count();
+            assert_eq!(deleting, count, "{conditions:?} after {seconds} s");
+        }
+    }
+}
