@@ -1,12 +1,14 @@
 //! An envelope, read and checked.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use lyceum_core::json::refuse_repeated_keys;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, messages};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -62,18 +64,125 @@ pub struct Envelope {
 }
 
 /// The members of an envelope, before they are checked.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default)]
 struct SentEnvelope<'a> {
-    #[serde(borrow)]
     sensor: Option<&'a RawValue>,
     send_time: Option<&'a RawValue>,
     data_version: Option<&'a RawValue>,
-    /// The texts of the events and entities, which are stored exactly as they were sent.
-    data: Option<Vec<&'a RawValue>>,
-    /// The members that an envelope does not have.
-    #[serde(flatten)]
-    others: Map<String, Value>,
+    data: Option<SentItems<'a>>,
+    /// The names of members that an envelope does not have.
+    unknown: Vec<String>,
+}
+
+impl<'de> Deserialize<'de> for SentEnvelope<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_map(EnvelopeVisitor)
+    }
+}
+
+struct EnvelopeVisitor;
+
+impl<'de> Visitor<'de> for EnvelopeVisitor {
+    type Value = SentEnvelope<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an envelope")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(
+        self,
+        mut members: A,
+    ) -> std::result::Result<Self::Value, A::Error> {
+        let mut sent = SentEnvelope::default();
+        while let Some(name) = members.next_key::<String>()? {
+            let is_repeated = match &*name {
+                "sensor" => sent.sensor.replace(members.next_value()?).is_some(),
+                "sendTime" => sent.send_time.replace(members.next_value()?).is_some(),
+                "dataVersion" => sent.data_version.replace(members.next_value()?).is_some(),
+                "data" => sent.data.replace(members.next_value()?).is_some(),
+                _ => {
+                    members.next_value::<IgnoredAny>()?;
+                    sent.unknown.push(name);
+                    continue;
+                }
+            };
+            if is_repeated {
+                return Err(A::Error::custom(format!("'{name}' appears twice")));
+            }
+        }
+        Ok(sent)
+    }
+}
+
+/// The member `data`.
+#[derive(Default)]
+struct SentItems<'a> {
+    /// The texts of the events and entities, which are stored exactly as they were sent, not more than an envelope may
+    /// have. `None` if it is not an array.
+    texts: Option<Vec<&'a RawValue>>,
+    /// The number of items that were sent.
+    count: usize,
+}
+
+impl<'de> Deserialize<'de> for SentItems<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(ItemsVisitor)
+    }
+}
+
+struct ItemsVisitor;
+
+impl<'de> Visitor<'de> for ItemsVisitor {
+    type Value = SentItems<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(
+        self,
+        mut items: A,
+    ) -> std::result::Result<Self::Value, A::Error> {
+        let mut texts = Vec::new();
+        while texts.len() < EVENT_ENVELOPE_MAX_RECORDS {
+            let Some(text) = items.next_element()? else { break };
+            texts.push(text);
+        }
+        let mut count = texts.len();
+        // Those beyond the limit are only counted.
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(SentItems { texts: Some(texts), count })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(
+        self,
+        mut members: A,
+    ) -> std::result::Result<Self::Value, A::Error> {
+        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(SentItems::default())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> std::result::Result<Self::Value, E> {
+        Ok(SentItems::default())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> std::result::Result<Self::Value, E> {
+        Ok(SentItems::default())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> std::result::Result<Self::Value, E> {
+        Ok(SentItems::default())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> std::result::Result<Self::Value, E> {
+        Ok(SentItems::default())
+    }
+
+    fn visit_str<E>(self, _: &str) -> std::result::Result<Self::Value, E> {
+        Ok(SentItems::default())
+    }
 }
 
 /// Reads and checks an envelope (Caliper 1.2, section 5). One of Caliper 1.1 is held to the same rules.
@@ -93,7 +202,7 @@ fn read(text: &str) -> Result<Envelope> {
     let sent: SentEnvelope<'_> =
         serde_json::from_str(text).map_err(|error| unreadable(text, &error))?;
     let mut faults = EnvelopeErrors::default();
-    for name in sent.others.keys() {
+    for name in &sent.unknown {
         let message = "is not a member of an envelope, which has sensor, sendTime, dataVersion \
                        and data; remove it";
         faults.at(short(name), message);
@@ -120,22 +229,17 @@ fn read(text: &str) -> Result<Envelope> {
         events: Vec::new(),
         entities: Vec::new(),
     };
-    faults.inside("data", |faults| envelope.read_items(faults, sent.data.as_deref()));
+    faults.inside("data", |faults| envelope.read_items(faults, sent.data));
     faults.problem().map_or(Ok(envelope), Err)
 }
 
 /// Why a text is not read as an envelope.
 fn unreadable(text: &str, error: &serde_json::Error) -> Problem {
-    let malformed = |message| Problem::new(ProblemKind::Malformed, message);
-    match serde_json::from_str::<BTreeMap<String, &RawValue>>(text) {
-        Err(error) => malformed(format!("the body must be a JSON object: {error}")),
-        Ok(members) if members.get("data").is_some_and(|data| !data.get().starts_with('[')) => {
-            let mut faults = EnvelopeErrors::default();
-            faults.at("data", "must be an array of events");
-            faults.problem().expect("an error was just added")
-        }
-        Ok(_) => malformed(format!("the JSON cannot be read: {error}")),
-    }
+    let message = match serde_json::from_str::<BTreeMap<String, &RawValue>>(text) {
+        Err(error) => format!("the body must be a JSON object: {error}"),
+        Ok(_) => format!("the JSON cannot be read: {error}"),
+    };
+    Problem::new(ProblemKind::Malformed, message)
 }
 
 /// A member of the envelope that must be text.
@@ -150,17 +254,19 @@ fn member(faults: &mut EnvelopeErrors, name: &str, value: Option<&RawValue>) -> 
 
 impl Envelope {
     /// Reads and checks the items of `data`.
-    fn read_items(&mut self, faults: &mut EnvelopeErrors, items: Option<&[&RawValue]>) {
+    fn read_items(&mut self, faults: &mut EnvelopeErrors, sent: Option<SentItems<'_>>) {
         let most = EVENT_ENVELOPE_MAX_RECORDS;
-        match items {
-            None => faults.here(messages::required("an array of events")),
-            Some([]) => faults.here("must have at least one event"),
-            Some(items) if items.len() > most => faults.here(format!(
-                "must have at most {most} items (got {}); send several envelopes",
-                items.len()
+        let Some(SentItems { texts, count }) = sent else {
+            return faults.here(messages::required("an array of events"));
+        };
+        match texts {
+            None => faults.here("must be an array of events"),
+            Some(texts) if texts.is_empty() => faults.here("must have at least one event"),
+            Some(_) if count > most => faults.here(format!(
+                "must have at most {most} items (got {count}); send several envelopes"
             )),
-            Some(items) => {
-                for (index, item) in items.iter().enumerate() {
+            Some(texts) => {
+                for (index, item) in texts.iter().enumerate() {
                     faults.item(index, |faults| self.read_item(faults, item.get()));
                 }
             }
@@ -173,7 +279,7 @@ impl Envelope {
             Err(error) => return faults.here(format!("cannot be read: {error}")),
         };
         if tree.has_repeated_names() {
-            // `parse` finds out which.
+            // `parse` replaces this error by one that names the key.
             return faults.here("appears twice in one JSON object; send the key once");
         }
         let is_event = check::item(faults, &tree);

@@ -82,13 +82,17 @@ async fn sum_all(app: &App, awaited: &mut AwaitedServers) -> Result<()> {
     if !is_due || !older.is_empty() {
         return Ok(());
     }
-    let Some(end) = log::write_latest(&app.db, facts::gather_to_sum).await? else { return Ok(()) };
+    let Some((end, are_left)) = log::write_latest(&app.db, facts::gather_to_sum).await? else {
+        return Ok(());
+    };
     let mut step_began = Instant::now();
     while let Some(has_more) =
         log::write_latest(&app.db, move |tx| facts::sum_runs(tx, end)).await?
     {
         if !has_more {
-            app.summed_until.set(begun);
+            if !are_left {
+                app.summed_until.set(begun);
+            }
             break;
         }
         // On SQLite, other writes wait for this one.

@@ -336,7 +336,7 @@ fn facts_in_runs_equal_facts_in_rows() {
 
 /// Sums all facts, as a server does each few seconds.
 fn sum(db: &Db) {
-    let end = db.write_blocking(lyceum_events::facts::gather_to_sum).unwrap().unwrap();
+    let (end, _) = db.write_blocking(lyceum_events::facts::gather_to_sum).unwrap().unwrap();
     while db.write_blocking(|tx| lyceum_events::facts::sum_runs(tx, end)).unwrap() == Some(true) {}
     assert!(!db.read_blocking(lyceum_events::facts::is_summing_due).unwrap());
 }

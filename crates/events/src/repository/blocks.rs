@@ -68,7 +68,7 @@ impl Blocks {
 
 /// A block of texts, which fit into one.
 pub(super) fn packed(texts: &[(i64, &str)]) -> Result<Vec<u8>> {
-    let mut plain = Vec::with_capacity(EVENT_BLOCK_MAX_BYTES);
+    let mut plain = Vec::with_capacity(texts.iter().map(|(_, text)| HEAD + text.len()).sum());
     for (seq, text) in texts {
         let length = u32::try_from(text.len()).expect("a block's text is short");
         plain.extend(seq.to_be_bytes());
@@ -90,17 +90,20 @@ impl BlockTexts {
     /// Reads the texts of events, given by number and block. Each block is decompressed once.
     pub(super) fn read(tx: &mut Tx<'_>, wanted: &[(i64, i64)]) -> Result<Self> {
         let mut texts = Self::default();
-        let (seqs, blocks): (BTreeSet<i64>, BTreeSet<i64>) = wanted.iter().copied().unzip();
+        // A withdrawn event may have had the number of a later one, in another block.
+        let wanted: BTreeSet<(i64, i64)> = wanted.iter().copied().collect();
+        let blocks: BTreeSet<i64> = wanted.iter().map(|(_, block)| *block).collect();
         if blocks.is_empty() {
             return Ok(texts);
         }
         let mut unpack = Decompressor::new().map_err(Problem::internal)?;
-        let sql = format!("SELECT packed FROM event_blocks WHERE id IN ({})", *IN_LIST_MARKS);
+        let sql = format!("SELECT id, packed FROM event_blocks WHERE id IN ({})", *IN_LIST_MARKS);
         for list in in_lists(&Vec::from_iter(blocks)) {
             let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
             tx.query(&sql, &values, |row| {
-                each_text(&mut unpack, row.blob(0)?, |seq, text| {
-                    if seqs.contains(&seq) {
+                let block = row.int(0)?;
+                each_text(&mut unpack, row.blob(1)?, |seq, text| {
+                    if wanted.contains(&(seq, block)) {
                         texts.0.insert(seq, text.to_owned());
                     }
                 })?;

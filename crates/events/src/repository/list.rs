@@ -231,9 +231,10 @@ pub fn list(
     offset: i64,
 ) -> Result<EventPage> {
     let plan = ListPlan::of(tx, filter, actors, order.by)?;
-    let is_whole = *filter == EventFilter::default() && matches!(actors, ActorFilter::Everyone);
+    let is_unfiltered =
+        *filter == EventFilter::default() && matches!(actors, ActorFilter::Everyone);
     let total = match &plan.sources {
-        _ if is_whole => tx.tally_total(COLLECTION)?,
+        _ if is_unfiltered => tx.tally_total(COLLECTION)?,
         Some(sources) if plan.by_spans && filter.start.is_none() && filter.end.is_none() => {
             spans::count(tx, sources)?
         }
@@ -244,7 +245,7 @@ pub fn list(
     };
     let (mut skip, mut limit, mut is_reversed) = (offset, limit, order.is_reversed);
     let mut from = plan.from.clone();
-    if is_whole && order.by == EventOrderKey::Arrival {
+    if is_unfiltered && order.by == EventOrderKey::Arrival {
         // A page from the end is read forwards from the beginning and then reversed.
         if order.is_reversed {
             limit = limit.min(total - offset).max(0);

@@ -119,7 +119,8 @@ pub(crate) fn gather_all(db: &Db) -> GatherOutcome {
 /// Sums the facts that are stored now, as a server does beside its other work.
 pub(crate) fn sum_all(db: &Db) {
     // Another thread may sum or move facts at this moment.
-    let Some(end) = wait(write_latest(db, facts::gather_to_sum)).unwrap() else { return };
+    let gathered = wait(write_latest(db, facts::gather_to_sum)).unwrap();
+    let Some((end, _)) = gathered else { return };
     while wait(write_latest(db, move |tx| facts::sum_runs(tx, end))).unwrap() == Some(true) {}
 }
 

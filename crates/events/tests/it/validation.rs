@@ -283,10 +283,11 @@ fn another_caliper_version_is_recognised() {
 #[test]
 fn a_repeated_member_is_an_error() {
     let good = good().to_string();
-    let many: String = (0..100).map(|number| format!(r#""m{}":1,"#, number % 99)).collect();
+    let many: Vec<String> = (0..100).map(|number| format!(r#""m{}":1,"#, number % 99)).collect();
+    let many = many.concat();
     for (place, added, path) in [
-        (r#"{"#, r#"{"sensor":"https://other.example.org","#, "sensor"),
-        (r#"{"#, r#"{"more":[1,{"a":1,"a":1}],"#, "more[1].a"),
+        ("{", r#"{"sensor":"https://other.example.org","#, "sensor"),
+        ("{", r#"{"more":[1,{"a":1,"a":1}],"#, "more[1].a"),
         (r#""email":"#, r#""id":"a:b","email":"#, "data[0].actor.id"),
         (
             r#"{"courseId":"#,
@@ -312,13 +313,29 @@ fn a_repeated_member_is_an_error() {
 fn numbers_that_are_too_large_and_deep_lists_are_errors() {
     let deep = "[".repeat(200) + &"]".repeat(200);
     for value in ["1e999", &deep] {
-        for (place, path) in [(r#"{"courseId":"#, Some("data[0]")), (r#"{"#, None)] {
+        for (place, path, message) in [
+            (r#"{"courseId":"#, "data[0]", "cannot be read"),
+            ("{", "more", "is not a member of an envelope"),
+        ] {
             let added = format!(r#"{{"more":{value},{}"#, &place[1..]);
             let text = good().to_string().replacen(place, &added, 1);
             let problem = parse(&text).unwrap_err();
-            assert_eq!(problem.details.first().map(|fault| &*fault.path), path, "{problem}");
-            assert!(problem.message.contains("cannot be read"), "{problem}");
+            assert_eq!(problem.details[0].path, path, "{problem}");
+            assert!(problem.details[0].message.contains(message), "{problem}");
         }
+    }
+}
+
+#[test]
+fn data_that_is_not_a_list_is_reported_with_the_other_errors() {
+    for value in [json!({ "a": [1] }), json!("event"), json!(1.5), json!(-1), json!(true)] {
+        let mut envelope = good();
+        envelope["data"] = value.clone();
+        envelope["sendTime"] = json!("yesterday");
+        let problem = parse(&envelope.to_string()).unwrap_err();
+        let paths: Vec<&str> = problem.details.iter().map(|detail| &*detail.path).collect();
+        assert_eq!(paths, ["sendTime", "data"], "{value}");
+        assert_eq!(problem.details[1].message, "must be an array of events");
     }
 }
 

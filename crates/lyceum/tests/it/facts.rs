@@ -348,7 +348,8 @@ fn check_sums(db: &Db) {
     let since = Instant::now();
     while db.read_blocking(facts::is_summing_due).unwrap() {
         assert!(since.elapsed() < Duration::from_mins(1), "facts are not summed");
-        let Some(end) = wait(write_latest(db, facts::gather_to_sum)).unwrap() else { continue };
+        let gathered = wait(write_latest(db, facts::gather_to_sum)).unwrap();
+        let Some((end, _)) = gathered else { continue };
         while wait(write_latest(db, move |tx| facts::sum_runs(tx, end))).unwrap() == Some(true) {}
     }
     let sql = "SELECT s.actor, s.bucket * 900000, c.course, c.subject, c.app, s.events, s.xp, s.total_questions, \

@@ -89,7 +89,7 @@ fn row_values<'r>(
 }
 
 /// Adds sums to those of the row that already has their key.
-fn or_add(table: &str, key: &[&str]) -> String {
+fn on_conflict_add(table: &str, key: &[&str]) -> String {
     let add = |name: &&str| format!("{name} = {table}.{name} + excluded.{name}");
     let sums: Vec<String> = COLUMNS[KEY..].iter().map(add).collect();
     format!("ON CONFLICT ({}) DO UPDATE SET {}", key.join(", "), sums.join(", "))
@@ -223,7 +223,7 @@ pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) ->
     // A place of the event that old databases and repairs have beside facts.
     let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3";
     tx.send(sql, &[actor, facts.own, seq].map(Value::Int))?;
-    insert(tx, &shared, &or_add("event_facts", &COLUMNS[..KEY]))
+    insert(tx, &shared, &on_conflict_add("event_facts", &COLUMNS[..KEY]))
 }
 
 /// The place of an event by its time: actor, bucket, number of the event.
@@ -243,15 +243,18 @@ pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<EventPosition>> {
     each_unsummed(tx, None, &EVER, |fact| mark(fact.seq()))?;
     each_in_runs(tx, PLACES, None, &EVER, |EventPlace([.., seq])| mark(seq))?;
     let sql = "SELECT seq, actor, event_ms FROM event_log \
-               WHERE seq > $1 AND superseded_by IS NULL ORDER BY seq";
-    let mut found = Vec::new();
-    tx.query(sql, &[after.into()], |row| {
-        let seq = row.int(0)?;
-        if index(seq).and_then(|at| placed.get(at)) != Some(&true) {
-            found.push([row.int(1)?, row.int(2)?.div_euclid(BUCKET_MS), seq]);
-        }
-        Ok(found.len() < FACT_LOCATE_CHUNK_COUNT)
-    })?;
+               WHERE seq > $1 AND superseded_by IS NULL ORDER BY seq LIMIT $2";
+    let (mut found, mut last) = (Vec::new(), Some(after));
+    while let (true, Some(after_row)) = (found.is_empty(), last.take()) {
+        tx.query(sql, &[after_row.into(), FACT_LOCATE_CHUNK_COUNT.into()], |row| {
+            let seq = row.int(0)?;
+            last = Some(seq);
+            if index(seq).and_then(|at| placed.get(at)) != Some(&true) {
+                found.push([row.int(1)?, row.int(2)?.div_euclid(BUCKET_MS), seq]);
+            }
+            Ok(true)
+        })?;
+    }
     Ok(found)
 }
 

@@ -50,7 +50,7 @@ impl RunRecord for Fact {
 
     /// Writes the key as differences, then the measures other than zero, after a bit set of these measures.
     fn write(&self, before: &Self, out: &mut Vec<u8>) {
-        put_numbers(&self.key, &before.key, out);
+        write_differences(&self.key, &before.key, out);
         pack(self.sums.events, out);
         let which = self.sums.measures.iter().rev();
         pack(which.fold(0_u64, |bits, sum| bits << 1 | u64::from(*sum != 0)), out);
@@ -60,7 +60,7 @@ impl RunRecord for Fact {
     }
 
     fn read(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
-        let mut fact = Self { key: take_numbers(before.key, packed)?, ..*before };
+        let mut fact = Self { key: read_differences(before.key, packed)?, ..*before };
         fact.sums.events = packed.number()?;
         let which: u64 = packed.number()?;
         for (at, sum) in fact.sums.measures.iter_mut().enumerate() {
@@ -87,23 +87,23 @@ impl RunRecord for EventPlace {
     }
 
     fn write(&self, before: &Self, out: &mut Vec<u8>) {
-        put_numbers(&self.0, &before.0, out);
+        write_differences(&self.0, &before.0, out);
     }
 
     fn read(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
-        take_numbers(before.0, packed).map(Self)
+        read_differences(before.0, packed).map(Self)
     }
 }
 
 /// Writes numbers as differences.
-fn put_numbers(numbers: &[i64], before: &[i64], out: &mut Vec<u8>) {
+fn write_differences(numbers: &[i64], before: &[i64], out: &mut Vec<u8>) {
     for (number, before) in numbers.iter().zip(before) {
         pack(number.wrapping_sub(*before), out);
     }
 }
 
-/// Reads what [`put_numbers`] wrote.
-fn take_numbers<const N: usize>(
+/// Reads what [`write_differences`] wrote.
+fn read_differences<const N: usize>(
     mut numbers: [i64; N],
     packed: &mut PackedNumbers<'_>,
 ) -> Option<[i64; N]> {

@@ -9,8 +9,8 @@ use lyceum_store::dialect::{is_among, is_one_of_numbers, look_up};
 use lyceum_store::{SqlDialect, Tx, Value};
 
 use super::{
-    COLUMNS, EventPlace, FACTS, Fact, KEY, PLACES, SHARED, fact, gather, json_list, or_add,
-    read_sums, row_values,
+    COLUMNS, EventPlace, FACTS, Fact, KEY, PLACES, SHARED, fact, gather, json_list,
+    on_conflict_add, read_sums, row_values,
 };
 use crate::facts::MeasureSums;
 use crate::limits::{FACT_ROWS_COUNTED_MAX_COUNT, FACT_SUM_CHUNK_COUNT};
@@ -46,14 +46,14 @@ pub fn count_unsummed(tx: &mut Tx<'_>) -> Result<Option<i64>> {
     Ok(Some(rows.unwrap_or_default() + Runs::<Fact>::open(tx, FACTS)?.count()))
 }
 
-/// Moves facts that are not in runs into a run. Returns where the runs that [`sum_runs`] sums end now; `None` if another
-/// server moves or sums facts at this moment.
-pub fn gather_to_sum(tx: &mut Tx<'_>) -> Result<Option<i64>> {
+/// Moves a limited number of facts that are not in runs into a run. Returns where the runs that [`sum_runs`] sums end
+/// now, and whether facts may be left that are not in runs; `None` if another server moves or sums facts at this moment.
+pub fn gather_to_sum(tx: &mut Tx<'_>) -> Result<Option<(i64, bool)>> {
     if !try_lock_lists(tx, &[FACTS])? {
         return Ok(None);
     }
-    gather(tx)?;
-    Ok(Some(Runs::<Fact>::open(tx, FACTS)?.next_number()))
+    let (_, has_more) = gather(tx)?;
+    Ok(Some((Runs::<Fact>::open(tx, FACTS)?.next_number(), has_more)))
 }
 
 /// Sums a limited number of facts of the runs before `end`. Returns whether there may be more; `None` if another server
@@ -89,7 +89,7 @@ fn add(tx: &mut Tx<'_>, facts: Vec<Fact>) -> Result<()> {
         }
     }
     let columns = [&KEY_COLUMNS[..], &COLUMNS[KEY..]].concat();
-    let conflict = or_add("event_sums", &KEY_COLUMNS);
+    let conflict = on_conflict_add("event_sums", &KEY_COLUMNS);
     tx.send_rows("event_sums", &columns, &row_values(summed.iter()), &conflict)?;
     for key in has_subtracted {
         let sql = "DELETE FROM event_sums \

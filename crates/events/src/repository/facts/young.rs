@@ -79,7 +79,7 @@ pub(super) fn remove(
     Ok(removed)
 }
 
-/// Takes all facts of the oldest rows, at most `limit` rows, in a transaction that holds the list of runs. Also returns
+/// Removes and returns all facts of the oldest rows, at most `limit` rows, in a transaction that holds the list of runs. Also returns
 /// whether there were as many rows.
 pub(super) fn remove_first(tx: &mut Tx<'_>, limit: i64) -> Result<(Vec<Fact>, bool)> {
     let sql = "DELETE FROM event_young_facts WHERE id IN \
