@@ -275,8 +275,9 @@ pub(super) const PLAIN: &[&str] = &[
     "GENERATED GREATEST GROUP HAVING IDENTITY IF IN INDEX INNER INSERT INTEGER INTO IS ISOLATION JOIN KEY LAST LEAST LEFT",
     "LEVEL LIKE LIMIT LOCAL LOCKED MATERIALIZED MAX MIN MODE NO NOT NOTHING NULL NULLS OFFSET ON ONLY OR ORDER OVER PARTITION",
     "PRECISION READ REAL RENAME REPLACE RETURNING ROLLBACK ROW ROW_NUMBER ROWS SELECT SET SHARE SKIP STDIN SUM TABLE TEXT THEN TO",
-    "TRUE UNION UPDATE USING VALUES WHEN WHERE WITH WRITE ABS EXCLUDED FILTER FIRST",
+    "TRUE UNION UPDATE USING VALUES WHEN WHERE WITH WRITE ABS EXCLUDED FILTER FIRST AT INTERVAL TIME ZONE",
     "array( any( cast( clock_timestamp( coalesce( count( current_database( current_schema( current_setting( extract(",
     "generate_series( json_array_elements_text( json_typeof( length( lower( max( min( pg_backend_pid(",
-    "pg_database_size( pg_table_size( replace( set_config( strpos( substr( sum( to_regclass( unnest( upper( abs( round(",
+    "pg_database_size( pg_table_size( replace( set_config( strpos( substr( sum( to_char( to_regclass( unnest( upper( abs(",
+    "round(",
 ];
