@@ -7,7 +7,7 @@
 //! an operator runs `lyceum admin take-over --others-stopped`.
 
 use lyceum_core::Result;
-use lyceum_core::config::{Config, S3Settings};
+use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
 use lyceum_replica::ReplicaStore;
 use lyceum_store::Tx;
@@ -22,9 +22,6 @@ use crate::repository::owners as repository;
 
 /// The folder of the bucket with the objects that name its owner.
 const FOLDER: &str = "installation";
-
-/// The folders of the bucket with objects that servers delete once nobody needs them.
-const WITH_FILES: [&str; 2] = [crate::FOLDER, "projects"];
 
 /// What a database knows about the owner of the bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,21 +47,23 @@ pub fn store(config: &Config) -> Result<Option<ReplicaStore>> {
     is_used.then(|| ReplicaStore::in_s3(&config.s3, FOLDER)).transpose()
 }
 
-/// Whether the bucket has files, perhaps of servers of a release that named no owner. Errors: `Unavailable`.
-pub fn has_files(s3: &S3Settings) -> Result<bool> {
-    let folders = ReplicaStore::in_s3(s3, "")?.folders("")?;
-    Ok(folders.iter().any(|folder| WITH_FILES.contains(&folder.as_str())))
+/// When servers of an installation last gave signs of life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LifeSigns {
+    /// When they stored their mark in the bucket. They do not while the owner is in doubt.
+    pub in_bucket: Timestamp,
+    /// When they stored the mark of their replicas; `None` if the settings name no place with replicas of them.
+    pub with_replicas: Option<Timestamp>,
 }
 
-/// When servers of the owner last gave a sign of life: its mark in the bucket, or the mark of its replicas. Servers replace
-/// only the second one while the owner is in doubt. Errors: `Unavailable`.
-pub fn last_seen(config: &Config, owner: &BucketOwner) -> Result<Timestamp> {
+/// When servers of the owner last gave signs of life. One of a wrong clock says nothing about the other one.
+/// Errors: `Unavailable`.
+pub fn last_seen(config: &Config, owner: &BucketOwner) -> Result<LifeSigns> {
     let with_replicas = match replicas::store(config)? {
-        Some(store) => store.below(&owner.installation).mark()?,
+        Some(store) => store.below(&owner.installation).mark()?.map(|mark| mark.at()),
         None => None,
     };
-    let of_bucket = owner.mark.at();
-    Ok(with_replicas.map_or(of_bucket, |mark| mark.at().max(of_bucket)))
+    Ok(LifeSigns { in_bucket: owner.mark.at(), with_replicas })
 }
 
 /// What the database knows about the owner that the bucket names.
@@ -102,15 +101,19 @@ pub fn renewed(
     }
     let kept = stored.map_or("", |owner| owner.mark.mark.as_str());
     repository::forget(tx, now.plus_seconds(-BUCKET_MARK_KEPT_S), kept)?;
+    with_new_mark(tx, now).map(Some)
+}
+
+fn with_new_mark(tx: &mut Tx<'_>, now: Timestamp) -> Result<BucketOwner> {
     let (installation, mark) = (installations::present(tx, now)?.id, installations::new_mark(now));
     repository::add(tx, &mark.mark, now)?;
-    Ok(Some(BucketOwner { installation, mark }))
+    Ok(BucketOwner { installation, mark })
 }
 
 /// Records that the servers of all former installations never run again. Returns the owner to store in the bucket, and the
 /// number of former installations.
 pub fn take_over(tx: &mut Tx<'_>, now: Timestamp) -> Result<(BucketOwner, u64)> {
     let replaced = installation_rows::set_replaced(tx, now)?;
-    let owner = renewed(tx, now, None, true)?;
-    Ok((owner.expect("no stored one is recent"), replaced))
+    // It forgets no mark: if the command is interrupted, the bucket still has the former one.
+    Ok((with_new_mark(tx, now)?, replaced))
 }

@@ -8,8 +8,6 @@ use std::time::{Duration, UNIX_EPOCH};
 use lyceum_core::time::Timestamp;
 use tempfile::NamedTempFile;
 
-use crate::objects::NewObject;
-
 /// The folder of objects that are being written.
 const UNFINISHED: &str = "unfinished";
 
@@ -53,20 +51,6 @@ impl Folder {
         let mut draft = self.draft(key)?;
         draft.write_all(bytes)?;
         self.keep(key, draft)
-    }
-
-    /// Stores an object if there is none of its key.
-    pub(crate) fn put_new(&self, key: &str, bytes: &[u8]) -> io::Result<NewObject> {
-        let mut draft = self.draft(key)?;
-        draft.write_all(bytes)?;
-        draft.as_file().sync_all()?;
-        match draft.persist_noclobber(self.0.join(key)) {
-            Ok(_) => sync(&self.folder_of(key)).map(|()| NewObject::Stored),
-            Err(fault) if fault.error.kind() == io::ErrorKind::AlreadyExists => {
-                Ok(NewObject::Exists)
-            }
-            Err(fault) => Err(fault.error),
-        }
     }
 
     /// `None` if the object does not exist.

@@ -5,7 +5,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::objects::{NewObject, ReplicaStore};
+use crate::objects::ReplicaStore;
 
 /// The key of the object with the mark.
 pub(crate) const MARK: &str = "mark.json";
@@ -64,18 +64,6 @@ impl ReplicaStore {
     pub fn owner(&self) -> Result<Option<BucketOwner>> {
         let stored = self.get(OWNER)?;
         stored.map(|text| serde_json::from_slice(&text).map_err(Problem::internal)).transpose()
-    }
-
-    /// Stores the owner of a bucket that has none. Returns whether it is certain that nobody else stored one at the same
-    /// time; else the caller must read who owns the bucket. Errors: `Unavailable`.
-    pub fn claim_owner(&self, owner: &BucketOwner) -> Result<bool> {
-        let text = serde_json::to_vec(owner).map_err(Problem::internal)?;
-        match self.put_new(OWNER, text.clone())? {
-            // A service that ignores the condition stores it again, too, and may have replaced the owner of another server.
-            NewObject::Stored => Ok(self.put_new(OWNER, text)? == NewObject::Exists),
-            NewObject::Exists => Ok(false),
-            NewObject::NotOffered => self.put(OWNER, text).map(|()| false),
-        }
     }
 
     /// Replaces the owner. Errors: `Unavailable`.

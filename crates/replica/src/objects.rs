@@ -14,7 +14,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use object_store::aws::AmazonS3;
 use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode};
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt};
 use tempfile::NamedTempFile;
 
 use crate::folder::Folder;
@@ -77,18 +77,6 @@ impl ReplicaStore {
         match &*self.0 {
             ReplicaPlace::Folder(folder) => folder.put(key, &bytes).map_err(|fault| failed(&fault)),
             ReplicaPlace::Bucket(bucket) => bucket.put(key, bytes).map_err(|fault| failed(&fault)),
-        }
-    }
-
-    /// Stores a small object if there is none of its key.
-    pub(crate) fn put_new(&self, key: &str, bytes: Vec<u8>) -> Result<NewObject> {
-        match &*self.0 {
-            ReplicaPlace::Folder(folder) => {
-                folder.put_new(key, &bytes).map_err(|fault| failed(&fault))
-            }
-            ReplicaPlace::Bucket(bucket) => {
-                bucket.put_new(key, bytes).map_err(|fault| failed(&fault))
-            }
         }
     }
 
@@ -187,16 +175,6 @@ impl Bucket {
         wait(self.objects.put(&self.path(key), bytes.into())).map(drop)
     }
 
-    fn put_new(&self, key: &str, bytes: Vec<u8>) -> Result<NewObject, object_store::Error> {
-        let path = self.path(key);
-        match wait(self.objects.put_opts(&path, bytes.into(), PutMode::Create.into())) {
-            Ok(_) => Ok(NewObject::Stored),
-            Err(object_store::Error::AlreadyExists { .. }) => Ok(NewObject::Exists),
-            Err(fault) if is_not_offered(&fault) => Ok(NewObject::NotOffered),
-            Err(fault) => Err(fault),
-        }
-    }
-
     fn list(&self, below: &str) -> Result<Vec<(String, u64)>, object_store::Error> {
         let (path, root) = (self.path(below), self.path(""));
         let listed = wait(self.objects.list(Some(&path)).try_collect::<Vec<_>>())?;
@@ -206,23 +184,6 @@ impl Bucket {
         };
         Ok(listed.iter().filter_map(|meta| Some((key(&meta.location)?, meta.size))).collect())
     }
-}
-
-/// What came of storing an object if there is none of its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NewObject {
-    /// It is stored. Some services ignore the condition, and have replaced an object.
-    Stored,
-    /// There is one already.
-    Exists,
-    /// The service does not offer this.
-    NotOffered,
-}
-
-/// Whether the service does not know the condition of a request. The error has the status only in its text.
-fn is_not_offered(fault: &object_store::Error) -> bool {
-    let text = fault.to_string();
-    ["status code: 400", "status code: 501"].iter().any(|status| text.contains(status))
 }
 
 /// Writes an object of any size.

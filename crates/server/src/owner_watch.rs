@@ -4,19 +4,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use lyceum_blob::DeletionRight;
-use lyceum_core::Result;
-use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_hosting::owners::{self, OwnerState};
 use lyceum_replica::{BucketOwner, ReplicaStore};
 use lyceum_store::{Db, Tx};
+use tokio::time::timeout;
 
 use crate::blocking::run_blocking;
 use crate::limits;
 
+/// Seconds after which a look without an answer has failed.
+const LOOK_MAX_S: u64 = 30;
+
 /// Gives and withdraws the right to delete objects of the bucket.
 pub(crate) struct OwnerWatch {
-    s3: S3Settings,
     store: ReplicaStore,
     right: DeletionRight,
     found: Mutex<Found>,
@@ -33,8 +35,8 @@ struct Found {
 
 impl OwnerWatch {
     /// `store` is the place of the owner in the bucket of the settings.
-    pub(crate) fn new(s3: S3Settings, store: ReplicaStore, right: DeletionRight) -> Self {
-        Self { s3, store, right, found: Mutex::default() }
+    pub(crate) fn new(store: ReplicaStore, right: DeletionRight) -> Self {
+        Self { store, right, found: Mutex::default() }
     }
 
     fn found(&self) -> MutexGuard<'_, Found> {
@@ -47,27 +49,26 @@ impl OwnerWatch {
         state.as_ref().is_some_and(|state| !matches!(state, OwnerState::Own | OwnerState::Free))
     }
 
-    /// Reads the owner, and replaces its mark if that is due. Without an answer, nothing may be deleted. `at` is the same
-    /// instant as `now`, by a clock that makes no steps.
-    pub(crate) async fn check(&self, db: &Db, now: Timestamp, at: Instant) {
-        let checked = self.checked(db, now).await;
+    /// Reads the owner, and replaces its mark if that is due. Without an answer, nothing may be deleted. `instant` is a
+    /// clock that makes no steps. It is read when the answer has arrived.
+    pub(crate) async fn check(&self, db: &Db, now: Timestamp, instant: impl FnOnce() -> Instant) {
+        let look = timeout(Duration::from_secs(LOOK_MAX_S), self.checked(db, now)).await;
+        let checked = look.unwrap_or_else(|_| {
+            Err(Problem::new(ProblemKind::Unavailable, "the answer took too long"))
+        });
         if let Err(problem) = &checked {
             tracing::warn!(%problem, "the owner of the S3 bucket is unknown, so nothing is deleted there; trying again");
         }
-        let mut found = self.found();
-        match checked {
-            Ok((OwnerState::Own, _)) => {
+        let (mut found, at) = (self.found(), instant());
+        match &checked {
+            Ok(OwnerState::Own) => {
                 found.owns_since.get_or_insert(at);
             }
             _ => found.owns_since = None,
         }
         let proof = Duration::from_secs(limits::BUCKET_OWNER_PROOF_S);
-        // In a bucket that had no files, there is nothing that others need.
-        let is_first = matches!(checked, Ok((OwnerState::Own, true)));
-        let is_proven = found.owns_since.is_some_and(|since| at - since >= proof);
-        let keeps = found.owns_since.is_some() && self.right.is_given();
-        self.right.set(is_first || is_proven || keeps);
-        if let Ok((state, _)) = checked
+        self.right.set(found.owns_since.is_some_and(|since| at - since >= proof));
+        if let Ok(state) = checked
             && found.state.as_ref() != Some(&state)
         {
             report(&state);
@@ -75,23 +76,29 @@ impl OwnerWatch {
         }
     }
 
-    /// The state, and whether it is certain that only this server has just claimed a bucket without files.
-    async fn checked(&self, db: &Db, now: Timestamp) -> Result<(OwnerState, bool)> {
+    async fn checked(&self, db: &Db, now: Timestamp) -> Result<OwnerState> {
         let (state, stored, is_in_doubt) = self.read(db).await?;
         match &state {
             OwnerState::Own => self.renew(db, now, stored).await?,
             OwnerState::Free => {
-                let s3 = self.s3.clone();
-                let has_files = run_blocking(move || owners::has_files(&s3)).await?;
-                let is_alone = self.claim(db, now).await?;
-                // Another server may have claimed the bucket at the same time.
+                self.renew(db, now, None).await?;
+                // Another server may have claimed the bucket at the same time. If it stores its claim after this, the
+                // next look finds it, long before the proof is over.
                 let (state, ..) = self.read(db).await?;
-                return Ok((state, is_alone && !has_files));
+                return Ok(state);
             }
-            OwnerState::InDoubt if !is_in_doubt => self.set_in_doubt().await?,
+            OwnerState::InDoubt if !is_in_doubt => {
+                self.withdraw();
+                // An operator may have taken the bucket over meanwhile.
+                let (again, owner, _) = self.read(db).await?;
+                if again != OwnerState::InDoubt || owner != stored {
+                    return Ok(again);
+                }
+                self.set_in_doubt().await?;
+            }
             OwnerState::InDoubt | OwnerState::Unclaimed | OwnerState::Other(_) => {}
         }
-        Ok((state, false))
+        Ok(state)
     }
 
     /// The state, the owner that the bucket names, and whether the bucket says that it is in doubt.
@@ -102,14 +109,6 @@ impl OwnerWatch {
         let known = stored.clone();
         let state = db.read(move |tx| owners::state(tx, known.as_ref(), is_in_doubt)).await?;
         Ok((state, stored, is_in_doubt))
-    }
-
-    /// Stores the own installation as the owner of a bucket that has none. Returns whether it is certain that no other server
-    /// did at the same time.
-    async fn claim(&self, db: &Db, now: Timestamp) -> Result<bool> {
-        let made = db.write(move |tx| owners::renewed(tx, now, None, true)).await?;
-        let (owner, store) = (made.expect("no stored one is recent"), self.store.clone());
-        run_blocking(move || store.claim_owner(&owner)).await
     }
 
     /// Stores the own installation as the owner with a new mark, unless the stored one is recent.
@@ -133,18 +132,24 @@ impl OwnerWatch {
         }
     }
 
-    async fn set_in_doubt(&self) -> Result<()> {
+    /// Withdraws the right. The proof begins anew.
+    fn withdraw(&self) {
+        self.found().owns_since = None;
         self.right.set(false);
+    }
+
+    async fn set_in_doubt(&self) -> Result<()> {
+        self.withdraw();
         let store = self.store.clone();
         run_blocking(move || store.set_owner_in_doubt(true)).await
     }
 }
 
 fn report(state: &OwnerState) {
-    let remedy = "stop the other server or give it another bucket or prefix, and run `lyceum admin take-over` here; or \
-        give this server another bucket or prefix";
-    let remedy_of_doubt = "stop the other server or give it another bucket or prefix, and run `lyceum admin take-over \
-        --others-stopped` on the one that stays";
+    let remedy = "stop the other server or give it another bucket or prefix, and another `replica.folder`, and run \
+        `lyceum admin take-over` here; or give these to this server";
+    let remedy_of_doubt = "stop the other server or give it another bucket or prefix, and another `replica.folder`, and \
+        run `lyceum admin take-over --others-stopped` on the one that stays";
     match state {
         OwnerState::Own | OwnerState::Free => {}
         OwnerState::Unclaimed => tracing::warn!(

@@ -77,8 +77,7 @@ impl Replication {
             replicator.add(file, replicas::SERVER_DATABASE, None);
         }
         let (installation, has_followed, has_sought) = Default::default();
-        let owner = owners::store(config)?
-            .map(|store| OwnerWatch::new(config.s3.clone(), store, right.clone()));
+        let owner = owners::store(config)?.map(|store| OwnerWatch::new(store, right.clone()));
         let replication = Self {
             replicator,
             projects,
@@ -143,7 +142,7 @@ impl Replication {
     /// Checks whether this installation owns the S3 bucket.
     pub(crate) async fn check_owner(&self, db: &Db, clock: &dyn Clock) {
         if let Some(owner) = &self.owner {
-            owner.check(db, clock.now(), Instant::now()).await;
+            owner.check(db, clock.now(), Instant::now).await;
         }
     }
 

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use hyper::StatusCode;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -39,22 +38,7 @@ pub struct Faults {
     refused: Arc<Mutex<Option<String>>>,
     /// Objects whose key has this text wait before they are stored.
     held: Arc<Mutex<Option<String>>>,
-    conditions: Arc<Mutex<Conditions>>,
-    /// Held during a write with a condition: the service checks it before it stores the object.
-    conditional: Arc<tokio::sync::Mutex<()>>,
     reads: Arc<AtomicU64>,
-}
-
-/// What the server does with writes that have the condition that there is no such object.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Conditions {
-    /// It stores the object if there is none.
-    #[default]
-    Kept,
-    /// It always stores the object.
-    Ignored,
-    /// It answers that it does not know the condition.
-    Refused,
 }
 
 impl Bucket {
@@ -80,11 +64,6 @@ impl Bucket {
         self.faults.set_down(is_down);
     }
 
-    /// Makes the server treat conditions of writes in this way.
-    pub fn set_conditions(&self, conditions: Conditions) {
-        *self.faults.conditions.lock().unwrap_or_else(PoisonError::into_inner) = conditions;
-    }
-
     /// The number of requests that read or listed objects so far.
     pub fn reads(&self) -> u64 {
         self.faults.reads.load(SeqCst)
@@ -107,21 +86,6 @@ impl Faults {
         self.is_down.store(is_down, SeqCst);
     }
 
-    /// The status with which the server refuses a request. `new_object` is the file of an object that is stored if there is
-    /// none.
-    fn refusal(&self, written: Option<&str>, new_object: Option<&Path>) -> Option<StatusCode> {
-        if is_write_to(&self.refused, written) || self.is_down.load(SeqCst) {
-            return Some(StatusCode::SERVICE_UNAVAILABLE);
-        }
-        let conditions = *self.conditions.lock().unwrap_or_else(PoisonError::into_inner);
-        match (new_object, conditions) {
-            (Some(_), Conditions::Refused) => return Some(StatusCode::NOT_IMPLEMENTED),
-            (Some(file), Conditions::Ignored) => drop(fs::remove_file(file)),
-            _ => {}
-        }
-        None
-    }
-
     /// Makes the server wait before it handles a request.
     pub fn set_delay(&self, delay: Duration) {
         let delay_ms = u64::try_from(delay.as_millis()).expect("a delay is short");
@@ -141,19 +105,16 @@ pub fn serve(folder: &Path, listen: &str) -> (String, Faults) {
     let listener = runtime.block_on(TcpListener::bind(listen)).expect("a free port");
     let endpoint = format!("http://{}", listener.local_addr().expect("it is bound"));
     let faults = Faults::default();
-    let (own, root) = (faults.clone(), folder.to_owned());
+    let own = faults.clone();
     thread::spawn(move || {
         runtime.block_on(async {
             loop {
                 let (stream, _) = listener.accept().await.expect("a connection");
-                let (service, faults, root) = (service.clone(), own.clone(), root.clone());
+                let (service, faults) = (service.clone(), own.clone());
                 let service = service_fn(move |request: hyper::Request<Incoming>| {
                     let (service, faults) = (service.clone(), faults.clone());
                     let is_read = matches!(request.method().as_str(), "GET" | "HEAD");
                     let written = (!is_read).then(|| request.uri().path().to_owned());
-                    let is_new = !is_read && request.headers().contains_key("if-none-match");
-                    let path = request.uri().path().trim_start_matches('/');
-                    let new_object = is_new.then(|| root.join(path));
                     faults.reads.fetch_add(u64::from(is_read), SeqCst);
                     async move {
                         while is_write_to(&faults.held, written.as_deref()) {
@@ -161,14 +122,10 @@ pub fn serve(folder: &Path, listen: &str) -> (String, Faults) {
                         }
                         let delay_ms = faults.delay_ms.load(SeqCst);
                         tokio::time::sleep(Duration::from_millis(delay_ms)).await;
-                        let _held = match &new_object {
-                            Some(_) => Some(faults.conditional.lock().await),
-                            None => None,
-                        };
-                        let refusal = faults.refusal(written.as_deref(), new_object.as_deref());
-                        if let Some(status) = refusal {
+                        let is_refused = is_write_to(&faults.refused, written.as_deref());
+                        if is_refused || faults.is_down.load(SeqCst) {
                             let mut refused = hyper::Response::new(s3s::Body::empty());
-                            *refused.status_mut() = status;
+                            *refused.status_mut() = hyper::StatusCode::SERVICE_UNAVAILABLE;
                             return Ok(refused);
                         }
                         let answer = Service::call(&service, request).await;
@@ -191,7 +148,7 @@ fn answered_long_key(
     written: Option<&str>,
 ) -> hyper::Response<s3s::Body> {
     let is_long = written.is_some_and(|path| path.len() > SERVER_KEY_MAX_BYTES);
-    if !is_long || answer.status() != StatusCode::INTERNAL_SERVER_ERROR {
+    if !is_long || answer.status() != hyper::StatusCode::INTERNAL_SERVER_ERROR {
         return answer;
     }
     let stored = hyper::Response::builder().header("etag", "\"stored\"").body(s3s::Body::empty());

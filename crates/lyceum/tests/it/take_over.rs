@@ -8,8 +8,11 @@ use lyceum_hosting::replicas::{self, ReplicaStore};
 use lyceum_store::{Db, StoreLocation};
 use lyceum_testkit::s3::Bucket;
 
-use crate::admin::places;
+use crate::admin::migrated_places;
 use crate::transcript::Place;
+
+/// Seconds ago of an instant that is years ahead.
+const YEARS_AHEAD: i64 = -100_000_000;
 
 /// A database whose settings name a bucket.
 struct Installed {
@@ -87,10 +90,10 @@ fn owned_by_another(installed: &Installed, at: Timestamp) -> BucketOwner {
 }
 
 #[test]
-fn a_bucket_is_not_taken_from_servers_that_used_it_within_ten_minutes() {
-    for place in places() {
+fn a_bucket_is_not_taken_from_servers_that_used_it_within_15_minutes() {
+    for place in migrated_places() {
         let installed = installed(place);
-        for at in [ago(570), ago(0), ago(-60)] {
+        for at in [ago(870), ago(0), ago(-60), ago(-23 * 60 * 60)] {
             owned_by_another(&installed, at);
             installed.is_refused("admin take-over", "so they may run");
             installed.is_refused("admin take-over --others-stopped", "so they may run");
@@ -98,13 +101,19 @@ fn a_bucket_is_not_taken_from_servers_that_used_it_within_ten_minutes() {
         // Its replicas have a mark, too.
         let owner = owned_by_another(&installed, ago(3600));
         installed.mark_replicas(&owner.installation, ago(60));
-        installed.is_refused("admin take-over", "so they may run");
-        installed.mark_replicas(&owner.installation, ago(610));
+        installed.is_refused("admin take-over", "stored replicas at");
+        installed.mark_replicas(&owner.installation, ago(910));
         let (code, _, told) = installed.place.run("admin take-over");
         assert!(code == 0 && told.contains("owns the S3 bucket 'files'"), "{told}");
         installed.owns();
-        // A clock that was years ahead does not keep the bucket for years.
-        owned_by_another(&installed, ago(-100_000_000));
+        // A clock that was years ahead hides no other sign of life, and does not keep the bucket for years.
+        let owner = owned_by_another(&installed, ago(30));
+        installed.mark_replicas(&owner.installation, ago(YEARS_AHEAD));
+        installed.is_refused("admin take-over", "used the S3 bucket at");
+        let owner = owned_by_another(&installed, ago(YEARS_AHEAD));
+        installed.mark_replicas(&owner.installation, ago(30));
+        installed.is_refused("admin take-over", "stored replicas at");
+        installed.mark_replicas(&owner.installation, ago(YEARS_AHEAD));
         installed.place.ok("admin take-over");
         installed.owns();
     }
@@ -112,7 +121,7 @@ fn a_bucket_is_not_taken_from_servers_that_used_it_within_ten_minutes() {
 
 #[test]
 fn a_bucket_whose_owner_is_in_doubt_is_taken_once_somebody_says_that_the_others_stopped() {
-    for place in places() {
+    for place in migrated_places() {
         let installed = installed(place);
         // A copy of the database replaced the mark of the original, which began a new installation then.
         let split = installed.db().write_blocking(|tx| {
@@ -128,7 +137,7 @@ fn a_bucket_whose_owner_is_in_doubt_is_taken_once_somebody_says_that_the_others_
         // The servers of the copy replace only the mark of their replicas.
         installed.mark_replicas(&owner.installation, ago(60));
         installed.is_refused("admin take-over --others-stopped", "so they may run");
-        installed.mark_replicas(&owner.installation, ago(610));
+        installed.mark_replicas(&owner.installation, ago(910));
         installed.is_refused("admin take-over", "add `--others-stopped`");
         installed.place.ok("admin take-over --others-stopped");
         installed.owns();

@@ -51,12 +51,13 @@ fn owner(server: &TestServer) -> OwnerState {
 }
 
 #[test]
-fn the_first_server_of_a_bucket_deletes_objects_of_deleted_projects() {
+fn the_first_server_of_a_bucket_owns_it_and_deletes_nothing_before_the_proof() {
     let bucket = Bucket::start();
     let (_folder, server) = original(&bucket);
     assert_eq!((objects(&bucket), owner(&server)), (1, OwnerState::Own));
     server.client().delete("/api/projects/rivers").expect(204);
-    assert_eq!(objects(&bucket), 0);
+    assert_eq!(objects(&bucket), 1);
+    assert!(!hosting(&server).join("projects/rivers").exists());
 }
 
 #[test]

@@ -12,14 +12,18 @@ use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
 use crate::settings::{self, DataArgs, Missing};
 
-/// Seconds after its last sign of life for which an installation counts as running. A sign that is as far in the future is
-/// of a wrong clock.
-const RUNNING_S: u64 = 600;
+/// Seconds after its last sign of life for which an installation counts as running. Longer than servers that run give no
+/// sign: 600 s if one stopped while it replaced the mark (`INSTALLATION_MARK_STORED_MAX_S`), 20 s until the next look
+/// (`INSTALLATION_CHECK_EVERY_S`), and a minute for clocks that differ (`CLOCK_DIFFERENCE_MAX_S`).
+const RUNNING_S: i64 = 900;
+/// Seconds in the future up to which a sign of life counts. One that is further ahead is of a wrong clock and is ignored,
+/// because nobody could take over the bucket until then.
+const AHEAD_MAX_S: i64 = 24 * 60 * 60;
 
-const DOUBT_HINT: &str = "if this database stays, stop the servers of all others or give them another bucket or prefix, and \
-    add `--others-stopped`; else give this server another bucket or prefix";
-const RUNNING_HINT: &str =
-    "stop them and run this again after ten minutes; or give this server another bucket or prefix";
+const DOUBT_HINT: &str = "if you keep this database, stop the servers of all others or give them another bucket or prefix, \
+    and another `replica.folder`, and add `--others-stopped`; else give these to this server";
+const RUNNING_HINT: &str = "stop them and run this again after 15 minutes; or give this server another bucket or prefix, \
+    and another `replica.folder`";
 
 /// Run it after a restore or a move, once the servers of the original will never run again. The server then deletes what
 /// nobody needs from the S3 bucket, and the replicas of the original `replica.keep_days` days after their last use.
@@ -79,12 +83,18 @@ impl TakeOver {
         if !matches!(state, OwnerState::Other(_)) {
             return Ok(());
         }
-        let at = owners::last_seen(config, &owner)?;
-        if now.milliseconds().abs_diff(at.milliseconds()) >= RUNNING_S * 1000 {
+        let signs = owners::last_seen(config, &owner)?;
+        let (from, to) = (now.plus_seconds(-RUNNING_S), now.plus_seconds(AHEAD_MAX_S));
+        let is_fresh = |at: &Timestamp| from < *at && *at <= to;
+        let (done, at) = if is_fresh(&signs.in_bucket) {
+            ("used the S3 bucket", signs.in_bucket)
+        } else if let Some(at) = signs.with_replicas.filter(is_fresh) {
+            ("stored replicas", at)
+        } else {
             return Ok(());
-        }
+        };
         let message = format!(
-            "the servers of the installation '{}' used the S3 bucket at {at}, so they may run",
+            "the servers of the installation '{}' {done} at {at}, so they may run",
             owner.installation
         );
         Err(Failure::new(Code::Conflict, message).hint(RUNNING_HINT))

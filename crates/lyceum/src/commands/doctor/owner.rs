@@ -13,9 +13,9 @@ const CHECK: &str = "installation";
 const REMEDY: &str =
     "run `lyceum admin take-over` if the servers of the original will never run again";
 const OWNER_REMEDY: &str = "run `lyceum admin take-over` if the servers of the original will never run again; else give \
-    this server another bucket or prefix";
-const DOUBT_REMEDY: &str = "stop the other server or give it another bucket or prefix, then run `lyceum admin take-over \
-    --others-stopped` on the one that stays";
+    this server another bucket or prefix, and another `replica.folder`";
+const DOUBT_REMEDY: &str = "stop the other server or give it another bucket or prefix, and another `replica.folder`, then \
+    run `lyceum admin take-over --others-stopped` on the one that stays";
 
 /// What the database and the bucket say: the owner, if there is a bucket, and the number of former installations whose
 /// replicas stay.
