@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
     type Value = SentEnvelope<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an envelope")
+        f.write_str("object")
     }
 
     fn visit_map<A: MapAccess<'de>>(
@@ -107,7 +107,8 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
                 }
             };
             if is_repeated {
-                return Err(A::Error::custom(format!("'{name}' appears twice")));
+                // `parse` replaces this error by one that names the key.
+                return Err(A::Error::custom("repeated"));
             }
         }
         Ok(sent)
@@ -136,7 +137,7 @@ impl<'de> Visitor<'de> for ItemsVisitor {
     type Value = SentItems<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
+        f.write_str("value")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(

@@ -185,7 +185,7 @@ fn errors_name_their_place_and_fix() {
             "<qti-outcome-declaration identifier='S' cardinality='single'/>",
             ":",
             "'S' has no base-type",
-            "only a record lacks",
+            "only a record has none",
         ),
         (
             "<qti-outcome-declaration identifier='S' cardinality='single' base-type='float'>\n\
