@@ -41,12 +41,12 @@ pub struct KnownNames(RwLock<[NumbersByNames; 2]>);
 
 /// Names that a transaction looked up, with their numbers.
 #[derive(Debug, Default)]
-pub struct LookedUpNames([NumbersByNames; 2]);
+pub struct LookedUpNames([Vec<(Box<str>, i64)>; 2]);
 
 impl KnownNames {
     /// Caches what a committed transaction looked up.
     pub fn learn(&self, learned: LookedUpNames) {
-        if learned.0.iter().all(HashMap::is_empty) {
+        if learned.0.iter().all(Vec::is_empty) {
             return;
         }
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -86,17 +86,21 @@ pub(super) fn numbers(
     // So that two transactions that store names never wait for each other in a circle.
     unknown.sort_unstable();
     unknown.dedup();
-    let mut found = look_up(tx, named, &unknown)?;
-    unknown.retain(|pair| !found.contains_key(both(*pair, &mut text)));
-    if !unknown.is_empty() {
-        store(tx, named, &unknown)?;
-        found.extend(look_up(tx, named, &unknown)?);
+    let mut found = vec![None; unknown.len()];
+    look_up(tx, named, &unknown, &mut found)?;
+    if found.contains(&None) {
+        let new = unknown.iter().zip(&found).filter(|(_, number)| number.is_none());
+        store(tx, named, &new.map(|(pair, _)| *pair).collect::<Vec<_>>())?;
+        look_up(tx, named, &unknown, &mut found)?;
     }
-    let mut number_of = |pair| found.get(both(pair, &mut text)).copied();
-    let all = pairs.iter().zip(numbers).map(|(pair, number)| number.or_else(|| number_of(*pair)));
-    let all: Option<Vec<i64>> = all.collect();
-    learned.0[named as usize].extend(found);
-    all.ok_or_else(|| Problem::internal("a name is missing right after it was stored"))
+    let missing = || Problem::internal("a name is missing right after it was stored");
+    for (pair, number) in unknown.iter().zip(&found) {
+        learned.0[named as usize]
+            .push((both(*pair, &mut text).into(), number.ok_or_else(missing)?));
+    }
+    let number_of = |pair| found[unknown.binary_search(pair).ok()?];
+    let all = pairs.iter().zip(numbers);
+    all.map(|(pair, number)| number.or_else(|| number_of(pair)).ok_or_else(missing)).collect()
 }
 
 /// Stores new names.
@@ -112,24 +116,27 @@ fn store(tx: &mut Tx<'_>, named: Named, pairs: &[NamePair<'_>]) -> Result<()> {
     tx.send_rows(table, columns, &values, "ON CONFLICT DO NOTHING")
 }
 
-/// Looks up sorted names.
-fn look_up(tx: &mut Tx<'_>, named: Named, pairs: &[NamePair<'_>]) -> Result<NumbersByNames> {
-    let (mut found, mut text) = (NumbersByNames::new(), String::new());
-    if pairs.is_empty() {
-        return Ok(found);
+/// Looks up those of the sorted names that have no number yet.
+fn look_up(
+    tx: &mut Tx<'_>,
+    named: Named,
+    pairs: &[NamePair<'_>],
+    numbers: &mut [Option<i64>],
+) -> Result<()> {
+    let wanted = pairs.iter().zip(&*numbers).filter(|(_, number)| number.is_none());
+    let firsts: Vec<&str> = wanted.map(|((first, _), _)| *first).collect();
+    if firsts.is_empty() {
+        return Ok(());
     }
     let (table, columns) = named.table();
     let is_one = is_one_of(tx.dialect(), columns[0], "$1");
     let sql = format!("SELECT id, {} FROM {table} WHERE {is_one}", columns[..2].join(", "));
-    let firsts: Vec<&str> = pairs.iter().map(|(first, _)| *first).collect();
     tx.query(&sql, &[(&json_list(&firsts)?).into()], |row| {
-        let pair = (row.text(1)?, row.text(2)?);
-        if pairs.binary_search(&pair).is_ok() {
-            found.insert(both(pair, &mut text).into(), row.int(0)?);
+        if let Ok(at) = pairs.binary_search(&(row.text(1)?, row.text(2)?)) {
+            numbers[at] = Some(row.int(0)?);
         }
         Ok(true)
-    })?;
-    Ok(found)
+    })
 }
 
 /// An actor of the log.

@@ -133,6 +133,6 @@ fn refused_envelopes_are_listed_shown_and_replayed() {
     assert_ne!(place.json("events rejected 1 --json")["replayed"], Value::Null);
     for line in ["events rejected 7", "events replay 7"] {
         let (code, stderr) = place.fails(line);
-        assert!(code == 4 && stderr.contains("there is no rejected envelope 7"), "{code} {stderr}");
+        assert!(code == 4 && stderr.contains("no rejected envelope 7"), "{code} {stderr}");
     }
 }

@@ -178,7 +178,7 @@ fn an_export_is_a_package_that_imports_to_the_same() {
     for (from, to) in migrated_places().into_iter().zip(migrated_places()) {
         if from.variable(DATABASE).is_none() {
             let (code, printed) = from.fails("export out.zip");
-            assert_eq!(code, 4, "there is no database yet: {printed}");
+            assert_eq!(code, 4, "no database exists yet: {printed}");
         }
         sound(&from);
         from.ok("import in");

@@ -26,7 +26,7 @@ fn invalid_command_lines_are_usage_errors() {
         assert_eq!(place.fails(line).0, 2, "{line}");
     }
     let (_, stderr) = place.fails("client create x --scope lyceum/roster.reed");
-    assert!(stderr.contains("there is no scope 'lyceum/roster.reed'"), "{stderr}");
+    assert!(stderr.contains("no scope 'lyceum/roster.reed'"), "{stderr}");
     let (_, stderr) = place.fails("client create x --dialect latin");
     assert!(stderr.contains("the dialect must be 'platform' or 'standard'"), "{stderr}");
     assert!(place.path().read_dir().unwrap().next().is_none(), "nothing was made");
