@@ -23,7 +23,7 @@ const { version } = JSON.parse(readFileSync(web("sdk/package.json"), "utf8"));
 const staged = mkdtempSync(join(tmpdir(), "lyceum-cli-"));
 try {
   mkdirSync(join(staged, "bin"));
-  // Of a quick tarball, npm only chooses the files.
+  // In a quick tarball, npm only decides which files belong to the package. The program is copied in afterwards.
   if (isQuick) writeFileSync(join(staged, "bin/lyceum"), "");
   else install(staged);
   const files = ["README.md", "index.js", "index.d.ts", "config.schema.json"];

@@ -24,7 +24,7 @@ pub(crate) struct Options {
     /// The program to pack; without it the release build is made, for npm the build of the profile `small`.
     program: Option<PathBuf>,
     folder: PathBuf,
-    /// Whether packages are compressed little or not at all, which takes most of the time. Tests use it.
+    /// Compresses packages little or not at all, because compression takes most of the time. For tests.
     is_quick: bool,
 }
 

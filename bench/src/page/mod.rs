@@ -134,7 +134,11 @@ fn head(areas: &[Area]) -> String {
     let mut text = format!(
         "# Benchmarks\n\n`cargo xtask bench all` measured these figures and wrote this page. {met} of {all} goals are reached.\n\n\
          Ratios come first: two sides are measured in turn in one run, on the same cores, so a ratio says more than an absolute\n\
-         figure, which depends on the machine. Figures are medians, with the least and the greatest in brackets.\n\n"
+         figure, which depends on the machine. In the table of goals, a figure is the\n\
+         median of all rounds, with the least and the greatest in brackets. Some details below are of the last round, so they\n\
+         need not give the same ratio.\n\n\
+         \"Ours\" is Lyceum. The \"anchor\" is a bare server of axum and SQLite that checks nothing. \"Raw\" is SQL in the\n\
+         process, without a server.\n\n"
     );
     let first = reports().next().expect("a page has an area");
     // Before the other subjects it is the load of the subject before.

@@ -169,6 +169,10 @@ impl<'de> Visitor<'de> for ItemsVisitor {
         Ok(SentItems::default())
     }
 
+    fn visit_unit<E>(self) -> std::result::Result<Self::Value, E> {
+        Ok(SentItems::default())
+    }
+
     fn visit_i64<E>(self, _: i64) -> std::result::Result<Self::Value, E> {
         Ok(SentItems::default())
     }

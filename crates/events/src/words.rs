@@ -1,6 +1,6 @@
-//! Closed lists of words of Caliper 1.2.
+//! The macro for lists of words, and the closed lists of Caliper 1.2.
 
-/// A list of words. A dot in a word stands for `#`.
+/// A list of words without quotes. `A.B` is the text `A#B`, as in the roles of LIS.
 macro_rules! words {
     ($($word:ident $(. $part:ident)? $(- $last:ident)?)+) => {
         &[$(concat!(stringify!($word) $(, "#", stringify!($part))? $(, "-", stringify!($last))?)),+]

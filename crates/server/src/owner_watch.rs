@@ -147,7 +147,7 @@ impl OwnerWatch {
 
 fn report(state: &OwnerState) {
     let remedy = "stop the other server or give it another bucket or prefix, and another `replica.folder`, and run \
-        `lyceum admin take-over` here; or give these to this server";
+        `lyceum admin take-over` here; or change the bucket or prefix and `replica.folder` of this server";
     let remedy_of_doubt = "stop the other server or give it another bucket or prefix, and another `replica.folder`, and \
         run `lyceum admin take-over --others-stopped` on the one that stays";
     match state {

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_before_the_file_was_created_is_not_accepted() {
+    fn a_sync_that_does_not_cover_the_request_is_not_accepted() {
         let begins = "8 fdatasync(5</data/lyceum.db-wal> <unfinished ...>";
         let ends = "8 <... fdatasync resumed>) = 0";
         assert_eq!(trace(&[ARRIVES, ANSWERED]), (1, 1), "none");

@@ -3,7 +3,7 @@
 use lyceum_core::time::Timestamp;
 use lyceum_store::Db;
 
-/// Makes all jobs that wait due so many seconds earlier.
+/// Moves the due time of all waiting jobs back by some seconds, as if that time had passed.
 pub fn pass_seconds(db: &Db, seconds: i64) {
     let passed = db.write_blocking(|tx| {
         let sql = "SELECT id, due FROM jobs WHERE state = 'waiting'";

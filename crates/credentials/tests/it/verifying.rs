@@ -303,7 +303,7 @@ fn a_record_is_valid_only_if_each_of_its_credentials_is() {
 }
 
 #[test]
-fn a_recipient_can_be_identified_by_a_hash() {
+fn a_recipient_matches_only_the_identity_of_its_hash_or_address() {
     let credential = badge();
     for (identity, outcome) in [
         ("did:example:ada", CheckOutcome::Passed),

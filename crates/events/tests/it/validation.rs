@@ -328,7 +328,9 @@ fn numbers_that_are_too_large_and_deep_lists_are_errors() {
 
 #[test]
 fn data_that_is_not_a_list_is_reported_with_the_other_errors() {
-    for value in [json!({ "a": [1] }), json!("event"), json!(1.5), json!(-1), json!(true)] {
+    for value in
+        [json!(null), json!({ "a": [1] }), json!("event"), json!(1.5), json!(-1), json!(true)]
+    {
         let mut envelope = good();
         envelope["data"] = value.clone();
         envelope["sendTime"] = json!("yesterday");

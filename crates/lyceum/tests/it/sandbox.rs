@@ -176,7 +176,7 @@ fn the_level_and_learning_count_the_same_xp() {
 }
 
 #[test]
-fn without_a_token_only_the_standards_routes_are_served() {
+fn without_a_token_the_api_is_refused_and_standards_and_edubridge_are_served() {
     let sandbox = Running::start(&Place::new(), "--memory");
     let refused = sandbox.anonymous().get("/api/users/me").expect(401);
     assert_eq!(refused.json::<Value>()["error"]["code"], "UNAUTHORIZED");

@@ -280,7 +280,9 @@ fn explanation(denied: &AccessDenial) -> String {
                 .to_owned()
         }
         AccessDenial::Project(slug) => {
-            format!("the project '{slug}' is not yours; `lyceum admin member add` adds a person")
+            format!(
+                "the project '{slug}' is not yours; an administrator can add you with `lyceum admin member add`"
+            )
         }
         AccessDenial::Game(slug) => format!(
             "you don't have access to the game '{slug}': the token is for another one, or you are \

@@ -95,8 +95,8 @@ fn on_conflict_add(table: &str, key: &[&str]) -> String {
     format!("ON CONFLICT ({}) DO UPDATE SET {}", key.join(", "), sums.join(", "))
 }
 
-/// Moves a limited number of young facts into a run, in a transaction that holds the list of facts: of the rows those of
-/// the first actors, completely. Returns how many, and whether some may be left.
+/// Moves a limited number of young facts into a run, in a transaction that has locked the list of facts: of the rows
+/// those of the first actors, completely. Returns how many, and whether some may be left.
 pub(super) fn gather(tx: &mut Tx<'_>) -> Result<(usize, bool)> {
     let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
     let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?;

@@ -71,7 +71,7 @@ pub fn sum_runs(tx: &mut Tx<'_>, end: i64) -> Result<Option<bool>> {
     Ok(Some(!runs.is_empty()))
 }
 
-/// Adds facts to the sums, and their places to the runs of places, in a transaction that holds the list of facts.
+/// Adds facts to the sums, and their places to the runs of places, in a transaction that has locked the list of facts.
 fn add(tx: &mut Tx<'_>, facts: Vec<Fact>) -> Result<()> {
     let mut summed: BTreeMap<[i64; KEY], MeasureSums> = BTreeMap::new();
     let mut places = BTreeSet::new();
@@ -161,7 +161,8 @@ pub(super) fn each_part(
     })
 }
 
-/// Removes the sums and places of the actors after `after` up to `last`, in a transaction that holds the list of facts.
+/// Removes the sums and places of the actors after `after` up to `last`, in a transaction that has locked the list of
+/// facts.
 pub(super) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
     let all = format!("{DAYS} SELECT day FROM days WHERE day IS NOT NULL");
     let sql = format!(

@@ -52,7 +52,7 @@ pub(super) fn each(
     })
 }
 
-/// Removes the facts of a range of actors for which `goes` is true, in a transaction that holds the list of runs.
+/// Removes the facts of a range of actors for which `goes` is true, in a transaction that has locked the list of runs.
 /// Returns their number.
 pub(super) fn remove(
     tx: &mut Tx<'_>,
@@ -79,8 +79,8 @@ pub(super) fn remove(
     Ok(removed)
 }
 
-/// Removes and returns all facts of the oldest rows, at most `limit` rows, in a transaction that holds the list of runs. Also returns
-/// whether there were as many rows.
+/// Removes and returns all facts of the oldest rows, at most `limit` rows, in a transaction that has locked the list of
+/// runs. Also returns whether there were as many rows.
 pub(super) fn remove_first(tx: &mut Tx<'_>, limit: i64) -> Result<(Vec<Fact>, bool)> {
     let sql = "DELETE FROM event_young_facts WHERE id IN \
                (SELECT id FROM event_young_facts ORDER BY id LIMIT $1) RETURNING facts";

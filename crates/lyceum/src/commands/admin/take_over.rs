@@ -12,16 +12,18 @@ use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted};
 use crate::settings::{self, DataArgs, Missing};
 
-/// Seconds after its last sign of life for which an installation counts as running. Longer than servers that run give no
-/// sign: 600 s if one stopped while it replaced the mark (`INSTALLATION_MARK_STORED_MAX_S`), 20 s until the next look
-/// (`INSTALLATION_CHECK_EVERY_S`), and a minute for clocks that differ (`CLOCK_DIFFERENCE_MAX_S`).
+/// Seconds after its last sign of life for which an installation counts as running. Longer than
+/// the longest silence of running servers: 600 s if one stopped while it replaced the mark
+/// (`INSTALLATION_MARK_STORED_MAX_S`), 20 s until the next look (`INSTALLATION_CHECK_EVERY_S`), and a minute for clocks
+/// that differ (`CLOCK_DIFFERENCE_MAX_S`).
 const RUNNING_S: i64 = 900;
 /// Seconds in the future up to which a sign of life counts. One that is further ahead is of a wrong clock and is ignored,
 /// because nobody could take over the bucket until then.
 const AHEAD_MAX_S: i64 = 24 * 60 * 60;
 
-const DOUBT_HINT: &str = "if you keep this database, stop the servers of all others or give them another bucket or prefix, \
-    and another `replica.folder`, and add `--others-stopped`; else give these to this server";
+const DOUBT_HINT: &str = "to keep this database, stop the servers of the other ones, or give them another bucket or prefix and another \
+    `replica.folder`, then add `--others-stopped`; to keep another one, change the bucket or prefix and `replica.folder` of \
+    this server";
 const RUNNING_HINT: &str = "stop them and run this again after 15 minutes; or give this server another bucket or prefix, \
     and another `replica.folder`";
 
