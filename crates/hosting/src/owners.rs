@@ -56,7 +56,8 @@ pub struct LifeSigns {
     pub with_replicas: Option<Timestamp>,
 }
 
-/// When servers of the owner last gave signs of life. One of a wrong clock says nothing about the other one.
+/// When servers of the owner last gave signs of life. The two times are separate, because a wrong clock may have
+/// set one of them.
 /// Errors: `Unavailable`.
 pub fn last_seen(config: &Config, owner: &BucketOwner) -> Result<LifeSigns> {
     let with_replicas = match replicas::store(config)? {

@@ -311,6 +311,9 @@ pub const INSTALLATION_CHECK_MAX_COUNT: u32 = 5;
 /// Seconds for which a server must find that its installation owns the S3 bucket before it deletes objects there: long enough
 /// that a server with a copy of its database notices it.
 pub const BUCKET_OWNER_PROOF_S: u64 = 300;
+/// Seconds after a look that proved it for which a server may delete objects of the S3 bucket. Much shorter than the proof: a
+/// server that could not look for so long deletes nothing before another one may.
+pub const BUCKET_RIGHT_S: u64 = 60;
 /// Projects that a server takes from other servers at once at most.
 pub const TAKEOVERS_MAX_COUNT: usize = 4;
 /// Milliseconds that an attempt to take a project waits at most for the database and for other work on the project.

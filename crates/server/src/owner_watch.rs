@@ -43,7 +43,7 @@ impl OwnerWatch {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the last check found that the installation does not own the bucket.
+    /// Whether the last check that succeeded found that the installation does not own the bucket.
     pub(crate) fn lacks_bucket(&self) -> bool {
         let state = &self.found().state;
         state.as_ref().is_some_and(|state| !matches!(state, OwnerState::Own | OwnerState::Free))
@@ -67,7 +67,10 @@ impl OwnerWatch {
             _ => found.owns_since = None,
         }
         let proof = Duration::from_secs(limits::BUCKET_OWNER_PROOF_S);
-        self.right.set(found.owns_since.is_some_and(|since| at - since >= proof));
+        match found.owns_since.is_some_and(|since| at - since >= proof) {
+            true => self.right.give(Duration::from_secs(limits::BUCKET_RIGHT_S)),
+            false => self.right.withdraw(),
+        }
         if let Ok(state) = checked
             && found.state.as_ref() != Some(&state)
         {
@@ -135,7 +138,7 @@ impl OwnerWatch {
     /// Withdraws the right. The proof begins anew.
     fn withdraw(&self) {
         self.found().owns_since = None;
-        self.right.set(false);
+        self.right.withdraw();
     }
 
     async fn set_in_doubt(&self) -> Result<()> {
@@ -147,7 +150,7 @@ impl OwnerWatch {
 
 fn report(state: &OwnerState) {
     let remedy = "stop the other server or give it another bucket or prefix, and another `replica.folder`, and run \
-        `lyceum admin take-over` here; or change the bucket or prefix and `replica.folder` of this server";
+        `lyceum admin take-over` here; or give this server another bucket or prefix, and another `replica.folder`";
     let remedy_of_doubt = "stop the other server or give it another bucket or prefix, and another `replica.folder`, and \
         run `lyceum admin take-over --others-stopped` on the one that stays";
     match state {

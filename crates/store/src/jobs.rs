@@ -12,13 +12,13 @@ use lyceum_core::{Problem, Result};
 use crate::limits::JOB_MAX_ATTEMPTS;
 use crate::{Tx, columns, dialect, parsed};
 
-/// The present time, plus the seconds of a placeholder.
-fn in_seconds(tx: &Tx<'_>, plus_s: &str) -> String {
+/// The SQL of the present time, plus the seconds of a placeholder.
+fn in_seconds_sql(tx: &Tx<'_>, plus_s: &str) -> String {
     dialect::now_text(tx.dialect(), plus_s)
 }
 
-fn now(tx: &Tx<'_>) -> String {
-    in_seconds(tx, "0")
+fn now_sql(tx: &Tx<'_>) -> String {
+    in_seconds_sql(tx, "0")
 }
 
 /// A claimed job.
@@ -39,7 +39,7 @@ pub fn add(tx: &mut Tx<'_>, kind: &str, payload: &str) -> Result<i64> {
     let sql = format!(
         "INSERT INTO jobs (kind, payload, state, attempts, due) \
          VALUES ($1, $2, 'waiting', 0, {}) RETURNING id",
-        now(tx)
+        now_sql(tx)
     );
     tx.query_one(&sql, &[kind.into(), payload.into()], |row| row.int(0))?
         .ok_or_else(|| Problem::internal("a job was not added"))
@@ -47,7 +47,7 @@ pub fn add(tx: &mut Tx<'_>, kind: &str, payload: &str) -> Result<i64> {
 
 /// Whether a job of the kind is due. Claims nothing.
 pub fn is_due(tx: &mut Tx<'_>, kind: &str) -> Result<bool> {
-    let now = now(tx);
+    let now = now_sql(tx);
     let sql = format!(
         "SELECT 1 FROM jobs WHERE state = 'waiting' AND due <= {now} AND kind = $1 LIMIT 1"
     );
@@ -62,7 +62,7 @@ pub fn is_done(tx: &mut Tx<'_>, kind: &str) -> Result<bool> {
 
 /// Claims the job of the kind that has been due for longest, for `lease_s` seconds.
 pub fn claim(tx: &mut Tx<'_>, kind: &str, lease_s: i64) -> Result<Option<ClaimedJob>> {
-    let (now, until) = (now(tx), in_seconds(tx, "$1"));
+    let (now, until) = (now_sql(tx), in_seconds_sql(tx, "$1"));
     let sql = format!(
         "UPDATE jobs SET attempts = attempts + 1, due = {until} WHERE id = \
          (SELECT id FROM jobs WHERE state = 'waiting' AND due <= {now} AND kind = $2 \
@@ -79,7 +79,7 @@ pub fn claim(tx: &mut Tx<'_>, kind: &str, lease_s: i64) -> Result<Option<Claimed
 }
 
 fn end_try(tx: &mut Tx<'_>, job: &ClaimedJob, error: Option<&str>) -> Result<()> {
-    let now = now(tx);
+    let now = now_sql(tx);
     let sql =
         format!("UPDATE job_tries SET ended = {now}, error = $1 WHERE job = $2 AND attempt = $3");
     tx.execute(&sql, &[error.into(), job.id.into(), job.attempt.into()]).map(drop)
@@ -99,7 +99,7 @@ pub fn finish(tx: &mut Tx<'_>, job: &ClaimedJob) -> Result<bool> {
 
 /// Keeps a job for `lease_s` more seconds. `false`: another worker has claimed it.
 pub fn renew(tx: &mut Tx<'_>, job: &ClaimedJob, lease_s: i64) -> Result<bool> {
-    let until = in_seconds(tx, "$1");
+    let until = in_seconds_sql(tx, "$1");
     let sql = format!(
         "UPDATE jobs SET due = {until} WHERE id = $2 AND attempts = $3 AND state = 'waiting'"
     );
@@ -110,7 +110,7 @@ pub fn renew(tx: &mut Tx<'_>, job: &ClaimedJob, lease_s: i64) -> Result<bool> {
 /// most), or has failed for good after [`JOB_MAX_ATTEMPTS`]. `false`: another worker has claimed it.
 pub fn fail(tx: &mut Tx<'_>, job: &ClaimedJob, error: &str) -> Result<bool> {
     let state = if job.attempt >= JOB_MAX_ATTEMPTS { "failed" } else { "waiting" };
-    let (due, pause_s) = (in_seconds(tx, "$2"), (1_i64 << job.attempt.clamp(1, 12)).min(3600));
+    let (due, pause_s) = (in_seconds_sql(tx, "$2"), (1_i64 << job.attempt.clamp(1, 12)).min(3600));
     let sql = format!(
         "UPDATE jobs SET state = $1, due = {due}, error = $3 \
          WHERE id = $4 AND attempts = $5 AND state = 'waiting'"

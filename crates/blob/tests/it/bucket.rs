@@ -141,10 +141,10 @@ fn nothing_in_the_bucket_is_deleted_without_the_right_to_delete() {
     assert_eq!(sweep().blobs, 0);
     blobs.remove(&digest).unwrap();
     assert!(is_in(&bucket, &digest));
-    right.set(true);
+    right.give(Duration::from_mins(1));
     assert!(blobs.may_delete());
     assert_eq!(sweep().blobs, 1);
-    right.set(false);
+    right.withdraw();
     blobs.put(&digest, &b"abc"[..]).unwrap();
     blobs.remove(&digest).unwrap();
     assert_eq!(blobs.read(&digest).unwrap().unwrap(), b"abc", "it is still in the bucket");
@@ -164,7 +164,9 @@ fn a_sweep_stops_deleting_when_the_right_is_withdrawn() {
     let seen = Cell::new(0);
     let is_wanted = |_: &Digest| {
         seen.set(seen.get() + 1);
-        right.set(seen.get() < 2);
+        if seen.get() >= 2 {
+            right.withdraw();
+        }
         false
     };
     let swept = blobs.sweep(after(&folder, 4000), Duration::from_hours(1), is_wanted).unwrap();
@@ -252,4 +254,18 @@ fn files_by_name_are_written_in_parts_and_appear_only_when_they_are_finished() {
     }
     assert!(FileLocation::parse("s3:///x", s3).is_err());
     assert!(FileLocation::parse_file("s3://files", s3).is_err());
+}
+
+#[test]
+fn the_right_to_delete_ends_by_itself_and_for_all_clones() {
+    let right = DeletionRight::default();
+    let clone = right.clone();
+    assert!(!clone.is_given());
+    right.give(Duration::from_mins(1));
+    assert!(clone.is_given());
+    right.give(Duration::ZERO);
+    assert!(!clone.is_given());
+    clone.give(Duration::from_mins(1));
+    right.withdraw();
+    assert!(!clone.is_given());
 }

@@ -48,7 +48,7 @@ fn objects_of_a_deleted_project_are_deleted_once_the_server_may_delete() {
     aside.resume(false, s3, &right).unwrap();
     assert!(object.exists());
 
-    right.set(true);
+    right.give(Duration::from_mins(1));
     let aside = deletion::left_aside(&node).unwrap().pop().unwrap();
     aside.resume(false, s3, &right).unwrap();
     assert!(!object.exists() && deletion::left_aside(&node).unwrap().is_empty());
@@ -76,13 +76,13 @@ fn the_rest_of_the_objects_stays_if_the_right_is_withdrawn_during_a_deletion() {
         while bucket.reads() < before + 2 {
             thread::sleep(Duration::from_millis(10));
         }
-        right.set(false);
+        right.withdraw();
         bucket.hold_writes_to(None);
         discarding.join().unwrap().unwrap();
     });
     assert!(count() >= 2, "{} objects", count());
     let aside = deletion::left_aside(&node).unwrap().pop().unwrap();
-    right.set(true);
+    right.give(Duration::from_mins(1));
     aside.resume(false, s3, &right).unwrap();
     assert!(count() == 0 && deletion::left_aside(&node).unwrap().is_empty());
 }

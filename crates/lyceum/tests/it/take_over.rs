@@ -149,5 +149,8 @@ fn a_bucket_whose_owner_is_in_doubt_is_taken_once_somebody_says_that_the_others_
         installed.is_refused("admin take-over", "add `--others-stopped`");
         installed.place.ok("admin take-over --others-stopped");
         installed.owns();
+        // The mark of the copy would show the next start of a server that there is one.
+        let present = installed.db().write_blocking(|tx| installations::present(tx, ago(0)));
+        assert_ne!(present.unwrap().id, own.installation);
     }
 }

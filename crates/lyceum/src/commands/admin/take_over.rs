@@ -3,8 +3,9 @@
 use clap::Args;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
+use lyceum_hosting::installations::{self, MarkComparison, PresentInstallation};
 use lyceum_hosting::owners::{self, OwnerState};
-use lyceum_hosting::replicas::ReplicaStore;
+use lyceum_hosting::replicas::{self, ReplicaStore};
 use lyceum_store::Db;
 use serde_json::json;
 
@@ -45,16 +46,22 @@ impl TakeOver {
         let (config, db) = self.data.open(Missing::Refuse)?;
         let (store, now) = (owners::store(&config)?, SystemClock.now());
         if let Some(store) = &store {
-            self.check_owner(store, (&config, &db), now)?;
+            self.check_owner(store, &config, &db, now)?;
         }
+        let copied = if self.others_stopped { copied(&config, &db, now)? } else { None };
         let (owner, replaced) = settings::write(&db, move |tx| {
+            if let Some(copied) = &copied {
+                installations::replace(tx, now, copied)?;
+            }
             let (owner, replaced) = owners::take_over(tx, now)?;
             settings::record_change(tx, now, "installation.take_over", &owner.installation)?;
             Ok((owner, replaced))
         })?;
         if let Some(store) = store {
             store.set_owner(&owner)?;
-            store.set_owner_in_doubt(false)?;
+            if self.others_stopped {
+                store.set_owner_in_doubt(false)?;
+            }
         }
         printer.answer(
             String::new,
@@ -68,7 +75,8 @@ impl TakeOver {
     fn check_owner(
         &self,
         store: &ReplicaStore,
-        (config, db): (&Config, &Db),
+        config: &Config,
+        db: &Db,
         now: Timestamp,
     ) -> Result {
         let Some(owner) = store.owner()? else { return Ok(()) };
@@ -101,6 +109,16 @@ impl TakeOver {
         );
         Err(Failure::new(Code::Conflict, message).hint(RUNNING_HINT))
     }
+}
+
+/// The present installation, if servers with a copy of the database stored the mark of its replicas. The next start would
+/// find that mark, and doubt the owner again.
+fn copied(config: &Config, db: &Db, now: Timestamp) -> Result<Option<PresentInstallation>> {
+    let Some(store) = replicas::store(config)? else { return Ok(None) };
+    let present = db.write_blocking(move |tx| installations::present(tx, now))?;
+    let stored = store.below(&present.id).mark()?;
+    let is_copied = present.compare(stored.as_ref(), now, false) == MarkComparison::Foreign;
+    Ok(is_copied.then_some(present))
 }
 
 fn about(config: &Config, replaced: u64) -> String {
