@@ -10,6 +10,9 @@ const PICTURE_MAX_PX = 4000;
 /** The headless shell renders the same pages and uses less processor time. */
 const NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
+/** What a page may take for one step on a busy machine. Only a step that fails takes so long. */
+export const STEP_MAX_MS = 120_000;
+
 /** Starts the system's Chromium, with further arguments and without some of Playwright's, closed when the test ends. */
 export async function launch(t, further = [], ignoreDefaultArgs = []) {
   const folders = (process.env.PATH ?? "").split(":");

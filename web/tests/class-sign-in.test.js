@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { launch, takePicture } from "./chromium.js";
+import { STEP_MAX_MS, launch, takePicture } from "./chromium.js";
 import { axe, signIn, tabTo } from "./console/kit.js";
 import { Server, binary, until } from "./server.js";
 
@@ -50,7 +50,7 @@ async function look(page, name) {
   }
 }
 
-test("two students use one device one after the other", { skip, timeout: 180_000 }, async (t) => {
+test("two students use one device one after the other", { skip }, async (t) => {
   const server = await Server.start(t, () => {});
   await classroom(server);
   const browser = await launch(t);
@@ -58,7 +58,7 @@ test("two students use one device one after the other", { skip, timeout: 180_000
     const context = await browser.newContext({ baseURL: server.base, viewport: SIZES[0], ...options });
     t.after(() => context.close());
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(STEP_MAX_MS);
     return page;
   };
 

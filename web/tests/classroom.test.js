@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { launch, takePicture } from "./chromium.js";
+import { STEP_MAX_MS, launch, takePicture } from "./chromium.js";
 import { Course, signInStudent } from "./course.js";
 import { signIn } from "./console/kit.js";
 import { ITEMS, itemXml } from "./interactions/items.js";
@@ -16,7 +16,6 @@ const KILLS = isFull ? 2 : 1;
 const QUESTIONS = isFull ? 12 : 6;
 /** What a lesson receives is on the teacher's page within this time. */
 const LIVE_MAX_MS = isFull ? 2000 : 10_000;
-const STEP_MAX_MS = isFull ? 120_000 : 60_000;
 const NAMES = Array.from({ length: STUDENTS }, (_, at) => `student-${at}`);
 const LESSONS = ["first", "second"];
 
@@ -76,7 +75,7 @@ async function stored(server, student, lesson) {
   return log.filter(({ answered }) => answered).map(({ item, answered }) => [item, answered.responses.RESPONSE]);
 }
 
-test("a class learns while the server is killed and a network is cut", { skip, timeout: isFull ? 1_500_000 : 240_000 }, async (t) => {
+test("a class learns while the server is killed and a network is cut", { skip, timeout: isFull ? 1_500_000 : 480_000 }, async (t) => {
   const server = await Server.start(t, (server) => {
     if (process.env.LYCEUM_TEST_DATABASE) server.env = { LYCEUM_STORE__DATABASE: process.env.LYCEUM_TEST_DATABASE };
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { launch, takePicture } from "./chromium.js";
+import { STEP_MAX_MS, launch, takePicture } from "./chromium.js";
 import { axe, signIn, tabTo } from "./console/kit.js";
 import { ITEMS, READING, itemXml } from "./interactions/items.js";
 import { Server, binary } from "./server.js";
@@ -17,7 +17,6 @@ const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 390, height: 844 };
 /** Pages that work at the same time. */
 const WORKERS = 3;
-const STEP_MAX_MS = 20_000;
 const isFull = process.env.LYCEUM_TEST_SIZE === "full";
 /** At the small size, one of so many items of the standard is shown. */
 const SAMPLED = isFull ? 1 : 6;

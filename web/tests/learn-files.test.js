@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { launch, takePicture } from "./chromium.js";
+import { STEP_MAX_MS, launch, takePicture } from "./chromium.js";
 import { ITEMS, itemXml } from "./interactions/items.js";
 import { Course, signInStudent } from "./course.js";
 import { Server, binary, until } from "./server.js";
@@ -78,7 +78,7 @@ async function begin(t) {
   const browser = await launch(t, ["--autoplay-policy=no-user-gesture-required"]);
   const context = await browser.newContext({ baseURL: server.base, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(STEP_MAX_MS);
   const faults = [];
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
   page.on("pageerror", (error) => faults.push(String(error)));
@@ -98,7 +98,7 @@ async function picturesAreLoaded(page, lesson) {
   }
 }
 
-test("lessons with files, drawings and formulas", { skip, timeout: 240_000 }, async (t) => {
+test("lessons with files, drawings and formulas", { skip }, async (t) => {
   const { server, course, page, faults } = await begin(t);
 
   await t.test("interactions on stored pictures are answered by keyboard", async () => {
@@ -150,7 +150,7 @@ test("lessons with files, drawings and formulas", { skip, timeout: 240_000 }, as
   });
 });
 
-test("a lesson with a time limit ends when its time is over", { skip, timeout: 120_000 }, async (t) => {
+test("a lesson with a time limit ends when its time is over", { skip }, async (t) => {
   const { server, course, page, faults } = await begin(t);
   const items = { choice: ITEMS.choice, pair: PAIR };
   const names = Object.keys(items);

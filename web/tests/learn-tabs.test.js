@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { launch } from "./chromium.js";
+import { STEP_MAX_MS, launch } from "./chromium.js";
 import { Course, signInStudent } from "./course.js";
 import { itemXml } from "./interactions/items.js";
 import { Server, binary, until } from "./server.js";
@@ -22,7 +22,7 @@ async function begin(t) {
   for (const name of NAMES) await server.call("POST", "/assessment-items", { format: "xml", xml: itemXml(name, QUESTION), metadata: { humanApproved: true } });
   const browser = await launch(t);
   const context = await browser.newContext({ baseURL: server.base, reducedMotion: "reduce" });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(STEP_MAX_MS);
   const errors = [];
   context.on("weberror", (error) => errors.push(String(error.error())));
   await signInStudent(await context.newPage(), server, "amy");
@@ -72,7 +72,7 @@ async function sleep(page, ms) {
   await session.send("Page.setWebLifecycleState", { state: "active" });
 }
 
-test("a test that is open in two tabs ends in both", { skip, timeout: 120_000 }, async (t) => {
+test("a test that is open in two tabs ends in both", { skip }, async (t) => {
   const { server, course, context, errors } = await begin(t);
 
   await t.test("when one tab hands it in", async () => {
@@ -157,7 +157,7 @@ test("a test that is open in two tabs ends in both", { skip, timeout: 120_000 },
   assert.deepEqual(errors, []);
 });
 
-test("a timed test goes on while the device sleeps", { skip, timeout: 120_000 }, async (t) => {
+test("a timed test goes on while the device sleeps", { skip }, async (t) => {
   const { server, course, context, errors } = await begin(t);
 
   await t.test("the time that is left and waiting answers", async () => {

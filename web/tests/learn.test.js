@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { launch, takePicture } from "./chromium.js";
+import { STEP_MAX_MS, launch, takePicture } from "./chromium.js";
 import { axe, tabTo } from "./console/kit.js";
 import { Server, binary, until } from "./server.js";
 
@@ -107,7 +107,7 @@ async function isLight(page) {
   assert.ok(bytes > 1000 && bytes < PAGE_MAX_BYTES, `${page.url()}: ${bytes} bytes`);
 }
 
-test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
+test("students learn in a browser", { skip }, async (t) => {
   const server = await Server.start(t);
   const { lesson, questions } = await fill(server);
   const browser = await launch(t);
@@ -115,7 +115,7 @@ test("students learn in a browser", { skip, timeout: 240_000 }, async (t) => {
     const context = await browser.newContext({ baseURL: server.base, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
     await context.addInitScript(axe);
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(STEP_MAX_MS);
     const received = [];
     page.on("response", async (response) => {
       if (response.url().includes("/api/learn") || response.url().includes("/learn")) received.push(await response.text().catch(() => ""));

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { launch, takePicture } from "./chromium.js";
+import { STEP_MAX_MS, launch, takePicture } from "./chromium.js";
 import { Course, signInStudent } from "./course.js";
 import { ITEMS, itemXml } from "./interactions/items.js";
 import { Server, binary, folder } from "./server.js";
@@ -30,7 +30,7 @@ function deploy(server) {
   execFileSync(binary, ["deploy", "--env", "staging", "--yes", "--json"], { cwd: app, env });
 }
 
-test("each type of lesson, from its start to its result", { skip, timeout: 240_000 }, async (t) => {
+test("each type of lesson, from its start to its result", { skip }, async (t) => {
   const server = await Server.start(t, (server) => {
     server.env = { LYCEUM_SERVER__ENV: "staging" };
   });
@@ -38,7 +38,7 @@ test("each type of lesson, from its start to its result", { skip, timeout: 240_0
   const browser = await launch(t);
   const context = await browser.newContext({ baseURL: server.base, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(STEP_MAX_MS);
   const faults = [];
   page.on("pageerror", (error) => faults.push(String(error)));
   await signInStudent(page, server, "amy");

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { launch, takePicture } from "./chromium.js";
+import { STEP_MAX_MS, launch, takePicture } from "./chromium.js";
 import { signIn, tabTo } from "./console/kit.js";
 import { serve } from "./pages.js";
 import { Server, binary, folder, until } from "./server.js";
@@ -85,6 +85,7 @@ async function tab(t, options = {}) {
   const browser = await launch(t, ["--test-third-party-cookie-phaseout"]);
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(STEP_MAX_MS);
   const faults = [];
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
   page.on("pageerror", (error) => faults.push(String(error)));
@@ -122,7 +123,7 @@ async function look(page, name) {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-test("a deployed app is opened by its page: signed in, embedded, with a token of its own", { skip, timeout: 180_000 }, async (t) => {
+test("a deployed app is opened by its page: signed in, embedded, with a token of its own", { skip }, async (t) => {
   const page = await tab(t);
   await signIn(page, server, "guide");
   const stranger = await tab(t);
@@ -251,7 +252,7 @@ async function student() {
   return (await server.call("GET", "/ims/oneroster/rostering/v1p2/users/ann")).user;
 }
 
-test("the demo needs no account, and its scores are its own", { skip, timeout: 120_000 }, async (t) => {
+test("the demo needs no account, and its scores are its own", { skip }, async (t) => {
   const page = await tab(t);
   await page.goto(`${server.base}/play/${SLUG}`);
   await page.locator("text=Try it without an account").click();
@@ -275,7 +276,7 @@ test("the demo needs no account, and its scores are its own", { skip, timeout: 1
   assert.deepEqual(page.faults.filter((text) => !/403/.test(text)), []);
 });
 
-test("the app's own address is a demo that stands alone", { skip, timeout: 120_000 }, async (t) => {
+test("the app's own address is a demo that stands alone", { skip }, async (t) => {
   const page = await tab(t);
   await page.goto(origin);
   await page.locator("#state", { hasText: "ready" }).waitFor();
@@ -288,7 +289,7 @@ test("the app's own address is a demo that stands alone", { skip, timeout: 120_0
   assert.deepEqual(page.faults, []);
 });
 
-test("no other page embeds the app", { skip, timeout: 120_000 }, async (t) => {
+test("no other page embeds the app", { skip }, async (t) => {
   const page = await tab(t);
   const elsewhere = await serve(t, { "/": `<!doctype html><title>elsewhere</title><iframe src="${origin}/"></iframe>` });
   await page.goto(elsewhere);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { launch } from "./chromium.js";
+import { STEP_MAX_MS, launch } from "./chromium.js";
 import { provider } from "./provider.js";
 import { Server, binary } from "./server.js";
 
@@ -34,6 +34,7 @@ test("people sign in by the OpenID provider of the settings", { skip }, async (t
     const context = await browser.newContext({ baseURL: server.base });
     t.after(() => context.close());
     const page = await context.newPage();
+    page.setDefaultTimeout(STEP_MAX_MS);
     await page.goto(`/sign-in?next=${encodeURIComponent(next)}`);
     await page.click("text=Sign in with School ID");
     await page.fill("[name=login]", login);
@@ -119,6 +120,7 @@ test("a student signs in by the provider only after the account was linked", { s
   const browser = await launch(t);
   const open = async () => {
     const context = await browser.newContext({ baseURL: server.base });
+    context.setDefaultTimeout(STEP_MAX_MS);
     t.after(() => context.close());
     return context.newPage();
   };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { launch } from "./chromium.js";
+import { STEP_MAX_MS, launch } from "./chromium.js";
 import { Course, signInStudent } from "./course.js";
 import { ITEMS, itemXml } from "./interactions/items.js";
 import { Server, binary, until } from "./server.js";
@@ -29,7 +29,7 @@ async function begin(t) {
   // The browser keeps pages for its back button, as browsers of students do.
   const browser = await launch(t, [], ["--disable-back-forward-cache"]);
   const context = await browser.newContext({ baseURL: server.base, reducedMotion: "reduce" });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(STEP_MAX_MS);
   const page = await context.newPage();
   await signInStudent(page, server, "amy");
   return { server, context, page };
@@ -61,7 +61,7 @@ const left = (page) =>
 
 const NOTHING = { local: [], session: [], caches: [], databases: [] };
 
-test("a tab of the student before shows and sends nothing in another session", { skip, timeout: 120_000 }, async (t) => {
+test("a tab of the student before shows and sends nothing in another session", { skip }, async (t) => {
   const { server, context, page } = await begin(t);
   const old = await context.newPage();
   await open(old);
@@ -87,7 +87,7 @@ test("a tab of the student before shows and sends nothing in another session", {
   assert.equal(await answered(server, "amy"), 0);
 });
 
-test("signing out leaves nothing of a student", { skip, timeout: 120_000 }, async (t) => {
+test("signing out leaves nothing of a student", { skip }, async (t) => {
   const { server, context, page } = await begin(t);
   const other = await context.newPage();
   await open(other);
@@ -117,7 +117,7 @@ test("signing out leaves nothing of a student", { skip, timeout: 120_000 }, asyn
   assert.equal(await answered(server, "amy"), 0);
 });
 
-test("a session that ended elsewhere leaves nothing either", { skip, timeout: 120_000 }, async (t) => {
+test("a session that ended elsewhere leaves nothing either", { skip }, async (t) => {
   const { server, page } = await begin(t);
   await open(page);
   await page.route("**/answers", (route) => route.abort());

@@ -69,7 +69,7 @@ export default async function docs(t, kit) {
 
   // The explorer shows the operations of this server, without a request to another host.
   await page.goto("/docs/api");
-  await page.locator("#explorer .opblock-tag").first().waitFor({ timeout: 30_000 });
+  await page.locator("#explorer .opblock-tag").first().waitFor();
   assert.ok((await page.locator("#explorer .opblock-tag").count()) > 5);
   // Its words can be read in both themes: an open tag shows methods, paths and summaries.
   await page.evaluate(axe);

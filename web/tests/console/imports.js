@@ -65,7 +65,7 @@ async function send(page, name, buffer) {
   await page.waitForURL(/\/imports\/\d+$/);
 }
 
-const settled = (page, text) => page.waitForFunction((wanted) => document.querySelector("main [role=status]")?.textContent.startsWith(wanted), text, { timeout: 60_000 });
+const settled = (page, text) => page.waitForFunction((wanted) => document.querySelector("main [role=status]")?.textContent.startsWith(wanted), text);
 
 export default async function imports(t, kit) {
   const page = await kit.open("/console/imports");

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { launch, takePicture } from "../chromium.js";
+import { STEP_MAX_MS, launch, takePicture } from "../chromium.js";
 import { Server, binary, folder, within } from "../server.js";
 import { fill, stranger } from "./data.js";
 
@@ -25,8 +25,6 @@ const isFull = process.env.LYCEUM_TEST_SIZE === "full";
 let inspectedCount = 0;
 /** Pages that are looked at at a time, while the tests go on. */
 const LOOKS_AT_ONCE = 2;
-/** A step takes a moment, unless the machine is busy with the tests beside it. */
-const STEP_MAX_MS = 30_000;
 /** A look takes a second or two. The browser's own protocol has no time limit. */
 const LOOK_MAX_MS = 60_000;
 /** Lists with more rows are not read whole at each look. */
