@@ -39,6 +39,34 @@ pub enum OwnerState {
     InDoubt,
 }
 
+impl OwnerState {
+    /// Why servers delete nothing in the bucket, and what an operator can do about it. `None` if they may delete.
+    pub fn warning(&self) -> Option<(String, &'static str)> {
+        let remedy = "run `lyceum admin take-over` if the servers of the original will never run again; else give this \
+            server another bucket or prefix, and another `replica.folder`";
+        match self {
+            Self::Own | Self::Free => None,
+            Self::Unclaimed => {
+                let found = "this database was restored or copied, and its original may use the same S3 bucket, so this \
+                    server deletes nothing there";
+                Some((found.to_owned(), remedy))
+            }
+            Self::Other(installation) => {
+                let found = format!(
+                    "the installation '{installation}' owns the S3 bucket, so this server deletes nothing there"
+                );
+                Some((found, remedy))
+            }
+            Self::InDoubt => {
+                let found = "a server with a copy of this database uses the same S3 bucket, so nothing is deleted there";
+                let remedy = "stop the other server or give it another bucket or prefix, and another `replica.folder`, \
+                    then run `lyceum admin take-over --others-stopped` on the one that stays";
+                Some((found.to_owned(), remedy))
+            }
+        }
+    }
+}
+
 /// The place of the objects that name the owner; `None` if the settings name no bucket.
 ///
 /// Errors: `Invalid` if the bucket cannot be used.

@@ -149,23 +149,8 @@ impl OwnerWatch {
 }
 
 fn report(state: &OwnerState) {
-    let remedy = "stop the other server or give it another bucket or prefix, and another `replica.folder`, and run \
-        `lyceum admin take-over` here; or give this server another bucket or prefix, and another `replica.folder`";
-    let remedy_of_doubt = "stop the other server or give it another bucket or prefix, and another `replica.folder`, and \
-        run `lyceum admin take-over --others-stopped` on the one that stays";
-    match state {
-        OwnerState::Own | OwnerState::Free => {}
-        OwnerState::Unclaimed => tracing::warn!(
-            "this database was restored or copied, and its original may use the same S3 bucket, so this server deletes \
-             nothing there; {remedy}"
-        ),
-        OwnerState::Other(installation) => tracing::warn!(
-            installation,
-            "another installation owns the S3 bucket, so this server deletes nothing there; {remedy}"
-        ),
-        OwnerState::InDoubt => tracing::warn!(
-            "a server with a copy of this database uses the same S3 bucket, so nothing is deleted there; {remedy_of_doubt}"
-        ),
+    if let Some((found, remedy)) = state.warning() {
+        tracing::warn!("{found}; {remedy}");
     }
 }
 

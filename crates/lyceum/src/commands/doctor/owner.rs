@@ -12,10 +12,6 @@ use crate::settings::{self, Missing};
 const CHECK: &str = "installation";
 const REMEDY: &str =
     "run `lyceum admin take-over` if the servers of the original will never run again";
-const OWNER_REMEDY: &str = "run `lyceum admin take-over` if the servers of the original will never run again; else give \
-    this server another bucket or prefix, and another `replica.folder`";
-const DOUBT_REMEDY: &str = "stop the other server or give it another bucket or prefix, and another `replica.folder`, then \
-    run `lyceum admin take-over --others-stopped` on the one that stays";
 
 /// What the database and the bucket say: the owner, if there is a bucket, and the number of former installations whose
 /// replicas stay.
@@ -52,33 +48,15 @@ pub(super) fn check(config: &Config) -> Option<Finding> {
             return warning(format!("{unknown}: {}", failure.message), remedy);
         }
     };
-    match (state, former) {
-        (Some(OwnerState::Other(id)), _) => warning(
-            format!(
-                "the installation '{id}' owns the S3 bucket, so this server deletes nothing there"
-            ),
-            OWNER_REMEDY,
-        ),
-        (Some(OwnerState::Unclaimed), _) => warning(
-            "this database was restored or copied, and its original may use the same S3 bucket, so this server deletes \
-             nothing there"
-                .to_owned(),
-            OWNER_REMEDY,
-        ),
-        (Some(OwnerState::InDoubt), _) => warning(
-            "a server with a copy of this database uses the same S3 bucket, so nothing is deleted there".to_owned(),
-            DOUBT_REMEDY,
-        ),
-        (_, 1..) => warning(
-            format!(
-                "the replicas of {} are kept until you run `lyceum admin take-over`",
-                counted(former, "former installation")
-            ),
-            REMEDY,
-        ),
-        (Some(OwnerState::Own | OwnerState::Free), 0) => {
-            Some(Finding::well(CHECK, "this installation owns the S3 bucket"))
-        }
-        (None, 0) => None,
+    if let Some((found, remedy)) = state.as_ref().and_then(OwnerState::warning) {
+        return warning(found, remedy);
     }
+    if former > 0 {
+        let former = counted(former, "former installation");
+        return warning(
+            format!("the replicas of {former} are kept until you run `lyceum admin take-over`"),
+            REMEDY,
+        );
+    }
+    state.map(|_| Finding::well(CHECK, "this installation owns the S3 bucket"))
 }
