@@ -288,9 +288,9 @@ pub const FORWARD_CHECK_EVERY_MS: u64 = 2_000;
 pub const FORWARD_IDLE_CONNECTIONS_MAX_COUNT: usize = 64;
 /// Seconds that such a connection is kept without a request; below the shortest `server.keep_alive_s` that is usual.
 pub const FORWARD_IDLE_S: u64 = 30;
-/// Milliseconds after which a node refuses a request that another node forwarded. Clocks of nodes may differ by as
-/// much.
-pub const FORWARDED_MAX_AGE_MS: u64 = 60_000;
+/// Milliseconds after which a node refuses a request that another node forwarded, by its own clock. Half of them are
+/// for the way; clocks of nodes may differ by the other half.
+pub const FORWARDED_MAX_AGE_MS: u64 = 120_000;
 /// Milliseconds that sending spans or metrics to the collector may take, and that the end of the server waits for it.
 pub const TELEMETRY_SEND_MAX_MS: u64 = 5_000;
 /// Bytes of an answer of the collector that are read.
