@@ -59,6 +59,9 @@ pub const BACKEND_BACKOFF_MAX_MS: u64 = 30_000;
 pub const BACKEND_STABLE_S: u64 = 60;
 /// Milliseconds that an idle connection to a backend has to accept a request; then another one is used.
 pub const BACKEND_CONNECTION_READY_MS: u64 = 100;
+/// Milliseconds that a connection to a backend is kept without a request. workerd closes it after 5 s, and a request that
+/// is sent at that moment is lost.
+pub const BACKEND_CONNECTION_IDLE_MAX_MS: u64 = 2_500;
 /// Connections to the process of a backend that are kept for the next requests.
 pub const BACKEND_IDLE_CONNECTIONS_MAX_COUNT: usize = 64;
 /// Lines of the log of a backend that are kept.

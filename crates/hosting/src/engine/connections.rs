@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -19,7 +19,8 @@ use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use crate::limits::{
-    ANSWER_PIECE_BYTES, BACKEND_CONNECTION_READY_MS, BACKEND_IDLE_CONNECTIONS_MAX_COUNT,
+    ANSWER_PIECE_BYTES, BACKEND_CONNECTION_IDLE_MAX_MS, BACKEND_CONNECTION_READY_MS,
+    BACKEND_IDLE_CONNECTIONS_MAX_COUNT,
 };
 
 /// Errors while a body is read.
@@ -40,7 +41,13 @@ where
 /// The connections to a socket.
 pub(super) struct Connections {
     socket: PathBuf,
-    idle: Mutex<Vec<SendRequest<Body>>>,
+    /// The last one has been idle for the shortest time.
+    idle: Mutex<Vec<IdleConnection>>,
+}
+
+struct IdleConnection {
+    sender: SendRequest<Body>,
+    since: Instant,
 }
 
 impl Connections {
@@ -86,7 +93,10 @@ impl Connections {
     }
 
     fn idle_connection(&self) -> Option<SendRequest<Body>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        let most = Duration::from_millis(BACKEND_CONNECTION_IDLE_MAX_MS);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|connection| connection.since.elapsed() < most);
+        idle.pop().map(|connection| connection.sender)
     }
 
     async fn connect(&self) -> Result<SendRequest<Body>, BoxError> {
@@ -118,7 +128,7 @@ impl Drop for PooledConnection {
         let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = self.sender.take().filter(|sender| !sender.is_closed());
         if idle.len() < BACKEND_IDLE_CONNECTIONS_MAX_COUNT {
-            idle.extend(sender);
+            idle.extend(sender.map(|sender| IdleConnection { sender, since: Instant::now() }));
         }
     }
 }
@@ -149,5 +159,50 @@ impl<G: Unpin> HttpBody for Answer<G> {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use http_body_util::Empty;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::UnixListener;
+    use tokio::time::sleep;
+
+    use super::*;
+
+    /// Answers all requests, and counts the connections.
+    async fn answer(listener: UnixListener, connections: Arc<AtomicUsize>) {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            connections.fetch_add(1, Ordering::Relaxed);
+            tokio::spawn(async move {
+                let mut request = [0; 1024];
+                while stream.read(&mut request).await.is_ok_and(|bytes| bytes > 0) {
+                    stream
+                        .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+                        .await
+                        .unwrap();
+                }
+            });
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_was_idle_for_long_is_not_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let connections = Arc::new(AtomicUsize::new(0));
+        let listener = UnixListener::bind(&socket).unwrap();
+        tokio::spawn(answer(listener, Arc::clone(&connections)));
+        let pool = Connections::to(socket);
+        for (pause_ms, expected) in [(0, 1), (200, 1), (BACKEND_CONNECTION_IDLE_MAX_MS, 2)] {
+            sleep(Duration::from_millis(pause_ms)).await;
+            let request = boxed(Request::get("/").body(Empty::<Bytes>::new()).unwrap());
+            let response = pool.send(request, ()).await.unwrap();
+            response.into_body().collect().await.unwrap();
+            assert_eq!(connections.load(Ordering::Relaxed), expected, "after {pause_ms} ms");
+        }
     }
 }
