@@ -105,7 +105,7 @@ fn announcement(size: Size, arguments: &[String]) -> String {
             "The chosen tests run after the test build, which takes up to 5 minutes on two cores."
         }
         (Size::Small, true) => {
-            "All checks and tests take about 28 minutes on two cores: 7 to compile, 21 to run."
+            "All checks and tests take about 45 minutes on two cores: 16 to compile, 29 to run."
         }
         (Size::Full, true) => "All tests in full size take hours.",
     };

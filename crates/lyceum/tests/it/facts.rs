@@ -30,8 +30,8 @@ const STUDENTS: u64 = 200;
 const KILL_MAX_MS: u64 = 400;
 /// The longest time that a kill waits for a server that moves ids.
 const MOVE_WAIT: Duration = Duration::from_secs(3);
-/// Events that are stored before a server starts that sums their facts: more than it sums in three transactions.
-const BACKLOG: u64 = 30_000;
+/// Events that are stored before a server starts that sums their facts: more than it sums in two transactions.
+const BACKLOG: u64 = 20_000;
 /// The longest time between the first sums of a server and the kill.
 const SUMMING_MAX_MS: u64 = 20;
 /// No server is killed yet.
