@@ -27,8 +27,8 @@ pub struct RunTables {
 const LEVEL_BITS: u32 = 3;
 /// The number of runs of one level that are merged.
 pub(super) const MERGED: usize = 1 << LEVEL_BITS;
-/// The maximum bytes of a run's records in memory. Merging delays other writers, and needs twice the memory.
-const MAX_BYTES: usize = 1 << 25;
+/// The most records that runs are merged into. On SQLite, merging delays other writers.
+const MAX_RECORDS: i64 = 600_000;
 
 /// A run, as stored in the list.
 #[derive(Clone, Copy, Debug)]
@@ -209,7 +209,7 @@ impl<R: RunRecord> Runs<R> {
             return Ok(false);
         }
         alike.sort_by_key(|run| run.records);
-        let room = count(MAX_BYTES / size_of::<R>()) - count(records.len());
+        let room = MAX_RECORDS - count(records.len());
         let fitting = fitting(alike.iter().map(|run| run.records), room);
         if fitting == 0 {
             return Ok(false);
