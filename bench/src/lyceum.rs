@@ -69,16 +69,18 @@ impl LyceumProgram {
 
     /// Serves without a client or a token; for start times.
     pub(crate) fn serve_bare(&self, cores: Cores) -> Result<Server> {
-        let address = free_address()?;
+        let (address, metrics) = (free_address()?, free_address()?);
         let start = Instant::now();
         let process = Process::start(cores, &self.program, |command| {
             command
                 .args(["serve", "--quiet", "--listen", &address])
+                .env("LYCEUM_METRICS__ADDRESS", &metrics)
                 .env("LYCEUM_LIMITS__REQUESTS_PER_SECOND", "0")
                 .env("LYCEUM_SERVER__LOG_LEVEL", "warn");
             self.place(command);
         })?;
-        Server::wait(process, address, "/health", start)
+        let server = Server::wait(process, address, "/health", start)?;
+        Ok(Server { metrics: Some(metrics), ..server })
     }
 
     /// A new client; answers `id:secret`.

@@ -23,6 +23,8 @@ pub(crate) struct Server {
     pub(crate) process: Process,
     /// Host and port.
     pub(crate) address: String,
+    /// Host and port of its metrics, if it is Lyceum.
+    pub(crate) metrics: Option<String>,
     /// Header lines that every request carries.
     pub(crate) headers: Vec<String>,
     /// Time from exec to the first 200.
@@ -40,7 +42,8 @@ impl Server {
         start: Instant,
     ) -> Result<Self> {
         let started = wait_for_200(&mut process, &address, path, start)?;
-        Ok(Self { process, address, headers: Vec::new(), started, load_cores: LOAD_CORE })
+        let headers = Vec::new();
+        Ok(Self { process, address, metrics: None, headers, started, load_cores: LOAD_CORE })
     }
 
     /// Starts the anchor, which is this program itself, on a database that was filled before,
@@ -73,6 +76,13 @@ impl Server {
         let mut lines = self.headers.iter();
         let token = lines.find_map(|line| line.strip_prefix("Authorization: Bearer "));
         token.context("this server was started without a client")
+    }
+
+    /// The metrics of this server, as text. Errors: it is not Lyceum, or it does not answer.
+    pub(crate) fn metrics(&self) -> Result<String> {
+        let address = self.metrics.as_deref().context("only Lyceum has metrics")?;
+        let mut answer = ureq::get(format!("http://{address}/metrics")).call()?;
+        Ok(answer.body_mut().read_to_string()?)
     }
 
     /// The body of one GET. Errors: not 2xx.

@@ -45,6 +45,7 @@ pub(crate) fn measure(run: &RunOptions, sizes: &[u64]) -> Result<Vec<Curve>> {
         } else {
             intake::fill(&options, &server, stored..size, few)?
         };
+        intake::wait_until_summed(&server)?;
         let sample = analytics::enrollment(&options, &server, few)?;
         analytics.add("an enrollment's 90 days", stored, sample.p50_ms);
         let (length, mut measured) = (stored, Vec::new());

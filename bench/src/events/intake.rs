@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::Options;
 use crate::anchor;
@@ -22,6 +23,8 @@ pub(super) const MANY: u32 = 100;
 const MANY_CLIENTS: u32 = 8;
 /// Clients that send one event each.
 const ONE_CLIENTS: u32 = 64;
+/// Not summing the facts of a full log for longer is a failure.
+const SUMMED_AFTER_MAX: Duration = Duration::from_mins(10);
 
 /// An event that a learning app sends when a student has finished an activity. `load.lua` has the same verbs.
 pub(super) const EVENT: &str = concat!(
@@ -97,6 +100,17 @@ pub(super) fn fill(
         time = Duration::from_secs(left.max(1)).min(options.run.time());
     }
     Ok(stored)
+}
+
+/// Waits until the facts of all events are summed, which the server does about twenty seconds after their events.
+pub(super) fn wait_until_summed(server: &Server) -> Result<()> {
+    let start = Instant::now();
+    while !server.metrics()?.contains("\nlyceum_facts_unsummed 0\n") {
+        ensure!(start.elapsed() < SUMMED_AFTER_MAX, "the facts of events are not summed in time");
+        sleep(Duration::from_secs(1));
+    }
+    println!("all facts are summed after {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of events")]

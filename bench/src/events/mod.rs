@@ -74,10 +74,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let server = lyceum.serve(BOTH_CORES)?;
     let few = options.first_students();
     let mut stored = intake::fill(options, &server, 0..options.first(), few)?;
+    intake::wait_until_summed(&server)?;
     let first = analytics::enrollment(options, &server, few)?;
     let (rate, findings) = intake::rates(options, &server, scratch.path(), &mut stored)?;
     report.add(findings);
     intake::fill(options, &server, stored..options.stored(), options.students())?;
+    intake::wait_until_summed(&server)?;
     report.add([intake::late(options, &server, rate)?]);
     report.add(analytics::measure(options, &server, first)?);
     report.add(pace::measure(options, &server, rate / 2.0)?);

@@ -24,7 +24,7 @@ pub(crate) const AREAS: [(&str, &str, &str); 10] = [
         "events",
         "Events and analytics",
         "Validated, deduplicated and durable events beside raw inserts of the same bytes, in the process, into SQLite and \
-         PostgreSQL; and beside Ralph, a store of learning records.",
+         PostgreSQL; and beside Ralph, a store of learning records. A log is measured once the facts of its events are summed.",
     ),
     (
         "qti",
