@@ -163,26 +163,29 @@ pub struct JobBacklog {
     pub state: String,
     /// Their number.
     pub count: i64,
-    /// When the first one was due, or its lease ends.
-    pub first_due: Timestamp,
+    /// The seconds since the first one was due; 0 if none is due.
+    pub overdue_s: i64,
 }
 
 /// The jobs that wait or failed for good, by kind and state.
 pub fn backlog(tx: &mut Tx<'_>) -> Result<Vec<JobBacklog>> {
-    let columns = JobBacklog::COLUMNS;
     let sql = format!(
-        "SELECT {columns} FROM jobs WHERE state IN ('waiting', 'failed') \
-         GROUP BY kind, state ORDER BY kind, state"
+        "SELECT kind, state, COUNT(*), MIN(due), {} FROM jobs WHERE state IN ('waiting', 'failed') \
+         GROUP BY kind, state ORDER BY kind, state",
+        now_sql(tx)
     );
-    tx.rows(&sql, &[])
+    tx.all(&sql, &[], |row| {
+        let (first_due, now): (Timestamp, Timestamp) =
+            (parsed(row.text(3)?)?, parsed(row.text(4)?)?);
+        Ok(JobBacklog {
+            kind: row.text(0)?.to_owned(),
+            state: row.text(1)?.to_owned(),
+            count: row.int(2)?,
+            overdue_s: (now.seconds() - first_due.seconds()).max(0),
+        })
+    })
 }
 
-columns!(JobBacklog {
-    kind: "kind",
-    state: "state",
-    count: "COUNT(*)",
-    first_due: "MIN(due)" => parsed,
-});
 columns!(ClaimedJob { id: "id", kind: "kind", payload: "payload", attempt: "attempts" });
 columns!(JobStatus {
     id: "id",

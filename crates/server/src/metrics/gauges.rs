@@ -164,7 +164,7 @@ impl Gauges {
             "Jobs that wait or run (waiting), and jobs that failed for good (failed), by kind";
         self.by("lyceum_jobs", help, counts);
         let waiting = jobs.filter(|job| job.state == "waiting");
-        let overdue = waiting.map(|job| ([("kind", &*job.kind)], age_s(job.first_due)));
+        let overdue = waiting.map(|job| ([("kind", &*job.kind)], job.overdue_s));
         let help = "Longest time for which a due job of this kind has waited for a server";
         self.by("lyceum_job_overdue_seconds", help, overdue);
         let help = "Age of the oldest change that is not turned into deliveries of webhooks yet";
