@@ -62,8 +62,10 @@ pub(crate) async fn send(app: App) {
 /// Takes the turn to send if there is anything to send. Writes nothing otherwise.
 async fn become_sender(app: &App) -> Result<bool> {
     let holder = app.webhooks.holder.clone();
-    let may =
-        app.db.read(move |tx| Ok(queue::has_work(tx)? && queue::may_hold(tx, &holder)?)).await?;
+    let may = app
+        .db
+        .read(move |tx| Ok(queue::has_work(tx)? && queue::may_become_sender(tx, &holder)?))
+        .await?;
     if may { renew(app).await } else { Ok(false) }
 }
 
@@ -76,8 +78,8 @@ async fn renew(app: &App) -> Result<bool> {
 pub(crate) async fn release(app: &App) {
     let holder = app.webhooks.holder.clone();
     let held = holder.clone();
-    let is_held = app.db.read(move |tx| queue::is_held(tx, &held)).await;
-    if is_held.unwrap_or(false)
+    let is_sender = app.db.read(move |tx| queue::is_sender(tx, &held)).await;
+    if is_sender.unwrap_or(false)
         && let Err(problem) = app.db.write(move |tx| queue::release(tx, &holder)).await
     {
         tracing::warn!(%problem, "the turn to send webhooks was not given back");
@@ -90,7 +92,7 @@ pub(crate) async fn delete_old_periodically(app: App) {
         sleep(Duration::from_secs(limits::WEBHOOK_FORGET_EVERY_S)).await;
         loop {
             let (holder, now) = (app.webhooks.holder.clone(), app.clock.now());
-            let is_sender = app.db.read(move |tx| queue::is_held(tx, &holder)).await;
+            let is_sender = app.db.read(move |tx| queue::is_sender(tx, &holder)).await;
             if !is_sender.unwrap_or(false) {
                 break;
             }

@@ -16,6 +16,9 @@ use uuid::Uuid;
 use crate::limits;
 use crate::reach::{self, AreWithin, ChangedObject, OwnerAccess};
 use crate::registry::{self, PreparedWebhook, Registry};
+pub use crate::repository::sender::{
+    become_sender, is_sender, may_become_sender, release, revision,
+};
 use crate::repository::{deliveries, sender, webhooks};
 use crate::schedule;
 
@@ -78,31 +81,6 @@ pub struct QueueStep {
 /// Whether there is anything to send: an active webhook, or rows that an active webhook left.
 pub fn has_work(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(webhooks::any_active(tx)? || outbox::has_rows(tx)?)
-}
-
-/// Whether the server is the sender, or may become it. Writes nothing.
-pub fn may_hold(tx: &mut Tx<'_>, holder: &str) -> Result<bool> {
-    sender::is_free(tx, holder)
-}
-
-/// Whether the server is the sender.
-pub fn is_held(tx: &mut Tx<'_>, holder: &str) -> Result<bool> {
-    sender::is_held(tx, holder)
-}
-
-/// The revision of webhooks, filters and replays.
-pub fn revision(tx: &mut Tx<'_>) -> Result<i64> {
-    sender::revision(tx)
-}
-
-/// Becomes or stays the sender for some seconds. `false`: another server is the sender.
-pub fn become_sender(tx: &mut Tx<'_>, holder: &str) -> Result<bool> {
-    sender::claim(tx, limits::WEBHOOK_SENDER_LEASE_S, holder)
-}
-
-/// Stops being the sender, so that another server need not wait.
-pub fn release(tx: &mut Tx<'_>, holder: &str) -> Result<()> {
-    sender::release(tx, holder)
 }
 
 /// Records outcomes, and turns rows of the outbox into deliveries. None if the server is not the sender.
