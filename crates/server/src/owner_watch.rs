@@ -14,13 +14,14 @@ use tokio::time::timeout;
 use crate::blocking::run_blocking;
 use crate::limits;
 
-/// Seconds after which a look without an answer has failed.
-const LOOK_MAX_S: u64 = 30;
+/// The time after which a check without an answer has failed.
+const CHECK_MAX: Duration = Duration::from_secs(30);
 
 /// Gives and withdraws the right to delete objects of the bucket.
 pub(crate) struct OwnerWatch {
     store: ReplicaStore,
     right: DeletionRight,
+    check_max: Duration,
     found: Mutex<Found>,
 }
 
@@ -36,7 +37,7 @@ struct Found {
 impl OwnerWatch {
     /// `store` is the place of the owner in the bucket of the settings.
     pub(crate) fn new(store: ReplicaStore, right: DeletionRight) -> Self {
-        Self { store, right, found: Mutex::default() }
+        Self { store, right, check_max: CHECK_MAX, found: Mutex::default() }
     }
 
     fn found(&self) -> MutexGuard<'_, Found> {
@@ -52,8 +53,7 @@ impl OwnerWatch {
     /// Reads the owner, and replaces its mark if that is due. Without an answer, nothing may be deleted. `instant` is a
     /// clock that makes no steps. It is read when the answer has arrived.
     pub(crate) async fn check(&self, db: &Db, now: Timestamp, instant: impl FnOnce() -> Instant) {
-        let look = timeout(Duration::from_secs(LOOK_MAX_S), self.checked(db, now)).await;
-        let checked = look.unwrap_or_else(|_| {
+        let checked = timeout(self.check_max, self.checked(db, now)).await.unwrap_or_else(|_| {
             Err(Problem::new(ProblemKind::Unavailable, "the answer took too long"))
         });
         if let Err(problem) = &checked {

@@ -64,6 +64,11 @@ impl Bucket {
         self.faults.set_down(is_down);
     }
 
+    /// Makes the server wait before it handles a request.
+    pub fn set_delay(&self, delay: Duration) {
+        self.faults.set_delay(delay);
+    }
+
     /// The number of requests that read or listed objects so far.
     pub fn reads(&self) -> u64 {
         self.faults.reads.load(SeqCst)

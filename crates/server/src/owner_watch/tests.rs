@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use lyceum_blob::{Blobs, DeletionRight, Digest};
 use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
-use lyceum_hosting::owners;
-use lyceum_replica::ReplicaStore;
+use lyceum_hosting::{installations, owners};
+use lyceum_replica::{BucketOwner, ReplicaStore};
 use lyceum_store::{Db, StoreLocation};
 use lyceum_testkit::s3::Bucket;
 use tempfile::TempDir;
@@ -21,6 +21,13 @@ const LOOK_S: u64 = INSTALLATION_CHECK_EVERY_S;
 /// It starts a runtime, which no runtime allows on its own threads.
 fn start_bucket() -> Bucket {
     std::thread::spawn(Bucket::start).join().unwrap()
+}
+
+/// Waits for so many requests that read.
+async fn bucket_is_read(bucket: &Bucket, times: u64) {
+    while bucket.reads() < times {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 /// A server with a new database.
@@ -87,9 +94,7 @@ async fn of_two_servers_that_claim_an_empty_bucket_at_once_only_the_owner_delete
     let servers = [Watching::new(&bucket), Watching::new(&bucket)];
     let both_have_read = async {
         // Each reads the owner and the doubt.
-        while bucket.reads() < 4 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        bucket_is_read(&bucket, 4).await;
         bucket.hold_writes_to(None);
     };
     let (one, other, ()) = tokio::join!(servers[0].look(0), servers[1].look(0), both_have_read);
@@ -99,4 +104,46 @@ async fn of_two_servers_that_claim_an_empty_bucket_at_once_only_the_owner_delete
         let deleting = may.iter().filter(|may| **may).count();
         assert_eq!(deleting, count, "after {seconds} s");
     }
+}
+
+#[tokio::test]
+async fn a_server_whose_bucket_does_not_answer_in_time_deletes_nothing() {
+    let bucket = start_bucket();
+    let mut server = Watching::new(&bucket);
+    assert!(!server.look(0).await);
+    assert!(server.look(PROOF_S).await);
+    server.watch.check_max = Duration::from_millis(100);
+    bucket.set_delay(Duration::from_secs(2));
+    assert!(!server.look(PROOF_S + LOOK_S).await);
+}
+
+#[tokio::test]
+async fn a_bucket_that_is_taken_over_during_a_check_does_not_get_in_doubt() {
+    let bucket = start_bucket();
+    let server = Watching::new(&bucket);
+    assert!(!server.look(0).await);
+    // A server with a copy of the database replaced the mark.
+    let copied = BucketOwner {
+        mark: installations::new_mark(Timestamp::from_milliseconds(0)),
+        ..server.store.owner().unwrap().unwrap()
+    };
+    server.store.set_owner(&copied).unwrap();
+    let before = bucket.reads();
+    bucket.set_delay(Duration::from_secs(2));
+    let take_over = async {
+        // The first check has read the owner and the doubt, and reads the owner again.
+        bucket_is_read(&bucket, before + 3).await;
+        bucket.set_delay(Duration::ZERO);
+        let now = Timestamp::from_milliseconds(0);
+        let taken = server.db.write(move |tx| owners::take_over(tx, now)).await;
+        server.store.set_owner(&taken.unwrap().0).unwrap();
+    };
+    tokio::join!(server.look(LOOK_S), take_over);
+    assert!(!server.store.is_owner_in_doubt().unwrap());
+    assert!(!server.look(2 * LOOK_S).await);
+    assert!(server.look(2 * LOOK_S + PROOF_S).await);
+    // Without an operator, the bucket gets in doubt.
+    server.store.set_owner(&copied).unwrap();
+    assert!(!server.look(3 * LOOK_S + PROOF_S).await);
+    assert!(server.store.is_owner_in_doubt().unwrap());
 }
