@@ -44,10 +44,31 @@ fn each_save_of_a_backend_is_served_beside_a_sandbox() {
 
     let (code, screen) = dev.interrupt().end();
     assert_eq!(code, 0, "{screen}");
-    // A server of another test may have taken the port for a moment.
+    stops_answering(&sandbox);
+    end_with_the_terminal(&place);
+}
+
+/// The backend and its sandbox end with the terminal, too.
+fn end_with_the_terminal(place: &Place) {
+    let mut dev = Typing::start(place, "dev --port 0");
+    dev.sees("Backend of 'word-rivers' on http://");
+    let backend = dev.sees("/api").replace("/api", "");
+    dev.sees("Sandbox   http://");
+    let sandbox = dev.sees("\r\n").trim().to_owned();
+    dev.sees("ready in ");
+    for address in [&backend, &sandbox] {
+        TestClient::new(format!("http://{address}")).get("/health").expect(200);
+    }
+    dev.close();
+    stops_answering(&backend);
+    stops_answering(&sandbox);
+}
+
+/// Waits until no server answers at an address. A server of another test may have taken the port for a moment.
+fn stops_answering(address: &str) {
     let since = Instant::now();
-    while ureq::get(format!("http://{sandbox}/health")).call().is_ok() {
-        assert!(since.elapsed() < Duration::from_secs(10), "the sandbox still answers");
+    while ureq::get(format!("http://{address}/health")).call().is_ok() {
+        assert!(since.elapsed() < Duration::from_secs(10), "{address} still answers");
         sleep(Duration::from_millis(20));
     }
 }

@@ -88,7 +88,8 @@ impl Moto {
         ]
     }
 
-    fn keys(&self) -> String {
+    /// The list of its objects, as S3 answers it.
+    pub(crate) fn keys(&self) -> String {
         let listed = ureq::get(format!("{}/files?list-type=2", self.endpoint)).call().unwrap();
         listed.into_body().read_to_string().unwrap()
     }

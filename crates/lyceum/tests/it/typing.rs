@@ -69,10 +69,24 @@ impl Typing {
         self
     }
 
+    /// Closes the terminal while the command runs.
+    pub(crate) fn close(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
     /// Its exit code and all that was on the screen.
     pub(crate) fn end(&mut self) -> (i32, String) {
         let status = wait(&mut self.process, PATIENCE).expect("it ends");
         let rest: Vec<u8> = self.screen.iter().collect();
         (status.code().unwrap(), self.seen.clone() + &String::from_utf8_lossy(&rest))
+    }
+}
+
+impl Drop for Typing {
+    /// Nothing runs on after a failed test.
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
