@@ -87,6 +87,15 @@ pub(super) struct LossWindow {
     pub(super) until: Duration,
 }
 
+/// The longest time that the answer of a lost node is on its way to a client.
+const ANSWER_MAX: Duration = Duration::from_millis(500);
+
+impl LossWindow {
+    fn contains(self, acknowledged: Duration) -> bool {
+        (self.from..=self.until + ANSWER_MAX).contains(&acknowledged)
+    }
+}
+
 #[derive(Default)]
 pub(super) struct History {
     pub(super) requests: Vec<Request>,
@@ -195,16 +204,14 @@ impl History {
 
     /// How long before the loss of its node a write was acknowledged.
     pub(super) fn time_before_loss(&self, breach: &Breach) -> Option<Duration> {
-        let windows = self.loss_windows.iter();
-        let times = windows.filter_map(|window| window.until.checked_sub(breach.at));
-        times.min()
+        let windows = self.loss_windows.iter().filter(|window| window.contains(breach.at));
+        windows.map(|window| window.until.saturating_sub(breach.at)).min()
     }
 
     /// Whether a lost node may have taken the write with it.
     fn may_be_lost(&self, write: &Write) -> bool {
-        let windows = &self.loss_windows;
-        write.kind.is_in_files()
-            && windows.iter().any(|window| (window.from..=window.until).contains(&write.ended))
+        let mut windows = self.loss_windows.iter();
+        write.kind.is_in_files() && windows.any(|window| window.contains(write.ended))
     }
 }
 
@@ -303,6 +310,10 @@ mod tests {
         assert_eq!(found(&history, &[("a", 1)]), [lost(BreachKind::Lost)]);
         history.loss_windows.push(window);
         assert_eq!(found(&history, &[("a", 1)]), [lost(BreachKind::LostWithinBound)]);
+        history.loss_windows[0].until = (SECOND * 20).saturating_sub(ANSWER_MAX);
+        assert_eq!(found(&history, &[("a", 1)]), [lost(BreachKind::LostWithinBound)]);
+        history.loss_windows[0].until = (SECOND * 20).saturating_sub(2 * ANSWER_MAX);
+        assert_eq!(found(&history, &[("a", 1)]), [lost(BreachKind::Lost)]);
         let doubled = |name: &str| (BreachKind::Doubled, name.to_owned());
         let stored = [("a", 2), ("b", 1), ("unknown", 2)];
         assert_eq!(found(&history, &stored), [doubled("a"), doubled("unknown")]);
