@@ -50,6 +50,7 @@ fn each_save_of_a_backend_is_served_beside_a_sandbox() {
 
 /// The backend and its sandbox end with the terminal, too.
 fn end_with_the_terminal(place: &Place) {
+    place.write("server/greet.ts", "export const greet = (name: string) => `Hi ${name}`;\n");
     let mut dev = Typing::start(place, "dev --port 0");
     dev.sees("Backend of 'word-rivers' on http://");
     let backend = dev.sees("/api").replace("/api", "");
