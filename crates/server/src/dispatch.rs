@@ -366,7 +366,9 @@ impl Call<'_> {
         };
         let pending = language::within(self.language, (route.handler)(context));
         let answer = without_panic(pending).await?;
-        self.app.lease.check(self.info.held.as_ref())?;
+        if !route.ends_project {
+            self.app.lease.check(self.info.held.as_ref())?;
+        }
         Ok(answer)
     }
 

@@ -121,6 +121,8 @@ pub struct Route {
     pub deprecated: bool,
     /// Whether a change may require a version ([`Route::of_version`]).
     pub takes_version: bool,
+    /// Whether the route deletes the project of its path ([`Route::ends_project`]).
+    pub ends_project: bool,
 }
 
 /// The source of a schema that no type describes.
@@ -170,6 +172,7 @@ where
         answers: Vec::new(),
         deprecated: false,
         takes_version: false,
+        ends_project: false,
     }
 }
 
@@ -396,6 +399,14 @@ impl Route {
         let description =
             "The ETag of the version to change; 412 if the record has another version.";
         self.param(ParamPlace::Header, "If-Match", json!({ "type": "string" }), description)
+    }
+
+    /// Deletes the project of its path. Afterwards no node holds the project, so success does not depend on whether this
+    /// node still does.
+    #[must_use]
+    pub fn ends_project(mut self) -> Self {
+        self.ends_project = true;
+        self
     }
 
     /// Marks the route as deprecated.

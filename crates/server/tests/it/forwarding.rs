@@ -1,7 +1,10 @@
 //! Several nodes on PostgreSQL: any of them answers requests for a project, with the help of the node that holds it.
 
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_access::Role;
@@ -9,6 +12,7 @@ use lyceum_core::PayloadDialect;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_hosting::leases;
 use lyceum_hosting::nodes::{self, Node, NodeSettings};
+use lyceum_testkit::client::TestClient;
 use lyceum_testkit::fresh_database;
 use lyceum_testkit::server::TestServer;
 use serde_json::{Value, json};
@@ -80,6 +84,42 @@ fn any_node_answers_every_route_of_a_project_as_its_holder_does() {
     assert!(!project(&elm).exists(), "the other node makes no file of the project");
     at_elm.delete("/api/projects/rivers").expect(204);
     assert!(!project(&oak).exists(), "the project is deleted where its files are");
+}
+
+/// Deploys a new project, after which the node reads again which projects it holds.
+fn deploy_new(client: &TestClient, slug: &str, zip: &[u8]) {
+    let state = state(client, slug);
+    let reply = send(client, &plan(&state, &wanted(&state, zip, &[])), &[]);
+    assert_eq!(reply.status, 201, "{}", reply.text());
+}
+
+#[test]
+fn a_deletion_succeeds_even_if_its_node_renews_the_lease_before_it_answers() {
+    let (oak, elm) = nodes();
+    deploy(&oak, "one", "notes");
+    let folder = project(&oak).join("many");
+    fs::create_dir(&folder).unwrap();
+    // Deleting the links takes longer than a deploy.
+    File::create(folder.join("0")).unwrap();
+    for number in 1..40_000 {
+        fs::hard_link(folder.join("0"), folder.join(number.to_string())).unwrap();
+    }
+    let (zip, at_oak, at_elm) = (build("two"), oak.client(), elm.client());
+    upload(&at_oak, &zip);
+    let is_answered = AtomicBool::new(false);
+    let reply = thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in (0..).take_while(|_| !is_answered.load(SeqCst)) {
+                deploy_new(&at_oak, &format!("lake-{number}"), &zip);
+            }
+        });
+        let reply = at_elm.delete("/api/projects/rivers").send();
+        is_answered.store(true, SeqCst);
+        reply
+    });
+    assert_eq!(reply.status, 204, "{}", reply.text());
+    assert_eq!(state(&at_elm, "rivers").version, None);
+    assert!(!project(&oak).exists());
 }
 
 #[test]
@@ -184,7 +224,7 @@ fn a_forged_header_of_forwarded_requests_is_refused() {
     deploy(&oak, "one", "notes");
     let id = |node: &TestServer| {
         let path = crate::homes::hosting(node).join("node.json");
-        let identity: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let identity: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
         identity["id"].as_str().unwrap().to_owned()
     };
     let now = oak.setup().clock.now().milliseconds();

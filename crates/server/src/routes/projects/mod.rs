@@ -90,7 +90,8 @@ pub(super) fn areas() -> [Area; 2] {
         delete("/{slug}", ProjectsWrite, members(deleted))
             .named("deleteProject")
             .description("Deletes a project: its versions, secrets, database, KV and bucket. The game, its players' results, the members and the audit log stay.")
-            .answers_empty(204, "The project is deleted."),
+            .answers_empty(204, "The project is deleted.")
+            .ends_project(),
     );
     // Projects belong to their members. Callers who are limited to organizations reach those that they are members of.
     let routes = routes.into_iter().map(Route::of_no_organization).collect();
