@@ -47,8 +47,15 @@ fn has_one(pid: u32, sockets: &[String]) -> bool {
         .any(|file| sockets.iter().any(|socket| file.as_os_str() == socket.as_str()))
 }
 
+/// Listens on this port, or on the next free one if it is in use. The listener does not block.
+pub fn listen_from(port: u16) -> Option<TcpListener> {
+    let mut ports = (port..=u16::MAX).take(TRIED.into());
+    let listener = ports.find_map(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok())?;
+    listener.set_nonblocking(true).ok()?;
+    Some(listener)
+}
+
 /// The next free port above this one.
 pub fn free_above(port: u16) -> Option<u16> {
-    let mut above = (port.checked_add(1)?..=u16::MAX).take(TRIED.into());
-    above.find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())
+    Some(listen_from(port.checked_add(1)?)?.local_addr().ok()?.port())
 }

@@ -11,7 +11,7 @@ use lyceum_core::origins::{self, Origins};
 use lyceum_core::time::SystemClock;
 use lyceum_dev::{DevFailure, DevMessage, MessageHandler, Settings};
 use lyceum_hosting::engine::LogStream;
-use lyceum_sandbox::{ports, registry};
+use lyceum_sandbox::registry;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -20,9 +20,6 @@ use crate::commands::serve::runtime;
 use crate::failure::{Failure, Result};
 use crate::printer::Printer;
 use crate::project::evaluator;
-
-/// Sandboxes use the ports above this one by default.
-const BELOW_SANDBOXES: u16 = 4320;
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
@@ -176,10 +173,9 @@ impl Beside {
     fn start(config: &std::path::Path, origins: &[String]) -> Result<Self> {
         let failed =
             |error: std::io::Error| Failure::failed(format!("cannot start a sandbox: {error}"));
-        let port = ports::free_above(BELOW_SANDBOXES).unwrap_or_default();
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        command.args(["sandbox", "--json", "--quiet", "--until-stdin-ends", "--port"]);
-        command.arg(port.to_string()).arg("--config").arg(config);
+        command.args(["sandbox", "--json", "--quiet", "--until-stdin-ends", "--next-free-port"]);
+        command.arg("--config").arg(config);
         for origin in origins {
             command.arg("--origin").arg(origin);
         }

@@ -65,6 +65,28 @@ fn end_with_the_terminal(place: &Place) {
     stops_answering(&sandbox);
 }
 
+#[test]
+fn backends_that_start_at_the_same_moment_have_their_own_sandboxes() {
+    let places = [(); 3].map(|()| {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
+        project(&place);
+        (place, folder)
+    });
+    let backends = places.each_ref().map(|(place, _)| Typing::start(place, "dev --port 0"));
+    let backends = backends.map(|mut dev| {
+        dev.sees("Sandbox   http://");
+        (dev.sees("\r\n").trim().to_owned(), dev)
+    });
+    for (sandbox, _) in &backends {
+        TestClient::new(format!("http://{sandbox}")).get("/health").expect(200);
+        assert_eq!(backends.iter().filter(|(other, _)| other == sandbox).count(), 1, "{sandbox}");
+    }
+    for (_, mut dev) in backends {
+        assert_eq!(dev.interrupt().end().0, 0);
+    }
+}
+
 /// Waits until no server answers at an address. A server of another test may have taken the port for a moment.
 fn stops_answering(address: &str) {
     let since = Instant::now();

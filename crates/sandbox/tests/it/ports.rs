@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 
-use lyceum_sandbox::ports::{free_above, holder};
+use lyceum_sandbox::ports::{free_above, holder, listen_from};
 
 #[test]
 fn a_used_port_has_a_holder_and_a_free_one_above_it() {
@@ -13,6 +13,9 @@ fn a_used_port_has_a_holder_and_a_free_one_above_it() {
     assert!(!found.program.is_empty());
     if let Some(free) = free_above(port) {
         assert!(free > port);
+    }
+    if let Some(next) = listen_from(port) {
+        assert!(next.local_addr().unwrap().port() > port);
     }
     drop(listener);
     assert_eq!(holder(port), None);

@@ -44,6 +44,9 @@ pub(crate) struct Run {
     /// Port to listen on
     #[arg(short, long, default_value_t = 4321)]
     port: u16,
+    /// Listen on the next free port if the port is in use
+    #[arg(long, hide = true)]
+    next_free_port: bool,
     /// Start without demo data
     #[arg(long)]
     no_seed: bool,
@@ -180,7 +183,8 @@ impl Run {
         let mut demo = self.demo(project.as_ref(), tracking, mode)?;
         let loaded = settings(printer)?;
         logs::start(&loaded, None)?;
-        let bound = bind(self.port)?;
+        let next = if self.next_free_port { ports::listen_from(self.port) } else { None };
+        let bound = next.map_or_else(|| bind(self.port), Ok)?;
         let runtime = runtime(loaded.config.server.workers)?;
         if let Some(other) = &other {
             runtime.block_on(platform::check(other, &mut demo, printer));
