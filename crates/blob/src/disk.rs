@@ -116,13 +116,22 @@ impl Blobs {
         Writer::new(self.clone())
     }
 
-    /// Whether the blob exists. This also protects it from sweeps for a while, see [`Blobs::sweep`].
+    /// Whether the blob exists. This also protects it from sweeps, see [`Blobs::spare`].
     pub fn has(&self, sha256: &Digest) -> Result<bool> {
-        if let Some(remote) = &self.remote {
+        // First, so that no sweep removes the blob in between.
+        let is_here = self.spare(sha256)?;
+        match &self.remote {
+            Some(remote) => Ok(remote.size(sha256)?.is_some()),
+            None => Ok(is_here),
+        }
+    }
+
+    /// Protects the blob from [`Blobs::sweep`] for as long as a blob that is stored now. Returns whether this folder has
+    /// it. Asks no bucket.
+    pub fn spare(&self, sha256: &Digest) -> Result<bool> {
+        if self.remote.is_some() {
             let asked = self.root.join("asked").join(sha256.to_string());
-            // Written before the check, so that no sweep removes the blob in between.
             fs::write(&asked, "").map_err(|fault| failed("note a blob", &fault))?;
-            return Ok(remote.size(sha256)?.is_some());
         }
         let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
         let now = Timestamps { last_access: now, last_modification: now };

@@ -1,7 +1,7 @@
 //! Blobs in an S3 bucket.
 
 use std::cell::Cell;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
@@ -148,6 +148,26 @@ fn nothing_in_the_bucket_is_deleted_without_the_right_to_delete() {
     blobs.put(&digest, &b"abc"[..]).unwrap();
     blobs.remove(&digest).unwrap();
     assert_eq!(blobs.read(&digest).unwrap().unwrap(), b"abc", "it is still in the bucket");
+}
+
+#[test]
+fn a_blob_that_is_spared_stays_as_long_as_a_new_one() {
+    let bucket = Bucket::start();
+    let (folder, blobs) = server(&bucket.settings);
+    let digests = [b"spared", b"orphan"].map(|bytes| {
+        let digest = Digest::of(bytes);
+        blobs.put(&digest, &bytes[..]).unwrap();
+        let object = bucket.folder.path().join(format!("files/school/hosting/{digest}"));
+        let object = File::options().write(true).open(object).unwrap();
+        let written = object.metadata().unwrap().modified().unwrap();
+        object.set_modified(written.checked_sub(Duration::from_hours(2)).unwrap()).unwrap();
+        digest
+    });
+    blobs.spare(&digests[0]).unwrap();
+    let sweep = |at| blobs.sweep(at, Duration::from_hours(1), |_| false).unwrap();
+    assert_eq!(sweep(after(&folder, 600)).blobs, 1);
+    assert_eq!(digests.map(|digest| is_in(&bucket, &digest)), [true, false]);
+    assert_eq!(sweep(after(&folder, 4000)).blobs, 1);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 mod archive;
 mod backup_runs;
 mod backups;
+mod bucket_blobs;
 mod deletions;
 mod host;
 mod installations;

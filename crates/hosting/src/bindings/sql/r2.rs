@@ -247,7 +247,21 @@ impl R2Bucket {
         read.map_err(|fault| failed("read the index of a bucket", &fault).into())
     }
 
-    /// Changes the index in one transaction, then removes blobs that it no longer names.
+    /// Whether another server may continue with an older index, which names blobs that this one no longer names.
+    fn may_have_older_index(&self) -> bool {
+        !self.spared.is_zero()
+    }
+
+    /// Protects blobs that such an index may name from [`R2Bucket::sweep`] for the time `spared` from now on.
+    fn spare(&self, gone: &[[u8; 32]]) -> Result<(), R2Fault> {
+        if !self.may_have_older_index() {
+            return Ok(());
+        }
+        gone.iter().try_for_each(|digest| Ok(self.blobs.spare(&Digest(*digest)).map(drop)?))
+    }
+
+    /// Changes the index in one transaction, then removes blobs that it no longer names; at a later sweep if an older
+    /// index may name them.
     fn change<T>(
         &self,
         change: impl FnOnce(
@@ -261,6 +275,7 @@ impl R2Bucket {
             // An immediate transaction waits for a backup. A transaction that begins with a read would fail when it writes.
             let transaction = index.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let changed = change(&transaction, &mut gone)?;
+            let changed = changed.and_then(|value| self.spare(&gone).map(|()| value));
             if changed.is_ok() {
                 transaction.commit()?;
             }
@@ -268,8 +283,8 @@ impl R2Bucket {
         };
         let changed = changed()
             .map_err(|fault| R2Fault::from(failed("change the index of a bucket", &fault)))?;
-        if !self.spared.is_zero() {
-            gone.clear();
+        if self.may_have_older_index() {
+            return changed;
         }
         for digest in gone {
             let named = "SELECT EXISTS (SELECT 1 FROM piece WHERE sha256 = ?1) \
