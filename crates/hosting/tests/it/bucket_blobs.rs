@@ -21,7 +21,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn the_bytes_of_a_deleted_object_stay_for_a_day_because_an_older_index_may_name_them() {
     let folder = tempfile::tempdir().unwrap();
-    // The bytes have the time of the machine.
+    // The engine compares this clock with the times of files, which are those of the machine.
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let shared = NodeLease::new(SqlDialect::Postgres);
     let settings = EngineSettings { lease: Arc::new(shared), ..EngineSettings::default() };

@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -106,16 +105,12 @@ fn a_deletion_succeeds_even_if_its_node_renews_the_lease_before_it_answers() {
     }
     let (zip, at_oak, at_elm) = (build("two"), oak.client(), elm.client());
     upload(&at_oak, &zip);
-    let is_answered = AtomicBool::new(false);
     let reply = thread::scope(|scope| {
-        scope.spawn(|| {
-            for number in (0..).take_while(|_| !is_answered.load(SeqCst)) {
-                deploy_new(&at_oak, &format!("lake-{number}"), &zip);
-            }
-        });
-        let reply = at_elm.delete("/api/projects/rivers").send();
-        is_answered.store(true, SeqCst);
-        reply
+        let deletion = scope.spawn(|| at_elm.delete("/api/projects/rivers").send());
+        for number in (0..).take_while(|_| !deletion.is_finished()) {
+            deploy_new(&at_oak, &format!("lake-{number}"), &zip);
+        }
+        deletion.join().unwrap()
     });
     assert_eq!(reply.status, 204, "{}", reply.text());
     assert_eq!(state(&at_elm, "rivers").version, None);

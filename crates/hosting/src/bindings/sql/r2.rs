@@ -257,7 +257,10 @@ impl R2Bucket {
         if !self.may_have_older_index() {
             return Ok(());
         }
-        gone.iter().try_for_each(|digest| Ok(self.blobs.spare(&Digest(*digest)).map(drop)?))
+        for digest in gone {
+            self.blobs.spare(&Digest(*digest))?;
+        }
+        Ok(())
     }
 
     /// Changes the index in one transaction, then removes blobs that it no longer names; at a later sweep if an older

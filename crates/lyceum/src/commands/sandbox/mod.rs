@@ -183,8 +183,8 @@ impl Run {
         let mut demo = self.demo(project.as_ref(), tracking, mode)?;
         let loaded = settings(printer)?;
         logs::start(&loaded, None)?;
-        let next = if self.next_free_port { ports::listen_from(self.port) } else { None };
-        let bound = next.map_or_else(|| bind(self.port), Ok)?;
+        let free = if self.next_free_port { ports::listen_from(self.port) } else { None };
+        let bound = free.map_or_else(|| bind(self.port), Ok)?;
         let runtime = runtime(loaded.config.server.workers)?;
         if let Some(other) = &other {
             runtime.block_on(platform::check(other, &mut demo, printer));
