@@ -12,7 +12,7 @@ use lyceum_server::answer::Answer;
 use lyceum_server::render::Rendering;
 use lyceum_server::route::{Access, Area, get};
 use lyceum_store::StoreLocation;
-use lyceum_testkit::server::{Setup, TestServer};
+use lyceum_testserver::server::{Setup, TestServer};
 use serde::{Deserialize, Serialize};
 
 use super::{Options, READ_CLIENTS};

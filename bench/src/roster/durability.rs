@@ -1,7 +1,7 @@
 //! W3: acknowledged writes survive `kill -9`, and no answer leaves before a sync.
 
 use anyhow::Result;
-use lyceum_testkit::durability::Api;
+use lyceum_testserver::durability::Api;
 
 use super::Options;
 use super::networks::Networks;

@@ -1,21 +1,17 @@
-//! Tools that tests share.
+//! What tests share that needs no server. `testserver` has the rest.
 //!
 //! | what | where |
 //! |---|---|
 //! | a private PostgreSQL cluster, tests on both stores | `postgres` |
-//! | a real server in the process, a client for it | `server`, `client` |
 //! | roster records for tests of other crates | `records` |
 //! | time that passes for jobs | `jobs` |
 //! | which records lie within a reach, computed without SQL | `naive_reach` |
 //! | random rosters, limited reaches, organizations that move | `random_roster` |
-//! | a receiver of webhooks | `receiver` |
 //! | an S3 bucket | `s3` |
-//! | crashes and durability, two writes at once | `durability`, `race` |
+//! | two writes at once | `race` |
 //! | writes that stay open until the test ends them | `open_writes` |
 //! | fuzzing for a limited time | `fuzz` |
 
-pub mod client;
-pub mod durability;
 pub mod fuzz;
 pub mod jobs;
 pub mod naive_reach;
@@ -23,12 +19,9 @@ pub mod open_writes;
 pub mod postgres;
 pub mod race;
 pub mod random_roster;
-pub mod receiver;
 pub mod records;
 pub mod s3;
-pub mod server;
 
-pub use lyceum_server::migrations;
 pub use postgres::{both_stores, free_port, fresh_database};
 
 /// Whether the tests run with the full figures (`cargo xtask soak`) or small ones.

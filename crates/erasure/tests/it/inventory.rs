@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use lyceum_erasure::inventory::{Reference, TABLES, Treatment};
 use lyceum_erasure::sql;
 use lyceum_store::Db;
-use lyceum_testkit::{both_stores, migrations};
+use lyceum_testkit::both_stores;
+use lyceum_testserver::migrations;
 
 #[test]
 fn every_table_is_declared_with_columns_that_exist() {

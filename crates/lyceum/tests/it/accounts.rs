@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use lyceum_testkit::client::{Reply, TestClient};
+use lyceum_testserver::client::{Reply, TestClient};
 use serde_json::{Value, json};
 
 use crate::served::{Served, Store, binary, on_both_stores, wait};

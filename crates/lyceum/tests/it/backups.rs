@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::TestClient;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::deploy::{client, place_at, staging};

@@ -7,8 +7,8 @@ use std::sync::{Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::full_size;
+use lyceum_testserver::client::{Reply, TestClient};
 use serde_json::{Value, json};
 
 use crate::http::Http;

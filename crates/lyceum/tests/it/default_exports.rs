@@ -1,6 +1,6 @@
 //! Files of routes with a default export, deployed: they answer as in `lyceum dev`, and their errors show no sources.
 
-use lyceum_testkit::client::TestClient;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::deploy::project;

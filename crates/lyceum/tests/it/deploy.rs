@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::TestClient;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::sandbox::Running;

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::TestClient;
+use lyceum_testserver::client::TestClient;
 use serde_json::Value;
 
 use crate::deploy::project;

@@ -1,7 +1,7 @@
 //! Acknowledged writes survive `kill -9`, because a sync comes before the answer.
 
-use lyceum_testkit::durability::{Api, SyncTrace};
 use lyceum_testkit::full_size;
+use lyceum_testserver::durability::{Api, SyncTrace};
 
 use crate::http::Http;
 use crate::served::{Served, Store, on_both_stores};

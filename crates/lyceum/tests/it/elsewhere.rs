@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-use lyceum_testkit::client::TestClient;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::http::Http;

@@ -11,9 +11,9 @@ use lyceum_core::time::{Clock, SystemClock};
 use lyceum_events::facts::{self, FactContext, Measure, MeasureSums};
 use lyceum_store::log::write_latest;
 use lyceum_store::{Db, Row, StoreLocation};
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::open_writes::wait;
 use lyceum_testkit::{free_port, full_size};
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::http::Http;

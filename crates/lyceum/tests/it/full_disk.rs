@@ -6,8 +6,8 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::postgres::Cluster;
+use lyceum_testserver::client::{Reply, TestClient};
 use serde_json::json;
 use tempfile::TempDir;
 

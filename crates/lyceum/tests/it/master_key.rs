@@ -4,8 +4,8 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::http::Http;

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
 use lyceum_testkit::s3::Bucket;
+use lyceum_testserver::client::TestClient;
 use serde_json::Value;
 
 use crate::deploy::place_at;

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::{free_port, full_size};
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

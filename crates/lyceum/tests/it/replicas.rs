@@ -5,8 +5,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::s3::Bucket;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::deploy::{client, place_at};

@@ -10,8 +10,8 @@ use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
 use lyceum_store::StoreLocation;
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::{free_port, fresh_database, full_size};
+use lyceum_testserver::client::TestClient;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use lyceum_testkit::client::TestClient;
+use lyceum_testserver::client::TestClient;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use lyceum_adaptive::engine::{
     score_after, score_of,
 };
 use lyceum_adaptive::{Difficulty, LessonType, Policy};
-use lyceum_testkit::client::TestClient;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::http::Http;

@@ -9,8 +9,8 @@ use lyceum_access::student::{self, NewStudent};
 use lyceum_core::config::Environment;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_store::{Db, StoreLocation};
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::classroom::{connect, prepare};

@@ -6,9 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::free_port;
 use lyceum_testkit::s3::Bucket;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::deploy::{client, place_at};

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_testkit::full_size;
-use lyceum_testkit::receiver::{ReceivedMessage, Receiver};
+use lyceum_testserver::receiver::{ReceivedMessage, Receiver};
 use serde_json::{Value, json};
 
 use crate::http::Http;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lyceum_testkit::client::TestClient;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::deploy::{client, place_at};

@@ -12,7 +12,7 @@ use lyceum_games::{PageRequest, achievements, lms, players};
 use lyceum_project::Course;
 use lyceum_sandbox::{DatabaseFile, Demo, DemoLearner, Sandbox, SchoolRole, USER_ID};
 use lyceum_store::Db;
-use lyceum_testkit::migrations;
+use lyceum_testserver::migrations;
 use serde_json::json;
 use tempfile::tempdir;
 

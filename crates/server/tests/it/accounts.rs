@@ -2,9 +2,9 @@
 
 use lyceum_access::{Role, Scope, password, person, student};
 use lyceum_core::{PayloadDialect, ProblemKind, Reach};
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::records;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::class_sign_in::Browser;

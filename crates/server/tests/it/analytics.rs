@@ -4,7 +4,7 @@
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
 use lyceum_core::time::Timestamp;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::enrolling::{post, schools, user};

@@ -4,8 +4,8 @@ use lyceum_access::Scope;
 use lyceum_assessment::limits;
 use lyceum_core::PayloadDialect;
 use lyceum_server::limits::QTI_BODY_MAX_BYTES;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 /// A choice item with a right answer, two feedbacks and a rubric for scorers.

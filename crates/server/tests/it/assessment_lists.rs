@@ -1,7 +1,7 @@
 //! Lists of assessment content over HTTP: pages, order, search, filters.
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::assessment::{choice, get};

@@ -1,6 +1,6 @@
 //! Documents over HTTP: created from both forms, replaced, deleted, and their versions.
 
-use lyceum_testkit::server::both;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::assessment::{choice, get, stored};

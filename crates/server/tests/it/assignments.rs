@@ -1,7 +1,7 @@
 //! Test assignments, tests at outside tools, results that clients write, over HTTP.
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::enrolling::{courses, get, post};

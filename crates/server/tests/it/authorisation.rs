@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use lyceum_server::route::{Access, Route};
 use lyceum_server::routes;
-use lyceum_testkit::client::{Call, TestClient};
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::{Call, TestClient};
+use lyceum_testserver::server::both;
 use ureq::http::Method;
 
 const METHODS: [Method; 7] = [

@@ -12,7 +12,7 @@ use lyceum_hosting::backup::BackupFile;
 use lyceum_hosting::backup::runs::{self, BackupRun, BackupState, CheckMethod};
 use lyceum_store::{SqlDialect, StoreLocation, Tx};
 use lyceum_testkit::both_stores;
-use lyceum_testkit::server::{Setup, TestServer};
+use lyceum_testserver::server::{Setup, TestServer};
 
 use crate::projects::{build, deploy};
 

@@ -1,7 +1,7 @@
 //! Definitions of badges posted again, replaced, deleted and restored; the badges of one student.
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::badges::{

@@ -1,8 +1,8 @@
 //! Open Badges: definitions, awards, credentials of others, revocation. What is written is read back by
 //! another operation, and again after a restart.
 
-use lyceum_testkit::client::{Reply, TestClient};
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::{Reply, TestClient};
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 pub(crate) const OB: &str = "/ims/ob/v3p0";

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use lyceum_core::limits::BODY_MAX_BYTES;
 use lyceum_server::limits::PUBLIC_BODY_MAX_BYTES;
-use lyceum_testkit::server::both_as;
+use lyceum_testserver::server::both_as;
 use serde_json::{Value, json};
 
 use crate::probe;
@@ -101,7 +101,7 @@ fn only_the_content_types_that_a_route_reads_are_accepted() {
 fn a_content_type_without_a_body_is_fine() {
     both_as(&probe::setup(), |server| {
         let client = server.anonymous();
-        let json = |call: lyceum_testkit::client::Call<'_>, status| {
+        let json = |call: lyceum_testserver::client::Call<'_>, status| {
             drop(call.header("content-type", "application/json").expect(status));
         };
         json(client.get("/health"), 200);

@@ -8,7 +8,7 @@ use lyceum_hosting::installations;
 use lyceum_hosting::owners::{self, OwnerState};
 use lyceum_store::{Db, StoreLocation};
 use lyceum_testkit::s3::Bucket;
-use lyceum_testkit::server::{Setup, TestServer};
+use lyceum_testserver::server::{Setup, TestServer};
 use tempfile::TempDir;
 
 use crate::homes::{copy_folder, deploy, hosting, named};

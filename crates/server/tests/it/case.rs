@@ -2,8 +2,8 @@
 
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 /// The framework of most tests.

@@ -1,7 +1,7 @@
 //! Writes of standards: whole packages, single records, and what is refused.
 use lyceum_standards::limits;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::case::{FRAMEWORK, association, child_of, get, item, link, new_item, package, store};

@@ -10,9 +10,9 @@ use lyceum_access::limits::GUESSES_CLASS_STUDENT_COUNT;
 use lyceum_access::{Person, Role, Scope, audit, person, student};
 use lyceum_core::time::ManualClock;
 use lyceum_core::{PayloadDialect, Reach};
-use lyceum_testkit::client::Reply;
 use lyceum_testkit::records;
-use lyceum_testkit::server::{Setup, TestServer, both, both_as};
+use lyceum_testserver::client::Reply;
+use lyceum_testserver::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 
 use crate::people::{form_token, let_in, person as account, signed_in};

@@ -10,7 +10,7 @@ use lyceum_core::time::{Clock, ManualClock, SystemClock, Timestamp};
 use lyceum_roster::imports::{self, NewImport};
 use lyceum_server::limits::IMPORT_POLL_MS;
 use lyceum_store::jobs;
-use lyceum_testkit::server::{Setup, TestServer, both_as};
+use lyceum_testserver::server::{Setup, TestServer, both_as};
 
 use crate::game_tokens::{player, playground};
 use crate::probe;

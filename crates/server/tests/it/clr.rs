@@ -1,7 +1,7 @@
 //! Learner records: kept as sent, served signed, updated, compiled; read back after a restart.
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::badges::{award, awarded, error_text, escaped, local, now_and_after_restart, school};

@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use lyceum_testkit::client::Reply;
-use lyceum_testkit::server::both_as;
+use lyceum_testserver::client::Reply;
+use lyceum_testserver::server::both_as;
 
 use crate::probe;
 

@@ -11,9 +11,9 @@ use lyceum_roster::imports::{self, ImportProgress, NewImport};
 use lyceum_server::limits::SCAN_MAX_MS;
 use lyceum_store::limits;
 use lyceum_store::{SqlDialect, StoreLocation};
-use lyceum_testkit::client::{Reply, TestClient};
 use lyceum_testkit::records;
-use lyceum_testkit::server::{Setup, TestServer, both, both_as};
+use lyceum_testserver::client::{Reply, TestClient};
+use lyceum_testserver::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 
 use crate::enrolling::{get, post};

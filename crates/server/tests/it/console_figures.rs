@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::TestServer;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::TestServer;
 use serde_json::{Value, json};
 
 use crate::game_tokens::both_at;

@@ -1,7 +1,7 @@
 //! Cross-origin calls: each client has a list of allowed origins.
 
 use lyceum_access::NewClient;
-use lyceum_testkit::server::{TestServer, both_as};
+use lyceum_testserver::server::{TestServer, both_as};
 use ureq::http::Method;
 
 use crate::probe;

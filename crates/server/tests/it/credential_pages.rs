@@ -1,7 +1,7 @@
 //! The public page of a credential and its files: what they show, and that nothing in them can run.
 
-use lyceum_testkit::client::Reply;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::Reply;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::badges::{award, awarded, definition, escaped, local, school};

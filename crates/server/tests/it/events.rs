@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
 use lyceum_events::CONTEXT;
-use lyceum_testkit::client::{Reply, TestClient};
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::{Reply, TestClient};
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 fn id(number: u32) -> String {

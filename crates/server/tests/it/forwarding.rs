@@ -11,9 +11,9 @@ use lyceum_core::PayloadDialect;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_hosting::leases;
 use lyceum_hosting::nodes::{self, Node, NodeSettings};
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::fresh_database;
-use lyceum_testkit::server::TestServer;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::TestServer;
 use serde_json::{Value, json};
 
 use crate::events::Stream;

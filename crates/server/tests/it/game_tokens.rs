@@ -5,9 +5,9 @@ use std::sync::Arc;
 use lyceum_access::{NewClient, Player, Scope, client};
 use lyceum_core::PayloadDialect;
 use lyceum_core::time::{ManualClock, Timestamp};
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::postgres::both_stores;
-use lyceum_testkit::server::{Setup, TestServer, both, both_as};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 use ureq::http::Method;
 
@@ -48,7 +48,7 @@ pub(crate) fn player(
     server.anonymous().with_token(token["token"].as_str().unwrap())
 }
 
-pub(crate) fn code(reply: &lyceum_testkit::client::Reply) -> String {
+pub(crate) fn code(reply: &lyceum_testserver::client::Reply) -> String {
     let body: Value = reply.json();
     let error = &body["error"];
     assert!(error["message"].is_string() && error["details"].is_array(), "{body}");

@@ -3,8 +3,8 @@
 use std::thread;
 
 use lyceum_games::limits::GAME_STATE_MAX_BYTES;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::enrolling::{get, post};

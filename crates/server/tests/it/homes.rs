@@ -14,8 +14,8 @@ use lyceum_hosting::nodes::{Node, NodeSettings};
 use lyceum_project::{DatabaseWish, SchemaWish, State, Uses};
 use lyceum_server::backup::BackupSource;
 use lyceum_store::StoreLocation;
-use lyceum_testkit::client::Reply;
-use lyceum_testkit::server::{Setup, TestServer, both_as};
+use lyceum_testserver::client::Reply;
+use lyceum_testserver::server::{Setup, TestServer, both_as};
 use serde_json::{Value, json};
 use ureq::http::Method;
 

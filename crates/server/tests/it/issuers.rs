@@ -5,7 +5,7 @@ use lyceum_core::PayloadDialect;
 use lyceum_credentials::issuer::{SERVER, Signer};
 use lyceum_credentials::keys;
 use lyceum_store::StoreLocation;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::badges::{

@@ -6,8 +6,8 @@ use lyceum_core::PayloadDialect;
 use lyceum_hosting::nodes::{self, Node, NodeSettings};
 use lyceum_server::backup::named_files;
 use lyceum_store::SqlDialect;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::lessons::{course, lesson, stored_question};

@@ -5,7 +5,7 @@ use lyceum_core::PayloadDialect;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_store::{Db, SqlDialect, Tx};
 use lyceum_testkit::both_stores;
-use lyceum_testkit::server::{both, both_as};
+use lyceum_testserver::server::{both, both_as};
 use serde_json::{Value, json};
 
 use crate::probe;

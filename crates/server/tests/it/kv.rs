@@ -3,8 +3,8 @@
 use lyceum_core::limits::KV_VALUE_MAX_BYTES;
 use lyceum_hosting::limits::{KV_KEY_MAX_BYTES, KV_METADATA_MAX_BYTES, KV_PAGE_MAX_KEYS};
 use lyceum_project::Uses;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::projects::{build, plan, send, state, upload, wanted};

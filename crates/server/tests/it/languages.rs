@@ -2,7 +2,7 @@
 
 use lyceum_access::{Role, Scope};
 use lyceum_core::PayloadDialect;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::people::{cookie, form_token, person, signed_in};

@@ -13,7 +13,7 @@ use lyceum_roster::record::Record;
 use lyceum_roster::repository;
 use lyceum_store::SqlDialect;
 use lyceum_testkit::records;
-use lyceum_testkit::server::TestServer;
+use lyceum_testserver::server::TestServer;
 use serde_json::{Value, json};
 
 use crate::game_tokens::both_at;

@@ -2,8 +2,8 @@
 
 use lyceum_access::student::{self, NewStudent};
 use lyceum_access::{Role, password};
-use lyceum_testkit::client::Reply;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::Reply;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::enrolling::{schools, user};

@@ -1,7 +1,7 @@
 //! Lesson plans over HTTP: a student's copy of a course, and the log that changes it.
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::enrolling::{ROSTERING, get, post, schools, user};

@@ -1,7 +1,7 @@
 //! Which component resources are lessons, where lessons are found, and what a deleted course leaves of them.
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::enrolling::{ROSTERING, courses, get, post, user};

@@ -5,8 +5,8 @@ use std::thread;
 
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::enrolling::{ROSTERING, get, post, schools, user};

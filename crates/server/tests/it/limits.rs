@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use lyceum_access::{NewClient, Scope};
 use lyceum_core::PayloadDialect;
 use lyceum_testkit::fresh_database;
-use lyceum_testkit::server::{Setup, TestServer, both_as};
+use lyceum_testserver::server::{Setup, TestServer, both_as};
 use serde_json::Value;
 
 use crate::probe;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
 use lyceum_store::Tx;
-use lyceum_testkit::server::{Setup, TestServer};
 use lyceum_testkit::{fresh_database, full_size};
+use lyceum_testserver::server::{Setup, TestServer};
 
 use crate::events::{PLATFORM, Stream, event, send};
 

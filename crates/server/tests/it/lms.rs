@@ -1,8 +1,8 @@
 //! Learning over HTTP: every effect is read back from roster, log and facts, and after a restart.
 
 use lyceum_access::Player;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::{Setup, TestServer, both, both_as};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 
 use crate::enrolling::{ROSTERING, get, post};

@@ -3,9 +3,9 @@
 use lyceum_access::{Player, Scope};
 use lyceum_core::PayloadDialect;
 use lyceum_store::{Db, Migration, Value as SqlValue};
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::postgres::both_stores;
-use lyceum_testkit::server::{Setup, TestServer, both, both_as};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 
 use crate::access::bound_key;

@@ -14,9 +14,9 @@ use lyceum_hosting::backup::runs::{self, BackupCheck, CheckMethod};
 use lyceum_hosting::nodes::{Node, NodeSettings};
 use lyceum_server::limits;
 use lyceum_store::{SqlDialect, StoreLocation, Tx, jobs};
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::free_port;
-use lyceum_testkit::server::{Setup, TestServer, both_as};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{Setup, TestServer, both_as};
 use serde_json::{Value, json};
 
 use crate::{probe, read_replica};

@@ -9,7 +9,7 @@ use lyceum_server::limits::NAME_WORDS_POLL_MS;
 use lyceum_store::jobs::{self, JobStatus};
 use lyceum_testkit::jobs::pass_seconds;
 use lyceum_testkit::records;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::server::{TestServer, both};
 
 /// A database as an upgrade leaves it: without words, and with the job. A server that stopped has just claimed it.
 fn claim_after_upgrade(server: &TestServer) {

@@ -1,7 +1,7 @@
 //! Tests made in one request: every record of them is read back as what it is.
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::enrolling::{ROSTERING, get, post, schools};

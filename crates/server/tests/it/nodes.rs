@@ -10,7 +10,7 @@ use lyceum_hosting::limits::NODE_LEASE_S;
 use lyceum_hosting::nodes::report::{self, NodeState};
 use lyceum_store::{SqlDialect, Tx};
 use lyceum_testkit::free_port;
-use lyceum_testkit::server::{Setup, TestServer, both_as};
+use lyceum_testserver::server::{Setup, TestServer, both_as};
 use serde_json::Value;
 
 use crate::probe;
@@ -194,7 +194,7 @@ fn metrics_count_servers_by_state() {
         drop(elm);
         age(oak, "elm");
         wait_for(oak, &[("elm", "silent"), ("oak", "serving")]);
-        let scraper = lyceum_testkit::client::TestClient::new(format!("http://{address}"));
+        let scraper = lyceum_testserver::client::TestClient::new(format!("http://{address}"));
         let text = scraper.get("/metrics").expect(200).text();
         for (state, count) in [("serving", 1), ("stopping", 0), ("stopped", 0), ("silent", 1)] {
             let line = format!("lyceum_nodes{{state=\"{state}\"}} {count}\n");

@@ -11,8 +11,8 @@ use lyceum_core::PayloadDialect;
 use lyceum_server::limits::SCAN_MAX_MS;
 use lyceum_store::SqlDialect;
 use lyceum_store::limits;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::enrolling::{ROSTERING, get, post};

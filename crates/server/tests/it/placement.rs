@@ -1,7 +1,7 @@
 //! Placement over HTTP: tests of rising grades, where they lead, and setting them back.
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::enrolling::{courses, get, post};

@@ -4,8 +4,8 @@
 
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::{Setup, TestServer, both, both_as};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 
 const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";

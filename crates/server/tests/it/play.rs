@@ -5,8 +5,8 @@ use lyceum_core::time::Timestamp;
 use lyceum_games::limits::DEMO_KEPT_DAYS;
 use lyceum_games::visitors;
 use lyceum_server::limits;
-use lyceum_testkit::client::{Reply, TestClient};
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::{Reply, TestClient};
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::enrolling::{get, post, schools, user};

@@ -9,7 +9,7 @@ use lyceum_core::{PayloadDialect, Problem, ProblemKind};
 use lyceum_server::answer::Answer;
 use lyceum_server::render::Rendering;
 use lyceum_server::route::{Access, Area, get, post};
-use lyceum_testkit::server::Setup;
+use lyceum_testserver::server::Setup;
 use serde_json::json;
 
 /// A server with the probe's routes.

@@ -16,8 +16,8 @@ use lyceum_project::{
 };
 use lyceum_server::limits::BLOB_SPARED_S;
 use lyceum_store::Tx;
-use lyceum_testkit::client::{Reply, TestClient};
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::{Reply, TestClient};
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;

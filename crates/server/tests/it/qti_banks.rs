@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::qti_structure::{get, item, test};

@@ -1,7 +1,7 @@
 //! Tests of assessment content over HTTP: parts, sections, items, their order, questions.
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 pub(crate) fn get(client: &TestClient, path: &str) -> Value {

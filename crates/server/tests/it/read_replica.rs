@@ -8,10 +8,10 @@ use lyceum_core::Reach;
 use lyceum_core::config::Secret;
 use lyceum_store::limits::READ_REPLICA_DELAY_MAX_MS;
 use lyceum_store::{LogSource, StoreLocation, measure_delay};
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::free_port;
 use lyceum_testkit::postgres::Cluster;
-use lyceum_testkit::server::{Setup, TestServer};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{Setup, TestServer};
 use serde_json::{Value, json};
 
 use crate::monitoring::{scrape, series};

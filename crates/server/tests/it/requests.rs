@@ -1,8 +1,8 @@
 //! Refused requests: repeated keys in JSON, and unknown, misspelled or repeated parameters.
 
 use lyceum_core::PayloadDialect;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";

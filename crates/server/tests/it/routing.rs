@@ -1,7 +1,7 @@
 //! Paths, methods and the formats of errors.
 
 use lyceum_core::PayloadDialect;
-use lyceum_testkit::server::both_as;
+use lyceum_testserver::server::both_as;
 use serde_json::{Value, json};
 use ureq::http::Method;
 

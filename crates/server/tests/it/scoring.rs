@@ -5,8 +5,8 @@ use lyceum_bridge::today::Moment;
 use lyceum_bridge::zone::Zone;
 use lyceum_core::Reach;
 use lyceum_events::facts::Measure;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::enrolling::{get, post};

@@ -1,6 +1,6 @@
 //! Screenings, and how courses are shown.
 
-use lyceum_testkit::server::both;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::enrolling::{get, post, schools, user};

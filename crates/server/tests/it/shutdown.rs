@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::server::both_as;
+use lyceum_testserver::server::both_as;
 
 use crate::probe;
 

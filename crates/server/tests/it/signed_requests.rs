@@ -11,8 +11,8 @@ use lyceum_core::text::segment;
 use lyceum_core::time::{Clock, ManualClock, SystemClock, Timestamp};
 use lyceum_server::limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT;
 use lyceum_store::StoreLocation;
-use lyceum_testkit::client::Reply;
-use lyceum_testkit::server::{Setup, TestServer, both_as};
+use lyceum_testserver::client::Reply;
+use lyceum_testserver::server::{Setup, TestServer, both_as};
 use ring::hmac;
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use lyceum_core::Result;
 use lyceum_core::config::Environment;
 use lyceum_server::limits;
 use lyceum_store::Tx;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::server::{TestServer, both};
 
 use crate::events::Stream;
 use crate::people::{key, let_in, person as new_person, signed_in};

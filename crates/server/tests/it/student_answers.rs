@@ -1,7 +1,7 @@
 //! The answers on a student's page for teachers.
 
 use lyceum_access::Role;
-use lyceum_testkit::server::both;
+use lyceum_testserver::server::both;
 use serde_json::json;
 
 use crate::lessons::{course, lesson, stored_question};

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use lyceum_access::Access;
 use lyceum_server::routes;
-use lyceum_testkit::client::{Reply, TestClient};
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::{Reply, TestClient};
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::lessons::{course, lesson};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use lyceum_access::{Role, Scope};
 use lyceum_core::PayloadDialect;
-use lyceum_testkit::client::{Reply, TestClient};
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::{Reply, TestClient};
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::enrolling::get;

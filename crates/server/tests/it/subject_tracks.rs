@@ -3,8 +3,8 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::{Setup, both, both_as};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{Setup, both, both_as};
 use serde_json::{Value, json};
 
 use crate::enrolling::{ROSTERING, courses, enrollments, get, post, schools, user};

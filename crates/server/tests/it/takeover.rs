@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use lyceum_hosting::homes;
 use lyceum_testkit::fresh_database;
 use lyceum_testkit::s3::Bucket;
-use lyceum_testkit::server::TestServer;
+use lyceum_testserver::server::TestServer;
 use serde_json::Value;
 
 use crate::homes::{hosting, named, other};

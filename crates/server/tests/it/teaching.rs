@@ -3,9 +3,9 @@
 use lyceum_access::audit::{AuditFilter, each};
 use lyceum_access::{Role, person as accounts};
 use lyceum_core::Reach;
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::records;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use crate::class_sign_in::Browser;

@@ -2,7 +2,7 @@
 
 use lyceum_server::limits;
 use lyceum_store::{SqlDialect, StoreLocation};
-use lyceum_testkit::server::both_as;
+use lyceum_testserver::server::both_as;
 use serde_json::Value;
 use std::sync::mpsc;
 use std::thread;

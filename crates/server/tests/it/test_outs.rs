@@ -1,7 +1,7 @@
 //! Test-outs: a student takes one once, and passing it masters and skips the lessons that it covers.
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::enrolling::{ROSTERING, enrollments, get, post};

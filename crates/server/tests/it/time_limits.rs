@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use lyceum_core::time::ManualClock;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::{Setup, TestServer, both_as};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{Setup, TestServer, both_as};
 use serde_json::{Value, json};
 
 use crate::enrolling::{get, post};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::TestServer;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::TestServer;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};

@@ -9,8 +9,8 @@ use lyceum_access::{NewClient, Scope, client};
 use lyceum_core::PayloadDialect;
 use lyceum_core::config::Environment;
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
-use lyceum_testkit::client::Reply;
-use lyceum_testkit::server::{Setup, TestServer, both, both_as};
+use lyceum_testserver::client::Reply;
+use lyceum_testserver::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 
 use crate::probe;
@@ -192,8 +192,9 @@ fn a_revoked_client_stops_on_every_server_within_five_seconds() {
         let revoked = Instant::now();
         let now = SystemClock.now();
         server.db().write_blocking(|tx| client::revoke(tx, now, &id)).unwrap();
-        let stopped =
-            |c: &lyceum_testkit::client::TestClient| c.get("/probe/guarded").send().status == 401;
+        let stopped = |c: &lyceum_testserver::client::TestClient| {
+            c.get("/probe/guarded").send().status == 401
+        };
         while !clients.iter().all(stopped) {
             assert!(revoked.elapsed() < Duration::from_secs(5), "the token still works");
             std::thread::sleep(Duration::from_millis(50));

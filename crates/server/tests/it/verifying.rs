@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use lyceum_testkit::server::{Setup, both, both_as};
+use lyceum_testserver::server::{Setup, both, both_as};
 use serde_json::{Value, json};
 
 use crate::badges::awarded;

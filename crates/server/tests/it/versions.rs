@@ -2,8 +2,8 @@
 
 use lyceum_roster::collections;
 use lyceum_server::routes;
-use lyceum_testkit::client::{Reply, TestClient};
-use lyceum_testkit::server::both;
+use lyceum_testserver::client::{Reply, TestClient};
+use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 use ureq::http::Method;
 

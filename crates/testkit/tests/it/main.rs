@@ -1,8 +1,5 @@
-//! The programs of the test kit: the cluster for many test processes, and the hot paths.
+//! The program of the test kit: the cluster for many test processes.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
-
-#[cfg(target_arch = "x86_64")]
-mod hot_paths;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

@@ -1,6 +1,6 @@
 //! A student who answers the questions of a lesson, in one attempt after the other.
 
-use lyceum_testkit::client::{Call, Reply, TestClient};
+use lyceum_testserver::client::{Call, Reply, TestClient};
 use serde_json::{Value, json};
 
 const STUDENT: &str = "amy";

@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
+use lyceum_testserver::client::TestClient;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 

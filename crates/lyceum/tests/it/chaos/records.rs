@@ -1,7 +1,7 @@
 //! The organizations and events that clients send.
 
 use lyceum_events::CONTEXT;
-use lyceum_testkit::client::TestClient;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 pub(super) const ORGS: &str = "/ims/oneroster/rostering/v1p2/orgs";

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::{Scope, sleep};
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::{Call, Reply, TestClient};
 use lyceum_testkit::full_size;
+use lyceum_testserver::client::{Call, Reply, TestClient};
 use serde_json::{Value, json};
 
 use super::cluster::{EMAIL, PASSWORD};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lyceum_testkit::client::TestClient;
+use lyceum_testserver::client::TestClient;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use serde_json::Value;
 

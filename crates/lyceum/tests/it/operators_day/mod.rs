@@ -16,8 +16,8 @@ use std::process::Command;
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
+use lyceum_testserver::client::TestClient;
 
 use crate::machines::{Network, TestMachine};
 use crate::packages::{run, without_root};

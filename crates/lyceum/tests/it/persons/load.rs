@@ -5,8 +5,8 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use super::school::{ROSTERING, School, envelope};

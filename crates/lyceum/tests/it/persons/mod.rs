@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use self::school::{ID, OTHER, ROSTERING, STRINGS, School, envelope};

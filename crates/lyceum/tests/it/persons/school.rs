@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::full_size;
+use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::http::Http;

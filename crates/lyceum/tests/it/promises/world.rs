@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use lyceum_core::text::segment;
-use lyceum_testkit::client::{Reply, TestClient};
+use lyceum_testserver::client::{Reply, TestClient};
 use serde_json::Value;
 
 use super::answers::differences;

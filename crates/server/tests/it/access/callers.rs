@@ -9,7 +9,7 @@ use lyceum_access::{
 };
 use lyceum_core::{PayloadDialect, Reach};
 use lyceum_games::{games, visitors};
-use lyceum_testkit::server::TestServer;
+use lyceum_testserver::server::TestServer;
 use serde_json::json;
 
 use super::matrix::RouteRequest;

@@ -19,7 +19,7 @@ use lyceum_core::limits::BODY_MAX_BYTES;
 use lyceum_server::limits::PUBLIC_BODY_MAX_BYTES;
 use lyceum_server::route::{Access, Route};
 use lyceum_server::routes;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::server::{TestServer, both};
 use tokio::time::timeout;
 
 /// Longer than any decision takes, and much shorter than the time that a server waits for the rest of a body.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use lyceum_access::{Player, session};
 use lyceum_server::route::{Access, Route};
 use lyceum_server::routes;
-use lyceum_testkit::server::{Setup, TestServer, both_as};
+use lyceum_testserver::server::{Setup, TestServer, both_as};
 use serde_json::{Value, json};
 
 use super::callers::{Caller, Callers};

@@ -10,8 +10,8 @@ mod work_routes;
 
 use lyceum_access::{NewApiKey, NewClient, Role, api_key, client};
 use lyceum_core::Reach;
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::TestServer;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::TestServer;
 
 /// A client with all scopes that is limited to organizations.
 pub(crate) fn limited_client(server: &TestServer, organizations: &[&str]) -> TestClient {

@@ -8,10 +8,10 @@ use lyceum_access::{NewClient, Role, api_key, client, person};
 use lyceum_core::Reach;
 use lyceum_roster::{collections, kinds, repository};
 use lyceum_server::routes;
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::naive_reach::WholeRoster;
 use lyceum_testkit::records;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use super::{limited_client, work_routes};

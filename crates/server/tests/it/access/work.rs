@@ -7,9 +7,9 @@ use lyceum_core::Reach;
 use lyceum_server::route::LimitedCallers;
 use lyceum_server::routes;
 use lyceum_store::Tx;
-use lyceum_testkit::client::{Call, TestClient};
 use lyceum_testkit::naive_reach::WholeRoster;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::{Call, TestClient};
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use super::limited_client;

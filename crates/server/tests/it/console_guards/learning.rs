@@ -2,7 +2,7 @@
 
 use lyceum_blob::{Blobs, Digest};
 use lyceum_roster::imports::{self, ImportOutcome, NewImport};
-use lyceum_testkit::server::TestServer;
+use lyceum_testserver::server::TestServer;
 use serde_json::{Value, json};
 
 use super::planted::{EVIL, Planted};

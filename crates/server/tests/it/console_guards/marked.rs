@@ -2,7 +2,7 @@
 //! words without marks.
 
 use lyceum_access::Role;
-use lyceum_testkit::server::both;
+use lyceum_testserver::server::both;
 use serde_json::Value;
 
 use super::planted::{EVIL, plant};

@@ -11,8 +11,8 @@ mod spanish;
 use lyceum_access::{Role, audit, session};
 use lyceum_console::Screen;
 use lyceum_server::routes;
-use lyceum_testkit::client::{Call, Reply, TestClient};
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::{Call, Reply, TestClient};
+use lyceum_testserver::server::{TestServer, both};
 use ureq::http::Method;
 
 use crate::people::{PASSWORD, cookie, form_token, person, signed_in};

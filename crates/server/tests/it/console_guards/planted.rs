@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use lyceum_access::audit::AuditChange;
 use lyceum_access::{NewApiKey, NewClient, Role, api_key, client, person};
 use lyceum_store::jobs as store;
-use lyceum_testkit::server::TestServer;
+use lyceum_testserver::server::TestServer;
 use serde_json::{Value, json};
 
 use super::learning;

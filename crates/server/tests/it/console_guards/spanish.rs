@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_access::Role;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::server::{TestServer, both};
 
 use super::planted::plant;
 use super::{places, token};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::naive_reach::WholeRoster;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
 
 use super::{FAR, NEAR, near, plant};

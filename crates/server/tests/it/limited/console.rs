@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use lyceum_access::Role;
 use lyceum_core::Reach;
-use lyceum_testkit::client::Reply;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::Reply;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::Value;
 
 use super::{FAR, NEAR, NEXT, limited_person, near, plant};

@@ -8,7 +8,7 @@ mod other_class;
 use lyceum_access::{Role, person};
 use lyceum_core::Reach;
 use lyceum_testkit::records;
-use lyceum_testkit::server::TestServer;
+use lyceum_testserver::server::TestServer;
 use serde_json::{Value, json};
 
 use crate::badges;

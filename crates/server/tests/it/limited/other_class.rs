@@ -7,9 +7,9 @@ use lyceum_access::{Role, audit, person};
 use lyceum_core::Reach;
 use lyceum_server::route::{LimitedCallers, Route};
 use lyceum_server::routes;
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::naive_reach::WholeRoster;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::Value;
 
 use super::{FAR, NEAR, NEXT, limited_person, near, plant};

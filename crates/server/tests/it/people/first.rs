@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use lyceum_access::{Role, audit, first_administrator, password};
 use lyceum_server::limits;
-use lyceum_testkit::client::Reply;
-use lyceum_testkit::server::{Setup, TestServer, both, both_as};
+use lyceum_testserver::client::Reply;
+use lyceum_testserver::server::{Setup, TestServer, both, both_as};
 use serde_json::json;
 
 use super::{PASSWORD, cookie, form_token, me, person};

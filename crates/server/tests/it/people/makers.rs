@@ -1,8 +1,8 @@
 //! API keys that people create for projects, and their fate when a person leaves.
 
 use lyceum_access::{self as access, NewApiKey, Role, api_key, person as people};
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::{TestServer, both};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{TestServer, both};
 use serde_json::Value;
 
 use super::{person, signed_in};

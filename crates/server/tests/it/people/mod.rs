@@ -12,8 +12,8 @@ use lyceum_access::{NewApiKey, NewPerson, Role, api_key, password, person};
 use lyceum_core::config::Environment;
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
 use lyceum_server::limits::{GUESSES_ACCOUNT_AND_ADDRESS_COUNT, GUESSES_LINK_COUNT};
-use lyceum_testkit::client::{Reply, TestClient};
-use lyceum_testkit::server::{Setup, TestServer, both, both_as};
+use lyceum_testserver::client::{Reply, TestClient};
+use lyceum_testserver::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
 
 pub(crate) const PASSWORD: &str = "correct horse";

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::receiver::Receiver;
-use lyceum_testkit::server::both_as;
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::receiver::Receiver;
+use lyceum_testserver::server::both_as;
 use lyceum_webhooks::topics;
 use serde_json::{Value, json};
 

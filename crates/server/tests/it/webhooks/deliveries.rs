@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::process::Command;
 
-use lyceum_testkit::receiver::{ReceivedMessage, Receiver};
-use lyceum_testkit::server::both_as;
+use lyceum_testserver::receiver::{ReceivedMessage, Receiver};
+use lyceum_testserver::server::both_as;
 use serde_json::{Value, json};
 
 use super::{PATIENCE, ROSTERING, SECRET, create, filter, log, put_org, setup, wait_for_log};
@@ -147,7 +147,7 @@ fn event_id(number: u32) -> String {
     format!("urn:uuid:00000000-0000-4000-8000-{number:012}")
 }
 
-fn send_event(client: &lyceum_testkit::client::TestClient, sensor: &str, number: u32) {
+fn send_event(client: &lyceum_testserver::client::TestClient, sensor: &str, number: u32) {
     let context = "http://purl.imsglobal.org/ctx/caliper/v1p2";
     let envelope = json!({
         "sensor": sensor, "sendTime": "2026-01-15T08:00:01.000Z", "dataVersion": context,
@@ -165,7 +165,7 @@ fn send_event(client: &lyceum_testkit::client::TestClient, sensor: &str, number:
 fn topics_without_an_active_webhook_are_not_written() {
     both_as(&setup(), |server| {
         let client = server.client();
-        let rows = |server: &lyceum_testkit::server::TestServer| {
+        let rows = |server: &lyceum_testserver::server::TestServer| {
             let count = |tx: &mut lyceum_store::Tx<'_>| {
                 tx.query_one("SELECT COUNT(*) FROM webhook_messages", &[], |row| row.int(0))
             };

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use lyceum_access::Player;
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
-use lyceum_testkit::receiver::Receiver;
-use lyceum_testkit::server::{Setup, both_as};
+use lyceum_testserver::receiver::Receiver;
+use lyceum_testserver::server::{Setup, both_as};
 use lyceum_webhooks::schedule::RETRY_DELAYS_S;
 use serde_json::{Value, json};
 

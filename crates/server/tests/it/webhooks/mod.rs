@@ -11,8 +11,8 @@ use std::time::Duration;
 use lyceum_access::{NewClient, client};
 use lyceum_core::Reach;
 use lyceum_store::{Tx, outbox};
-use lyceum_testkit::client::TestClient;
-use lyceum_testkit::server::{Setup, TestServer};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::server::{Setup, TestServer};
 use lyceum_webhooks::queue;
 use serde_json::{Value, json};
 

@@ -12,12 +12,12 @@ use lyceum_core::random::RandomStream;
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
 use lyceum_core::{PayloadDialect, Reach};
 use lyceum_roster::kinds;
-use lyceum_testkit::client::TestClient;
 use lyceum_testkit::naive_reach::WholeRoster;
 use lyceum_testkit::random_roster::{move_organization, populate, reach};
-use lyceum_testkit::receiver::{ReceivedMessage, Receiver};
 use lyceum_testkit::records;
-use lyceum_testkit::server::{TestServer, both_as};
+use lyceum_testserver::client::TestClient;
+use lyceum_testserver::receiver::{ReceivedMessage, Receiver};
+use lyceum_testserver::server::{TestServer, both_as};
 use serde_json::{Value, json};
 
 use super::{

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S;
 use lyceum_core::time::{Clock, ManualClock, SystemClock};
-use lyceum_testkit::receiver::Receiver;
-use lyceum_testkit::server::{Setup, TestServer, both_as};
+use lyceum_testserver::receiver::Receiver;
+use lyceum_testserver::server::{Setup, TestServer, both_as};
 use lyceum_webhooks::queue;
 use serde_json::json;
 

@@ -47,7 +47,7 @@ fn hot_paths_do_not_grow() {
     assert!(
         grown.is_empty() && names(&counts) == names(&stored),
         "hot paths need more instructions than {} accepts:\n  {}\nMake them cheaper. If the cost is worth it, or only the \
-         compiler changed, run `LYCEUM_BLESS=1 cargo test -p lyceum-testkit --test it hot_paths` and say why in the commit",
+         compiler changed, run `LYCEUM_BLESS=1 cargo test -p lyceum-testserver --test it hot_paths` and say why in the commit",
         file.display(),
         grown.join("\n  "),
     );

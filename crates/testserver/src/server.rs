@@ -11,12 +11,12 @@ use lyceum_core::time::{Clock, SystemClock};
 use lyceum_server::route::Area;
 use lyceum_server::{Learning, Server};
 use lyceum_store::{Db, StoreLocation};
+use lyceum_testkit::{both_stores, free_port};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use crate::client::TestClient;
-use crate::postgres::{both_stores, free_port};
 
 /// The settings of a test server.
 #[derive(Clone)]

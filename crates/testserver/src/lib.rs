@@ -1,0 +1,14 @@
+//! What tests over HTTP share, above the server. What needs no server is in `testkit`.
+//!
+//! | what | where |
+//! |---|---|
+//! | a real server in the process, a client for it | `server`, `client` |
+//! | a receiver of webhooks | `receiver` |
+//! | crashes and durability | `durability` |
+
+pub mod client;
+pub mod durability;
+pub mod receiver;
+pub mod server;
+
+pub use lyceum_server::migrations;
