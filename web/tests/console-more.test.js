@@ -1,4 +1,4 @@
 // The console in a real browser: the second half of its screens.
-import { testScreens } from "./console/run.js";
+import { JOURNEYS, testScreens } from "./console/run.js";
 
-testScreens("the console, from I to Z", (name) => name >= "i");
+testScreens("the console, from I to Z", (name) => name >= "i" && !JOURNEYS.includes(name));

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 
 use crate::run::{cargo, command, lyceum, output, run};
+use crate::test::Level;
 use crate::{build, prerequisites};
 
 /// Runs the test of the crate `lyceum` in full size, against the release build.
@@ -11,7 +12,9 @@ pub(crate) fn chaos(arguments: &[String]) -> Result<()> {
         bail!("`cargo xtask chaos` needs root, because it makes networks and mounts disks");
     }
     let mut test = cargo(["test", "--package", "lyceum", "--test", "it", "chaos::", "--"]);
-    test.arg("--nocapture").env("LYCEUM_TEST_SIZE", "full").env("LYCEUM_TEST_BIN", lyceum());
+    test.args(["--nocapture", "--include-ignored"])
+        .env("LYCEUM_TEST_SIZE", "full")
+        .env("LYCEUM_TEST_BIN", lyceum());
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("{word} needs a value"));
@@ -23,7 +26,7 @@ pub(crate) fn chaos(arguments: &[String]) -> Result<()> {
             other => bail!("unknown argument '{other}'; use --minutes, --seed, --faults or --json"),
         };
     }
-    prerequisites::install()?;
+    prerequisites::install(Level::Rest)?;
     build::assets()?;
     build::installed("tests/hosting")?;
     build::installed("tests/deploy")?;

@@ -6,6 +6,7 @@
 
 mod bench;
 mod build;
+mod changed;
 mod chaos;
 mod demo;
 mod http;
@@ -14,6 +15,7 @@ mod prerequisites;
 mod run;
 mod screenshots;
 mod test;
+mod test_programs;
 
 use std::process::ExitCode;
 
@@ -27,9 +29,11 @@ Usage: cargo xtask COMMAND
        [--program FILE] [--out FOLDER] a Debian package, the folder of a container; all of them by default
   demo [--listen HOST:PORT]           build fast, create a demo school network and serve it
        [--students COUNT]
-  test [ARGS]                         check format and lints, build, run all tests;
-                                      with ARGS only `cargo test ARGS`, on the debug build
-  soak [ARGS]                         the same tests at their full size, and attacks by hostile clients
+  test                                check format and lints, build, run the tests that every change must pass
+  test --rest                         run the other tests: every screen, guide, package, machine and fault, in small size
+  test --changed [BASE]               run the tests of the crates that the changes since BASE can break; BASE is HEAD by default
+  test ARGS                           run `cargo test ARGS` on the debug build, with all that the tests need
+  soak [ARGS]                         all tests at their full size, and attacks by hostile clients
   chaos [--minutes N] [--seed N]      kill, pause, cut off and fill up the parts of a cluster while clients use it, and print
         [--faults A,B] [--json FILE]  recovery times and lost writes; repeats all faults for N minutes; needs root
   screenshots                         take pictures of all pages in target/screenshots
@@ -57,8 +61,8 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "pack" => pack::pack(&pack::Options::parse(rest)?),
         "demo" => demo::demo(&demo::Options::parse(rest)?),
         "demo-announce" => demo::announce(rest),
-        "test" => test::test(test::Size::Small, rest),
-        "soak" => test::test(test::Size::Full, rest),
+        "test" => test::test(rest),
+        "soak" => test::soak(rest),
         "chaos" => chaos::chaos(rest),
         "screenshots" => screenshots::screenshots(),
         "simulate" => {

@@ -4,14 +4,17 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use crate::run::{cargo, command, output, run, works};
+use crate::run::{command, output, run, works};
+use crate::test::Level;
 
-/// Programs that the build and the tests run, with their packages in Debian.
-const PROGRAMS: [(&str, &str); 17] = [
+/// Programs that the tests of every change run, with their packages in Debian.
+const PROGRAMS: [(&str, &str); 1] = [("chromium-headless-shell", "chromium-headless-shell")];
+
+/// Programs that only the other tests run.
+const MORE_PROGRAMS: [(&str, &str); 16] = [
     ("make", "make"),
     ("xmllint", "libxml2-utils"),
     ("strace", "strace"),
-    ("chromium-headless-shell", "chromium-headless-shell"),
     ("pgbouncer", "pgbouncer"),
     ("debootstrap", "debootstrap"),
     ("ip", "iproute2"),
@@ -28,33 +31,23 @@ const PROGRAMS: [(&str, &str); 17] = [
 ];
 
 /// What [`install`] and the steps after it put on this machine.
-pub(crate) fn announcement() -> String {
-    let missing = match missing_packages().as_slice() {
+pub(crate) fn announcement(level: Level) -> String {
+    let missing = match missing_packages(level).as_slice() {
         [] => "No Debian package is missing.".to_owned(),
         packages => format!("They install these Debian packages: {}.", packages.join(", ")),
     };
-    let nextest = match has_nextest() {
-        true => "",
-        false => " They install cargo-nextest with cargo, which takes several minutes once.",
-    };
-    format!(
-        "{missing}{nextest} They install npm packages in this folder: web, web/console, tests/hosting, \
-         tests/deploy, tests/sensors, tests/webhooks."
-    )
+    format!("{missing} They install npm packages in this folder: below web and tests.")
 }
 
 /// Installs what is missing, or says what to install.
-pub(crate) fn install() -> Result<()> {
+pub(crate) fn install(level: Level) -> Result<()> {
     for component in ["fmt", "clippy"] {
         if !works("cargo", &[component, "--version"]) {
             let name = if component == "fmt" { "rustfmt" } else { component };
             bail!("`cargo {component}` is missing; run `rustup component add {name}`");
         }
     }
-    if !has_nextest() {
-        run(cargo(["install", "--locked", "cargo-nextest"]))?;
-    }
-    let packages = missing_packages();
+    let packages = missing_packages(level);
     if packages.is_empty() {
         println!("all programs that the tests run are installed");
         return Ok(());
@@ -62,12 +55,8 @@ pub(crate) fn install() -> Result<()> {
     install_packages(&packages)
 }
 
-fn has_nextest() -> bool {
-    works("cargo", &["nextest", "--version"])
-}
-
 /// The Debian packages that are missing.
-fn missing_packages() -> Vec<&'static str> {
+fn missing_packages(level: Level) -> Vec<&'static str> {
     let mut packages = Vec::new();
     if !has_postgres() {
         packages.push("postgresql");
@@ -75,7 +64,8 @@ fn missing_packages() -> Vec<&'static str> {
     if !works("python3", &["-c", "import venv, ensurepip"]) {
         packages.extend(["python3", "python3-venv"]);
     }
-    for (program, package) in PROGRAMS {
+    let more = if level == Level::Main { &[][..] } else { &MORE_PROGRAMS };
+    for &(program, package) in PROGRAMS.iter().chain(more) {
         if !path().iter().any(|folder| folder.join(program).exists()) {
             packages.push(package);
         }

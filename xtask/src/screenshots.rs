@@ -6,17 +6,19 @@ use std::fs;
 use anyhow::Result;
 
 use crate::run::{cargo, command, root, run, target};
+use crate::test::Level;
 use crate::{build, prerequisites};
 
 /// The tests that open pages of the console and of students, in both widths and themes.
-const TESTS: [&str; 5] = ["console", "console-more", "learn", "interactions", "class-sign-in"];
+const TESTS: [&str; 6] =
+    ["console", "console-more", "journeys", "learn", "interactions", "class-sign-in"];
 
 /// Takes the pictures, into `target/screenshots`.
 pub(crate) fn screenshots() -> Result<()> {
-    prerequisites::install()?;
+    prerequisites::install(Level::Rest)?;
     build::assets()?;
     build::packages()?;
-    run(cargo(["build", "--package", "lyceum"]))?;
+    run(cargo(["build", "--package", "lyceum", build::FAST_TO_COMPILE]))?;
     let pictures = target().join("screenshots");
     if pictures.exists() {
         fs::remove_dir_all(&pictures)?;

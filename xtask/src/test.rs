@@ -1,131 +1,203 @@
-//! `cargo xtask test` runs every check except attacks by hostile clients; `soak` runs all of them, in full size.
+//! `cargo xtask test` runs the checks of three levels. CONTRIBUTING.md has the table of what is in which.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
 use crate::run::{cargo, command, lyceum, minutes, not_started, run, show, target};
-use crate::{build, prerequisites};
+use crate::test_programs::{Run, TestProgram};
+use crate::{build, changed, prerequisites, test_programs};
 
-/// How much data the tests work on.
-#[derive(Clone, Copy)]
-pub(crate) enum Size {
-    /// Takes minutes. Every change must pass it.
-    Small,
-    /// Takes hours. It checks the figures that the project promises.
-    Full,
+/// How much is tested.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Level {
+    /// Lints and all tests that are not marked. Every change must pass it before a commit.
+    Main,
+    /// The tests that are marked `#[ignore = "rest"]`, in small size. Every change must pass it before it is merged.
+    Rest,
+    /// All tests and the attacks of hostile clients, in full size. It takes hours and checks the figures that the project
+    /// promises.
+    Soak,
 }
 
-impl Size {
+impl Level {
     /// The value of `LYCEUM_TEST_SIZE`.
-    fn value(self) -> &'static str {
+    fn size(self) -> &'static str {
         match self {
-            Self::Small => "small",
-            Self::Full => "full",
+            Self::Main | Self::Rest => "small",
+            Self::Soak => "full",
         }
     }
 
-    /// The profile in `.config/nextest.toml`, which sets the time limits.
-    fn profile(self) -> &'static str {
+    /// How many test programs run at once. Many tests wait for programs that they started.
+    fn lanes(self) -> usize {
         match self {
-            Self::Small => "default",
-            Self::Full => "soak",
+            Self::Main | Self::Rest => 2,
+            // Measurements are exact only if no other test runs.
+            Self::Soak => 1,
+        }
+    }
+
+    /// How many tests of a program run at once.
+    fn threads(self) -> usize {
+        match self {
+            Self::Main | Self::Rest => std::thread::available_parallelism().map_or(2, usize::from),
+            Self::Soak => 1,
+        }
+    }
+
+    /// What the command does and how long it takes.
+    fn announcement(self) -> &'static str {
+        match self {
+            Self::Main => {
+                "Lints and tests take about 45 minutes on two cores, with the compilation."
+            }
+            Self::Rest => {
+                "The other tests take about 45 minutes on two cores, after `cargo xtask test`."
+            }
+            Self::Soak => "All tests in full size take hours.",
         }
     }
 }
 
-/// Runs every check, or with arguments only the tests that they choose.
-pub(crate) fn test(size: Size, arguments: &[String]) -> Result<()> {
-    println!("{}", announcement(size, arguments));
+/// `cargo xtask test`, with the arguments after it.
+pub(crate) fn test(arguments: &[String]) -> Result<()> {
+    match arguments {
+        [] => all(Level::Main),
+        [flag] if flag == "--rest" => all(Level::Rest),
+        [flag, base @ ..] if flag == "--changed" && base.len() <= 1 => {
+            chosen(Level::Main, &changed::tests(base.first().map_or("HEAD", String::as_str))?)
+        }
+        // They may be of any level.
+        chosen_tests => chosen(Level::Rest, chosen_tests),
+    }
+}
+
+/// `cargo xtask soak`, with the arguments after it.
+pub(crate) fn soak(arguments: &[String]) -> Result<()> {
+    match arguments {
+        [] => all(Level::Soak),
+        chosen_tests => chosen(Level::Soak, chosen_tests),
+    }
+}
+
+/// Runs all checks of a level.
+fn all(level: Level) -> Result<()> {
+    println!("{}\n{}", level.announcement(), prerequisites::announcement(level));
     let mut steps = Steps::start();
-    steps.take("prerequisites", prerequisites::install);
-    steps.take("assets", build::assets);
-    steps.take("npm packages", build::packages);
-    steps.take("runtime of backends", || build::installed("tests/hosting"));
-    steps.take("bundler of backends", || build::installed("tests/deploy"));
-    steps.take("published sensor", || build::installed("tests/sensors"));
-    steps.take("library for webhooks", || build::installed("tests/webhooks"));
-    if arguments.is_empty() {
+    prepare(&mut steps, level);
+    if level != Level::Rest {
         steps.take("format", || run(cargo(["fmt", "--all", "--check"])));
     }
-    // In small size, tests and program share one debug build. The promised figures hold for a release build.
-    let binary = match size {
-        Size::Small => target().join("debug/lyceum"),
-        Size::Full => {
-            steps.take("release build", build::release);
-            lyceum()
-        }
-    };
-    let mut previous = None;
-    if matches!(size, Size::Full) {
-        steps.take("build of the previous release", || {
-            previous = Some(build::previous_release()?);
-            Ok(())
+    let programs = programs(&mut steps, level);
+    let mut built = Vec::new();
+    steps.take("lints and test build", || {
+        built =
+            test_programs::build(linting(cargo(["test", "--workspace", build::FAST_TO_COMPILE])))?;
+        Ok(())
+    });
+    if !built.is_empty() {
+        steps.take("tests", || {
+            let cluster = Cluster::start(level)?;
+            test_programs::run(&runs(level, built), level, level.lanes(), |tests| {
+                tests.env("LYCEUM_TEST_POSTGRES", &cluster.address);
+                set_variables(tests, level, &programs);
+            })
         });
     }
-    let build = if arguments.is_empty() { "lints and test build" } else { "test build" };
-    if !steps.take(build, || run(tests(arguments, Some("--no-run")))) {
-        return steps.finish();
-    }
-    steps.take("tests", || {
-        let mut tests = tests(arguments, None);
-        if arguments.is_empty() && matches!(size, Size::Small) {
-            // The attacks keep all cores busy for minutes, so only the soak runs them.
-            tests.args(["--filterset", "not test(/^hostile::/)"]);
-        }
-        // A few chosen tests start clusters of their own.
-        let cluster = arguments.is_empty().then(|| Cluster::start(size)).transpose()?;
-        if let Some(cluster) = &cluster {
-            tests.env("LYCEUM_TEST_POSTGRES", &cluster.address);
-        }
-        tests.env("LYCEUM_TEST_SIZE", size.value()).env("LYCEUM_TEST_BIN", &binary);
-        tests.env("NEXTEST_PROFILE", size.profile());
-        tests.envs(previous.iter().map(|program| ("LYCEUM_TEST_PREVIOUS_BIN", program)));
-        let threads = match size {
-            // Many tests wait for programs that they started, so one more than there are cores keeps these busy.
-            Size::Small => std::thread::available_parallelism().map_or(2, |cores| cores.get() + 1),
-            // Measurements are exact only if no other test runs.
-            Size::Full => 1,
-        };
-        for variable in ["NEXTEST_TEST_THREADS", "RUST_TEST_THREADS"] {
-            tests.env(variable, threads.to_string());
-        }
-        run(tests)
-    });
     steps.finish()
 }
 
-/// What the command does, how long it takes and what it installs.
-fn announcement(size: Size, arguments: &[String]) -> String {
-    let time = match (size, arguments.is_empty()) {
-        (_, false) => {
-            "The chosen tests run after the test build, which takes up to 5 minutes on two cores."
-        }
-        (Size::Small, true) => {
-            "All checks and tests take about 45 minutes on two cores: 16 to compile, 29 to run."
-        }
-        (Size::Full, true) => "All tests in full size take hours.",
-    };
-    format!("{time}\n{}", prerequisites::announcement())
+/// Runs the tests that the arguments of `cargo test` choose. They start clusters of their own.
+fn chosen(level: Level, arguments: &[String]) -> Result<()> {
+    println!("{}", prerequisites::announcement(level));
+    let mut steps = Steps::start();
+    prepare(&mut steps, level);
+    let programs = programs(&mut steps, level);
+    let mut tests = cargo(["test", "--no-fail-fast", build::FAST_TO_COMPILE]);
+    tests.args(arguments);
+    if level == Level::Soak {
+        let separator = (!arguments.iter().any(|argument| argument == "--")).then_some("--");
+        tests.args(separator).arg("--include-ignored");
+    }
+    set_variables(&mut tests, level, &programs);
+    steps.take("test build and tests", || run(tests));
+    steps.finish()
 }
 
-/// `cargo nextest run` on everything, or `cargo test` on what the arguments choose. One failure
-/// does not hide the next.
-fn tests(arguments: &[String], option: Option<&str>) -> std::process::Command {
-    let mut tests = if arguments.is_empty() {
-        linting(cargo(["nextest", "run", "--workspace"]))
-    } else {
-        cargo(["test", "--no-fail-fast"])
+/// Installs and builds what the tests need beside the crates.
+fn prepare(steps: &mut Steps, level: Level) {
+    steps.take("prerequisites", || prerequisites::install(level));
+    steps.take("assets", build::assets);
+    steps.take("npm packages", build::packages);
+    let folders: &[&str] = match level {
+        Level::Main => &["tests/hosting", "tests/deploy", "tests/webhooks"],
+        Level::Rest | Level::Soak => {
+            &["tests/hosting", "tests/deploy", "tests/sensors", "tests/webhooks"]
+        }
     };
-    tests.args(option).args(arguments);
-    tests
+    steps.take("npm packages of tests", || {
+        folders.iter().try_for_each(|folder| build::installed(folder))
+    });
+}
+
+/// The programs that are tested from outside.
+struct Programs {
+    lyceum: std::path::PathBuf,
+    previous: Option<std::path::PathBuf>,
+}
+
+/// In small size, tests and program share one debug build. The promised figures hold for a release build.
+fn programs(steps: &mut Steps, level: Level) -> Programs {
+    if level != Level::Soak {
+        return Programs { lyceum: target().join("debug/lyceum"), previous: None };
+    }
+    steps.take("release build", build::release);
+    let mut previous = None;
+    steps.take("build of the previous release", || {
+        previous = Some(build::previous_release()?);
+        Ok(())
+    });
+    Programs { lyceum: lyceum(), previous }
+}
+
+fn set_variables(tests: &mut Command, level: Level, programs: &Programs) {
+    tests.env("LYCEUM_TEST_SIZE", level.size()).env("LYCEUM_TEST_BIN", &programs.lyceum);
+    tests.envs(programs.previous.iter().map(|program| ("LYCEUM_TEST_PREVIOUS_BIN", program)));
+    tests.env("RUST_TEST_THREADS", level.threads().to_string());
+}
+
+/// What a level runs, the longest first.
+fn runs(level: Level, mut programs: Vec<TestProgram>) -> Vec<Run> {
+    let long = ["lyceum", "lyceum-server"];
+    programs.sort_by_key(|program| {
+        let place = long.iter().position(|package| *package == program.package);
+        (place.unwrap_or(long.len()), !program.is_integration)
+    });
+    let server = programs.iter().find(|program| {
+        program.package == "lyceum-server" && program.is_integration && level == Level::Rest
+    });
+    // The main level has run its tests on SQLite.
+    let server_on_postgres = server.cloned().map(|program| Run {
+        program,
+        arguments: &[],
+        variables: &[("LYCEUM_TEST_STORE", "postgres")],
+    });
+    let (arguments, variables): (&[&str], &[(&str, &str)]) = match level {
+        Level::Main => (&[], &[("LYCEUM_TEST_STORE", "sqlite")]),
+        // The attacks keep all cores busy for minutes.
+        Level::Rest => (&["--ignored", "--skip", "hostile::"], &[]),
+        Level::Soak => (&["--include-ignored"], &[]),
+    };
+    let runs = programs.into_iter().map(|program| Run { program, arguments, variables });
+    server_on_postgres.into_iter().chain(runs).collect()
 }
 
 /// Lets Clippy compile the workspace's crates, so that lints need no build of their own. A warning is an error.
-fn linting(mut cargo: std::process::Command) -> std::process::Command {
+fn linting(mut cargo: Command) -> Command {
     let clippy = Path::new(cargo.get_program()).with_file_name("clippy-driver");
     cargo.env("RUSTC_WORKSPACE_WRAPPER", clippy);
     // The form in which `cargo clippy` hands its arguments on.
@@ -183,11 +255,11 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn start(size: Size) -> Result<Self> {
+    fn start(level: Level) -> Result<Self> {
         // The tests' own build: `cargo run` would build most crates again, with fewer features.
         let mut command = command(target().join("debug/test-postgres"), [""; 0]);
         show(&command);
-        command.env("LYCEUM_TEST_SIZE", size.value());
+        command.env("LYCEUM_TEST_SIZE", level.size());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut program = command.spawn().map_err(|error| not_started(&command, &error))?;
         let input = program.stdin.take();

@@ -31,12 +31,12 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use cli::Command::{Dev, Sandbox, Serve};
-use tikv_jemallocator::Jemalloc;
 
 /// Threads store and free values that other threads allocated. With jemalloc an event costs a sixth less than
 /// with the allocator of the C library.
+#[cfg(feature = "jemalloc")]
 #[global_allocator]
-static ALLOCATOR: Jemalloc = Jemalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     let arguments = help::command().get_matches();

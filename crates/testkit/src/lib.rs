@@ -20,6 +20,7 @@ pub mod postgres;
 pub mod race;
 pub mod random_roster;
 pub mod records;
+#[cfg(feature = "s3")]
 pub mod s3;
 
 pub use postgres::{both_stores, free_port, fresh_database};

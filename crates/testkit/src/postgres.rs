@@ -4,6 +4,7 @@
 //! in `LYCEUM_TEST_POSTGRES`; without that variable each test process starts its own, once. A
 //! cluster ends with the process that started it, however that ends.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{BuildHasher as _, DefaultHasher, Hash, Hasher, RandomState};
 use std::net::TcpListener;
@@ -12,7 +13,7 @@ use std::os::unix::process::CommandExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -264,36 +265,29 @@ fn template_of(migrations: &[Migration]) -> String {
     format!("template_{:016x}", hasher.finish())
 }
 
-/// Writes a new, empty SQLite file with the schema of the migrations. The cluster has the bytes of the first one, for all
-/// processes of a test run: running all migrations takes longer than most tests. May be called from async code.
+/// Writes a new, empty SQLite file with the schema of the migrations: a copy of the first one of this process, because
+/// running all migrations takes longer than many tests. May be called from async code.
 pub fn write_fresh_file(migrations: &[Migration], file: &Path) {
-    thread::scope(|scope| {
-        scope.spawn(|| write_file(migrations, file)).join().expect("a file can be made");
+    static CONTENTS: Mutex<BTreeMap<String, Arc<Vec<u8>>>> = Mutex::new(BTreeMap::new());
+    let template = template_of(migrations);
+    let mut contents = CONTENTS.lock().expect("no test panics here");
+    let content = contents.entry(template).or_insert_with(|| {
+        thread::scope(|scope| {
+            scope.spawn(|| Arc::new(migrated_file(migrations))).join().expect("a file can be made")
+        })
     });
+    let content = content.clone();
+    drop(contents);
+    fs::write(file, content.as_slice()).expect("the file can be written");
 }
 
-fn write_file(migrations: &[Migration], file: &Path) {
-    let template = template_of(migrations);
-    let mut client = Client::connect(&cluster_url(), NoTls).expect("the cluster answers");
-    let lock = "SELECT pg_advisory_lock(16); \
-                CREATE TABLE IF NOT EXISTS sqlite_files (name TEXT PRIMARY KEY, content BYTEA NOT NULL)";
-    client.batch_execute(lock).expect("locks can be had");
-    let known = client
-        .query_opt("SELECT content FROM sqlite_files WHERE name = $1", &[&template])
-        .expect("the table can be read");
-    if let Some(known) = known {
-        fs::write(file, known.get::<_, &[u8]>(0)).expect("the file can be written");
-    } else {
-        let draft = tempfile::tempdir().expect("a temporary folder can be made");
-        let db = Db::open(&StoreLocation::Sqlite(draft.path().join("draft.db")), migrations);
-        let copied = db.and_then(|db| db.backup_to(file, |_, _| ()));
-        copied.expect("the migrations apply to SQLite");
-        let content = fs::read(file).expect("the file can be read");
-        client
-            .execute("INSERT INTO sqlite_files VALUES ($1, $2)", &[&template, &content])
-            .expect("the bytes can be stored");
-    }
-    client.batch_execute("SELECT pg_advisory_unlock(16)").expect("the lock is held");
+fn migrated_file(migrations: &[Migration]) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let copy = folder.path().join("copy.db");
+    let db = Db::open(&StoreLocation::Sqlite(folder.path().join("draft.db")), migrations);
+    let copied = db.and_then(|db| db.backup_to(&copy, |_, _| ()));
+    copied.expect("the migrations apply to SQLite");
+    fs::read(copy).expect("the file can be read")
 }
 
 fn database_url(cluster: &str, name: &str) -> String {
@@ -322,10 +316,20 @@ fn make_template(client: &mut Client, cluster: &str, template: &str, migrations:
 /// Runs the body of a test on SQLite and on PostgreSQL, each with a new, empty database of the
 /// migrations' schema, and names the store on failure. The databases go away afterwards.
 pub fn both_stores(migrations: &[Migration], body: impl Fn(&StoreLocation)) {
+    on_sqlite(migrations, &body);
+    on_postgres(migrations, &body);
+}
+
+/// The half of [`both_stores`] on SQLite.
+pub fn on_sqlite(migrations: &[Migration], body: impl Fn(&StoreLocation)) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("test.db");
     write_fresh_file(migrations, &file);
     report_failing_store("SQLite", || body(&StoreLocation::Sqlite(file)));
+}
+
+/// The half of [`both_stores`] on PostgreSQL.
+pub fn on_postgres(migrations: &[Migration], body: impl Fn(&StoreLocation)) {
     let target = fresh_database(migrations);
     report_failing_store("PostgreSQL", || body(&target));
     drop_database(&target);

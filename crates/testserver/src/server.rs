@@ -11,6 +11,7 @@ use lyceum_core::time::{Clock, SystemClock};
 use lyceum_server::route::Area;
 use lyceum_server::{Learning, Server};
 use lyceum_store::{Db, StoreLocation};
+use lyceum_testkit::postgres::{on_postgres, on_sqlite};
 use lyceum_testkit::{both_stores, free_port};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -73,16 +74,30 @@ struct Running {
     thread: JoinHandle<()>,
 }
 
-/// Runs the body of a test against a server on SQLite and against one on PostgreSQL.
+/// The variable that limits [`both`] to `sqlite` or `postgres`.
+const STORE_VARIABLE: &str = "LYCEUM_TEST_STORE";
+
+/// Runs the body of a test against a server on SQLite and against one on PostgreSQL. `cargo xtask test` runs it on SQLite
+/// and `--rest` on PostgreSQL, because most requests end in functions that the tests of their crates call on both. Tests
+/// of locks, of repeated transactions and of SQL that differs take [`always_both`].
 pub fn both(body: impl Fn(&mut TestServer)) {
     both_as(&Setup::default(), body);
 }
 
 /// [`both`], with a setup of its own.
 pub fn both_as(setup: &Setup, body: impl Fn(&mut TestServer)) {
-    both_stores(&lyceum_server::migrations(), |target| {
-        body(&mut TestServer::start_as(target, setup.clone()));
-    });
+    let run = |target: &StoreLocation| body(&mut TestServer::start_as(target, setup.clone()));
+    #[expect(clippy::disallowed_methods, reason = "tests are told which stores to use")]
+    match std::env::var(STORE_VARIABLE).as_deref() {
+        Ok("sqlite") => on_sqlite(&lyceum_server::migrations(), run),
+        Ok("postgres") => on_postgres(&lyceum_server::migrations(), run),
+        _ => both_stores(&lyceum_server::migrations(), run),
+    }
+}
+
+/// Runs the body of a test against a server on SQLite and against one on PostgreSQL, in `cargo xtask test` too.
+pub fn always_both(body: impl Fn(&mut TestServer)) {
+    both_stores(&lyceum_server::migrations(), |target| body(&mut TestServer::start(target)));
 }
 
 impl TestServer {

@@ -9,6 +9,8 @@ import { Console } from "./kit.js";
 const SCREEN_MAX_MS = 240_000;
 /** These tests drive the program; `LYCEUM_TEST_BIN` names it. */
 const skip = binary ? false : "LYCEUM_TEST_BIN names no program";
+/** One screen for each role: an administrator's people, a guide's day, a developer's keys. */
+export const JOURNEYS = ["keys", "people", "today"];
 const NO_SCREENS = ["kit.js", "data.js", "run.js"];
 
 /** Tests the screens that are chosen by name. */

@@ -1,5 +1,6 @@
 //! Which crate may use which: the arrows of ARCHITECTURE.md and crates/README.md.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use serde_json::Value;
@@ -318,6 +319,31 @@ fn domain_crates_are_synchronous() {
          line, without a runtime",
         "take a `&mut Tx` and plain values; what needs the network is fetched by lyceum-server",
     );
+}
+
+#[test]
+fn the_benchmarks_need_no_other_features_than_the_program() {
+    let (program, both) = (features(&["lyceum"]), features(&["lyceum", "lyceum-bench"]));
+    let name = |line: &str| line.split(" v").next().unwrap().to_owned();
+    let built: BTreeSet<String> = program.iter().map(|line| name(line)).collect();
+    let others = both.difference(&program).filter(|line| built.contains(&name(line)));
+    refuse(
+        &others.cloned().collect::<Vec<_>>(),
+        "a release build for the benchmarks uses the libraries that the program was built with",
+        "with other features, cargo compiles the whole product a second time",
+        "remove the dependency that adds the feature, or put it behind a feature that the bench does not use",
+    );
+}
+
+/// The libraries of packages, each as a line with its version and features.
+fn features(packages: &[&str]) -> BTreeSet<String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["tree", "--offline", "--edges=normal,build", "--prefix=none", "--format={p} {f}"]);
+    cargo.args(packages.iter().flat_map(|package| ["--package", package])).current_dir(root());
+    let output = cargo.output().unwrap();
+    assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines.lines().map(|line| line.trim_end_matches(" (*)").trim().to_owned()).collect()
 }
 
 /// Package, dependency and the kind of the arrow (`normal`, `dev`, `build`), for the workspace.

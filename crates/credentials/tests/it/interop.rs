@@ -27,6 +27,7 @@ fn plain() -> Value {
 }
 
 #[test]
+#[ignore = "rest"]
 fn the_javascript_stack_accepts_what_is_signed_here() {
     let did = "did:web:school.example";
     let mut ours = plain();
@@ -70,6 +71,7 @@ fn is_confirmed(credential: &str, now: lyceum_core::time::Timestamp) -> bool {
 }
 
 #[test]
+#[ignore = "rest"]
 fn the_python_stack_accepts_what_is_signed_and_baked_here() {
     let public = key().verifying_key();
     // SubjectPublicKeyInfo of Ed25519 (RFC 8410): a fixed head, then the key.

@@ -29,6 +29,7 @@ const OURS: &[(&str, &str)] = &[
 ];
 
 #[test]
+#[ignore = "rest"]
 fn canonical_text_is_that_of_the_javascript_stack() {
     let full = standards::variable("LYCEUM_TEST_SIZE").is_some_and(|size| size == "full");
     let mut random = RandomStream::seeded(26);

@@ -86,7 +86,7 @@ static ISSUED: LazyLock<Value> = LazyLock::new(|| {
             "first": ["/credentialSubject", "/name"]
         }
     });
-    serde_json::from_str(&npm::run_once("suites.mjs", &input.to_string())).unwrap()
+    serde_json::from_str(&npm::run("suites.mjs", &input.to_string())).unwrap()
 });
 
 fn credentials() -> impl Iterator<Item = (&'static String, &'static Value)> {
@@ -108,6 +108,7 @@ fn fault(report: &Report) -> String {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_credential_of_every_suite_is_confirmed() {
     assert_eq!(credentials().count(), 15);
     for (name, credential) in credentials() {
@@ -129,6 +130,7 @@ fn a_credential_of_every_suite_is_confirmed() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn no_changed_byte_of_any_suite_is_accepted() {
     let mut random = RandomStream::seeded(29);
     for (name, credential) in credentials() {
@@ -151,6 +153,7 @@ fn no_changed_byte_of_any_suite_is_accepted() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn members_that_are_added_removed_or_moved_are_not_accepted() {
     for (name, credential) in credentials() {
         type Change = fn(&mut Value);
@@ -176,6 +179,7 @@ fn members_that_are_added_removed_or_moved_are_not_accepted() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_suite_accepts_only_its_own_kind_of_key_and_proof() {
     for (from, to) in [
         ("eddsa-rdfc-2022, second", "ecdsa-rdfc-2019"),
@@ -202,6 +206,7 @@ fn a_suite_accepts_only_its_own_kind_of_key_and_proof() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn an_unknown_proof_beside_a_valid_one_is_ignored() {
     for (name, credential) in credentials() {
         let known = credential["proof"].clone();
@@ -232,6 +237,7 @@ fn an_unknown_proof_beside_a_valid_one_is_ignored() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn tokens_of_both_data_models_and_every_algorithm_are_confirmed() {
     let tokens = ISSUED["tokens"].as_object().unwrap();
     assert_eq!(tokens.len(), 8);
@@ -266,6 +272,7 @@ fn tokens_of_both_data_models_and_every_algorithm_are_confirmed() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_token_of_the_second_data_model_ends_with_its_signature() {
     use ed25519_dalek::Signer;
     let key = crate::samples::key();
@@ -299,6 +306,7 @@ fn a_token_of_the_second_data_model_ends_with_its_signature() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_status_list_of_2021_revokes_a_credential() {
     let list = "https://badges.example/status/2021";
     let mut bits = lyceum_credentials::status_list::Bits::default();
@@ -354,6 +362,7 @@ fn a_status_list_of_2021_revokes_a_credential() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn an_open_badge_2_0_is_refused_with_a_message_that_names_the_version() {
     use lyceum_credentials::badge_image;
     let assertion = json!({
@@ -399,6 +408,7 @@ fn an_open_badge_2_0_is_refused_with_a_message_that_names_the_version() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn any_bytes_in_a_selective_proof_get_a_report() {
     let mut random = RandomStream::seeded(2023);
     for name in ["ecdsa-sd-2023 base, second", "ecdsa-sd-2023 derived, second"] {

@@ -68,6 +68,7 @@ fn a_restore_brings_back_the_records_of_the_backup() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_restore_creates_a_missing_database() {
     for (from, to) in places().into_iter().zip(places()) {
         from.ok("client create x --id x");
@@ -104,6 +105,7 @@ fn backups_of_earlier_releases_are_checked_and_restored() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn the_log_of_a_former_database_is_not_applied_to_a_restored_one() {
     let (from, to) = (Place::new(), Place::new());
     from.ok("client create x --id x");
@@ -124,6 +126,7 @@ fn the_log_of_a_former_database_is_not_applied_to_a_restored_one() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_forced_restore_of_an_earlier_schema_leaves_no_later_table() {
     let place = on_postgres();
     place.ok("client create x --id x");
@@ -189,6 +192,7 @@ fn existing_files_are_not_overwritten_and_missing_ones_are_reported() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn missing_tools_of_postgresql_are_named() {
     let place = on_postgres();
     place.ok("client create x");

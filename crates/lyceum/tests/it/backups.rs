@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::deploy::{client, place_at, staging};
 use crate::hosted::Moto;
-use crate::served::{Served, Store, on_both_stores};
+use crate::served::{Served, Store, rest_on_both_stores};
 use crate::whole_project;
 
 const SLUG: &str = "word-rivers";
@@ -78,7 +78,7 @@ fn org(client: &TestClient, id: &str) {
     client.post("/ims/oneroster/rostering/v1p2/orgs").json(&body).expect(201);
 }
 
-on_both_stores!(a_backup_under_load_gives_the_same_responses_after_its_restore);
+rest_on_both_stores!(a_backup_under_load_gives_the_same_responses_after_its_restore);
 
 fn a_backup_under_load_gives_the_same_responses_after_its_restore(store: Store) {
     let is_postgres = matches!(store, Store::Postgres(_));
@@ -200,6 +200,7 @@ fn damaged_backups_are_reported(served: &Served, backup: &Path) {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_backup_with_files_in_s3_is_restored_on_a_server_with_that_bucket() {
     const STAGING: &[&str] = &["--env", "staging"];
     let moto = Moto::start();
@@ -247,6 +248,7 @@ fn a_backup_with_files_in_s3_is_restored_on_a_server_with_that_bucket() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_project_moves_to_another_node_and_both_answer_before_and_after() {
     // A database of SQLite has one node.
     let settings = &[("LYCEUM_SERVER__PUBLIC_URL", "http://school.localhost")];
@@ -291,6 +293,7 @@ fn a_project_moves_to_another_node_and_both_answer_before_and_after() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn several_nodes_are_restored_one_after_the_other() {
     // A database of SQLite has one node.
     let oak = staging(Store::postgres());
@@ -314,6 +317,7 @@ fn several_nodes_are_restored_one_after_the_other() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_server_backs_itself_up_to_s3_and_an_empty_machine_restores_it() {
     let moto = Moto::start();
     let key = "5a".repeat(32);
@@ -366,6 +370,7 @@ fn a_server_backs_itself_up_to_s3_and_an_empty_machine_restores_it() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_full_disk_is_reported_and_leaves_no_file() {
     let served = Served::start(Store::Sqlite);
     let (file, partial) = (served.file("full.backup"), served.file("full.backup.partial"));

@@ -39,6 +39,7 @@ fn keys(listed: &Value) -> Vec<&str> {
 }
 
 #[test]
+#[ignore = "rest"]
 fn backends_and_commands_see_the_same_objects() {
     let served = staging(Store::Sqlite);
     let (place, client) = (project(&served), client(&served));
@@ -117,6 +118,7 @@ fn backends_and_commands_see_the_same_objects() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn an_object_has_the_cache_control_and_metadata_of_its_upload() {
     let served = staging(Store::Sqlite);
     let (place, client) = (project(&served), client(&served));
@@ -152,6 +154,7 @@ fn an_object_has_the_cache_control_and_metadata_of_its_upload() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_large_object_is_sent_in_parts_and_resumed_after_an_interruption() {
     let served = staging(Store::Sqlite);
     let place = project(&served);
@@ -193,6 +196,7 @@ fn size_of(folder: &std::path::Path) -> u64 {
 }
 
 #[test]
+#[ignore = "rest"]
 fn the_log_of_a_backend_has_its_output_and_its_requests() {
     let served = staging(Store::Sqlite);
     let (place, client) = (project(&served), client(&served));

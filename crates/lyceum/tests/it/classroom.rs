@@ -12,7 +12,7 @@ use lyceum_testserver::client::{Reply, TestClient};
 use serde_json::{Value, json};
 
 use crate::http::Http;
-use crate::served::{Served, Store, on_both_stores};
+use crate::served::{Served, Store, rest_on_both_stores};
 
 /// Students that work at the same moment.
 const SEATS: usize = 16;
@@ -25,7 +25,7 @@ const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 const GRADEBOOK: &str = "/ims/oneroster/gradebook/v1p2";
 const RESOURCES: &str = "/ims/oneroster/resources/v1p2";
 
-on_both_stores!(no_answer_of_a_class_is_lost_or_credited_twice);
+rest_on_both_stores!(no_answer_of_a_class_is_lost_or_credited_twice);
 
 /// The class: where its server is now, and how many answers it has taken.
 struct Class {

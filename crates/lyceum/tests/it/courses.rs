@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::deploy::{client, place_at, staging};
-use crate::served::{Served, Store, on_both_stores};
+use crate::served::{Served, Store, rest_on_both_stores};
 use crate::transcript::Place;
 
 const COURSE: &str = "/ims/oneroster/rostering/v1p2/courses/word-rivers-math-3";
@@ -28,7 +28,7 @@ fn records(plan: &Value) -> Vec<(String, String, String)> {
     all.map(|it| (text(&it["action"]), text(&it["type"]), text(&it["id"]))).collect()
 }
 
-on_both_stores!(
+rest_on_both_stores!(
     a_deploy_sets_up_and_verifies_the_courses_of_its_project,
     a_deploy_without_roster_scopes_takes_over_no_existing_course,
 );
@@ -99,6 +99,7 @@ fn a_deploy_sets_up_and_verifies_the_courses_of_its_project(store: Store) {
 }
 
 #[test]
+#[ignore = "rest"]
 fn setting_up_courses_needs_its_scope_and_lms_commands_sign_in_like_others() {
     let served = staging(Store::Sqlite);
     let place = place_at(&served);

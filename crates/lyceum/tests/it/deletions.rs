@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::deploy::{client, place_at, staging};
 use crate::hosted::Moto;
-use crate::served::{Served, Store, on_both_stores};
+use crate::served::{Served, Store, rest_on_both_stores};
 use crate::transcript::Place;
 use crate::typing::Typing;
 
@@ -54,7 +54,7 @@ fn data(served: &Served) -> Value {
     client(served).get(STATE).expect(200).json()
 }
 
-on_both_stores!(a_project_is_deleted_with_everything_but_its_game);
+rest_on_both_stores!(a_project_is_deleted_with_everything_but_its_game);
 
 fn a_project_is_deleted_with_everything_but_its_game(store: Store) {
     let served = staging(store);
@@ -107,6 +107,7 @@ fn a_project_is_deleted_with_everything_but_its_game(store: Store) {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_deletion_that_a_crash_interrupted_is_finished_or_undone() {
     let served = staging(Store::Sqlite);
     let place = project(&served);
@@ -136,6 +137,7 @@ fn a_deletion_that_a_crash_interrupted_is_finished_or_undone() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn objects_are_deleted_in_s3_once_the_server_has_owned_the_bucket_for_five_minutes() {
     if !full_size() {
         return; // it takes six minutes

@@ -87,6 +87,7 @@ fn missing(sandbox: &Running) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "rest"]
 fn the_student_of_a_remote_platform_learns_there() {
     let platform = Platform::start().with_ann();
     let sandbox = Running::start(&platform.place, "--memory");
@@ -191,6 +192,7 @@ fn the_student_of_a_remote_platform_learns_there() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_local_server_gets_the_student_of_the_sandbox_from_its_setup() {
     let platform = Platform::start();
     let place = Place::new();
@@ -256,6 +258,7 @@ fn record(platform: &Platform, path: &str, kind: &str) -> Option<Value> {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_setup_on_a_remote_platform_changes_only_records_that_a_setup_created() {
     let platform = Platform::start().with_ann();
     let course = json!({"course": {"sourcedId": "algebra", "title": "Algebra of the school",
@@ -310,6 +313,7 @@ fn a_setup_on_a_remote_platform_changes_only_records_that_a_setup_created() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn an_unreachable_platform_is_reported() {
     let platform = Platform::start().with_ann();
     let refusal = |place: &Place, flags: &str| {

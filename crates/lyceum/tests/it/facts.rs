@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::http::Http;
 use crate::python::run;
-use crate::served::{Key, Served, Store, on_both_stores};
+use crate::served::{Key, Served, Store, rest_on_both_stores};
 
 /// Clients that send at once.
 const SENDERS: u64 = 8;
@@ -37,7 +37,7 @@ const SUMMING_MAX_MS: u64 = 20;
 /// No server is killed yet.
 const NONE: usize = usize::MAX;
 
-on_both_stores!(
+rest_on_both_stores!(
     acknowledged_events_count_once_after_every_kill,
     facts_stay_exact_when_the_server_that_sums_them_is_killed,
     the_published_client_reads_analytics,
@@ -99,6 +99,7 @@ fn api(served: &Served) -> TestClient {
 /// Servers on one database each keep the promises while one of them is killed: the one that is just moving ids and facts of
 /// all into runs.
 #[test]
+#[ignore = "rest"]
 fn acknowledged_events_count_once_when_one_of_three_servers_is_killed() {
     let kills = kills(4);
     let store = Store::postgres();
@@ -428,6 +429,7 @@ fn the_published_client_reads_analytics(store: Store) {
 
 /// A server of an earlier release reads no sums, so facts wait until it has ended. The log and the metrics show that.
 #[test]
+#[ignore = "rest"]
 fn a_warning_names_the_older_server_that_keeps_facts_from_being_summed() {
     let store = Store::postgres();
     let Store::Postgres(address) = &store else { unreachable!("the store is PostgreSQL") };

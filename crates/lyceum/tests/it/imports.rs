@@ -141,6 +141,7 @@ fn an_exported_network_is_equal_and_a_second_import_changes_nothing() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_killed_import_leaves_the_former_state_and_the_next_completes() {
     let mut random = RandomStream::seeded(11);
     for store in 0..2 {

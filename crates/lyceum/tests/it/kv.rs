@@ -31,6 +31,7 @@ fn names(listed: &Value) -> Vec<&str> {
 }
 
 #[test]
+#[ignore = "rest"]
 fn backends_and_commands_see_the_same_entries() {
     let served = staging(Store::Sqlite);
     let (place, client) = (project(&served), client(&served));

@@ -9,7 +9,7 @@ use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::http::Http;
-use crate::served::{Key, Served, Store, on_both_stores};
+use crate::served::{Key, Served, Store, rest_on_both_stores};
 
 const FORMER: &str = "f0f1f2f3f4f5f6f7f0f1f2f3f4f5f6f7f0f1f2f3f4f5f6f7f0f1f2f3f4f5f6f7";
 const NEW: &str = "a0a1a2a3a4a5a6a7a0a1a2a3a4a5a6a7a0a1a2a3a4a5a6a7a0a1a2a3a4a5a6a7";
@@ -18,7 +18,7 @@ const OTHER: &str = "LYCEUM_KEYS__MASTER_OTHER";
 const ORGS: &str = "/ims/oneroster/rostering/v1p2/orgs";
 const USERS: &str = "/ims/oneroster/rostering/v1p2/users";
 
-on_both_stores!(nothing_needs_the_former_master_key_after_a_rotation);
+rest_on_both_stores!(nothing_needs_the_former_master_key_after_a_rotation);
 
 /// The clients of the test.
 struct Keys {

@@ -89,6 +89,7 @@ fn answered(node: &Served) -> BTreeMap<String, usize> {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_paused_node_acknowledges_no_write_after_another_one_has_taken_its_project() {
     let bucket = Bucket::start();
     let oak = first_node(&bucket);
@@ -147,6 +148,7 @@ fn write_until(
 /// Kills or pauses the holder of the project again and again while clients write, and compares what is stored with what
 /// was acknowledged.
 #[test]
+#[ignore = "rest"]
 fn no_acknowledged_write_is_lost_or_doubled_while_nodes_are_killed_and_paused() {
     let rounds = if full_size() { 12 } else { 1 };
     let bucket = Bucket::start();

@@ -8,16 +8,19 @@ use serde_json::Value;
 
 use crate::http::Http;
 use crate::python::{argument, run};
-use crate::served::{Key, Served, Store, on_both_stores, root};
+use crate::served::{Key, Served, Store, on_both_stores, rest_on_both_stores, root};
 
 on_both_stores!(
     the_published_client_uses_every_operation_of_every_service,
     the_published_client_of_events_uses_every_operation,
-    the_older_published_client_uses_every_operation,
     the_published_bridge_client_enrolls_leads_and_reports,
     the_published_qti_client_stores_scores_and_checks,
-    the_published_qti_client_edits_tests,
     the_published_powerpath_client_uses_every_operation,
+);
+
+rest_on_both_stores!(
+    the_older_published_client_uses_every_operation,
+    the_published_qti_client_edits_tests,
     the_published_clr_client_uses_every_operation,
     the_published_case_client_uses_every_operation,
     the_published_webhooks_client_uses_every_operation,

@@ -143,6 +143,7 @@ impl Drop for Cluster {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_rolling_upgrade_from_the_former_release_fails_no_request() {
     let Some(former) = variable("LYCEUM_TEST_PREVIOUS_BIN").map(PathBuf::from) else {
         assert!(!full_size(), "`cargo xtask soak` builds the previous release");

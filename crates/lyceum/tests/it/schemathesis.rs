@@ -2,9 +2,9 @@
 
 use crate::official;
 use crate::python::{argument, run};
-use crate::served::{Served, Store, on_both_stores, variable};
+use crate::served::{Served, Store, rest_on_both_stores, variable};
 
-on_both_stores!(
+rest_on_both_stores!(
     the_official_documents_describe_every_answer,
     our_own_document_describes_every_answer,
 );

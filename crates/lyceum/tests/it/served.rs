@@ -76,18 +76,30 @@ impl Store {
     }
 }
 
-/// Makes tests of functions that take a [`Store`]: one on each.
+/// Makes tests of functions that take a [`Store`]: one on each. Most commands and requests end in functions that the tests
+/// of their crates call on both stores, so the test on PostgreSQL is one of the rest.
 macro_rules! on_both_stores {
     ($($test:ident),* $(,)?) => {
         mod on_sqlite {
             $(#[test] fn $test() { super::$test(crate::served::Store::Sqlite); })*
         }
         mod on_postgres {
-            $(#[test] fn $test() { super::$test(crate::served::Store::postgres()); })*
+            $(#[test] #[ignore = "rest"] fn $test() { super::$test(crate::served::Store::postgres()); })*
         }
     };
 }
-pub(crate) use on_both_stores;
+/// The same for tests that take long: both are of the rest.
+macro_rules! rest_on_both_stores {
+    ($($test:ident),* $(,)?) => {
+        mod rest_on_sqlite {
+            $(#[test] #[ignore = "rest"] fn $test() { super::$test(crate::served::Store::Sqlite); })*
+        }
+        mod rest_on_postgres {
+            $(#[test] #[ignore = "rest"] fn $test() { super::$test(crate::served::Store::postgres()); })*
+        }
+    };
+}
+pub(crate) use {on_both_stores, rest_on_both_stores};
 
 /// An id and a secret.
 pub(crate) struct Key {

@@ -9,9 +9,9 @@ use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::http::Http;
-use crate::served::{Served, Store, on_both_stores};
+use crate::served::{Served, Store, rest_on_both_stores};
 
-on_both_stores!(a_change_of_policy_is_simulated_with_past_attempts);
+rest_on_both_stores!(a_change_of_policy_is_simulated_with_past_attempts);
 
 const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 const QUESTIONS: usize = 30;

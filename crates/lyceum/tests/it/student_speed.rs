@@ -14,9 +14,9 @@ use lyceum_testserver::client::TestClient;
 use serde_json::{Value, json};
 
 use crate::classroom::{connect, prepare};
-use crate::served::{Served, Store, on_both_stores};
+use crate::served::{Served, Store, rest_on_both_stores};
 
-on_both_stores!(the_next_question_comes_soon_after_an_answer);
+rest_on_both_stores!(the_next_question_comes_soon_after_an_answer);
 
 /// The promise for 200 students on two cores with a release build; a build for tests is many times as slow.
 const NEXT_MAX: Duration = Duration::from_millis(150);

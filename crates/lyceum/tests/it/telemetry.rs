@@ -114,6 +114,7 @@ fn span<'a>(spans: &'a [Value], name: &str, parent: &Value) -> &'a Value {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_collector_receives_traces_and_metrics_without_values_of_requests() {
     let collector = Collector::start();
     let metrics = format!("127.0.0.1:{}", free_port());
@@ -241,6 +242,7 @@ fn check_without_collector(served: &Served, address: &str) {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_trace_goes_through_two_nodes_to_a_backend() {
     let collector = Collector::start();
     let settings = settings(&collector.endpoint, &[]);
@@ -272,6 +274,7 @@ fn a_trace_goes_through_two_nodes_to_a_backend() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn requests_to_a_bucket_are_spans_below_the_request_that_needs_it() {
     let (collector, bucket) = (Collector::start(), Bucket::start());
     let s3 = &bucket.settings;
@@ -331,6 +334,7 @@ fn requests_to_a_bucket_are_spans_below_the_request_that_needs_it() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_share_of_traces_is_sent_unless_the_sender_decides() {
     let collector = Collector::start();
     let one_in = |count: &str| {

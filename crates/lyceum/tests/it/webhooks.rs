@@ -10,7 +10,7 @@ use lyceum_testserver::receiver::{ReceivedMessage, Receiver};
 use serde_json::{Value, json};
 
 use crate::http::Http;
-use crate::served::{Served, Store, on_both_stores};
+use crate::served::{Served, Store, rest_on_both_stores};
 
 const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
 const SETTINGS: &[(&str, &str)] = &[("LYCEUM_WEBHOOKS__ALLOW", "127.0.0.1")];
@@ -47,6 +47,7 @@ fn object_and_version(message: &ReceivedMessage) -> (String, usize) {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_server_that_is_killed_while_it_sends_loses_nothing_and_keeps_the_order() {
     let (objects, versions) = if full_size() { (400, 10) } else { (40, 5) };
     let receiver = Receiver::start(|_| {
@@ -106,7 +107,7 @@ fn a_server_that_is_killed_while_it_sends_loses_nothing_and_keeps_the_order() {
     }
 }
 
-on_both_stores!(dead_targets_do_not_delay_the_others);
+rest_on_both_stores!(dead_targets_do_not_delay_the_others);
 
 fn dead_targets_do_not_delay_the_others(store: Store) {
     let (targets, per_second, seconds) = if full_size() { (1_000, 500, 60) } else { (100, 50, 6) };

@@ -35,6 +35,7 @@ fn scan() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn reading_an_item_costs_little_more_than_its_tokens() {
     let tokens = shortest(scan);
     let read = shortest(|| drop(black_box(read_item(ITEM).unwrap())));

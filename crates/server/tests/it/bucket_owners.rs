@@ -51,6 +51,7 @@ fn owner(server: &TestServer) -> OwnerState {
 }
 
 #[test]
+#[ignore = "rest"]
 fn the_first_server_of_a_bucket_owns_it_and_deletes_nothing_before_the_proof() {
     let bucket = Bucket::start();
     let (_folder, server) = original(&bucket);
@@ -61,6 +62,7 @@ fn the_first_server_of_a_bucket_owns_it_and_deletes_nothing_before_the_proof() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_restored_copy_deletes_no_objects_of_its_original() {
     let bucket = Bucket::start();
     let (folder, mut oak) = original(&bucket);
@@ -86,6 +88,7 @@ fn a_restored_copy_deletes_no_objects_of_its_original() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_copy_that_claims_to_be_the_original_leaves_the_owner_in_doubt() {
     let bucket = Bucket::start();
     let (folder, mut oak) = original(&bucket);

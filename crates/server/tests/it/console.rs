@@ -13,7 +13,7 @@ use lyceum_store::limits;
 use lyceum_store::{SqlDialect, StoreLocation};
 use lyceum_testkit::records;
 use lyceum_testserver::client::{Reply, TestClient};
-use lyceum_testserver::server::{Setup, TestServer, both, both_as};
+use lyceum_testserver::server::{Setup, TestServer, always_both, both, both_as};
 use serde_json::{Value, json};
 
 use crate::enrolling::{get, post};
@@ -72,7 +72,7 @@ fn a_page_requires_a_session_with_a_role_that_sees_it() {
 /// Exports and other long reads may take some seconds.
 #[test]
 fn a_page_is_served_during_long_reads() {
-    both(|server| {
+    always_both(|server| {
         let guide = visitor(server, Role::Guide);
         let db = server.db();
         let at_once = match db.read_blocking(|tx| Ok(tx.dialect())).unwrap() {

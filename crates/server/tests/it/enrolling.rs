@@ -5,7 +5,7 @@ use std::thread;
 
 use lyceum_core::time::ManualClock;
 use lyceum_testserver::client::TestClient;
-use lyceum_testserver::server::{Setup, TestServer, both, both_as};
+use lyceum_testserver::server::{Setup, TestServer, always_both, both, both_as};
 use serde_json::{Value, json};
 
 pub(crate) const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
@@ -59,7 +59,7 @@ pub(crate) fn courses(client: &TestClient, user: &str) -> Vec<String> {
 
 #[test]
 fn concurrent_requests_enroll_a_user_once() {
-    both(|server| {
+    always_both(|server| {
         let client = server.client();
         schools(&client);
         user(&client, "ann", "student", &[], "s");

@@ -10,7 +10,7 @@ use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
 use lyceum_events::CONTEXT;
 use lyceum_testserver::client::{Reply, TestClient};
-use lyceum_testserver::server::both;
+use lyceum_testserver::server::{always_both, both};
 use serde_json::{Value, json};
 
 fn id(number: u32) -> String {
@@ -172,7 +172,7 @@ fn a_batch_is_stored_as_a_whole_or_not_at_all() {
 /// Envelopes that arrive together share a transaction, and one that the store refuses is alone in it.
 #[test]
 fn an_envelope_that_the_store_refuses_does_not_affect_others() {
-    both(|server| {
+    always_both(|server| {
         let clients: Vec<TestClient> = (0..16).map(|_| server.client()).collect();
         server.db().write_blocking(refuse_bad_emails).unwrap();
         let take = |sender: u32, client: &TestClient| {
@@ -396,7 +396,7 @@ fn events_arrive_live_from_every_server_and_a_stream_resumes_where_it_ended() {
 /// would miss.
 #[test]
 fn a_stream_shows_an_event_only_after_its_sync() {
-    both(|server| {
+    always_both(|server| {
         // PostgreSQL shows a commit once it is durable.
         let Some(turn) = server.db().sync_turn() else { return };
         let (writer, reader) =

@@ -44,6 +44,7 @@ fn line(stream: &mut BufReader<TcpStream>) -> String {
 }
 
 #[test]
+#[ignore = "rest"]
 fn any_node_answers_every_route_of_a_project_as_its_holder_does() {
     let (oak, elm) = nodes();
     deploy(&oak, "one", "notes");
@@ -93,6 +94,7 @@ fn deploy_new(client: &TestClient, slug: &str, zip: &[u8]) {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_deletion_succeeds_even_if_its_node_renews_the_lease_before_it_answers() {
     let (oak, elm) = nodes();
     deploy(&oak, "one", "notes");
@@ -133,6 +135,7 @@ fn a_deploy_through_another_node_happens_at_the_holder() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn pieces_of_an_upload_reach_the_node_where_it_began() {
     let (oak, elm) = nodes();
     let (bytes, token) = (b"a river runs", oak.token(&[], PayloadDialect::Platform));
@@ -167,6 +170,7 @@ export default {
 "#;
 
 #[test]
+#[ignore = "rest"]
 fn a_backend_is_reached_through_another_node_with_streams_and_sockets() {
     let (oak, elm) = nodes();
     deployed(&oak.client(), &[("index.html", b"tides")], BACKEND, &[]);
@@ -202,6 +206,7 @@ fn a_backend_is_reached_through_another_node_with_streams_and_sockets() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn lines_of_a_log_arrive_through_another_node_as_they_are_written() {
     let (oak, elm) = nodes();
     deployed(&oak.client(), &[("index.html", b"tides")], BACKEND, &[]);
@@ -234,6 +239,7 @@ fn a_forged_header_of_forwarded_requests_is_refused() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_project_waits_for_its_node_if_no_other_node_can_get_its_files() {
     let (mut oak, elm) = nodes();
     deploy(&oak, "one", "notes");
@@ -252,6 +258,7 @@ fn a_project_waits_for_its_node_if_no_other_node_can_get_its_files() {
 }
 
 #[test]
+#[ignore = "rest"]
 fn a_piece_of_an_upload_does_not_wait_for_ever_for_a_node_that_was_paused() {
     let mut setup = named("oak");
     setup.config.server.request_timeout_s = 1;

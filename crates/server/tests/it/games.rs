@@ -4,7 +4,7 @@ use std::thread;
 
 use lyceum_games::limits::GAME_STATE_MAX_BYTES;
 use lyceum_testserver::client::TestClient;
-use lyceum_testserver::server::both;
+use lyceum_testserver::server::{always_both, both};
 use serde_json::{Value, json};
 
 use crate::enrolling::{get, post};
@@ -94,7 +94,7 @@ fn inventories_are_changed_by_id_and_slug() {
 
 #[test]
 fn a_request_with_a_key_happens_once() {
-    both(|server| {
+    always_both(|server| {
         let client = playground(server);
         let ann = player(server, &client, "ann", "rivers");
         let credits = json!({"itemId": "LYCEUM_CREDITS", "qty": 7});

@@ -6,7 +6,7 @@ use std::thread;
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
 use lyceum_testserver::client::TestClient;
-use lyceum_testserver::server::{TestServer, both};
+use lyceum_testserver::server::{TestServer, always_both, both};
 use serde_json::{Value, json};
 
 use crate::enrolling::{ROSTERING, get, post, schools, user};
@@ -245,7 +245,7 @@ fn an_answer_serves_the_next_question_once() {
 
 #[test]
 fn wrong_answers_step_down_and_a_second_attempt_earns_less() {
-    both(|server| {
+    always_both(|server| {
         let client = server.client();
         course(&client);
         let names: Vec<String> = (0..40).map(|n| format!("q{n}")).collect();

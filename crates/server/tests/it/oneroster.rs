@@ -12,7 +12,7 @@ use lyceum_server::limits::SCAN_MAX_MS;
 use lyceum_store::SqlDialect;
 use lyceum_store::limits;
 use lyceum_testserver::client::TestClient;
-use lyceum_testserver::server::{TestServer, both};
+use lyceum_testserver::server::{TestServer, always_both, both};
 use serde_json::{Value, json};
 
 const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
@@ -411,7 +411,7 @@ fn pages_link_to_each_other() {
 /// its time is over; a short one is answered at once.
 #[test]
 fn lists_that_may_be_long_leave_the_threads_of_the_server_alone() {
-    both(|server| {
+    always_both(|server| {
         let client = server.client();
         school(&client);
         let db = server.db();

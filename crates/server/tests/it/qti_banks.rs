@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
 use lyceum_testserver::client::TestClient;
-use lyceum_testserver::server::both;
+use lyceum_testserver::server::{always_both, both};
 use serde_json::{Value, json};
 
 use crate::qti_structure::{get, item, test};
@@ -162,7 +162,7 @@ fn each_learner_takes_the_variations_in_turn() {
 
 #[test]
 fn learners_who_begin_at_the_same_time_are_spread_evenly() {
-    both(|server| {
+    always_both(|server| {
         let client = server.client();
         variations(&client, &["t1", "t2", "t3", "t4"]);
         bank(&client, "b", &["t1", "t2", "t3", "t4"]);

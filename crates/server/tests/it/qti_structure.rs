@@ -1,7 +1,7 @@
 //! Tests of assessment content over HTTP: parts, sections, items, their order, questions.
 
 use lyceum_testserver::client::TestClient;
-use lyceum_testserver::server::both;
+use lyceum_testserver::server::{always_both, both};
 use serde_json::{Value, json};
 
 pub(crate) fn get(client: &TestClient, path: &str) -> Value {
@@ -259,7 +259,7 @@ fn questions_come_with_their_items() {
 
 #[test]
 fn concurrent_edits_are_all_stored_and_old_tags_are_refused() {
-    both(|server| {
+    always_both(|server| {
         let client = server.client();
         let all: Vec<String> = (0..12).map(|n| format!("i{n}")).collect();
         for name in &all {

@@ -48,6 +48,7 @@ const RIVERS: &str = "word-rivers";
 const STREAMS: usize = 2;
 
 #[test]
+#[ignore = "rest"]
 fn nothing_acknowledged_is_lost_or_doubled_while_parts_of_a_cluster_fail() {
     match variable(STAGE).as_deref() {
         Some("objects") => objects::serve(),

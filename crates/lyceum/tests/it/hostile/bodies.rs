@@ -20,6 +20,7 @@ const OPEN: [(&str, &str); 5] = [
 ];
 
 #[test]
+#[ignore = "soak"]
 fn slow_bodies_use_little_memory() {
     let target = Target::start();
     let connections = sized(300, 3_000);
@@ -36,6 +37,7 @@ fn slow_bodies_use_little_memory() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn large_bodies_without_a_token_are_refused_and_not_kept() {
     let target = Target::start();
     let paths = ["/ims/oneroster/rostering/v1p2/orgs", "/ims/caliper/v1p2", "/api/projects/x/plan"];
@@ -62,6 +64,7 @@ fn large_bodies_without_a_token_are_refused_and_not_kept() {
 
 /// Bodies of 125 MB, as an import of a whole school may have.
 #[test]
+#[ignore = "soak"]
 fn four_imports_without_a_session_are_not_kept() {
     let target = Target::start();
     let places = [
@@ -90,6 +93,7 @@ fn four_imports_without_a_session_are_not_kept() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn many_sign_ins_hash_two_passwords_at_a_time() {
     let target = Target::start();
     let callers = sized(100, 500);

@@ -10,6 +10,7 @@ use super::target::{Cost, Target};
 const HEALTH: &str = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[test]
+#[ignore = "soak"]
 fn idle_connections_use_little_memory_and_lock_nobody_out() {
     let target = Target::start();
     let connections = sized(400, 10_000);
@@ -26,6 +27,7 @@ fn idle_connections_use_little_memory_and_lock_nobody_out() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn idle_http2_connections_use_little_memory() {
     let target = Target::start();
     let connections = sized(400, 5_000);
@@ -36,6 +38,7 @@ fn idle_http2_connections_use_little_memory() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn a_full_server_closes_idle_connections_and_serves_new_ones() {
     let target = Target::within(&[], Some("-n 300"));
     target.withstands(Cost { connections: 300, ..Cost::default() }, || {
@@ -57,6 +60,7 @@ fn a_full_server_closes_idle_connections_and_serves_new_ones() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn the_limit_for_open_files_is_raised_to_its_maximum() {
     let target = Target::within(&[], Some("-Sn 64"));
     target.withstands(Cost { connections: 300, ..Cost::default() }, || {
@@ -69,6 +73,7 @@ fn the_limit_for_open_files_is_raised_to_its_maximum() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn a_server_whose_connections_are_all_in_use_refuses_new_ones_at_once() {
     let target = Target::within(
         &[("LYCEUM_SERVER__CONNECTIONS", "40"), ("LYCEUM_SERVER__CONNECTIONS_PER_ADDRESS", "20")],

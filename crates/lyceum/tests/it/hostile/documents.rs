@@ -12,6 +12,7 @@ use super::target::{Cost, Target};
 const JSON: &str = "application/json";
 
 #[test]
+#[ignore = "soak"]
 fn deep_json_is_refused() {
     let deep = |open: &str, bytes: usize| open.repeat(bytes / open.len()).into_bytes();
     let bodies = vec![deep("[", 4_000_000), deep(r#"{"a":"#, 4_000_000), deep(r#"[{"a":"#, 60_000)];
@@ -19,6 +20,7 @@ fn deep_json_is_refused() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn deep_xml_is_refused() {
     let item = |xml: String| json!({ "schema": "item", "xml": xml }).to_string().into_bytes();
     let bodies = vec![
@@ -30,6 +32,7 @@ fn deep_xml_is_refused() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn packed_bodies_are_not_unpacked() {
     let mut packed = Vec::new();
     // 200 MB of spaces in a few hundred kilobytes.

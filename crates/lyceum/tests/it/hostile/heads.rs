@@ -8,6 +8,7 @@ use super::sized;
 use super::target::{Cost, Target};
 
 #[test]
+#[ignore = "soak"]
 fn slow_headers_use_little_memory() {
     let target = Target::start();
     let connections = sized(300, 3_000);
@@ -27,6 +28,7 @@ fn slow_headers_use_little_memory() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn a_head_beyond_the_limit_is_refused() {
     let target = Target::start();
     target.withstands(Cost { connections: 20, ..Cost::default() }, || {
@@ -42,6 +44,7 @@ fn a_head_beyond_the_limit_is_refused() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn headers_of_http2_that_do_not_end_are_cut_off() {
     let target = Target::start();
     let connections = sized(20, 200);
@@ -60,6 +63,7 @@ fn headers_of_http2_that_do_not_end_are_cut_off() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn many_large_heads_on_one_connection_use_little_memory() {
     let target = Target::start();
     let connections = sized(40, 400);

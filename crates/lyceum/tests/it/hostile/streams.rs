@@ -6,6 +6,7 @@ use super::sized;
 use super::target::{Cost, Target};
 
 #[test]
+#[ignore = "soak"]
 fn answers_of_http2_that_nobody_reads_use_little_memory() {
     let target = Target::start();
     let connections = sized(40, 400);
@@ -25,6 +26,7 @@ fn answers_of_http2_that_nobody_reads_use_little_memory() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn answers_of_http1_that_nobody_reads_use_little_memory() {
     let target = Target::start();
     let connections = sized(200, 3_000);
@@ -44,6 +46,7 @@ fn answers_of_http1_that_nobody_reads_use_little_memory() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn requests_that_are_reset_at_once_cost_others_little() {
     let target = Target::start();
     let connections = sized(20, 200);

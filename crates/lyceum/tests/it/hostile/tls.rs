@@ -62,6 +62,7 @@ fn trusting(certificate: &CertificateDer<'static>) -> ClientConfig {
 }
 
 #[test]
+#[ignore = "soak"]
 fn idle_tls_connections_use_little_memory() {
     let secured = SecuredTarget::start();
     let connections = sized(400, 10_000);
@@ -71,6 +72,7 @@ fn idle_tls_connections_use_little_memory() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn handshakes_that_do_not_end_use_little_memory() {
     let secured = SecuredTarget::start();
     let connections = sized(400, 10_000);
@@ -87,6 +89,7 @@ fn handshakes_that_do_not_end_use_little_memory() {
 }
 
 #[test]
+#[ignore = "soak"]
 fn slow_bodies_over_tls_use_little_memory() {
     let secured = SecuredTarget::start();
     let connections = sized(300, 3_000);

@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 
 use self::school::{ID, OTHER, ROSTERING, STRINGS, School, envelope};
 use crate::http::Http;
-use crate::served::{Served, Store, on_both_stores};
+use crate::served::{Served, Store, on_both_stores, rest_on_both_stores};
 
-on_both_stores!(
-    everything_about_a_person_is_exported_and_erased,
+on_both_stores!(everything_about_a_person_is_exported_and_erased);
+rest_on_both_stores!(
     an_erasure_continues_after_every_kill_and_nothing_comes_back,
     administrators_export_and_erase_over_the_api,
     persons_are_erased_under_load,

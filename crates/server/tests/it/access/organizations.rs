@@ -11,7 +11,7 @@ use lyceum_server::routes;
 use lyceum_testkit::naive_reach::WholeRoster;
 use lyceum_testkit::records;
 use lyceum_testserver::client::TestClient;
-use lyceum_testserver::server::{TestServer, both};
+use lyceum_testserver::server::{TestServer, always_both, both};
 use serde_json::{Value, json};
 
 use super::{limited_client, work_routes};
@@ -221,7 +221,7 @@ fn send_users(client: &TestClient, round: usize) -> (Vec<String>, bool) {
 
 #[test]
 fn bulk_writes_while_a_limit_and_the_tree_change_store_what_the_answers_say() {
-    both(|server| {
+    always_both(|server| {
         districts(server);
         let (id, secret) = server.register(&NewClient::named("reports"));
         let reports = server.anonymous().with_token(server.token_of(&id, &secret));
