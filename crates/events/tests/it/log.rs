@@ -7,8 +7,8 @@ use lyceum_core::redaction::Redaction;
 use lyceum_core::time::Timestamp;
 use lyceum_events::repository::{ErasedActor, rename_actors};
 use lyceum_events::{Appended, ClientEvents, Event, KnownNames, append_all, parse, scan};
-use lyceum_store::Db;
 use lyceum_store::log::write_latest;
+use lyceum_store::{Db, outbox};
 use lyceum_testkit::open_writes::wait;
 use serde_json::{Value, json};
 
@@ -104,6 +104,34 @@ fn the_same_event_is_counted_once() {
         let twice = send(db, "app", &[event(500, "a", EARLY), event(500, "a", EARLY)]);
         assert!(matches!(twice[..], [Appended::New { .. }, Appended::Same { .. }]), "{twice:?}");
         assert_eq!(current(db).len(), 151);
+    });
+}
+
+#[test]
+fn new_events_and_corrections_of_a_wanted_sensor_are_announced() {
+    both(|db| {
+        let wanted = [("caliper.event", "https://app.test/one")];
+        db.write_blocking(|tx| outbox::set_wanted_topics(tx, &wanted)).unwrap();
+        let time = "2026-01-15T08:00:00.000Z";
+        let sent = |number, name, send_time, sensor| {
+            send(db, "app", &[event_at(number, name, send_time, sensor, time)]);
+        };
+        sent(1, "a", EARLY, "https://app.test/one");
+        sent(2, "a", EARLY, "https://app.test/two");
+        sent(1, "a", EARLY, "https://app.test/one");
+        sent(1, "b", LATE, "https://app.test/one");
+        sent(1, "c", EARLY, "https://app.test/one");
+        let changes = db.write_blocking(|tx| outbox::remove_oldest(tx, 10)).unwrap();
+        let id = event(1, "a", EARLY).id;
+        for (change, name) in changes.iter().zip(["a", "b"]) {
+            assert_eq!(
+                (&*change.topic, &*change.sensor, &change.object),
+                ("caliper.event", "https://app.test/one", &id)
+            );
+            let data: Value = serde_json::from_str(&change.data).unwrap();
+            assert_eq!(data["object"]["name"], name);
+        }
+        assert_eq!(changes.len(), 2, "a repetition and an older version are no changes");
     });
 }
 

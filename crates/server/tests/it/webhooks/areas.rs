@@ -23,20 +23,6 @@ fn every_kind_of_record_has_topics() {
 }
 
 #[test]
-fn the_guide_has_every_topic() {
-    let guide = include_str!("../../../../../docs/guides/integrators.md");
-    for group in topics::TOPICS.iter().filter(|group| group.actions.len() != 3) {
-        let names: Vec<String> =
-            group.actions.iter().map(|action| format!("`{}.{action}`", group.subject)).collect();
-        let row = format!("| {} | {} | {} |", names.join(", "), group.object, group.data);
-        assert!(guide.contains(&row), "{row}");
-    }
-    for group in topics::TOPICS.iter().filter(|group| group.actions.len() == 3) {
-        assert!(guide.contains(&format!("`{}`", group.subject)), "{}", group.subject);
-    }
-}
-
-#[test]
 fn attempts_results_badges_and_deployments_are_announced() {
     both_as(&setup(), |server| {
         let receiver = Receiver::start(|_| 200);

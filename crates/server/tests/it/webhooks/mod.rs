@@ -4,7 +4,6 @@ mod areas;
 mod deliveries;
 mod failures;
 mod reach;
-mod turns;
 
 use std::time::Duration;
 
