@@ -23,7 +23,7 @@ pub mod records;
 #[cfg(feature = "s3")]
 pub mod s3;
 
-pub use postgres::{both_stores, free_port, fresh_database};
+pub use postgres::{both_stores, free_port, fresh_database, on_sqlite};
 
 /// Whether the tests run with the full figures (`cargo xtask soak`) or small ones.
 pub fn full_size() -> bool {

@@ -320,16 +320,16 @@ pub fn both_stores(migrations: &[Migration], body: impl Fn(&StoreLocation)) {
     on_postgres(migrations, &body);
 }
 
-/// The half of [`both_stores`] on SQLite.
-pub fn on_sqlite(migrations: &[Migration], body: impl Fn(&StoreLocation)) {
+/// Runs the body of a test on SQLite alone: for rules above the SQL, whose SQL tests on both stores prove.
+pub fn on_sqlite(migrations: &[Migration], body: impl FnOnce(&StoreLocation)) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("test.db");
     write_fresh_file(migrations, &file);
     report_failing_store("SQLite", || body(&StoreLocation::Sqlite(file)));
 }
 
-/// The half of [`both_stores`] on PostgreSQL.
-pub fn on_postgres(migrations: &[Migration], body: impl Fn(&StoreLocation)) {
+/// Runs the body of a test on PostgreSQL alone.
+pub fn on_postgres(migrations: &[Migration], body: impl FnOnce(&StoreLocation)) {
     let target = fresh_database(migrations);
     report_failing_store("PostgreSQL", || body(&target));
     drop_database(&target);

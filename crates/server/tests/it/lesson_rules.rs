@@ -1,27 +1,10 @@
-//! Which component resources are lessons, where lessons are found, and what a deleted course leaves of them.
+//! Where lessons are found, and what a deleted course leaves of them.
 
-use lyceum_testserver::client::TestClient;
 use lyceum_testserver::server::both;
 use serde_json::{Value, json};
 
 use crate::enrolling::{ROSTERING, courses, get, post, user};
 use crate::lessons::{course, lesson, stored_question};
-use crate::qti_structure::test;
-
-const RESOURCES: &str = "/ims/oneroster/resources/v1p2";
-
-/// A component resource of the course `math` with `lessonType: null`, and its resource.
-fn untyped(client: &TestClient, id: &str, content: &str, metadata: &Value) {
-    let resource = json!({"resource": {
-        "sourcedId": format!("r-{id}"), "title": id, "vendorResourceId": content, "metadata": metadata,
-    }});
-    post(client, &format!("{RESOURCES}/resources"), &resource, 201);
-    let lesson = json!({"componentResource": {
-        "sourcedId": id, "title": id, "courseComponent": {"sourcedId": "unit"}, "sortOrder": 1,
-        "resource": {"sourcedId": format!("r-{id}")}, "lessonType": null,
-    }});
-    post(client, &format!("{ROSTERING}/courses/component-resources"), &lesson, 201);
-}
 
 #[test]
 fn operations_without_a_prefix_in_the_document_are_at_the_root() {
@@ -50,58 +33,6 @@ fn operations_without_a_prefix_in_the_document_are_at_the_root() {
         // Problems are told as those of the adaptive layer.
         let refused = post(&client, "/finalStudentAssessmentResponse/", &json!({}), 422);
         assert!(refused["imsx_description"].is_string(), "{refused}");
-    });
-}
-
-#[test]
-fn a_lesson_without_a_type_whose_resource_is_a_test_or_a_bank_is_an_adaptive_quiz() {
-    both(|server| {
-        let client = server.client();
-        course(&client);
-        for name in ["q1", "q2"] {
-            stored_question(&client, name);
-        }
-        for name in ["t1", "t2"] {
-            test(&client, name, &["q1", "q2"]);
-        }
-        let bank = json!({"identifier": "turns", "title": "Turns", "tests": ["t1", "t2"]});
-        post(&client, "/assessment-banks", &bank, 201);
-        untyped(&client, "by-id", "t1", &json!({"type": "qti", "xp": 5}));
-        untyped(
-            &client,
-            "by-url",
-            "x",
-            &json!({"type": "qti", "url": "https://c.example/assessment-tests/t2"}),
-        );
-        untyped(&client, "by-bank", "turns", &json!({"type": "qti"}));
-        untyped(&client, "by-name", "t1", &json!({}));
-        for id in ["by-id", "by-url", "by-bank", "by-name"] {
-            let question =
-                get(&client, &format!("/adaptive/getNextQuestion?student=amy&lesson={id}"));
-            assert_eq!(
-                (&question["score"], &question["finalized"]),
-                (&json!(0.0), &json!(false)),
-                "{id}"
-            );
-            let progress =
-                get(&client, &format!("/adaptive/getAssessmentProgress?student=amy&lesson={id}"));
-            assert_eq!(progress["lessonType"], "powerpath-100", "{id}");
-        }
-        untyped(&client, "film", "t1", &json!({"type": "video"}));
-        untyped(&client, "one", "q1", &json!({"type": "qti"}));
-        untyped(&client, "later", "t3", &json!({"type": "qti"}));
-        for id in ["film", "one", "later"] {
-            let path = format!("/adaptive/getNextQuestion?student=amy&lesson={id}");
-            let refused: Value = client.get(&path).expect(422).json();
-            let description = refused["imsx_description"].as_str().unwrap();
-            assert!(description.contains("is not a lesson: it has no lessonType"), "{description}");
-        }
-        let path = "/adaptive/placement/getSubjectProgress?student=amy&subject=Math";
-        assert_eq!(get(&client, path)["progress"][0]["totalLessons"], 4, "lists know them too");
-        // The test may be stored after the lesson.
-        test(&client, "t3", &["q1"]);
-        client.get("/adaptive/getNextQuestion?student=amy&lesson=later").expect(200);
-        assert_eq!(get(&client, path)["progress"][0]["totalLessons"], 5);
     });
 }
 

@@ -158,31 +158,6 @@ fn due_enrollments_are_created_without_a_request() {
 }
 
 #[test]
-fn a_track_of_the_students_school_overrides_the_general_one() {
-    both(|server| {
-        let client = server.client();
-        schools(&client);
-        user(&client, "ann", "student", &["3"], "s");
-        user(&client, "cat", "student", &["3"], "t");
-        put(
-            &client,
-            &json!({"subject": "Math", "grade": "3", "courseId": "art", "orgSourcedId": "t"}),
-            201,
-        );
-        put(&client, &json!({"subject": "MATH", "grade": "3", "courseId": "math"}), 201);
-        assert_eq!(courses(&client, "ann"), ["math"]);
-        assert_eq!(courses(&client, "cat"), ["art"]);
-        // A deleted course leads nobody, and a student who is there already stays there once.
-        user(&client, "dan", "student", &["3"], "s");
-        client.post("/bridge/enrollments/enroll/dan/math").expect(200);
-        assert_eq!(courses(&client, "dan"), ["math"]);
-        client.delete(&format!("{ROSTERING}/courses/math")).expect(204);
-        user(&client, "eve", "student", &["3"], "s");
-        assert_eq!(courses(&client, "eve"), Vec::<String>::new());
-    });
-}
-
-#[test]
 fn a_track_reaches_more_students_than_one_page_holds() {
     both(|server| {
         let client = server.client();

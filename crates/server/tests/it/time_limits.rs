@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::enrolling::{get, post};
 use crate::lessons::{at, course, lesson, progress, stored_question};
-use crate::scoring::essay;
 use crate::student_lessons::{Browser, answer};
 
 const MINUTE_MS: i64 = 60_000;
@@ -39,6 +38,18 @@ fn plant(client: &TestClient) {
         let body = json!({ "format": "xml", "xml": xml });
         client.put(&format!("/assessment-tests/t-{id}")).json(&body).expect(200);
     }
+}
+
+/// An essay.
+fn essay(client: &TestClient, name: &str) {
+    let xml = format!(
+        r#"<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="{name}" title="{name}" time-dependent="false">
+  <qti-response-declaration identifier="RESPONSE" cardinality="single" base-type="string"/>
+  <qti-outcome-declaration identifier="SCORE" cardinality="single" base-type="float" external-scored="human" normal-maximum="1"/>
+  <qti-item-body><qti-extended-text-interaction response-identifier="RESPONSE"/></qti-item-body>
+</qti-assessment-item>"#
+    );
+    client.post("/assessment-items").json(&json!({"format": "xml", "xml": xml})).expect(201);
 }
 
 fn on_a_clock(run: impl Fn(&TestServer, &ManualClock)) {
