@@ -108,6 +108,52 @@ fn tracks_and_school_years_apply_without_a_request() {
 }
 
 #[test]
+fn a_track_of_the_students_school_overrides_the_general_one() {
+    both(|db| {
+        school(db, 2);
+        create(db, "orgs", json!({"sourcedId": "t", "name": "Other", "type": "school"}));
+        create(
+            db,
+            "courses",
+            json!({"sourcedId": "art", "title": "Art", "org": {"sourcedId": "t"}}),
+        );
+        let elsewhere = json!({
+            "sourcedId": "cat", "enabledUser": true, "givenName": "G", "familyName": "F", "grades": ["3"],
+            "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": "t"}}],
+        });
+        create(db, "users", elsewhere);
+        let now = instant("2026-03-01");
+        let of_t =
+            json!({"subject": "MATH", "grade": "03", "courseId": "art", "orgSourcedId": "t"});
+        let of_t = Track::from(serde_json::from_value::<SubjectTrackInput>(of_t).unwrap());
+        let put =
+            |track: &Track| db.write_blocking(|tx| tracks::put(tx, track, &Reach::Everything));
+        put(&of_t).unwrap();
+        put(&track("c")).unwrap();
+        let settled = |user: &str| {
+            let settle =
+                |tx: &mut Tx<'_>| enrollments::settled_of_user(tx, now, user, &Reach::Everything);
+            let settled = db.write_blocking(settle).unwrap();
+            settled.into_iter().map(|one| one.course.id).collect::<Vec<_>>()
+        };
+        assert_eq!([settled("u0"), settled("cat")], [["c"], ["art"]]);
+        // A student who is there already stays there once.
+        let request = EnrollmentRequest::default();
+        let again = db.write_blocking(|tx| {
+            enroll::enroll(tx, now, "u0", "c", None, &request, &Reach::Everything)
+        });
+        assert!(!again.unwrap().1);
+        assert_eq!(settled("u0"), ["c"]);
+        // A deleted course leads nobody.
+        let courses = at("courses").unwrap();
+        let delete =
+            |tx: &mut Tx<'_>| write::delete(tx, courses, "c", now, false, None, &Reach::Everything);
+        db.write_blocking(delete).unwrap();
+        assert_eq!(settled("u1"), [] as [&str; 0]);
+    });
+}
+
+#[test]
 fn a_read_reports_that_enrollments_are_due() {
     both(|db| {
         school(db, 1);
