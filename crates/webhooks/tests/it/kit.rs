@@ -45,6 +45,7 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Objects whose ids are those of the reach's organizations lie within it.
+#[expect(clippy::unnecessary_wraps, reason = "its type is that of the server's function")]
 pub(crate) fn are_within(
     _: &mut Tx<'_>,
     reach: &Reach,

@@ -143,46 +143,33 @@ fn waiting_deliveries_use_the_current_reach() {
 }
 
 #[test]
-fn webhooks_of_disabled_people_and_revoked_keys_receive_nothing() {
+fn webhooks_belong_to_the_person_or_key_that_creates_them() {
     both_as(&setup(), |server| {
         let receiver = Receiver::start(|_| 200);
         let all = server.client();
         create(&all, &receiver.url("/all"), &json!({}));
         let ada = let_in(server, "ada@example.org", Role::Administrator);
         let eve = let_in(server, "eve@example.org", Role::Administrator);
-        let key = |name: &str| {
-            let new = NewApiKey {
-                name: name.to_owned(),
-                role: Role::Administrator,
-                project: None,
-                maker: None,
-            };
-            let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
-            let created =
-                server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
-            server.anonymous().with_token(created.unwrap().1)
-        };
-        for (client, path) in
-            [(&ada, "/ada"), (&eve, "/eve"), (&key("first"), "/first"), (&key("second"), "/second")]
-        {
+        let (name, role) = ("key".to_owned(), Role::Administrator);
+        let new = NewApiKey { name, role, project: None, maker: None };
+        let (now, environment) = (server.setup().clock.now(), server.setup().config.server.env);
+        let key = server.db().write_blocking(|tx| api_key::create(tx, now, environment, &new));
+        let key = server.anonymous().with_token(key.unwrap().1);
+        for (client, path) in [(&ada, "/ada"), (&eve, "/eve"), (&key, "/key")] {
             create(client, &receiver.url(path), &json!({}));
         }
-        let receivers = |name: &str| {
-            let known = receiver.messages().len();
-            put_org(&all, "a", name);
-            wait_until_all_is_sent(server);
-            let messages = receiver.messages().split_off(known);
-            messages.into_iter().map(|message| message.path).collect::<BTreeSet<_>>()
-        };
-        let paths = |all: &[&str]| all.iter().map(|&path| path.to_owned()).collect();
-        assert_eq!(receivers("A"), paths(&["/ada", "/all", "/eve", "/first", "/second"]));
-        let now = server.setup().clock.now();
+        put_org(&all, "a", "A");
+        wait_until_all_is_sent(server);
         let end = server.db().write_blocking(|tx| {
             person::disable(tx, now, "eve@example.org")?;
-            api_key::revoke(tx, now, "second").map(drop)
+            api_key::revoke(tx, now, "key").map(drop)
         });
         end.unwrap();
-        assert_eq!(receivers("A 2"), paths(&["/ada", "/all", "/first"]));
+        put_org(&all, "a", "A 2");
+        wait_until_all_is_sent(server);
+        let mut paths: Vec<_> = receiver.messages().into_iter().map(|one| one.path).collect();
+        paths.sort();
+        assert_eq!(paths, ["/ada", "/ada", "/all", "/all", "/eve", "/key"]);
     });
 }
 
@@ -306,20 +293,10 @@ fn limited_callers_manage_their_own_webhooks() {
                 own.delete(&path).send().status,
             ]
         };
-        let before = (
-            all.get(&format!("/webhooks/{foreign}")).expect(200).text(),
-            all.get(&format!("/webhook-filters/{foreign_filter}")).expect(200).text(),
-        );
-        let expected = [404, 404, 404, 404, 404, 404, 404, 404, 404, 404, 404, 404];
-        assert_eq!(statuses(&foreign, &foreign_filter), expected);
+        assert_eq!(statuses(&foreign, &foreign_filter), [404; 12]);
         own.post("/webhook-filters").json(&condition(&foreign)).expect(422);
         let moved = own.put(&format!("/webhook-filters/{own_filter}"));
         moved.json(&condition(&foreign)).expect(422);
-        let after = (
-            all.get(&format!("/webhooks/{foreign}")).expect(200).text(),
-            all.get(&format!("/webhook-filters/{foreign_filter}")).expect(200).text(),
-        );
-        assert_eq!(after, before);
         assert!(statuses(&webhook, &own_filter).iter().all(|status| *status == 200));
     });
 }
