@@ -204,7 +204,9 @@ fn assignments_expire_and_are_cancelled() {
         assert!(body::of::<TestAssignmentInput>(wish(json!("soon"))).is_err());
         let ids = |status: Option<&str>| -> Vec<String> {
             let mut query = json!({ "student": "amy" });
-            status.into_iter().for_each(|status| query["status"] = status.into());
+            if let Some(status) = status {
+                query["status"] = status.into();
+            }
             let page = listed(school, query).unwrap();
             let all = page["testAssignments"].as_array().unwrap().iter();
             all.map(|one| one["sourcedId"].as_str().unwrap().to_owned()).collect()
@@ -283,6 +285,17 @@ fn a_result_that_a_client_writes_replaces_that_of_the_same_attempt() {
         assert_eq!(scores, [80.0, 90.0]);
         assert_eq!(amy.course(Some("one"))["lineItems"].as_array().unwrap().len(), 1);
         refused(amy.assign("one", &json!({})), Invalid, "");
+        let undated = json!({ "studentId": "amy", "componentResourceId": "one", "result": { "scoreStatus": "submitted" } });
+        let elsewhere = json!({ "studentId": "amy", "componentResourceId": "none", "result": {
+            "status": "active", "scoreDate": "2026-02-01", "scoreStatus": "submitted" } });
+        for (response, kind, place) in
+            [(undated, Invalid, "result.scoreDate"), (elsewhere, NotFound, "")]
+        {
+            let response = request(response);
+            let work =
+                school.write(|tx, context| course_progress::update(tx, context.now, response, ALL));
+            refused(work, kind, place);
+        }
     });
 }
 

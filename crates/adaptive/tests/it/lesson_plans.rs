@@ -9,20 +9,16 @@ use crate::school::{ALL, School, both, one, paths, refused, request, shown, view
 /// The course `art` with two units: `u1` has the lessons `a` and `b` and the part `u1p`, `u2` has `c`. The resource
 /// `r-extra` is in no course.
 fn course(school: &School) {
-    for id in ["a", "b", "c", "extra"] {
-        school.record("resources", json!({
-            "sourcedId": format!("r-{id}"), "title": format!("Text {id}"), "vendorResourceId": id,
-            "metadata": { "type": "text" },
-        }));
-    }
+    let text = json!({ "type": "text" });
+    let extra = json!({
+        "sourcedId": "r-extra", "title": "Text extra", "vendorResourceId": "x", "metadata": text,
+    });
+    school.record("resources", extra);
     for (id, parent, order) in [("u1", None, 1), ("u1p", Some("u1"), 1), ("u2", None, 2)] {
         school.unit("art", id, parent, order);
     }
-    for (id, unit, order) in [("a", "u1", 1), ("b", "u1", 2), ("c", "u2", 1)] {
-        school.record("courses/component-resources", json!({
-            "sourcedId": id, "title": format!("Lesson {id}"), "sortOrder": order,
-            "courseComponent": { "sourcedId": unit }, "resource": { "sourcedId": format!("r-{id}") },
-        }));
+    for (id, place) in [("a", ("u1", 1)), ("b", ("u1", 2)), ("c", ("u2", 1))] {
+        school.place(id, place, None, (id, &text));
     }
 }
 

@@ -163,8 +163,7 @@ impl School {
         self.write(|tx, context| documents::create(tx, context.now, &document)).unwrap();
     }
 
-    /// Stores an item: its response declaration's attributes and content, the rest of its declarations, its body with
-    /// its response processing.
+    /// Stores an item with these declarations, and its body with the response processing.
     pub(crate) fn item(&self, name: &str, declarations: &str, body: &str) {
         let xml = format!(
             r#"<qti-assessment-item {QTI} identifier="{name}" title="Q {name}" time-dependent="false">{declarations}{body}</qti-assessment-item>"#
@@ -186,7 +185,9 @@ impl School {
     /// Stores choice items with the names of a letter and a number from 0 on.
     pub(crate) fn choices(&self, letter: char, count: usize) -> Vec<String> {
         let names: Vec<String> = (0..count).map(|number| format!("{letter}{number}")).collect();
-        names.iter().for_each(|name| self.choice(name));
+        for name in &names {
+            self.choice(name);
+        }
         names
     }
 
@@ -201,7 +202,27 @@ impl School {
         self.document(ContentKind::Test, &json!({ "format": "xml", "xml": xml }));
     }
 
-    /// A lesson in a unit of `math` about the test or bank, with members of the resource's metadata.
+    /// A lesson in a unit, at a place in it, about a test or bank, with members of the resource's metadata.
+    pub(crate) fn place(
+        &self,
+        id: &str,
+        (unit, order): (&str, u32),
+        lesson_type: Option<&str>,
+        (test, metadata): (&str, &Value),
+    ) {
+        let resource = format!("r-{id}");
+        let record = json!({
+            "sourcedId": resource, "title": id, "vendorResourceId": test, "metadata": metadata,
+        });
+        self.record("resources", record);
+        let link = json!({
+            "sourcedId": id, "title": format!("Lesson {id}"), "courseComponent": { "sourcedId": unit },
+            "resource": { "sourcedId": resource }, "sortOrder": order, "lessonType": lesson_type,
+        });
+        self.record("courses/component-resources", link);
+    }
+
+    /// A lesson of `math` about the test or bank.
     pub(crate) fn lesson_of(
         &self,
         id: &str,
@@ -209,13 +230,7 @@ impl School {
         test: &str,
         metadata: Value,
     ) {
-        self.record("resources", json!({
-            "sourcedId": format!("r-{id}"), "title": id, "vendorResourceId": test, "metadata": metadata,
-        }));
-        self.record("courses/component-resources", json!({
-            "sourcedId": id, "title": format!("Lesson {id}"), "courseComponent": { "sourcedId": "unit" },
-            "resource": { "sourcedId": format!("r-{id}") }, "sortOrder": 1, "lessonType": lesson_type,
-        }));
+        self.place(id, ("unit", 1), lesson_type, (test, &metadata));
     }
 
     /// A lesson of `math` with these items, worth that many XP.
@@ -305,9 +320,11 @@ impl Student<'_> {
 
     /// Answers the questions that are asked, one after the other. Answers the last reply.
     pub(crate) fn walk(self, lesson: &str, responses: &[&str]) -> Value {
-        let replies =
-            responses.iter().map(|response| self.answer(lesson, &self.asked(lesson), *response));
-        replies.last().unwrap()
+        let mut last = Value::Null;
+        for response in responses {
+            last = self.answer(lesson, &self.asked(lesson), *response);
+        }
+        last
     }
 
     pub(crate) fn finish(self, lesson: &str) -> Result<Value> {
@@ -381,10 +398,12 @@ impl Student<'_> {
         });
         let report = report.unwrap();
         let metrics = report.facts.values().flat_map(|day| day.values());
-        let of =
-            |measure| metrics.clone().map(|metrics| metrics.sums.of(measure)).sum::<i64>() as f64;
+        let of = |measure| {
+            let sum: i64 = metrics.clone().map(|metrics| metrics.sums.of(measure)).sum();
+            f64::from(i32::try_from(sum).unwrap()) / 1000.0
+        };
         [Measure::Xp, Measure::TotalQuestions, Measure::CorrectQuestions, Measure::MasteredUnits]
-            .map(|measure| of(measure) / 1000.0)
+            .map(of)
     }
 
     /// The active results of the gradebook.

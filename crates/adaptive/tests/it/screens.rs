@@ -1,6 +1,5 @@
 //! What the console shows of students: figures of the whole, and the rows that a filter admits.
 
-use lyceum_adaptive::MIGRATIONS;
 use lyceum_adaptive::live::LiveActivity;
 use lyceum_adaptive::screens::chosen_class::{ChosenClass, OWN_CLASSES};
 use lyceum_adaptive::screens::students::{self, DecidingWork, StudentFilter, StudentList};
@@ -11,10 +10,12 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, Reach};
 use lyceum_events::facts::{Measure, Metric};
 use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metrics, NamedEntity};
-use lyceum_store::{Db, Migration};
+use lyceum_store::Db;
 use lyceum_testkit::{both_stores, records};
 use serde_json::json;
 use uuid::Uuid;
+
+use crate::school::migrations;
 
 const BASE: &str = "https://lyceum.example.org";
 
@@ -29,17 +30,8 @@ fn moment() -> Moment {
 
 /// Two schools; Ann failed a lesson three times today, Ben completed an activity, Cem did nothing.
 fn both(body: impl Fn(&Db)) {
-    let migrations: Vec<Migration> = [
-        lyceum_store::MIGRATIONS,
-        lyceum_roster::MIGRATIONS,
-        lyceum_events::MIGRATIONS,
-        lyceum_bridge::MIGRATIONS,
-        lyceum_assessment::MIGRATIONS,
-        MIGRATIONS,
-    ]
-    .concat();
-    both_stores(&migrations, |target| {
-        let db = Db::open(target, &migrations).unwrap();
+    both_stores(&migrations(), |target| {
+        let db = Db::open(target, &migrations()).unwrap();
         records::school(&db, "north", "North");
         records::school(&db, "south", "South");
         for (id, school, grade) in

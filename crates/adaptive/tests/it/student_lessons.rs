@@ -1,133 +1,66 @@
 //! What a student sees of courses and on the first page, on both stores.
 
-use lyceum_adaptive::attempt::LessonContext;
 use lyceum_adaptive::screens::home::{self, StudentHome};
 use lyceum_adaptive::student_lessons::{
     self as lessons, FoundLesson, LessonKind, LessonStanding, Material, StudentCourse,
 };
-use lyceum_adaptive::{LessonCaches, LessonType, MIGRATIONS, lesson_plans, test_assignments};
-use lyceum_assessment::Items;
+use lyceum_adaptive::{LessonType, lesson_plans, test_assignments};
 use lyceum_bridge::zone::Zone;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{ProblemKind, Reach, Result, body};
-use lyceum_store::{Db, Migration, Tx};
-use lyceum_testkit::{both_stores, records};
-use serde_json::{Value, json};
+use lyceum_core::{ProblemKind, Result, body};
+use lyceum_testkit::records;
+use serde_json::json;
 
-fn noon() -> Timestamp {
-    "2026-03-14T12:00:00Z".parse().unwrap()
-}
+use crate::school::{self, ALL, School};
 
-/// Ann learns in the course `math` and Ben in `art`, each with lessons; nobody learns in `latin`.
-fn both(test: impl Fn(&Db)) {
-    let migrations: Vec<Migration> = [
-        lyceum_store::MIGRATIONS,
-        lyceum_roster::MIGRATIONS,
-        lyceum_events::MIGRATIONS,
-        lyceum_bridge::MIGRATIONS,
-        lyceum_assessment::MIGRATIONS,
-        MIGRATIONS,
-    ]
-    .concat();
-    both_stores(&migrations, |target| {
-        let db = Db::open(target, &migrations).unwrap();
-        records::school(&db, "school", "School");
-        for student in ["ann", "ben"] {
-            records::student(&db, student, "school", "03");
-        }
-        for course in ["math", "art", "latin"] {
-            records::course(&db, course, "school", course);
-            records::class(&db, &format!("{course}-class"), course, "school");
-        }
-        records::enroll(&db, "ann", "math-class", "school", "student");
-        records::enroll(&db, "ben", "art-class", "school", "student");
-        unit(&db, "numbers", "math", None, 1);
-        unit(&db, "halves", "math", Some("numbers"), 1);
-        unit(&db, "empty", "math", None, 2);
-        unit(&db, "colours", "art", None, 1);
-        unit(&db, "words", "latin", None, 1);
-        lesson(&db, "count", ("numbers", 1), Some("powerpath-100"), json!({ "type": "qti" }));
+/// Amy learns in the course `math` and Bob in `art`, each with lessons; nobody learns in `latin`.
+fn both(test: impl Fn(&School)) {
+    school::both(|school| {
+        records::course(&school.db, "latin", "s", "latin");
+        school.enroll("bob", "art");
+        school.unit("math", "numbers", None, 2);
+        school.unit("math", "halves", Some("numbers"), 1);
+        school.unit("art", "colours", None, 1);
+        school.unit("latin", "words", None, 1);
         let film = json!({ "type": "video", "url": "https://films.example.org/1" });
-        lesson(&db, "film", ("halves", 1), None, film);
-        lesson(&db, "quiz", ("halves", 2), Some("quiz"), json!({ "type": "qti" }));
-        lesson(&db, "broken", ("halves", 3), None, json!({ "type": "text" }));
-        lesson(&db, "paint", ("colours", 1), Some("quiz"), json!({ "type": "qti" }));
         let placement = json!({ "type": "qti", "subject": "latin", "grades": ["3"] });
-        lesson(&db, "latin-start", ("words", 1), Some("placement"), placement);
-        test(&db);
+        let qti = json!({ "type": "qti" });
+        for (id, place, lesson_type, metadata) in [
+            ("count", ("numbers", 1), Some("powerpath-100"), &qti),
+            ("film", ("halves", 1), None, &film),
+            ("quiz", ("halves", 2), Some("quiz"), &qti),
+            ("broken", ("halves", 3), None, &json!({ "type": "text" })),
+            ("paint", ("colours", 1), Some("quiz"), &qti),
+            ("latin-start", ("words", 1), Some("placement"), &placement),
+        ] {
+            school.place(id, place, lesson_type, (&format!("t-{id}"), metadata));
+        }
+        test(school);
     });
 }
 
-fn unit(db: &Db, id: &str, course: &str, parent: Option<&str>, order: u32) {
-    let mut unit = json!({
-        "sourcedId": id, "title": id, "course": { "sourcedId": course }, "sortOrder": order,
-    });
-    if let Some(parent) = parent {
-        unit["parent"] = json!({ "sourcedId": parent });
-    }
-    records::create(db, "courses/components", &unit);
+fn courses(school: &School, student: &str) -> Vec<StudentCourse> {
+    school.write(|tx, context| lessons::courses(tx, context.now, student)).unwrap()
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "callers write the metadata in place")]
-fn lesson(
-    db: &Db,
-    id: &str,
-    (unit, order): (&str, u32),
-    lesson_type: Option<&str>,
-    metadata: Value,
-) {
-    let resource = format!("r-{id}");
-    let record = json!({
-        "sourcedId": resource, "title": id, "vendorResourceId": format!("t-{id}"), "metadata": metadata,
-    });
-    records::create(db, "resources", &record);
-    let link = json!({
-        "sourcedId": id, "title": format!("Lesson {id}"), "courseComponent": { "sourcedId": unit },
-        "resource": { "sourcedId": resource }, "sortOrder": order, "lessonType": lesson_type,
-    });
-    records::create(db, "courses/component-resources", &link);
+fn find(school: &School, student: &str, lesson: &str) -> Result<FoundLesson> {
+    school.write(|tx, context| lessons::find(tx, context, student, lesson))
 }
 
-/// Runs work as the server does for a student.
-fn run<T: Send + 'static>(
-    db: &Db,
-    work: impl Fn(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + Sync + 'static,
-) -> Result<T> {
-    let (items, memory) = (Items::default(), LessonCaches::default());
-    db.write_blocking(move |tx| {
-        let context = LessonContext {
-            now: noon(),
-            base_url: "https://lyceum.example.org",
-            reach: &Reach::Everything,
-            items: &items,
-            memory: &memory,
-        };
-        work(tx, &context)
-    })
-}
-
-fn courses(db: &Db, student: &'static str) -> Vec<StudentCourse> {
-    run(db, move |tx, _| lessons::courses(tx, noon(), student)).unwrap()
-}
-
-fn find(db: &Db, student: &'static str, lesson: &'static str) -> Result<FoundLesson> {
-    run(db, move |tx, context| lessons::find(tx, context, student, lesson))
-}
-
-fn home(db: &Db, student: &'static str, zone: &'static str) -> StudentHome {
+fn home(school: &School, student: &str, zone: &str) -> StudentHome {
     let zone = Zone::from_name(zone).unwrap();
-    run(db, move |tx, context| home::read(tx, context, &zone, student)).unwrap()
+    school.write(|tx, context| home::read(tx, context, &zone, student)).unwrap()
 }
 
 /// Adds an attempt with one answer, which is complete if it says whether it mastered the lesson.
-fn attempt(db: &Db, lesson: &str, number: i64, at: &str, mastered: Option<bool>) {
+fn attempt(school: &School, lesson: &str, number: i64, at: &str, mastered: Option<bool>) {
     let at = at.parse::<Timestamp>().unwrap().milliseconds();
     let kind = if lesson == "count" { "powerpath-100" } else { "quiz" };
-    db.write_blocking(|tx| {
+    school.db.write_blocking(|tx| {
         tx.execute(
             "INSERT INTO lesson_attempt (student, lesson, era, attempt, course, lesson_type, policy, bank, seed, \
              round, answered, score, correct, total, mastered, started_ms, completed_ms) \
-             VALUES ('ann', $1, 0, $2, 'math', $3, 0, 'bank', 7, 0, 1, 40.0, 1, 1, $4, $5, $6)",
+             VALUES ('amy', $1, 0, $2, 'math', $3, 0, 'bank', 7, 0, 1, 40.0, 1, 1, $4, $5, $6)",
             &[
                 lesson.into(),
                 number.into(),
@@ -148,15 +81,15 @@ fn attempt(db: &Db, lesson: &str, number: i64, at: &str, mastered: Option<bool>)
 }
 
 /// The lessons of the first course with their states.
-fn standings(db: &Db) -> Vec<(String, LessonStanding)> {
-    let courses = courses(db, "ann");
+fn standings(school: &School) -> Vec<(String, LessonStanding)> {
+    let courses = courses(school, "amy");
     courses[0].lessons().map(|lesson| (lesson.id.clone(), lesson.standing)).collect()
 }
 
 #[test]
 fn courses_have_units_with_lessons_in_reading_order() {
-    both(|db| {
-        let courses = courses(db, "ann");
+    both(|school| {
+        let courses = courses(school, "amy");
         assert_eq!(courses.len(), 1, "only the courses of the student");
         let units: Vec<&str> = courses[0].units.iter().map(|unit| unit.title.as_str()).collect();
         assert_eq!(units, ["numbers", "numbers · halves"], "units without lessons are left out");
@@ -177,34 +110,34 @@ fn courses_have_units_with_lessons_in_reading_order() {
 
 #[test]
 fn a_lesson_shows_how_far_the_student_is() {
-    both(|db| {
+    both(|school| {
         use LessonStanding::{Done, NotMastered, NotStarted, Started};
         let all = |states: [LessonStanding; 4]| -> Vec<(String, LessonStanding)> {
             ["count", "film", "quiz", "broken"].map(str::to_owned).into_iter().zip(states).collect()
         };
-        assert_eq!(standings(db), all([NotStarted; 4]));
-        attempt(db, "count", 1, "2026-03-14T09:00:00Z", None);
-        attempt(db, "quiz", 1, "2026-03-14T10:00:00Z", Some(false));
-        assert_eq!(standings(db), all([Started, NotStarted, NotMastered, NotStarted]));
-        attempt(db, "quiz", 2, "2026-03-14T11:00:00Z", Some(true));
-        run(db, |tx, context| lessons::mark_done(tx, context, "ann", "film")).unwrap();
-        run(db, |tx, context| lessons::mark_done(tx, context, "ann", "film")).unwrap();
-        assert_eq!(standings(db), all([Started, Done, Done, NotStarted]));
-        attempt(db, "quiz", 3, "2026-03-14T11:30:00Z", Some(false));
-        assert_eq!(standings(db)[2].1, Done, "what was mastered stays mastered");
+        assert_eq!(standings(school), all([NotStarted; 4]));
+        attempt(school, "count", 1, "2026-03-14T09:00:00Z", None);
+        attempt(school, "quiz", 1, "2026-03-14T10:00:00Z", Some(false));
+        assert_eq!(standings(school), all([Started, NotStarted, NotMastered, NotStarted]));
+        attempt(school, "quiz", 2, "2026-03-14T11:00:00Z", Some(true));
+        school.write(|tx, context| lessons::mark_done(tx, context, "amy", "film")).unwrap();
+        school.write(|tx, context| lessons::mark_done(tx, context, "amy", "film")).unwrap();
+        assert_eq!(standings(school), all([Started, Done, Done, NotStarted]));
+        attempt(school, "quiz", 3, "2026-03-14T11:30:00Z", Some(false));
+        assert_eq!(standings(school)[2].1, Done, "what was mastered stays mastered");
         let refused =
-            run(db, |tx, context| lessons::mark_done(tx, context, "ann", "quiz")).unwrap_err();
+            school.write(|tx, context| lessons::mark_done(tx, context, "amy", "quiz")).unwrap_err();
         assert_eq!(refused.kind, ProblemKind::Invalid);
     });
 }
 
 #[test]
 fn lessons_of_other_students_are_answered_like_unknown_ones() {
-    both(|db| {
-        assert_eq!(find(db, "ann", "count").unwrap().course.id, "math");
-        let unknown = find(db, "ann", "no-such-lesson").unwrap_err();
-        for (student, lesson) in [("ann", "paint"), ("ben", "count"), ("ann", "latin-start")] {
-            let refused = find(db, student, lesson).unwrap_err();
+    both(|school| {
+        assert_eq!(find(school, "amy", "count").unwrap().course.id, "math");
+        let unknown = find(school, "amy", "no-such-lesson").unwrap_err();
+        for (student, lesson) in [("amy", "paint"), ("bob", "count"), ("amy", "latin-start")] {
+            let refused = find(school, student, lesson).unwrap_err();
             assert_eq!(
                 (refused.kind, unknown.kind),
                 (ProblemKind::NotFound, ProblemKind::NotFound)
@@ -213,85 +146,86 @@ fn lessons_of_other_students_are_answered_like_unknown_ones() {
             assert_eq!(refused.message, same);
         }
         // An assigned placement test is open before any enrollment, to its student alone.
-        let assigned = json!({ "student": "ann", "subject": "latin", "grade": "3" });
-        run(db, move |tx, context| {
-            let items = [assigned.clone()];
-            test_assignments::bulk(tx, context.now, &items, &Reach::Everything)
-        })
-        .unwrap();
-        assert_eq!(find(db, "ann", "latin-start").unwrap().lesson.id, "latin-start");
-        assert!(find(db, "ben", "latin-start").is_err());
-        let assigned: Vec<_> = home(db, "ann", "UTC").assigned;
+        let assigned = json!({ "student": "amy", "subject": "latin", "grade": "3" });
+        school
+            .write(|tx, context| {
+                let items = [assigned.clone()];
+                test_assignments::bulk(tx, context.now, &items, ALL)
+            })
+            .unwrap();
+        assert_eq!(find(school, "amy", "latin-start").unwrap().lesson.id, "latin-start");
+        assert!(find(school, "bob", "latin-start").is_err());
+        let assigned: Vec<_> = home(school, "amy", "UTC").assigned;
         assert_eq!(
             assigned.iter().map(|one| one.lesson.id.as_str()).collect::<Vec<_>>(),
             ["latin-start"]
         );
-        assert!(home(db, "ben", "UTC").assigned.is_empty());
+        assert!(home(school, "bob", "UTC").assigned.is_empty());
     });
 }
 
 #[test]
 fn the_lesson_plan_decides_which_lessons_the_student_has() {
-    both(|db| {
-        let plan = json!({ "courseId": "math", "userId": "ann" });
-        run(db, move |tx, context| {
+    both(|school| {
+        let plan = json!({ "courseId": "math", "userId": "amy" });
+        school.write(|tx, context| {
             let new: lesson_plans::LessonPlanInput = body::of(plan.clone())?;
-            let (plan, _) = lesson_plans::create(tx, context.now, &new, &Reach::Everything)?;
+            let (plan, _) = lesson_plans::create(tx, context.now, &new, ALL)?;
             let target = |id: &str| json!({ "type": "resource", "id": id });
             let skip = json!({ "type": "set-skipped", "payload": { "target": target("quiz"), "value": true } });
             let add = json!({ "type": "add-custom-resource", "payload": {
                 "resource_id": "r-paint", "parent_component_id": "numbers", "skipped": false } });
             for operation in [skip, add] {
                 let sent = json!({ "operation": operation });
-                lesson_plans::request_operation(tx, context.now, &plan, &sent, None, &Reach::Everything)?;
+                lesson_plans::request_operation(tx, context.now, &plan, &sent, None, ALL)?;
             }
-            let applied = lesson_plans::sync(tx, &plan, &Reach::Everything)?;
+            let applied = lesson_plans::sync(tx, &plan, ALL)?;
             assert!(applied.success, "{applied:?}");
             Ok(())
         })
         .unwrap();
-        let ids: Vec<String> = standings(db).into_iter().map(|(id, _)| id).collect();
+        let ids: Vec<String> = standings(school).into_iter().map(|(id, _)| id).collect();
         assert_eq!(ids, ["count", "r-paint", "film", "broken"]);
-        assert_eq!(find(db, "ann", "quiz").unwrap_err().kind, ProblemKind::NotFound);
-        assert!(find(db, "ann", "r-paint").unwrap().lesson.is_added);
-        assert!(find(db, "ben", "r-paint").is_err());
+        assert_eq!(find(school, "amy", "quiz").unwrap_err().kind, ProblemKind::NotFound);
+        assert!(find(school, "amy", "r-paint").unwrap().lesson.is_added);
+        assert!(find(school, "bob", "r-paint").is_err());
     });
 }
 
 #[test]
 fn the_next_lesson_is_the_started_one_then_the_first() {
-    both(|db| {
-        let next = |student| home(db, student, "UTC").next.map(|next| next.lesson.id);
-        assert_eq!(next("ann").as_deref(), Some("count"));
-        attempt(db, "quiz", 1, "2026-03-13T10:00:00Z", None);
-        assert_eq!(next("ann").as_deref(), Some("quiz"));
-        assert_eq!(next("ben").as_deref(), Some("paint"));
+    both(|school| {
+        let next = |student| home(school, student, "UTC").next.map(|next| next.lesson.id);
+        assert_eq!(next("amy").as_deref(), Some("count"));
+        attempt(school, "quiz", 1, "2026-03-13T10:00:00Z", None);
+        assert_eq!(next("amy").as_deref(), Some("quiz"));
+        assert_eq!(next("bob").as_deref(), Some("paint"));
         for lesson in ["count", "quiz"] {
-            attempt(db, lesson, 2, "2026-03-13T11:00:00Z", Some(true));
+            attempt(school, lesson, 2, "2026-03-13T11:00:00Z", Some(true));
         }
-        assert_eq!(next("ann").as_deref(), Some("film"));
-        run(db, |tx, context| lessons::mark_done(tx, context, "ann", "film")).unwrap();
-        assert_eq!(next("ann"), None, "the lesson that leads nowhere is not proposed");
+        assert_eq!(next("amy").as_deref(), Some("film"));
+        school.write(|tx, context| lessons::mark_done(tx, context, "amy", "film")).unwrap();
+        assert_eq!(next("amy"), None, "the lesson that leads nowhere is not proposed");
     });
 }
 
 #[test]
 fn a_streak_counts_days_of_the_students_time_zone() {
-    both(|db| {
+    both(|school| {
         let streak = |zone| {
-            let home = home(db, "ann", zone);
+            let home = home(school, "amy", zone);
             (home.streak_days, home.is_active_today)
         };
         assert_eq!(streak("UTC"), (0, false));
-        attempt(db, "count", 1, "2026-03-11T23:30:00Z", None);
-        attempt(db, "quiz", 1, "2026-03-13T10:00:00Z", None);
+        attempt(school, "count", 1, "2026-03-11T23:30:00Z", None);
+        attempt(school, "quiz", 1, "2026-03-13T10:00:00Z", None);
         assert_eq!(streak("UTC"), (1, false), "yesterday counts while today has no work yet");
         // In Berlin, half past eleven at night of the 11th in UTC is the 12th.
         assert_eq!(streak("Europe/Berlin"), (2, false));
-        attempt(db, "quiz", 2, "2026-03-14T10:00:00Z", None);
+        attempt(school, "quiz", 2, "2026-03-14T10:00:00Z", None);
         assert_eq!((streak("UTC"), streak("Europe/Berlin")), ((2, true), (3, true)));
-        let week = home(db, "ann", "UTC").week;
+        let week = home(school, "amy", "UTC").week;
         assert_eq!((week.len(), week[6].0.to_string()), (7, "2026-03-14".to_owned()));
-        assert_eq!(home(db, "ben", "UTC").streak_days, 0);
+        assert_eq!(home(school, "bob", "UTC").streak_days, 0);
     });
 }

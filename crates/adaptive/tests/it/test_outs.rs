@@ -3,7 +3,6 @@
 use lyceum_adaptive::course_progress;
 use lyceum_adaptive::lesson_plans;
 use lyceum_core::ProblemKind::Conflict;
-use lyceum_testkit::records;
 use serde_json::{Value, json};
 
 use crate::placement::subject_progress;
@@ -15,18 +14,16 @@ fn prepare(school: &School, units: Option<Value>) {
     for (id, order) in [("unit-2", 2), ("end", 3)] {
         school.unit("math", id, None, order);
     }
-    for id in ["one", "two", "three", "out"] {
-        school.lesson(id, if id == "out" { "test-out" } else { "quiz" }, &["q1"], 8.0);
+    school.test_with("test", "", &["q1"]);
+    let mut quiz = json!({ "type": "qti", "xp": 8, "subject": "Math", "grades": ["3"] });
+    for (id, place) in [("one", ("unit", 1)), ("two", ("unit", 1)), ("three", ("unit-2", 1))] {
+        school.place(id, place, Some("quiz"), ("test", &quiz));
     }
-    school.lesson_of("text", None, "x", json!({ "type": "text" }));
-    for (id, unit, order) in [("three", "unit-2", 1), ("text", "unit-2", 2), ("out", "end", 1)] {
-        let moved = json!({ "courseComponent": { "sourcedId": unit }, "sortOrder": order });
-        records::patch(&school.db, "courses/component-resources", id, &moved).unwrap();
-    }
+    school.place("text", ("unit-2", 2), None, ("x", &json!({ "type": "text" })));
     if let Some(units) = units {
-        let metadata = json!({ "metadata": { "units": units } });
-        records::patch(&school.db, "resources", "r-out", &metadata).unwrap();
+        quiz["units"] = units;
     }
+    school.place("out", ("end", 1), Some("test-out"), ("test", &quiz));
 }
 
 fn plan(school: &School) -> String {

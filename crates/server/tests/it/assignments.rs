@@ -101,30 +101,14 @@ fn results_that_clients_write_are_checked() {
         let items = get(&client, course)["lineItems"].clone();
         assert_eq!(items[0]["results"][0]["scoreStatus"], "submitted");
 
-        for (body, status, place) in [
-            (json!({}), 422, Some("studentId")),
-            (json!({"studentId": "amy", "result": result}), 422, Some("componentResourceId")),
-            (
-                json!({"studentId": "amy", "componentResourceId": "one", "result": {"scoreStatus": "submitted"}}),
-                422,
-                Some("result.scoreDate"),
-            ),
-            (
-                json!({"studentId": "nobody", "componentResourceId": "one", "result": result}),
-                404,
-                None,
-            ),
-            (
-                json!({"studentId": "amy", "componentResourceId": "none", "result": result}),
-                404,
-                None,
-            ),
-        ] {
-            let response = post(&client, path, &body, status);
-            if let Some(place) = place {
-                assert_eq!(response["imsx_error_details"][0]["path"], place, "{response}");
-            }
+        let nowhere = json!({"studentId": "amy", "result": result});
+        for (body, place) in [(json!({}), "studentId"), (nowhere, "componentResourceId")] {
+            let response = post(&client, path, &body, 422);
+            assert_eq!(response["imsx_error_details"][0]["path"], place, "{response}");
         }
+        let unknown =
+            json!({"studentId": "nobody", "componentResourceId": "one", "result": result});
+        post(&client, path, &unknown, 404);
         client.get("/adaptive/lessonPlans/getCourseProgress/none/student/amy").expect(404);
         client.get("/adaptive/lessonPlans/getCourseProgress/math/student/nobody").expect(404);
         let at = json!({"student": "amy", "lesson": "one"});
