@@ -220,18 +220,13 @@ fn serve_ahead(
     }
 }
 
-/// The method by which new attempts derive the seeds of questions.
+/// The method by which attempts derive the seeds of questions. It is stored with each, so that another one can follow.
 pub(crate) const SEEDING: i64 = 1;
 
 /// The seed of everything random in a question, such as the order of its choices. It depends on the question's number
-/// in the log, or on its place if a test is shown whole. Every client can hold it as a JSON number. In attempts from
-/// before [`SEEDING`] 1, all questions share the attempt's seed.
+/// in the log, or on its place if a test is shown whole. Every client can hold it as a JSON number.
 pub(crate) fn variant_seed(attempt: &Attempt, number: i64) -> u64 {
-    let number = number.cast_unsigned();
-    match attempt.seeding {
-        0 => attempt.seed.wrapping_add(number) >> 12,
-        _ => engine::mixed(attempt.seed, number) >> 12,
-    }
+    engine::mixed(attempt.seed, number.cast_unsigned()) >> 12
 }
 
 /// The number that gives an entry of the log its [`variant_seed`]: its own, or the question's place in a test that is

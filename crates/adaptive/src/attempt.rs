@@ -62,8 +62,8 @@ pub struct Attempt {
     pub bank: String,
     /// The seed of its random choices, and of the variants of its questions.
     pub seed: u64,
-    /// The XP that the lesson was worth when the attempt began; `None` for attempts from before this was stored.
-    pub base_xp: Option<f64>,
+    /// The XP that the lesson was worth when the attempt began.
+    pub base_xp: f64,
     /// How often it was reset.
     pub round: i64,
     /// The number of answers in the log of its round. If the log has another entry, that is the open question.
@@ -87,8 +87,6 @@ pub struct Attempt {
     pub mastered: bool,
     /// The units that it mastered and that no earlier attempt had.
     pub units: u32,
-    /// The method by which the seeds of its questions are derived: the [`crate::answer::SEEDING`] of its release.
-    pub seeding: i64,
     /// When it began.
     pub started: Timestamp,
     /// When it was completed.

@@ -30,8 +30,7 @@ pub(crate) fn complete(
     counts: AnswerCounts,
 ) -> Result<()> {
     let policy = attempt.policy(tx)?;
-    let base_xp = *attempt.base_xp.get_or_insert(lesson.base_xp);
-    let credit = engine::credit(&policy, base_xp, attempt.number, &counts);
+    let credit = engine::credit(&policy, attempt.base_xp, attempt.number, &counts);
     attempt.score = score;
     attempt.count(counts);
     attempt.xp = Some(credit.xp);

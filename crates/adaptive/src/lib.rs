@@ -72,14 +72,4 @@ pub use lesson_type::{ByDifficulty, Difficulty, LessonType};
 pub use policy::{BuiltInPolicy, DifficultyBand, Policy, RewardGate, ScoreStep, Scoring, Strategy};
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[
-    migration!(8, "adaptive"),
-    migration!(9, "around_lessons"),
-    migration!(12, "attempts_without_event_time"),
-    migration!(19, "worth_of_attempts"),
-    migration!(32, "failed_attempts"),
-    migration!(65, "shares_and_units"),
-    migration!(79, "assignments_by_value"),
-    migration!(98, "answer_requests"),
-    migration!(113, "time_limits"),
-];
+pub const MIGRATIONS: &[Migration] = &[migration!(7, "adaptive")];

@@ -60,5 +60,4 @@ pub use stored::StoredDocument;
 pub use words::{QuestionWords, question_words};
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] =
-    &[migration!(7, "assessment"), migration!(112, "files_of_items")];
+pub const MIGRATIONS: &[Migration] = &[migration!(6, "assessment")];

@@ -41,10 +41,4 @@ pub mod zone;
 use lyceum_store::{Migration, migration};
 
 /// The schema of this crate.
-pub const MIGRATIONS: &[Migration] = &[
-    migration!(5, "facts"),
-    migration!(6, "tracks"),
-    migration!(11, "facts_of_events"),
-    migration!(78, "tracks_by_value"),
-    migration!(104, "school_hours"),
-];
+pub const MIGRATIONS: &[Migration] = &[migration!(5, "bridge")];

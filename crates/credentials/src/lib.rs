@@ -60,8 +60,7 @@ pub const CONTEXTS: [&str; 2] = [
 ];
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] =
-    &[migration!(13, "credentials"), migration!(14, "clr"), migration!(80, "credentials_deleted")];
+pub const MIGRATIONS: &[Migration] = &[migration!(9, "credentials")];
 
 /// An instant in whole seconds, as credentials write it: `2026-01-15T08:00:00Z`.
 pub fn seconds(instant: lyceum_core::time::Timestamp) -> String {

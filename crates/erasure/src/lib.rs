@@ -32,4 +32,4 @@ pub use erased::ErasureKey;
 pub use subject::Subject;
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[migration!(94, "erasures")];
+pub const MIGRATIONS: &[Migration] = &[migration!(13, "erasure")];

@@ -56,14 +56,4 @@ pub const CONTEXT: &str = "http://purl.imsglobal.org/ctx/caliper/v1p2";
 pub const CONTEXTS: [&str; 2] = [CONTEXT, "http://purl.imsglobal.org/ctx/caliper/v1p1"];
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[
-    migration!(4, "events"),
-    migration!(10, "event_facts"),
-    migration!(57, "event_runs"),
-    migration!(59, "event_blocks"),
-    migration!(63, "event_storage"),
-    migration!(64, "event_spans"),
-    migration!(120, "young_facts"),
-    migration!(133, "refusals_by_replay"),
-    migration!(141, "event_sums"),
-];
+pub const MIGRATIONS: &[Migration] = &[migration!(4, "events")];

@@ -87,23 +87,18 @@ impl KeyedRequest {
         if !repository::begin(tx, now, owner, &self.key, &self.request)? {
             return self.stored_answer(tx, owner)?.ok_or_else(|| self.key_reused());
         }
-        let answer = match repository::former(tx, &owner.user, &self.key, &self.request)? {
-            Some(former) => former,
-            None => work(tx)?,
-        };
+        let answer = work(tx)?;
         repository::answered(tx, owner, &self.key, &answer)?;
         Ok(answer)
     }
 
-    /// The stored answer, if the owner has sent the request before. Requests stored before keys had an owner also
-    /// count.
+    /// The stored answer, if the owner has sent the request before.
     ///
     /// Errors: `Conflict` if the owner used the key for another request.
     pub fn stored_answer(&self, tx: &mut Tx<'_>, owner: &KeyOwner) -> Result<Option<String>> {
         match repository::find(tx, owner, &self.key)? {
-            Some((request, answer)) if request == self.request => Ok(Some(answer)),
-            Some(_) => Err(self.key_reused()),
-            None => repository::former(tx, &owner.user, &self.key, &self.request),
+            Some((request, _)) if request != self.request => Err(self.key_reused()),
+            found => Ok(found.map(|(_, answer)| answer)),
         }
     }
 

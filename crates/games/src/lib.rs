@@ -38,11 +38,4 @@ pub use input::{Metadata, PageRequest};
 use lyceum_store::{Migration, migration};
 
 /// The schema of this crate.
-pub const MIGRATIONS: &[Migration] = &[
-    migration!(16, "games"),
-    migration!(17, "lms"),
-    migration!(73, "visitors"),
-    migration!(82, "lms_records"),
-    migration!(83, "request_scopes"),
-    migration!(88, "highest_xp"),
-];
+pub const MIGRATIONS: &[Migration] = &[migration!(8, "games")];

@@ -15,8 +15,7 @@ use lyceum_project::Uses;
 use lyceum_store::{SqlDialect, Tx};
 use uuid::Uuid;
 
-use crate::bindings::copies;
-use crate::deployments::{self, Deployment};
+use crate::deployments::Deployment;
 use crate::nodes::{self, KnownNode, Node, write_durably};
 use crate::{databases, leases, repository};
 
@@ -65,7 +64,7 @@ pub(crate) struct FilesLocation {
     pub(crate) version: i64,
     /// The name of its database file, unless it is the first one.
     pub(crate) database: Option<String>,
-    /// `None` if it is unknown, for projects that were deployed before nodes were recorded.
+    /// `None` before the first deploy.
     pub(crate) home: Option<HomeNode>,
 }
 
@@ -157,55 +156,8 @@ pub fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<ProjectHome>> {
     }))
 }
 
-/// A project whose node is not recorded.
-#[derive(Clone, Debug)]
-pub struct UnclaimedProject {
-    /// The project.
-    pub slug: String,
-    database: Option<String>,
-    served: Option<Deployment>,
-}
-
-/// The projects that were deployed before nodes were recorded.
-pub fn unclaimed(tx: &mut Tx<'_>) -> Result<Vec<UnclaimedProject>> {
-    let mut unclaimed = Vec::new();
-    for slug in repository::homes::unclaimed(tx)? {
-        let served = deployments::active(tx, &slug)?;
-        let database = repository::homes::find(tx, &slug)?.and_then(|known| known.database);
-        unclaimed.push(UnclaimedProject { slug, database, served });
-    }
-    Ok(unclaimed)
-}
-
-impl UnclaimedProject {
-    /// The project's files on this node; `None` if they seem to be on another node. A SQLite database
-    /// has a single node, which has all files.
-    pub fn found(&self, node: &Node, blobs: &Blobs, dialect: SqlDialect) -> Result<Option<Uses>> {
-        let folder = node.folder_of(&self.slug);
-        let named = self.database.as_deref();
-        let kept = stored_uses(&folder, named);
-        let is_here = if dialect == SqlDialect::Sqlite {
-            true
-        } else if named.is_some() {
-            kept.database
-        } else if kept != Uses::default() {
-            // Earlier releases created empty files on every node that received a request.
-            holds_rows(&files(&folder, kept, named))?
-        } else {
-            // A backend creates its files at its first start, which is during the deploy.
-            let has_files = self.served.as_ref().is_some_and(|served| {
-                let Uses { database, kv, bucket, .. } = served.uses;
-                served.backend.is_some() && (database || kv || bucket)
-            });
-            !has_files && lacks(blobs, self.served.iter())? == 0
-        };
-        Ok(is_here.then_some(kept))
-    }
-}
-
-/// Records that this node holds an unclaimed project, unless another node was faster. Returns whether this node holds
-/// it.
-pub fn claim(tx: &mut Tx<'_>, node: &Node, slug: &str, kept: Uses) -> Result<bool> {
+/// Records that this node holds a new project. Returns whether it does.
+fn claim(tx: &mut Tx<'_>, node: &Node, slug: &str, kept: Uses) -> Result<bool> {
     let mark = mark_of(&node.folder_of(slug))?;
     repository::homes::insert(tx, slug, (node.id(), &mark), kept)
 }
@@ -352,16 +304,6 @@ fn stored_uses(folder: &Path, database: Option<&str>) -> Uses {
         bucket: folder.join(BUCKET).join(INDEX).exists(),
         lms: false,
     }
-}
-
-/// Whether any of the databases has a row.
-fn holds_rows(files: &[PathBuf]) -> Result<bool> {
-    for file in files {
-        if copies::holds_rows(file, file.ends_with(INDEX))? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// The first recorded file that is missing.

@@ -40,16 +40,6 @@ pub struct FormerInstallation {
     pub is_replaced: bool,
 }
 
-/// Stands for the servers from before there were installations. Their replicas are beside the folders of installations.
-pub const EARLIER: &str = "earlier";
-
-impl FormerInstallation {
-    /// Whether its servers are from before there were installations.
-    pub fn is_earlier(&self) -> bool {
-        self.id == EARLIER
-    }
-}
-
 /// What the mark in the store says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkComparison {
@@ -112,11 +102,6 @@ pub fn former(tx: &mut Tx<'_>) -> Result<Vec<FormerInstallation>> {
 /// The id of the present installation; `None` before a server with a store of replicas has started.
 pub fn id(tx: &mut Tx<'_>) -> Result<Option<String>> {
     Ok(repository::present(tx)?.map(|present| present.id))
-}
-
-/// Counts the servers from before there were installations as a former one, because the store has replicas of them.
-pub fn note_earlier(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
-    repository::add_earlier(tx, now, EARLIER)
 }
 
 /// Ends the present installation, because the database was restored or copied. The servers that reported to the original

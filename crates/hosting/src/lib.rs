@@ -91,18 +91,4 @@ pub fn try_bucket(s3: &S3Settings) -> Result<()> {
 }
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[
-    migration!(23, "projects"),
-    migration!(27, "project_databases"),
-    migration!(28, "unneeded_frontends"),
-    migration!(86, "project_homes"),
-    migration!(87, "deleted_projects"),
-    migration!(99, "class_apps"),
-    migration!(126, "node_reports"),
-    migration!(129, "home_leases"),
-    migration!(131, "backups"),
-    migration!(142, "schema_of_nodes"),
-    migration!(143, "installations"),
-    migration!(144, "node_keys"),
-    migration!(145, "holders_and_owners"),
-];
+pub const MIGRATIONS: &[Migration] = &[migration!(11, "hosting")];

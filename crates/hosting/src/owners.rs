@@ -103,7 +103,7 @@ pub fn state(
 ) -> Result<OwnerState> {
     let Some(owner) = stored else {
         let former = installations::former(tx)?;
-        let is_original = former.iter().all(|former| former.is_earlier() || former.is_replaced);
+        let is_original = former.iter().all(|former| former.is_replaced);
         return Ok(if is_original { OwnerState::Free } else { OwnerState::Unclaimed });
     };
     if installations::id(tx)?.as_ref() != Some(&owner.installation) {

@@ -19,7 +19,7 @@ use lyceum_store::{SqlDialect, Tx};
 pub use lyceum_replica::{ReplicaStore, RestorableTimes};
 
 use crate::databases::{self, FIRST};
-use crate::installations::{self, EARLIER, FormerInstallation};
+use crate::installations::{self, FormerInstallation};
 use crate::nodes::{self, Node};
 use crate::{homes, projects, repository};
 
@@ -27,8 +27,6 @@ use crate::{homes, projects, repository};
 pub const SERVER_DATABASE: &str = "lyceum.db";
 /// The prefix of the replicas of projects.
 const PROJECTS: &str = "projects";
-/// The folders of the servers from before there were installations.
-const EARLIER_FOLDERS: [&str; 2] = [SERVER_DATABASE, PROJECTS];
 
 /// The store of replicas that the settings select: a folder, or their S3 bucket; `None` without both.
 ///
@@ -52,8 +50,8 @@ pub struct InstallationStores {
 impl InstallationStores {
     /// The stores of these installations, in the store that the settings select.
     pub fn new(root: &ReplicaStore, present: &str, former: &[FormerInstallation]) -> Self {
-        let former = former.iter().map(|former| (store_of(root, &former.id), former.ended));
-        Self { present: store_of(root, present), former: former.collect() }
+        let former = former.iter().map(|former| (root.below(&former.id), former.ended));
+        Self { present: root.below(present), former: former.collect() }
     }
 
     /// Restores the newest state up to a time as the new file `target`, from the last installation that has one.
@@ -79,16 +77,6 @@ impl InstallationStores {
         }
         Err(missing)
     }
-}
-
-/// The store of an installation.
-fn store_of(root: &ReplicaStore, id: &str) -> ReplicaStore {
-    if id == EARLIER { root.clone() } else { root.below(id) }
-}
-
-/// Whether the store has replicas of servers from before there were installations.
-pub fn has_earlier(root: &ReplicaStore) -> Result<bool> {
-    Ok(root.folders("")?.iter().any(|name| EARLIER_FOLDERS.contains(&name.as_str())))
 }
 
 /// The replica of a project's file.
@@ -257,23 +245,9 @@ pub fn remove_replaced_installations(
 ) -> Result<()> {
     let cutoff = days_before(now, keep_days.into());
     for FormerInstallation { id, ended, .. } in former.iter().filter(|former| former.is_replaced) {
-        if id == EARLIER {
-            remove_earlier(root, cutoff)?;
-        } else if root.below(id).mark()?.map_or(*ended, |mark| mark.at()) < cutoff {
+        if root.below(id).mark()?.map_or(*ended, |mark| mark.at()) < cutoff {
             tracing::info!(id, "the replicas of a replaced installation are deleted");
             lyceum_replica::delete(root, id)?;
-        }
-    }
-    Ok(())
-}
-
-/// Deletes the replicas of the servers from before there were installations. Those servers stored no mark.
-fn remove_earlier(root: &ReplicaStore, cutoff: Timestamp) -> Result<()> {
-    for folder in EARLIER_FOLDERS {
-        for name in names(root, folder)? {
-            if restorable_times(root, &name)?.is_none_or(|times| times.latest < cutoff) {
-                lyceum_replica::delete(root, &name)?;
-            }
         }
     }
     Ok(())
@@ -328,7 +302,7 @@ pub fn database_at(tx: &mut Tx<'_>, slug: &str, at: Timestamp) -> Result<String>
 /// The installations on SQLite that have replicas, with the times to which their database can be restored.
 pub fn restorable_installations(root: &ReplicaStore) -> Result<Vec<(String, RestorableTimes)>> {
     let mut found = Vec::new();
-    for id in root.folders("")?.into_iter().chain([EARLIER.to_owned()]) {
+    for id in root.folders("")? {
         if let Some(times) = server_times(root, &id)? {
             found.push((id, times));
         }
@@ -346,12 +320,12 @@ pub fn restore_server(
     target: &Path,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<RestoredState> {
-    restore(&store_of(root, id), SERVER_DATABASE, Some(at), target, progress)
+    restore(&root.below(id), SERVER_DATABASE, Some(at), target, progress)
 }
 
 /// The times to which the SQLite database of an installation can be restored; `None` if it has no replica.
 pub fn server_times(root: &ReplicaStore, id: &str) -> Result<Option<RestorableTimes>> {
-    restorable_times(&store_of(root, id), SERVER_DATABASE)
+    restorable_times(&root.below(id), SERVER_DATABASE)
 }
 
 /// A project of a restored database, with its files.

@@ -1,6 +1,7 @@
--- The records of OneRoster 1.2, a table a kind: the canonical JSON (body, extra) and, beside it,
--- what filters and references look up. A test holds the columns against the declarations.
--- Columns stand before the body so that a scan need not read through it.
+-- Older servers must stop: this is the first schema.
+-- The records of OneRoster 1.2, a table per kind: the canonical JSON (body, extra) and, beside it, what filters and
+-- references look up. A test compares the columns with the declarations. Columns stand before the body so that a scan need not
+-- read through it.
 
 CREATE TABLE orgs (
     seq ROWID,
@@ -53,6 +54,8 @@ CREATE TABLE resources (
 CREATE INDEX resources_modified ON resources (date_last_modified);
 CREATE INDEX resources_vendor_resource_id ON resources (lower(vendor_resource_id));
 CREATE INDEX resources_vendor_id ON resources (lower(vendor_id));
+-- The few resources that may be lessons of the types which are looked for in all courses.
+CREATE INDEX resources_sought ON resources (seq) WHERE body LIKE '%"test-out"%' OR body LIKE '%"placement"%' OR body LIKE '%"unit-test"%';
 
 CREATE TABLE courses (
     seq ROWID,
@@ -103,6 +106,8 @@ CREATE TABLE component_resources (
 CREATE INDEX component_resources_modified ON component_resources (date_last_modified);
 CREATE INDEX component_resources_course_component_id ON component_resources (course_component_id, seq) WHERE course_component_id IS NOT NULL;
 CREATE INDEX component_resources_resource_id ON component_resources (resource_id, seq) WHERE resource_id IS NOT NULL;
+-- Their places in courses.
+CREATE INDEX component_resources_sought ON component_resources (seq) WHERE body LIKE '%"test-out"%' OR body LIKE '%"placement"%' OR body LIKE '%"unit-test"%';
 
 CREATE TABLE classes (
     seq ROWID,
@@ -156,6 +161,7 @@ CREATE TABLE demographics (
 );
 CREATE INDEX demographics_modified ON demographics (date_last_modified);
 
+-- The days are columns, so that the members of classes are found without parsing JSON.
 CREATE TABLE enrollments (
     seq ROWID,
     sourced_id TEXT NOT NULL UNIQUE,
@@ -167,6 +173,8 @@ CREATE TABLE enrollments (
     school_id TEXT,
     role TEXT,
     course_id TEXT,
+    begin_date TEXT,
+    end_date TEXT,
     body TEXT NOT NULL,
     extra TEXT
 );
@@ -175,6 +183,8 @@ CREATE INDEX enrollments_user_id ON enrollments (user_id, seq) WHERE user_id IS 
 CREATE INDEX enrollments_class_id ON enrollments (class_id, seq) WHERE class_id IS NOT NULL;
 CREATE INDEX enrollments_school_id ON enrollments (school_id, seq) WHERE school_id IS NOT NULL;
 CREATE INDEX enrollments_course_id ON enrollments (course_id, seq) WHERE course_id IS NOT NULL;
+-- The enrollments with a daily goal of their own.
+CREATE INDEX enrollments_own_goal ON enrollments (user_id) WHERE body LIKE '%"dailyXp"%';
 
 CREATE TABLE categories (
     seq ROWID,
@@ -290,7 +300,7 @@ CREATE INDEX assessment_results_assessment_line_item_id ON assessment_results (a
 CREATE INDEX assessment_results_student_id ON assessment_results (student_id, seq) WHERE student_id IS NOT NULL;
 CREATE INDEX assessment_results_score_scale_id ON assessment_results (score_scale_id, seq) WHERE score_scale_id IS NOT NULL;
 
--- Members of list fields and multi-valued references: which record has this value there?
+-- Members of list fields and of references with several values, and the words of names: which record has this value there?
 CREATE TABLE roster_link (
     field TEXT NOT NULL,
     value TEXT NOT NULL,
@@ -298,7 +308,15 @@ CREATE TABLE roster_link (
     PRIMARY KEY (field, value, owner)
 ) WITHOUT ROWID;
 
--- Credentials of users in other systems; the password is encrypted before it comes here.
+-- Each organization with itself and with every organization above it: which organizations are below a root?
+CREATE TABLE roster_org_below (
+    root TEXT NOT NULL,
+    org TEXT NOT NULL,
+    PRIMARY KEY (root, org)
+) WITHOUT ROWID;
+CREATE INDEX roster_org_below_org ON roster_org_below (org);
+
+-- Credentials of users in other systems. The password is sealed under the master key.
 CREATE TABLE user_credentials (
     id TEXT PRIMARY KEY,
     user_id TEXT NOT NULL,
@@ -308,3 +326,24 @@ CREATE TABLE user_credentials (
     created TEXT NOT NULL
 );
 CREATE INDEX user_credentials_user ON user_credentials (user_id);
+
+-- Imports of rosters that people began in a browser. The file and the rejected rows are blobs, by their SHA-256; instants are
+-- texts in UTC of one width. progress: how far the import is, as JSON, written by the server that works on it; NULL if no
+-- server does. is_forgotten: 1 if a person was erased while the file was being read, so its files are removed when the reading
+-- ends.
+CREATE TABLE imports (
+    id ROWID,
+    name TEXT NOT NULL,
+    bytes BIGINT NOT NULL,
+    file TEXT NOT NULL,
+    who TEXT NOT NULL,
+    begun TEXT NOT NULL,
+    ended TEXT,
+    state TEXT NOT NULL,
+    keep_going BIGINT NOT NULL,
+    report TEXT,
+    rejects TEXT,
+    error TEXT,
+    progress TEXT,
+    is_forgotten BIGINT NOT NULL DEFAULT 0
+);

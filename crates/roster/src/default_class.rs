@@ -45,13 +45,8 @@ pub fn find_or_make(
     };
     let year = SchoolYear::of(now);
     let class = class_id(course, school, year);
-    if let Some(mut found) = in_use(tx, &CLASS, &class)? {
+    if let Some(found) = in_use(tx, &CLASS, &class)? {
         if reference(&found, "course") == Some(course) {
-            // Classes of earlier releases were made without it.
-            if reference(&found, "org").is_none() {
-                found.insert("org".into(), json!({ "sourcedId": school }));
-                create_record(tx, &CLASS, now, found.into())?;
-            }
             return Ok(class);
         }
         return Err(Problem::new(

@@ -19,7 +19,6 @@
 //! | line items and results that the server writes | `results` |
 //! | course trees: read, create at once, syllabus, Common Cartridge | `course_tree`, `structure`, `syllabus`, `cartridge` |
 //! | CSV import and export; imports started in the console | `csv`, `imports` |
-//! | storing the words of names after an upgrade | `name_words` |
 //! | what the console shows of classes, courses and imports | `screens` |
 //! | a demo school network from a seed | `demo` |
 //! | limits | `limits` |
@@ -42,7 +41,6 @@ pub mod kind;
 pub mod kinds;
 pub mod limits;
 pub mod membership;
-pub mod name_words;
 mod narrow;
 mod patch;
 pub mod query;
@@ -64,16 +62,4 @@ pub use patch::merge;
 use lyceum_store::{Migration, migration};
 
 /// The schema of this crate.
-pub const MIGRATIONS: &[Migration] = &[
-    migration!(3, "roster"),
-    migration!(37, "imports"),
-    migration!(50, "progress_of_imports"),
-    migration!(56, "sought_lessons"),
-    migration!(77, "grades_with_names"),
-    migration!(90, "organizations_below"),
-    migration!(103, "forgotten_imports"),
-    migration!(107, "name_words"),
-    migration!(109, "remedies"),
-    migration!(117, "counts_in_blocks"),
-    migration!(121, "days_of_enrollments"),
-];
+pub const MIGRATIONS: &[Migration] = &[migration!(3, "roster")];

@@ -1,9 +1,5 @@
 //! The limits of this crate, each with its unit.
 
-/// Records whose words one transaction adds after an upgrade.
-pub const NAME_WORDS_BATCH_RECORDS: i64 = 500;
-/// Seconds without a sign of life after which another server continues to add the words of names.
-pub const NAME_WORDS_LEASE_S: i64 = 60;
 /// Members of one array field at most.
 pub const LIST_MAX_MEMBERS: usize = 10_000;
 /// Organizations above one another at most, the lowest included. Each one is stored with all above it.

@@ -10,7 +10,6 @@ use lyceum_events::facts;
 use lyceum_events::repository::{
     SHORT_LIVED_TABLES, forget_unused_heads, gather, is_gathering_due,
 };
-use lyceum_hosting::nodes::report::{self, NodeStatus};
 use lyceum_store::log;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -53,33 +52,19 @@ impl SummedUntil {
 }
 
 async fn sum_periodically(app: &App) {
-    let mut awaited = AwaitedServers::default();
     loop {
-        if let Err(problem) = sum_all(app, &mut awaited).await {
+        if let Err(problem) = sum_all(app).await {
             tracing::warn!(%problem, "facts of events were not summed; trying again");
         }
         sleep(Duration::from_secs(FACT_SUM_EVERY_S)).await;
     }
 }
 
-/// Sums the facts of all events that are stored now, unless another server does, or an older one is live, which reads no
-/// sums.
-async fn sum_all(app: &App, awaited: &mut AwaitedServers) -> Result<()> {
+/// Sums the facts of all events that are stored now, unless another server does.
+async fn sum_all(app: &App) -> Result<()> {
     let begun = Instant::now();
-    let looked = app.db.read(|tx| {
-        let is_due = facts::is_summing_due(tx)?;
-        let older = match is_due {
-            true => report::older_than(tx, facts::SUMS_SCHEMA_VERSION)?,
-            false => Vec::new(),
-        };
-        Ok((is_due, older))
-    });
-    let (is_due, older) = looked.await?;
-    awaited.log(&older);
-    if !is_due {
+    if !app.db.read(facts::is_summing_due).await? {
         app.summed_until.set(begun);
-    }
-    if !is_due || !older.is_empty() {
         return Ok(());
     }
     let Some((end, are_left)) = log::write_latest(&app.db, facts::gather_to_sum).await? else {
@@ -100,35 +85,6 @@ async fn sum_all(app: &App, awaited: &mut AwaitedServers) -> Result<()> {
         step_began = Instant::now();
     }
     Ok(())
-}
-
-/// The older servers for whose end the sums wait, as they were logged last.
-#[derive(Default)]
-struct AwaitedServers(Vec<String>);
-
-impl AwaitedServers {
-    /// Logs them when they begin to delay the sums, and when others do.
-    fn log(&mut self, older: &[NodeStatus]) {
-        let ids: Vec<String> = older.iter().map(|node| node.id.clone()).collect();
-        if ids == self.0 {
-            return;
-        }
-        self.0 = ids;
-        if older.is_empty() {
-            tracing::info!("facts of events are summed again");
-            return;
-        }
-        let name = |node: &NodeStatus| {
-            let NodeStatus { name, version, seen, .. } = node;
-            format!("{name} ({version}, reported at {seen})")
-        };
-        let servers = older.iter().map(name).collect::<Vec<_>>().join(", ");
-        tracing::warn!(
-            servers,
-            "facts of events are not summed, because live servers of an earlier release read no sums; upgrade or stop \
-             these servers; until then SQL does not see new events in 'event_sums'"
-        );
-    }
 }
 
 async fn move_periodically(app: &App, deleted: &AtomicUsize) {

@@ -23,7 +23,7 @@
 //! | requests to addresses that callers supply | `guarded` |
 //! | deployed projects; files of items and stimuli | `hosted`, `document_files` |
 //! | where the learning of a sandbox's players is recorded | `learning` |
-//! | background work: imports, backups, sending webhooks, erasures, words of names | `imports`, `backup`, `webhooks`, `erasure`, `name_words` |
+//! | background work: imports, backups, sending webhooks, erasures | `imports`, `backup`, `webhooks`, `erasure` |
 //! | replicas of SQLite files; who owns the S3 bucket; projects taken from other nodes | `replication`; `owner_watch`; `takeovers` |
 //! | whether the owner of a webhook receives a change | `webhook_reach` |
 //! | reports that this server lives, and other servers of the database; the lease of its projects | `nodes`, `leases` |
@@ -65,7 +65,6 @@ mod listen;
 mod live;
 pub mod metrics;
 mod multipart;
-mod name_words;
 mod nodes;
 pub mod openapi;
 mod own_account;
@@ -108,7 +107,6 @@ pub fn sealed_columns() -> Vec<lyceum_access::sealed::SealedColumn> {
 /// The migrations of all crates that the server uses, in order.
 pub fn migrations() -> Vec<lyceum_store::Migration> {
     [
-        lyceum_store::MIGRATIONS,
         lyceum_access::MIGRATIONS,
         lyceum_roster::MIGRATIONS,
         lyceum_events::MIGRATIONS,

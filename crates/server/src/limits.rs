@@ -176,8 +176,6 @@ pub const SEARCH_PAGE_MAX_RECORDS: usize = 50;
 pub const SEARCH_LIST_MAX_RECORDS: usize = 6;
 /// Milliseconds that the frame of a problem's page may take.
 pub const PROBLEM_PAGE_MAX_MS: u64 = 2_000;
-/// Milliseconds after which a server looks again whether the words of names are stored after an upgrade.
-pub const NAME_WORDS_POLL_MS: u64 = 2_000;
 /// Students who need attention that the home page of a teacher names.
 pub const HOME_NEEDS_COUNT: usize = 8;
 /// Milliseconds that one export of a list without an end may read.

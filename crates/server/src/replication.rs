@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use lyceum_blob::DeletionRight;
 use lyceum_core::config::Config;
-use lyceum_core::time::{Clock, Timestamp};
+use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
 use lyceum_hosting::installations::{self, FormerInstallation, MarkComparison};
 use lyceum_hosting::leases::NodeLease;
@@ -38,8 +38,6 @@ pub struct Replication {
     owner: Option<OwnerWatch>,
     /// Whether files that changed before the start are replicated.
     has_followed: AtomicBool,
-    /// Whether replicas of an earlier release were sought.
-    has_sought: AtomicBool,
 }
 
 /// Checks the installation until the server ends.
@@ -76,21 +74,13 @@ impl Replication {
         if let Some(file) = &database {
             replicator.add(file, replicas::SERVER_DATABASE, None);
         }
-        let (installation, has_followed, has_sought) = Default::default();
+        let (installation, has_followed) = Default::default();
         let owner = owners::store(config)?.map(|store| OwnerWatch::new(store, right.clone()));
-        let replication = Self {
-            replicator,
-            projects,
-            database,
-            store,
-            installation,
-            owner,
-            has_followed,
-            has_sought,
-        };
+        let replication =
+            Self { replicator, projects, database, store, installation, owner, has_followed };
         match replication.check_installation(db, &**clock, true).await {
             // Without an answer, the server does not wait for further ones.
-            Ok(()) => replication.check_bucket(db, &**clock).await,
+            Ok(()) => replication.check_owner(db, &**clock).await,
             Err(problem) => {
                 tracing::warn!(%problem, "files are replicated once the store of replicas answers");
             }
@@ -108,30 +98,9 @@ impl Replication {
             if let Err(problem) = self.follow_changed(db, node).await {
                 tracing::warn!(%problem, "files of projects are replicated once they are used");
             }
-            self.check_bucket(db, clock).await;
+            self.check_owner(db, clock).await;
             sleep(Duration::from_secs(limits::INSTALLATION_CHECK_EVERY_S)).await;
         }
-    }
-
-    /// Checks whether this installation owns the S3 bucket, and looks once for replicas of earlier releases.
-    async fn check_bucket(&self, db: &Db, clock: &dyn Clock) {
-        if let Err(problem) = self.find_earlier(db, clock.now()).await {
-            tracing::warn!(%problem, "replicas of an earlier release were not sought; trying again");
-        }
-        self.check_owner(db, clock).await;
-    }
-
-    /// Lets restores also use the replicas from before there were installations.
-    async fn find_earlier(&self, db: &Db, now: Timestamp) -> Result<()> {
-        if self.has_sought.load(Relaxed) {
-            return Ok(());
-        }
-        let store = self.store.clone();
-        if run_blocking(move || replicas::has_earlier(&store)).await? {
-            db.write(move |tx| installations::note_earlier(tx, now)).await?;
-        }
-        self.has_sought.store(true, Relaxed);
-        Ok(())
     }
 
     /// Whether an operator must say which installation owns the S3 bucket.

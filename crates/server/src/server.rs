@@ -29,7 +29,6 @@ use crate::learning::Learning;
 use crate::limits;
 use crate::live::{self, LiveLog};
 use crate::metrics::{self, Metrics};
-use crate::name_words;
 use crate::replication::Replication;
 use crate::route::Area;
 use crate::routes::credentials::StatusLists;
@@ -215,7 +214,6 @@ impl Server {
         background.spawn(imports::work(Arc::clone(&app)));
         background.spawn(erasure::work(Arc::clone(&app)));
         background.spawn(backup::work(Arc::clone(&app)));
-        background.spawn(name_words::work(Arc::clone(&app)));
         background.spawn(hosted::sweep_periodically(Arc::clone(&app)));
         background.spawn(gathering::gather_periodically(Arc::clone(&app)));
         background.spawn(webhooks::send(Arc::clone(&app)));

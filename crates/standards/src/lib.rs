@@ -41,4 +41,4 @@ pub use shape::Shape;
 pub use single::{SentRecord, read as read_single};
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[migration!(15, "standards")];
+pub const MIGRATIONS: &[Migration] = &[migration!(10, "standards")];

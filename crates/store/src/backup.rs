@@ -1,4 +1,4 @@
-//! Copies of an SQLite database: backup while it is in use, and restore.
+//! Copies of an SQLite database while it is in use.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,22 +12,6 @@ use crate::tx::{Tx, TxConnection};
 
 /// Pages that are copied between two reports of progress.
 const PAGES_PER_STEP: i32 = 2048;
-
-/// Makes a database file from a backup file. Blocks and reports pages done and pages in all.
-/// Errors: `Conflict` when `to` exists, `Invalid` when `from` is not an SQLite file.
-pub fn restore(from: &Path, to: &Path, progress: impl FnMut(u64, u64)) -> Result<()> {
-    let invalid = |error: rusqlite::Error| {
-        let from = from.display();
-        Problem::new(ProblemKind::Invalid, format!("'{from}' is not a backup: {error}"))
-    };
-    let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .and_then(|source| {
-            source.query_row("PRAGMA schema_version", [], |_| Ok(()))?;
-            Ok(source)
-        })
-        .map_err(invalid)?;
-    copy(&source, to, progress)
-}
 
 /// Writes the log of an SQLite file into it and removes the log, so that the file may be moved or
 /// replaced. Errors: `Conflict` while another process has it open.

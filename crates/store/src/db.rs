@@ -62,8 +62,8 @@ enum Store {
 
 impl Db {
     /// Opens the database and brings its schema forward. Blocks; several processes may do so at
-    /// once. Errors: `Conflict` when the schema is newer than this program, `Unavailable` when
-    /// the database cannot be reached.
+    /// once. The store's own tables are always there. Errors: `Conflict` when the schema is newer than this program or
+    /// from before the first release, `Unavailable` when the database cannot be reached.
     pub fn open(target: &StoreLocation, migrations: &[Migration]) -> Result<Self> {
         Self::open_with(target, migrations, StoreOptions::default())
     }
@@ -77,8 +77,8 @@ impl Db {
         let store = match target {
             StoreLocation::Sqlite(path) => {
                 let file = SqliteFile::new(path, options);
-                migrate::sqlite(&file, path, migrations)?;
-                Store::Sqlite(Box::new(Sqlite::start(file)?))
+                let connection = migrate::sqlite(&file, path, migrations)?;
+                Store::Sqlite(Box::new(Sqlite::start(file, connection)?))
             }
             StoreLocation::Postgres(url) => {
                 Store::Postgres(Box::new(Postgres::open(url, migrations, options)?))

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use rusqlite::OptionalExtension;
 
+use crate::history::{FIRST_SCHEMA, SchemaHistory};
 use crate::limits::POSTGRES_READ_WAIT_MS;
 use crate::postgres::{FailedStatement, PostgresAddress, reach};
 use crate::sqlite::{ConnectionUse, SqliteFile};
-use crate::{StoreLocation, StoreOptions, problem};
+use crate::{SqlDialect, StoreLocation, StoreOptions, migrate};
 
 /// The state of a database.
 #[derive(Clone, Debug)]
@@ -22,7 +22,8 @@ pub struct Inspection {
     pub clock: Option<Timestamp>,
 }
 
-/// Inspects a database without migrating it. Errors: `Unavailable` when it cannot be reached.
+/// Inspects a database without migrating it. Errors: `Unavailable` when it cannot be reached; `Conflict` when its schema is from
+/// before the first release.
 pub fn inspect(target: &StoreLocation) -> Result<Inspection> {
     match target {
         StoreLocation::Sqlite(path) => sqlite(&SqliteFile::new(path, StoreOptions::default())),
@@ -30,21 +31,12 @@ pub fn inspect(target: &StoreLocation) -> Result<Inspection> {
     }
 }
 
-/// Whether the table of migrations is there, as each store tells it.
-const HAS_SCHEMA: &str = "SELECT 1 FROM sqlite_schema WHERE name = 'refinery_schema_history'";
 const SERVER: &str = "SELECT current_setting('server_version_num')::bigint,
-    (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-    to_regclass('refinery_schema_history') IS NOT NULL";
-const SCHEMA: &str = "SELECT max(version) FROM refinery_schema_history";
+    (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 fn sqlite(file: &SqliteFile) -> Result<Inspection> {
     let connection = file.connect(ConnectionUse::Scan)?;
-    let failed = |error| problem::sqlite(&error, SCHEMA);
-    let has_schema = connection.query_row(HAS_SCHEMA, [], |_| Ok(())).optional().map_err(failed)?;
-    let schema = match has_schema {
-        Some(()) => connection.query_row(SCHEMA, [], |row| row.get(0)).map_err(failed)?,
-        None => None,
-    };
+    let schema = schema(SqlDialect::Sqlite, SchemaHistory::of_sqlite(&connection)?)?;
     let version = u32::try_from(rusqlite::version_number()).map_err(Problem::internal)?;
     Ok(Inspection { engine: (version / 1_000_000, version / 1_000 % 1_000), schema, clock: None })
 }
@@ -52,17 +44,20 @@ fn sqlite(file: &SqliteFile) -> Result<Inspection> {
 fn server(url: &str) -> Result<Inspection> {
     let mut client = reach(&PostgresAddress::parse(url)?)?;
     client.set_patience(Some(Duration::from_millis(POSTGRES_READ_WAIT_MS)));
-    let mut ask = |sql| {
-        let row = client.wait(sql, async |client| client.query_one(sql, &[]).await);
-        row.map_err(FailedStatement::problem)
-    };
-    let row = ask(SERVER)?;
-    let (version, clock, has_schema): (i64, i64, bool) = (row.get(0), row.get(1), row.get(2));
-    let schema = if has_schema { ask(SCHEMA)?.get(0) } else { None };
+    let row = client.wait(SERVER, async |client| client.query_one(SERVER, &[]).await);
+    let row = row.map_err(FailedStatement::problem)?;
+    let (version, clock): (i64, i64) = (row.get(0), row.get(1));
     let version = u32::try_from(version).map_err(Problem::internal)?;
     Ok(Inspection {
         engine: (version / 10_000, version % 10_000),
-        schema,
+        schema: schema(SqlDialect::Postgres, SchemaHistory::of_postgres(&mut client)?)?,
         clock: Some(Timestamp::from_milliseconds(clock)),
     })
+}
+
+/// The newest migration, after the list from before the first release was replaced.
+fn schema(dialect: SqlDialect, history: Option<SchemaHistory>) -> Result<Option<i32>> {
+    let Some(history) = history else { return Ok(None) };
+    let is_replaced = history.replacement(&migrate::steps(dialect, &[])?)?.is_some();
+    Ok(Some(if is_replaced { FIRST_SCHEMA } else { history.newest }))
 }

@@ -54,12 +54,6 @@ pub fn is_due(tx: &mut Tx<'_>, kind: &str) -> Result<bool> {
     Ok(tx.query_one(&sql, &[kind.into()], |_| Ok(()))?.is_some())
 }
 
-/// Whether the newest job of the kind is done; `true` if there has never been one.
-pub fn is_done(tx: &mut Tx<'_>, kind: &str) -> Result<bool> {
-    let sql = "SELECT state FROM jobs WHERE kind = $1 ORDER BY id DESC LIMIT 1";
-    Ok(tx.query_one(sql, &[kind.into()], |row| Ok(row.text(0)? == "done"))?.unwrap_or(true))
-}
-
 /// Claims the job of the kind that has been due for longest, for `lease_s` seconds.
 pub fn claim(tx: &mut Tx<'_>, kind: &str, lease_s: i64) -> Result<Option<ClaimedJob>> {
     let (now, until) = (now_sql(tx), in_seconds_sql(tx, "$1"));

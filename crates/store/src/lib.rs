@@ -20,7 +20,7 @@
 //! | SQL that differs between the stores | `dialect` |
 //! | lists of numbers in statements | `in_lists` |
 //! | what only the event log needs | `log` |
-//! | migrations | `migrate` |
+//! | migrations, and the table of those that were applied | `migrate`, `history` |
 //! | exact counts at any size | `tally` |
 //! | jobs that survive crashes | `jobs` |
 //! | changes that webhooks receive | `outbox` |
@@ -40,6 +40,7 @@ pub mod dialect;
 mod durable;
 mod from_row;
 mod gauges;
+mod history;
 mod in_lists;
 mod inspect;
 pub mod jobs;
@@ -62,7 +63,7 @@ mod task;
 mod tx;
 mod value;
 
-pub use backup::{restore, settle};
+pub use backup::settle;
 pub use db::{Db, StoreLocation, StoreOptions};
 pub use dialect::SqlDialect;
 pub use from_row::{Columns, FromRow, count_columns, opt_parsed, parsed};
@@ -80,7 +81,3 @@ pub use sql::{Param, Sql};
 pub use tally::LARGE_BLOCK_BITS;
 pub use tx::{Row, Tx};
 pub use value::Value;
-
-/// What the store's tables need beyond their first form, which each database has.
-pub const MIGRATIONS: &[Migration] =
-    &[crate::migration!(62, "job_tries"), crate::migration!(91, "outbox")];

@@ -5,9 +5,12 @@ use std::path::Path;
 use lyceum_core::{Problem, ProblemKind, Result};
 use refinery::error::Kind;
 use refinery::{Report, Runner};
+use rusqlite::Connection;
 
 use crate::dialect::{self, SqlDialect};
+use crate::history::SchemaHistory;
 use crate::postgres::{Client, FailedStatement};
+use crate::problem;
 use crate::sqlite::{ConnectionUse, SqliteFile};
 
 /// One step of the schema. Written in the common DDL (`TEXT`, `BIGINT`, `REAL`, `BLOB`,
@@ -56,8 +59,13 @@ pub fn tables(migrations: &[Migration]) -> Vec<&'static str> {
     [HISTORY].into_iter().chain(names).collect()
 }
 
-/// Brings an SQLite file forward, one process at a time.
-pub(crate) fn sqlite(file: &SqliteFile, path: &Path, migrations: &[Migration]) -> Result<()> {
+/// Brings an SQLite file forward, one process at a time. Returns the connection, which writes from then on: opening one reads
+/// the whole schema, and closing the last one writes the log into the file.
+pub(crate) fn sqlite(
+    file: &SqliteFile,
+    path: &Path,
+    migrations: &[Migration],
+) -> Result<Connection> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -73,7 +81,14 @@ pub(crate) fn sqlite(file: &SqliteFile, path: &Path, migrations: &[Migration]) -
         )
     })?;
     let mut connection = file.connect(ConnectionUse::Write)?;
-    run(SqlDialect::Sqlite, migrations, |runner| runner.run(&mut connection))
+    let steps = steps(SqlDialect::Sqlite, migrations)?;
+    let history = SchemaHistory::of_sqlite(&connection)?;
+    if let Some(sql) = history.map_or(Ok(None), |history| history.replacement(&steps))? {
+        connection.execute_batch(&sql).map_err(|error| problem::sqlite(&error, &sql))?;
+    }
+    // Nobody else uses the file meanwhile, so a transaction for all of them keeps nobody waiting.
+    outcome(Runner::new(&steps).set_grouped(true).run(&mut connection), &steps)?;
+    Ok(connection)
 }
 
 /// Keeps writes of servers that run from taking a turn ([`crate::postgres`]) while this goes on: a turn holds
@@ -91,46 +106,38 @@ pub(crate) fn postgres(
     let lock = format!("SELECT pg_advisory_lock({MIGRATION_LOCK})");
     let locked = client.wait(&lock, async |client| client.batch_execute(&lock).await);
     locked.map_err(FailedStatement::problem)?;
-    let mut other = if is_behind(client, migrations)? { other() } else { None };
+    let steps = steps(SqlDialect::Postgres, migrations)?;
+    let history = SchemaHistory::of_postgres(client)?;
+    let newest = steps.iter().map(refinery::Migration::version).max();
+    let is_behind = history.as_ref().is_some_and(|history| Some(history.newest) != newest);
+    let mut other = if is_behind { other() } else { None };
     if let Some(other) = &mut other {
         let held = other.wait(NO_TURNS, async |client| client.batch_execute(NO_TURNS).await);
         held.map_err(FailedStatement::problem)?;
     }
-    // The locks end with the connections.
-    run(SqlDialect::Postgres, migrations, |runner| client.migrate(runner))
-}
-
-/// Whether the database has a schema, and lacks the newest migration.
-fn is_behind(client: &mut Client, migrations: &[Migration]) -> Result<bool> {
-    let table = "SELECT to_regclass('refinery_schema_history') IS NOT NULL";
-    let is_there = client.wait(table, async |client| client.query_one(table, &[]).await);
-    if !is_there.map_err(FailedStatement::problem)?.get::<_, bool>(0) {
-        return Ok(false);
+    if let Some(sql) = history.map_or(Ok(None), |history| history.replacement(&steps))? {
+        let replaced = client.wait(&sql, async |client| client.batch_execute(&sql).await);
+        replaced.map_err(FailedStatement::problem)?;
     }
-    let newest = "SELECT max(version) FROM refinery_schema_history";
-    let found = client.wait(newest, async |client| client.query_one(newest, &[]).await);
-    let found: Option<i32> = found.map_err(FailedStatement::problem)?.get(0);
-    Ok(found < migrations.iter().map(|migration| migration.version).max())
+    // The locks end with the connections.
+    outcome(client.migrate(&Runner::new(&steps)), &steps)
 }
 
-fn run(
+/// The migrations of a store, the store's own first.
+pub(crate) fn steps(
     dialect: SqlDialect,
     migrations: &[Migration],
-    apply: impl FnOnce(&Runner) -> Result<Report, refinery::Error>,
-) -> Result<()> {
+) -> Result<Vec<refinery::Migration>> {
     let all = [&[STORE], migrations].concat();
-    let known = all.iter().map(|migration| migration.version).max().unwrap_or(0);
-    let steps = all
-        .iter()
-        .map(|Migration { version, name, sql }| {
-            refinery::Migration::unapplied(
-                &format!("V{version}__{name}"),
-                &dialect::ddl(dialect, sql),
-            )
-        })
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(Problem::internal)?;
-    let ran = apply(&Runner::new(&steps));
+    let step = |Migration { version, name, sql }: &Migration| {
+        let name = format!("V{version}__{name}");
+        refinery::Migration::unapplied(&name, &dialect::ddl(dialect, sql))
+    };
+    all.iter().map(step).collect::<Result<_, _>>().map_err(Problem::internal)
+}
+
+fn outcome(ran: Result<Report, refinery::Error>, steps: &[refinery::Migration]) -> Result<()> {
+    let known = steps.iter().map(refinery::Migration::version).max().unwrap_or(0);
     ran.map(drop).map_err(|error| match error.kind() {
         Kind::MissingVersion(newest) if newest.version() > known => Problem::new(
             ProblemKind::Conflict,

@@ -175,11 +175,10 @@ impl SqliteFile {
 }
 
 impl Sqlite {
-    /// Starts the threads of a file whose schema is up to date.
-    pub(crate) fn start(file: Arc<SqliteFile>) -> Result<Self> {
+    /// Starts the threads of a file whose schema is up to date, with the connection that writes.
+    pub(crate) fn start(file: Arc<SqliteFile>, connection: Connection) -> Result<Self> {
         let (writes, waiting_writes) = bounded(STORE_QUEUE_MAX_ENTRIES);
-        let connection = file.connect(ConnectionUse::Write)?;
-        let checkpoints = Checkpoints::start(&file)?;
+        let checkpoints = Checkpoints::start(Arc::clone(&file))?;
         // A connection that has read holds the file, and with it the log, until it closes.
         read(&connection, |tx| tx.query("SELECT 1 FROM sqlite_schema", &[], |_| Ok(false)))?;
         let syncs = CommitSyncs::start(&file.path)?;

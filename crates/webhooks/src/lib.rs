@@ -38,4 +38,4 @@ pub mod webhook;
 use lyceum_store::{Migration, migration};
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[migration!(92, "webhooks"), migration!(100, "owner_ids")];
+pub const MIGRATIONS: &[Migration] = &[migration!(12, "webhooks")];

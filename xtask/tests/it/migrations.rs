@@ -40,19 +40,11 @@ fn migration_versions_are_unique() {
     );
 }
 
-/// The first number whose file must say whether older servers may run while it is applied and afterwards.
-const FIRST_WITH_OLDER_SERVERS: u32 = 141;
-
 #[test]
 fn migrations_say_whether_older_servers_may_run() {
-    let number = |source: &Source| {
-        let name = source.path.rsplit('/').next()?.strip_prefix('V')?;
-        name.split("__").next()?.parse::<u32>().ok()
-    };
     let breaches: Vec<String> = sources()
         .iter()
         .filter(|source| source.has_extension("sql") && source.path.contains("/migrations/"))
-        .filter(|source| number(source).is_none_or(|number| number >= FIRST_WITH_OLDER_SERVERS))
         .filter(|source| !says_whether_older_servers_may_run(&source.text))
         .map(|source| source.path.clone())
         .collect();

@@ -25,8 +25,7 @@ fn morning() -> Timestamp {
 }
 
 fn on_both_stores(body: impl Fn(&Db)) {
-    let migrations = [lyceum_store::MIGRATIONS, MIGRATIONS].concat();
-    both_stores(&migrations, |target| body(&Db::open(target, &migrations).unwrap()));
+    both_stores(MIGRATIONS, |target| body(&Db::open(target, MIGRATIONS).unwrap()));
 }
 
 /// A write that must succeed.

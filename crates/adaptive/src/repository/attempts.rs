@@ -32,7 +32,6 @@ columns!(Attempt {
     multiplier: "a.multiplier",
     mastered: "a.mastered",
     units: "a.units",
-    seeding: "a.seeding",
     started: "a.started_ms",
     completed: "a.completed_ms",
     time_limit_ms: "a.time_limit_ms",
@@ -239,9 +238,9 @@ pub(crate) fn begin_anew(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<()> {
 /// other, because each write to its log also does this.
 pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt, now: Timestamp) -> Result<()> {
     let sql = "UPDATE lesson_attempt SET answered = $1, score = $2, correct = $3, total = $4, \
-               xp = $5, multiplier = $6, mastered = $7, completed_ms = $8, base_xp = $9, \
-               earned = $10, pending = $11, units = $12, last_ms = $13 WHERE id = $14";
-    let values: [Value<'_>; 14] = [
+               xp = $5, multiplier = $6, mastered = $7, completed_ms = $8, earned = $9, \
+               pending = $10, units = $11, last_ms = $12 WHERE id = $13";
+    let values: [Value<'_>; 13] = [
         attempt.answered.into(),
         attempt.score.into(),
         i64::from(attempt.correct).into(),
@@ -250,7 +249,6 @@ pub(crate) fn update(tx: &mut Tx<'_>, attempt: &Attempt, now: Timestamp) -> Resu
         attempt.multiplier.into(),
         i64::from(attempt.mastered).into(),
         attempt.completed.map(Timestamp::milliseconds).into(),
-        attempt.base_xp.into(),
         attempt.earned.cast_signed().into(),
         i64::from(attempt.pending).into(),
         i64::from(attempt.units).into(),

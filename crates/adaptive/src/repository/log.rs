@@ -7,7 +7,7 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value, columns, json_column};
 
 use crate::attempt::{Attempt, AttemptLogAnswer, AttemptLogEntry};
-use crate::engine::{Answer, AnswerCounts, QuestionReason, WHOLE, accuracy};
+use crate::engine::{Answer, AnswerCounts, QuestionReason, accuracy};
 
 columns!(EntryRow {
     number: "q.number",
@@ -59,16 +59,11 @@ fn entry_of((entry, answered): (EntryRow, Option<AnsweredRow>)) -> AttemptLogEnt
         result: answered.result,
         correct: answered.correct == Some(true),
         score: answered.score,
-        share: share(answered.correct, answered.share),
+        share: answered.share,
         pending: answered.correct.is_none(),
         points: answered.points,
     });
     AttemptLogEntry { number, question, item, served, reason, answered }
-}
-
-/// The share of an answer. Answers from earlier releases have no share and were either correct or wrong.
-fn share(correct: Option<bool>, share: Option<u32>) -> Option<u32> {
-    share.or_else(|| correct.map(|correct| u32::from(correct) * WHOLE))
 }
 
 /// The log of the attempt's current round, in order.
@@ -183,8 +178,8 @@ pub(crate) fn answers(tx: &mut Tx<'_>, attempt: &Attempt, known: usize) -> Resul
                AND round = $2 AND number >= $3 AND answered_ms IS NOT NULL ORDER BY number";
     let known = i64::try_from(known).map_err(Problem::internal)?;
     let rows = tx.rows(sql, &[attempt.id.into(), attempt.round.into(), known.into()])?;
-    let answer = |(question, correct, score, stored): (u32, Option<bool>, f64, Option<u32>)| {
-        Answer { question, correct: correct == Some(true), score, share: share(correct, stored) }
+    let answer = |(question, correct, score, share): (u32, Option<bool>, f64, Option<u32>)| {
+        Answer { question, correct: correct == Some(true), score, share }
     };
     Ok(rows.into_iter().map(answer).collect())
 }

@@ -10,7 +10,6 @@ mod credits;
 mod kit;
 mod learning;
 mod lesson_plans;
-mod migrating;
 mod new_tests;
 mod partial;
 mod placement;

@@ -38,7 +38,6 @@ pub(crate) struct School {
 
 pub(crate) fn migrations() -> Vec<Migration> {
     [
-        lyceum_store::MIGRATIONS,
         lyceum_roster::MIGRATIONS,
         lyceum_events::MIGRATIONS,
         lyceum_bridge::MIGRATIONS,

@@ -18,13 +18,7 @@ pub(crate) const SENT: &str = "2026-03-20T00:00:00.000Z";
 pub(crate) const LATER: &str = "2026-03-21T00:00:00.000Z";
 
 pub(crate) fn migrations() -> Vec<Migration> {
-    [
-        lyceum_store::MIGRATIONS,
-        lyceum_roster::MIGRATIONS,
-        lyceum_events::MIGRATIONS,
-        lyceum_bridge::MIGRATIONS,
-    ]
-    .concat()
+    [lyceum_roster::MIGRATIONS, lyceum_events::MIGRATIONS, lyceum_bridge::MIGRATIONS].concat()
 }
 
 /// Runs the body on a fresh database of each store.

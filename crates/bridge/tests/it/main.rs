@@ -6,7 +6,6 @@ mod attribution;
 mod facts;
 mod kit;
 mod mastered;
-mod migrating;
 mod need;
 mod school_hours;
 mod settling;

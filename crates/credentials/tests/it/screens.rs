@@ -15,13 +15,8 @@ use serde_json::json;
 const ALL: &Reach = &Reach::Everything;
 
 fn both(body: impl Fn(&Db)) {
-    let migrations: Vec<Migration> = [
-        lyceum_store::MIGRATIONS,
-        lyceum_access::MIGRATIONS,
-        lyceum_roster::MIGRATIONS,
-        MIGRATIONS,
-    ]
-    .concat();
+    let migrations: Vec<Migration> =
+        [lyceum_access::MIGRATIONS, lyceum_roster::MIGRATIONS, MIGRATIONS].concat();
     both_stores(&migrations, |target| {
         let db = Db::open(target, &migrations).unwrap();
         records::school(&db, "s", "School");

@@ -22,9 +22,6 @@ pub use crate::repository::facts::{
 };
 pub use piece::{FactPieces, Metric, REACH_MS};
 
-/// The migration that added the table of sums. Servers that do not know it do not read sums.
-pub const SUMS_SCHEMA_VERSION: i32 = 141;
-
 /// Milliseconds of a bucket.
 pub const BUCKET_MS: i64 = 15 * 60 * 1000;
 

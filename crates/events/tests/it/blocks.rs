@@ -12,7 +12,6 @@ use lyceum_store::{Db, Tx};
 use lyceum_testkit::both_stores;
 
 use crate::log::{EARLY, LATE, both, event, send};
-use crate::migrations;
 
 /// Texts that are packed, and two that are too long for it: one is as long as a block, one is longer.
 fn events() -> Vec<Event> {
@@ -98,8 +97,8 @@ fn events_in_blocks_are_read_as_those_in_rows() {
     both(|db| {
         let alone = reads(db, 8);
         assert_eq!(blocks(db), 0, "few at a time stand in their rows");
-        both_stores(&migrations(), |target| {
-            let db = Db::open(target, &migrations()).unwrap();
+        both_stores(lyceum_events::MIGRATIONS, |target| {
+            let db = Db::open(target, lyceum_events::MIGRATIONS).unwrap();
             let packed = reads(&db, 80);
             let texts = blocks(&db);
             assert!(texts >= 80 / EVENT_BLOCK_MAX_RECORDS, "{texts} blocks");

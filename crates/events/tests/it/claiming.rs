@@ -15,7 +15,6 @@ use lyceum_store::{Db, SqlDialect, Tx};
 use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
 
 use crate::log::{EARLY, LATE, NOW, both, event, send};
-use crate::migrations;
 use crate::open_writes::{KNOWN, events, on_postgres, start_claim};
 use crate::runs::{gather_all, sum_all};
 use crate::validation::good;
@@ -36,11 +35,11 @@ pub(crate) fn complete(db: &Db, event: Event) -> Vec<Appended> {
 #[test]
 fn ids_are_claimed_once_under_concurrent_writes() {
     let sends = if lyceum_testkit::full_size() { 400 } else { 20 };
-    lyceum_testkit::both_stores(&migrations(), |target| {
-        let db = &Db::open(target, &migrations()).unwrap();
+    lyceum_testkit::both_stores(lyceum_events::MIGRATIONS, |target| {
+        let db = &Db::open(target, lyceum_events::MIGRATIONS).unwrap();
         // A second server. SQLite serves one.
         let is_shared = db.dialect() == SqlDialect::Postgres;
-        let other = is_shared.then(|| Db::open(target, &migrations()).unwrap());
+        let other = is_shared.then(|| Db::open(target, lyceum_events::MIGRATIONS).unwrap());
         let other = other.as_ref().unwrap_or(db);
         let (sent, answers) = (Mutex::new(BTreeSet::new()), Mutex::new([0; 2]));
         let (left, moved) = (AtomicU64::new(SENDERS), AtomicUsize::new(0));

@@ -11,7 +11,6 @@ use lyceum_testkit::postgres::fresh_database;
 
 use crate::claiming::complete;
 use crate::log::{EARLY, LATE, both, event, send};
-use crate::migrations;
 
 fn noon() -> Timestamp {
     Timestamp::from_milliseconds(1_768_464_000_000)
@@ -65,7 +64,8 @@ fn a_gap_in_the_numbers_delays_no_reader() {
 /// On PostgreSQL a later event may be there before an earlier one.
 #[test]
 fn followers_get_the_event_of_a_slow_transaction_in_order() {
-    let db = Db::open(&fresh_database(&migrations()), &migrations()).unwrap();
+    let db =
+        Db::open(&fresh_database(lyceum_events::MIGRATIONS), lyceum_events::MIGRATIONS).unwrap();
     let (begun, has_begun) = channel();
     // Whoever names a sensor or an actor first holds up the others.
     send(&db, "app", &[event(4, "known", EARLY), event(5, "known", EARLY)]);
@@ -96,7 +96,8 @@ fn followers_get_the_event_of_a_slow_transaction_in_order() {
 /// than one that is under way.
 #[test]
 fn followers_get_the_event_of_a_younger_transaction_in_order() {
-    let db = Db::open(&fresh_database(&migrations()), &migrations()).unwrap();
+    let db =
+        Db::open(&fresh_database(lyceum_events::MIGRATIONS), lyceum_events::MIGRATIONS).unwrap();
     send(&db, "app", &[event(4, "known", EARLY), event(5, "known", EARLY)]);
     let (seen, _) = look(&db, &Follow::from(0));
     let (begun, has_begun) = channel();

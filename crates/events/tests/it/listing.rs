@@ -9,7 +9,6 @@ use lyceum_store::Db;
 use lyceum_testkit::both_stores;
 
 use crate::log::{EARLY, LATE, both, event, event_at, send};
-use crate::migrations;
 
 /// The event of that number, from a sensor, that many minutes after the others.
 fn from(number: u32, sensor: &str, minutes: i64) -> Event {
@@ -199,29 +198,12 @@ fn check_lists(db: &Db, random: &mut RandomStream) {
 
 #[test]
 fn lists_contain_exactly_the_events_of_the_log() {
-    both_stores(&migrations(), |target| {
+    both_stores(lyceum_events::MIGRATIONS, |target| {
         let mut random = RandomStream::seeded(17);
-        let db = Db::open(target, &migrations()).unwrap();
+        let db = Db::open(target, lyceum_events::MIGRATIONS).unwrap();
         fill(&db, &mut random);
         check_lists(&db, &mut random);
-        // As a database of before the spans comes to have them, which has no packed facts.
         crate::runs::gather_all(&db);
-        db.write_blocking(|tx| {
-            tx.execute("DROP TABLE event_spans", &[])?;
-            tx.execute("DROP TABLE event_young_facts", &[])?;
-            tx.execute("DROP TABLE event_sums", &[])?;
-            tx.execute("DROP TABLE event_place_chunks", &[])?;
-            tx.execute("DELETE FROM event_runs WHERE name = 'places'", &[])?;
-            tx.execute("DROP INDEX event_refusals_replayed", &[])?;
-            tx.execute("CREATE INDEX event_log_source ON event_log (source)", &[])?;
-            tx.execute("CREATE INDEX event_log_day ON event_log ((event_ms / 86400000))", &[])?;
-            tx.execute("DROP TABLE outbox", &[])?;
-            tx.execute("DROP TABLE outbox_topics", &[])?;
-            tx.execute("DELETE FROM refinery_schema_history WHERE version >= 64", &[])
-        })
-        .unwrap();
-        drop(db);
-        let db = Db::open(target, &migrations()).unwrap();
         check_lists(&db, &mut random);
         crate::runs::sum_all(&db);
         check_lists(&db, &mut random);

@@ -12,12 +12,10 @@ use lyceum_store::{Db, outbox};
 use lyceum_testkit::open_writes::wait;
 use serde_json::{Value, json};
 
-use crate::migrations;
-
 /// Runs the body on a fresh database of each store.
 pub(crate) fn both(body: impl Fn(&Db)) {
-    lyceum_testkit::both_stores(&migrations(), |target| {
-        body(&Db::open(target, &migrations()).expect("a fresh database opens"));
+    lyceum_testkit::both_stores(lyceum_events::MIGRATIONS, |target| {
+        body(&Db::open(target, lyceum_events::MIGRATIONS).expect("a fresh database opens"));
     });
 }
 

@@ -20,8 +20,3 @@ mod schemas;
 mod screens;
 mod summing;
 mod validation;
-
-/// The tables of the event log, and the outbox that it writes to.
-fn migrations() -> Vec<lyceum_store::Migration> {
-    [lyceum_store::MIGRATIONS, lyceum_events::MIGRATIONS].concat()
-}

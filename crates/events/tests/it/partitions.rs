@@ -10,7 +10,6 @@ use lyceum_store::{Db, Tx};
 use lyceum_testkit::postgres::fresh_database;
 
 use crate::log::{event_at, send};
-use crate::migrations;
 
 /// Events of each partition.
 const EVENTS: i64 = 40;
@@ -76,7 +75,8 @@ fn names(log: &[i64], blocks: &[i64]) -> BTreeSet<String> {
 
 #[test]
 fn each_read_of_a_partitioned_log_scans_only_the_partitions_that_it_needs() {
-    let db = Db::open(&fresh_database(&migrations()), &migrations()).unwrap();
+    let db =
+        Db::open(&fresh_database(lyceum_events::MIGRATIONS), lyceum_events::MIGRATIONS).unwrap();
     let send_day = |n: i64| {
         let ids = u32::try_from(n * EVENTS).unwrap()..;
         let sensor = "https://app.example.org/sensors/1";

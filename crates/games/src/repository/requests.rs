@@ -7,9 +7,6 @@ use lyceum_store::Tx;
 use super::ms;
 use crate::idempotency::KeyOwner;
 
-/// The scope of requests that were stored before keys had one.
-const FORMER: &str = "";
-
 /// Records that a request has begun; returns whether its key is new. On PostgreSQL, a concurrent request with the
 /// same key waits here for the first.
 pub(crate) fn begin(
@@ -50,20 +47,6 @@ pub(crate) fn find(
         "SELECT request, answer FROM game_keyed_requests \
          WHERE user_id = $1 AND request_key = $2 AND scope = $3",
         &[user.into(), key.into(), scope.into()],
-    )
-}
-
-/// The answer to the same request, if it was stored before keys had a scope.
-pub(crate) fn former(
-    tx: &mut Tx<'_>,
-    user: &str,
-    key: &str,
-    request: &str,
-) -> Result<Option<String>> {
-    tx.row(
-        "SELECT answer FROM game_keyed_requests \
-         WHERE user_id = $1 AND request_key = $2 AND scope = $3 AND request = $4",
-        &[user.into(), key.into(), FORMER.into(), request.into()],
     )
 }
 

@@ -6,10 +6,9 @@ use lyceum_games::idempotency::{KeyOwner, KeyedRequest, RequestSender};
 use lyceum_games::inventory::{self, CREDITS};
 use lyceum_games::limits::{REQUEST_KEPT_DAYS, REQUEST_KEY_MAX_BYTES};
 use lyceum_games::visible_games::VisibleGames;
-use lyceum_store::{Db, Migration, StoreLocation};
-use lyceum_testkit::both_stores;
+use lyceum_store::Db;
 
-use crate::{both, migrations, noon, run};
+use crate::{both, noon, run};
 
 const ANN: RequestSender<'_> = RequestSender {
     caller: None,
@@ -105,32 +104,4 @@ fn an_idempotency_key_has_a_maximum_length() {
     for bytes in [0, REQUEST_KEY_MAX_BYTES + 1] {
         assert_eq!(key_of(bytes).unwrap_err().kind, ProblemKind::Invalid);
     }
-}
-
-#[test]
-fn a_request_stored_by_an_earlier_release_is_not_repeated() {
-    let all = migrations();
-    let former: Vec<Migration> = all.iter().filter(|one| one.version < 83).copied().collect();
-    both_stores(&former, |target: &StoreLocation| {
-        let request = once("k", "{}");
-        // Its last line is the digest of the request.
-        let name = request.name(&KeyOwner::of(&ANN));
-        let digest = name.rsplit('\n').next().unwrap().to_owned();
-        let db = Db::open(target, &former).unwrap();
-        db.write_blocking(|tx| {
-            let sql = "INSERT INTO game_requests (user_id, request_key, request, answer, at_ms) \
-                       VALUES ('ann', 'k', $1, 'former', $2)";
-            tx.execute(sql, &[digest.as_str().into(), noon().milliseconds().into()])
-        })
-        .unwrap();
-        drop(db);
-        let db = Db::open(target, &all).unwrap();
-        let owner = KeyOwner::of(&RequestSender { game: Some("any"), ..ANN });
-        let answered = db.read_blocking(|tx| request.stored_answer(tx, &owner)).unwrap();
-        assert_eq!(answered.as_deref(), Some("former"));
-        for _ in 0..2 {
-            assert_eq!(add(&db, noon(), &ANN, &request).unwrap(), "former");
-        }
-        assert_eq!(add(&db, noon(), &ANN, &once("l", "{}")).unwrap(), "1");
-    });
 }

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 const ALL: PageRequest = PageRequest { limit: 100, offset: 0 };
 
 fn migrations() -> Vec<Migration> {
-    [lyceum_store::MIGRATIONS, lyceum_roster::MIGRATIONS, MIGRATIONS].concat()
+    [lyceum_roster::MIGRATIONS, MIGRATIONS].concat()
 }
 
 /// Runs the body on a fresh database of each store.

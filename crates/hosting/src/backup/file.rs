@@ -9,9 +9,6 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use super::BackupKey;
 use super::encryption::{DecryptingReader, ENCRYPTED, EncryptingWriter};
 
-/// The first bytes of zstd data.
-const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-
 /// A backup file that exists or will be written.
 #[derive(Clone, Debug)]
 pub struct BackupFile {
@@ -25,12 +22,10 @@ pub struct BackupFile {
 
 /// A backup file that is read from its beginning.
 pub struct OpenBackup {
-    /// The archive, decrypted; of an earlier release, the database alone.
+    /// The archive, decrypted.
     pub(super) reader: Box<dyn Read + Send>,
     /// The size of the file in bytes.
     pub size: u64,
-    /// Whether it is an archive. Backups of earlier releases are databases.
-    pub is_archive: bool,
 }
 
 impl BackupFile {
@@ -60,9 +55,8 @@ impl BackupFile {
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
         if head != ENCRYPTED {
-            let is_archive = head.starts_with(&ZSTD);
             let reader = Box::new(io::Cursor::new(head).chain(file.reader));
-            return Ok(Some(OpenBackup { reader, size, is_archive }));
+            return Ok(Some(OpenBackup { reader, size }));
         }
         let key = self.key.as_ref().ok_or_else(|| {
             let message =
@@ -70,7 +64,7 @@ impl BackupFile {
             Problem::new(ProblemKind::Invalid, message)
         })?;
         let reader = Box::new(DecryptingReader::new(file.reader, key)?);
-        Ok(Some(OpenBackup { reader, size, is_archive: true }))
+        Ok(Some(OpenBackup { reader, size }))
     }
 
     pub(super) fn create(&self) -> Result<BackupWriter> {

@@ -46,10 +46,8 @@ pub struct BackupCover {
     /// `sqlite` or `postgresql`.
     pub store: String,
     /// Whether the database is in the backup. Of several nodes, one backs it up on schedule.
-    #[serde(default = "has_database")]
     pub has_database: bool,
     /// The id of the node that made it.
-    #[serde(default)]
     pub node: String,
     /// The projects whose files are in the backup.
     pub projects: Vec<String>,
@@ -57,11 +55,6 @@ pub struct BackupCover {
     pub elsewhere: BTreeMap<String, String>,
     /// The S3 bucket with the files of versions and the objects of buckets; `None` if they are in the backup.
     pub s3_bucket: Option<String>,
-}
-
-/// Backups of earlier releases always have the database.
-fn has_database() -> bool {
-    true
 }
 
 /// The format that this release writes and reads.

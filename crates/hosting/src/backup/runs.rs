@@ -85,7 +85,7 @@ pub struct BackupCheck {
 pub struct BackupRun {
     /// Its number.
     pub id: i64,
-    /// The node that made it; empty for backups of earlier releases.
+    /// The node that made it.
     pub node_id: String,
     /// The name of that node.
     pub node_name: String,

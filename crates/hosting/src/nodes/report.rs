@@ -23,8 +23,7 @@ pub enum NodeState {
     Stopping,
     /// It was stopped.
     Stopped,
-    /// It did not stop, but does not report: it crashed, it does not reach the database, or it is of a release without
-    /// reports.
+    /// It did not stop, but does not report: it crashed, or it does not reach the database.
     Silent,
 }
 
@@ -91,7 +90,7 @@ pub struct NodeStatus {
     pub seen: Timestamp,
     /// The number of projects whose files it has.
     pub projects: i64,
-    /// The fingerprint of the master key under which it encrypts; empty if its release does not report it.
+    /// The fingerprint of the master key under which it encrypts.
     #[serde(skip)]
     #[schemars(skip)]
     pub master_key: String,
@@ -108,9 +107,7 @@ pub fn report(tx: &mut Tx<'_>, sent: Instant, node: &Node, report: &NodeReport) 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<NodeStatus>> {
     let nodes = repository::list(tx, limits::NODE_LISTED_S)?;
     let checked = nodes.into_iter().map(|(mut node, is_present)| {
-        // A server of a release without reports never named its release.
-        let has_no_reports = node.version.is_empty();
-        if has_no_reports || (node.state.is_live() && !is_present) {
+        if node.state.is_live() && !is_present {
             node.state = NodeState::Silent;
         }
         node
@@ -121,11 +118,6 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<NodeStatus>> {
 /// The first live node that may encrypt under another master key than the one with this fingerprint.
 pub fn with_other_key<'a>(nodes: &'a [NodeStatus], fingerprint: &str) -> Option<&'a NodeStatus> {
     nodes.iter().find(|node| node.state.is_live() && node.master_key != fingerprint)
-}
-
-/// The live nodes whose programs do not know the migration, by name.
-pub fn older_than(tx: &mut Tx<'_>, schema_version: i32) -> Result<Vec<NodeStatus>> {
-    repository::older_than(tx, schema_version)
 }
 
 /// What is wrong with the public addresses of the live nodes, if several live. Links and tokens contain the public

@@ -41,12 +41,6 @@ pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<FilesLocation>>
     })
 }
 
-/// The projects whose node is not recorded.
-pub(crate) fn unclaimed(tx: &mut Tx<'_>) -> Result<Vec<String>> {
-    let sql = "SELECT slug FROM projects WHERE slug NOT IN (SELECT slug FROM project_homes)";
-    tx.all(sql, &[], |row| row.string(0))
-}
-
 /// Records the node of a project that had none; returns whether it had none.
 pub(crate) fn insert(
     tx: &mut Tx<'_>,

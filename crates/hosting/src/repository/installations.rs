@@ -79,13 +79,3 @@ pub(crate) fn set_replaced(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64> {
     let sql = "UPDATE installations SET replaced_ms = $1 WHERE ended_ms IS NOT NULL";
     tx.execute(sql, &[ms(now)])
 }
-
-/// Adds an installation that ended when the first other one began, unless it is there.
-pub(crate) fn add_earlier(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
-    tx.send(
-        "INSERT INTO installations (id, began_ms, ended_ms, mark, next_mark, marked_ms) \
-         SELECT $1, 0, coalesce(min(began_ms), $2), '', '', 0 FROM installations WHERE TRUE \
-         ON CONFLICT DO NOTHING",
-        &[id.into(), ms(now)],
-    )
-}

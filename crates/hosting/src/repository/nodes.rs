@@ -96,7 +96,7 @@ pub(crate) fn report(tx: &mut Tx<'_>, age_ms: i64, id: &str, report: &NodeReport
 }
 
 /// Whether a node was alive a moment ago, by the clock of the database: it reported within the lease, or holds a lease of
-/// projects. Servers of earlier releases report by their own clocks, which may be wrong in both directions.
+/// projects. A report of the future, from before the clock was set back, does not count.
 fn is_present(dialect: SqlDialect) -> String {
     let (now, lease_ms) = (dialect::now_ms(dialect), limits::NODE_LEASE_S * 1000);
     let has_reported = format!("seen_ms >= {now} - {lease_ms} AND seen_ms <= {now} + {lease_ms}");
@@ -130,17 +130,6 @@ pub(crate) fn list(tx: &mut Tx<'_>, seconds: i64) -> Result<Vec<(NodeStatus, boo
         dialect::now_ms(tx.dialect()),
     );
     tx.rows(&sql, &[(seconds * 1000).into()])
-}
-
-/// The live nodes whose programs do not know the migration, by name.
-pub(crate) fn older_than(tx: &mut Tx<'_>, schema_version: i32) -> Result<Vec<NodeStatus>> {
-    let sql = format!(
-        "SELECT {} FROM nodes WHERE state IN ('serving', 'stopping') AND schema_version < $1 AND {} \
-         ORDER BY name, id",
-        NodeStatus::COLUMNS,
-        is_present(tx.dialect()),
-    );
-    tx.rows(&sql, &[i64::from(schema_version).into()])
 }
 
 /// Deletes nodes that hold no project and did not report for so many seconds, such as containers that get a new data

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lyceum_core::ProblemKind;
 use lyceum_core::time::{ManualClock, Timestamp};
 use lyceum_hosting::installations::{
     self, FormerInstallation, MarkComparison, PresentInstallation,
@@ -92,7 +91,7 @@ fn a_mark_that_another_database_stored_is_foreign() {
 
 /// A node with a file of a project, and its replicas in a folder.
 struct Setup {
-    folder: TempDir,
+    _folder: TempDir,
     root: ReplicaStore,
     node: Node,
     clock: Arc<ManualClock>,
@@ -107,7 +106,7 @@ impl Setup {
         let node = Node::of_folder(&folder.path().join("hosting"), &about).unwrap().0;
         // Later than each time of the file system, so that a file is unchanged after its replica.
         let clock = Arc::new(ManualClock::at(now()));
-        Self { folder, root, node, clock }
+        Self { _folder: folder, root, node, clock }
     }
 
     fn replicas(&self, db: &Db) -> (Arc<Replicator>, Replicas) {
@@ -210,74 +209,5 @@ fn replicas_of_other_installations_are_deleted_only_after_an_operator_confirms()
         assert_eq!(left(6), [true, true, true]);
         assert_eq!(left(8), [false, true, true]);
         assert_eq!(left(400), [false, true, true], "another database may use it");
-    });
-}
-
-#[test]
-fn replicas_of_earlier_releases_can_be_restored_up_to_the_first_installation() {
-    both(|db| {
-        let setup = Setup::new();
-        let (file, connection) = setup.file("maths");
-        let before = Arc::new(Replicator::start(setup.clock.clone(), 7, 256).unwrap());
-        before.replicate_into(setup.root.clone());
-        before.add(&file, "projects/maths/d1.sqlite", Some(1));
-        connection.execute_batch("INSERT INTO number VALUES (1)").unwrap();
-        before.flush(&file).unwrap();
-        before.stop().unwrap();
-        assert!(replicas::has_earlier(&setup.root).unwrap());
-        assert!(!replicas::has_earlier(&setup.root.below("projects")).unwrap());
-
-        let replicas = setup.replicas(db).1;
-        let (at, restored) = (now().plus_seconds(60), setup.folder.path().join("restored.sqlite"));
-        let restore = |replicas: &Replicas| {
-            replicas.restore_database("maths", "d1.sqlite", at, &restored).map(drop)
-        };
-        assert_eq!(restore(&replicas).unwrap_err().kind, ProblemKind::NotFound);
-        for _ in 0..2 {
-            db.write_blocking(|tx| installations::note_earlier(tx, now())).unwrap();
-        }
-        assert_eq!(former(db).len(), 1);
-        let replicas = setup.replicas(db).1;
-        restore(&replicas).unwrap();
-        let count = "SELECT count(*) FROM number";
-        let restored = Connection::open(&restored).unwrap();
-        assert_eq!(restored.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
-
-        let exists =
-            || restorable_times(&setup.root, "projects/maths/d1.sqlite").unwrap().is_some();
-        let remove = |days: i64| {
-            let now = now().plus_seconds(days * DAY_MS / 1000);
-            replicas::remove_replaced_installations(&setup.root, now, 7, &former(db)).unwrap();
-        };
-        remove(400);
-        assert!(exists(), "nobody asked for it");
-        db.write_blocking(|tx| owners::take_over(tx, now())).unwrap();
-        remove(6);
-        assert!(exists());
-        let own = setup.root.below(&present(db).id);
-        own.set_mark(&installations::new_mark(now())).unwrap();
-        remove(8);
-        assert!(!exists() && own.mark().unwrap().is_some());
-    });
-}
-
-#[test]
-fn a_server_database_from_before_installations_can_be_restored() {
-    both(|db| {
-        let setup = Setup::new();
-        let (file, connection) = setup.file("maths");
-        let before = Arc::new(Replicator::start(setup.clock.clone(), 7, 256).unwrap());
-        before.replicate_into(setup.root.clone());
-        before.add(&file, replicas::SERVER_DATABASE, None);
-        connection.execute_batch("INSERT INTO number VALUES (1)").unwrap();
-        before.flush(&file).unwrap();
-        mark(db, &setup.root, now());
-        let found = replicas::restorable_installations(&setup.root).unwrap();
-        let ids: Vec<_> = found.iter().map(|(id, _)| id.as_str()).collect();
-        assert_eq!(ids, [installations::EARLIER]);
-        let restored = setup.folder.path().join("restored.sqlite");
-        let (root, at) = (&setup.root, now().plus_seconds(60));
-        replicas::restore_server(root, ids[0], at, &restored, &mut |_, _| {}).unwrap();
-        assert!(restored.exists());
     });
 }

@@ -102,14 +102,3 @@ fn the_owner_is_in_doubt_once_a_copy_of_the_database_uses_the_bucket() {
         assert_eq!(check(db, &store, now().plus_seconds(110)), OwnerState::InDoubt);
     });
 }
-
-#[test]
-fn replicas_of_an_earlier_release_do_not_make_a_database_a_copy() {
-    both(|db| {
-        let folder = tempfile::tempdir().unwrap();
-        let store = ReplicaStore::in_folder(folder.path()).unwrap();
-        db.write_blocking(|tx| installations::note_earlier(tx, now())).unwrap();
-        assert_eq!(check(db, &store, now()), OwnerState::Free);
-        assert_eq!(check(db, &store, now()), OwnerState::Own);
-    });
-}

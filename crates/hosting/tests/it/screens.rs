@@ -28,7 +28,6 @@ fn now() -> Timestamp {
 
 pub(crate) fn both(body: impl Fn(&Db)) {
     let migrations: Vec<Migration> = [
-        lyceum_store::MIGRATIONS,
         lyceum_access::MIGRATIONS,
         lyceum_roster::MIGRATIONS,
         lyceum_events::MIGRATIONS,

@@ -12,6 +12,7 @@ use std::process::Command;
 
 use clap::Args;
 use jiff::tz::TimeZone;
+use lyceum_core::ProblemKind;
 use lyceum_core::config::{Config, S3Settings};
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
@@ -296,7 +297,10 @@ fn schema(target: &StoreLocation, database: Option<lyceum_core::Result<Inspectio
         None => return Finding::well("database", "does not exist yet; the first start creates it"),
         Some(Ok(found)) => found,
         Some(Err(problem)) => {
-            let remedy = "check the database's address, and that its server is running";
+            let remedy = match problem.kind {
+                ProblemKind::Conflict => "upgrade the database with that commit",
+                _ => "check the database's address, and that its server is running",
+            };
             return Finding::ill(
                 "database",
                 CheckState::Failed,

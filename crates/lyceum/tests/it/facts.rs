@@ -7,7 +7,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_core::random::RandomStream;
-use lyceum_core::time::{Clock, SystemClock};
 use lyceum_events::facts::{self, FactContext, Measure, MeasureSums};
 use lyceum_store::log::write_latest;
 use lyceum_store::{Db, Row, StoreLocation};
@@ -425,51 +424,4 @@ fn the_published_client_reads_analytics(store: Store) {
     let served = Served::start(store);
     let key = served.client("platform", &[]);
     println!("{}", run(&served, &key, "clients", "analytics.py", &[]));
-}
-
-/// A server of an earlier release reads no sums, so facts wait until it has ended. The log and the metrics show that.
-#[test]
-#[ignore = "rest"]
-fn a_warning_names_the_older_server_that_keeps_facts_from_being_summed() {
-    let store = Store::postgres();
-    let Store::Postgres(address) = &store else { unreachable!("the store is PostgreSQL") };
-    let target = StoreLocation::Postgres(address.clone());
-    let metrics: &'static str = format!("127.0.0.1:{}", free_port()).leak();
-    let settings = Box::leak(Box::new([("LYCEUM_METRICS__ADDRESS", metrics)]));
-    let served = Served::prepared_with(store, &[], settings, |_| ());
-    let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
-    // Its clock is a day ahead. It lives as long as it has its lease.
-    let older = |lease_until_ms: i64| {
-        let sql = "INSERT INTO nodes (id, name, address, generation, started_ms, version, state, seen_ms, lease_until_ms) \
-                   VALUES ('n-1', 'elm', '', 1, 0, '0.0.1', 'serving', $1, $2) \
-                   ON CONFLICT (id) DO UPDATE SET lease_until_ms = excluded.lease_until_ms";
-        let seen_ms = SystemClock.now().plus_seconds(86_400).milliseconds();
-        let values = [seen_ms.into(), lease_until_ms.into()];
-        db.write_blocking(|tx| tx.execute(sql, &values)).unwrap();
-    };
-    older(9_000_000_000_000);
-    let (envelope, _) = envelope(&mut RandomStream::seeded(31), 0, EVENTS);
-    api(&served).post("/caliper/event").json(&envelope).expect(200);
-    let served = served.restart();
-    let figures = || {
-        let text = TestClient::new(format!("http://{metrics}")).get("/metrics").expect(200).text();
-        ["lyceum_facts_unsummed", "lyceum_facts_unsummed_age_seconds"].map(|name| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-            line.expect("a gauge").parse::<i64>().unwrap()
-        })
-    };
-    let wait = |what: &str, is_so: &dyn Fn() -> bool| {
-        let since = Instant::now();
-        while !is_so() {
-            let log = served.log();
-            assert!(since.elapsed() < Duration::from_secs(40), "{what}: {:?}\n{log}", figures());
-            thread::sleep(Duration::from_millis(100));
-        }
-    };
-    wait("a warning", &|| served.log().contains("facts of events are not summed"));
-    assert!(served.log().contains("elm (0.0.1, reported at "), "{}", served.log());
-    wait("facts that wait", &|| figures()[0] > 0 && figures()[1] > 1);
-    older(0);
-    wait("the end of the wait", &|| figures() == [0, 0]);
-    assert!(served.log().contains("facts of events are summed again"), "{}", served.log());
 }

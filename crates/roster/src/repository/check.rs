@@ -8,7 +8,6 @@ use lyceum_store::{LARGE_BLOCK_BITS, Row, Tx};
 use super::organizations;
 use crate::kind::RecordKind;
 use crate::kinds;
-use crate::name_words;
 use crate::record::{ListLink, Record, RecordReference, Status};
 
 /// The result of a check.
@@ -37,9 +36,7 @@ pub fn check(
             progress(kind, checked.records);
         }
     }
-    let words = if name_words::is_done(tx)? { "" } else { "WHERE field NOT LIKE '%.nameWords'" };
-    let sql = format!("SELECT count(*) FROM roster_link {words}");
-    let links = tx.query_one(&sql, &[], |row| row.int(0))?;
+    let links = tx.query_one("SELECT count(*) FROM roster_link", &[], |row| row.int(0))?;
     if links != i64::try_from(checked.links).ok() {
         checked.faults.push(format!("{} links are due, {links:?} are stored", checked.links));
     }
@@ -66,11 +63,7 @@ fn check_batch(
     checked: &mut CheckReport,
     counted: &mut BlockCounts,
 ) -> Result<Option<i64>> {
-    let mut batch = read_batch(tx, kind, after, &mut checked.faults)?;
-    if !name_words::is_done(tx)? {
-        let links = batch.iter_mut().map(|(_, record)| &mut record.links);
-        links.for_each(|links| links.retain(|link| !link.field.ends_with(".nameWords")));
-    }
+    let batch = read_batch(tx, kind, after, &mut checked.faults)?;
     let missing = super::missing(tx, batch.iter().flat_map(|(_, record)| &record.references))?;
     for (seq, record) in &batch {
         checked.records += 1;

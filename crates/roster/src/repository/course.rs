@@ -172,7 +172,7 @@ pub fn placed_in(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<PlacedLesson>>
 const SOUGHT: [&str; 3] = ["test-out", "placement", "unit-test"];
 
 /// What holds one of the words of [`SOUGHT`] as a text somewhere in it or in its resource, in the order
-/// of its making. Reads these alone: indexes know who holds one (migration 56).
+/// of its making. Reads these alone: indexes know who holds one (`…_sought`).
 pub fn placed_with_word(tx: &mut Tx<'_>, word: &str) -> Result<Vec<PlacedLesson>> {
     assert!(SOUGHT.contains(&word), "an index knows who holds '{word}'");
     // As the indexes say it: a parameter would hide from the store that they have all of these.

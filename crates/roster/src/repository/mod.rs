@@ -46,7 +46,7 @@ pub use learners::{
     users_with_emails, users_with_username,
 };
 pub use list::{ListQuery, RecordPage, list};
-pub use names::{NameSearch, add_name_words, find_by_name};
+pub use names::{NameSearch, find_by_name};
 pub(crate) use organizations::{check_depth, hold_still};
 pub use people::UserSelection;
 pub use purge::{PurgeReport, purge};

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use lyceum_core::{Reach, Result};
-use lyceum_store::{Sql, Tx, Value};
+use lyceum_store::{Sql, Tx};
 
 use super::reach::{RecordUse, condition};
-use super::read::StoredRecord;
 use crate::kind::RecordKind;
-use crate::record::{Object, Record, members};
+use crate::record::{Object, members};
 use crate::rules::name;
 
 /// A search by the words of names.
@@ -64,36 +63,4 @@ pub fn find_by_name(
         Ok(true)
     })?;
     Ok(found)
-}
-
-/// Stores the words of the next records of the kind behind `after`, at most `most`, which were written before there
-/// were such words. Returns where to continue; `None` after the last record.
-pub fn add_name_words(
-    tx: &mut Tx<'_>,
-    kind: &'static RecordKind,
-    after: i64,
-    most: i64,
-) -> Result<Option<i64>> {
-    let sql = format!(
-        "SELECT {} FROM {} t WHERE t.seq > $1 ORDER BY t.seq LIMIT $2",
-        StoredRecord::COLUMNS,
-        kind.table
-    );
-    let stored = tx.all(&sql, &[after.into(), most.into()], StoredRecord::read)?;
-    let field = name::link_field(kind.one);
-    let mut words = Vec::new();
-    for record in &stored {
-        let links = Record::stored(kind, &record.body, record.extra.as_deref())?.links;
-        let links = links.into_iter().filter(|link| link.field == field);
-        words.extend(links.map(|link| (link.value, record.seq)));
-    }
-    let values: Vec<Value<'_>> = words
-        .iter()
-        .flat_map(|(word, owner)| [Value::from(&field), word.into(), Value::Int(*owner)])
-        .collect();
-    if !values.is_empty() {
-        let columns = ["field", "value", "owner"];
-        tx.send_rows("roster_link", &columns, &values, "ON CONFLICT DO NOTHING")?;
-    }
-    Ok(stored.last().map(|record| record.seq))
 }

@@ -385,7 +385,7 @@ fn trees_have_no_cycles() {
 fn fault_of(package: &Package) -> CsvError {
     let folder = tempfile::tempdir().unwrap();
     let target = lyceum_store::StoreLocation::Sqlite(folder.path().join("test.db"));
-    let db = lyceum_store::Db::open(&target, &crate::migrations()).unwrap();
+    let db = lyceum_store::Db::open(&target, lyceum_roster::MIGRATIONS).unwrap();
     let report = import_at(&db, package, &ImportOptions::default(), now());
     assert!(!report.committed);
     report.faults.into_iter().next().unwrap()
@@ -425,7 +425,7 @@ fn headers_and_manifests_are_checked() {
 fn encodings_are_recognised() {
     let folder = tempfile::tempdir().unwrap();
     let target = lyceum_store::StoreLocation::Sqlite(folder.path().join("test.db"));
-    let db = lyceum_store::Db::open(&target, &crate::migrations()).unwrap();
+    let db = lyceum_store::Db::open(&target, lyceum_roster::MIGRATIONS).unwrap();
     let roster = folder.path().join("roster");
     std::fs::create_dir(&roster).unwrap();
     std::fs::write(roster.join("orgs.csv"), b"sourcedId,name,type\nx,Caf\xe9,school\ny,B,school\n")

@@ -14,7 +14,6 @@ use lyceum_testkit::random_roster::{ORGS, populate};
 use crate::binding::breaches;
 use crate::csv_files::{Package, dump, import_all, import_at, import_zip, now};
 use crate::kit::both;
-use crate::migrations;
 
 fn part(db: &Db, reach: &Reach) -> (Vec<u8>, BTreeSet<String>) {
     let content = (ExportContent::Standard, reach);
@@ -28,7 +27,7 @@ fn part(db: &Db, reach: &Reach) -> (Vec<u8>, BTreeSet<String>) {
 fn imported(zip: &[u8]) -> BTreeSet<(&'static str, String)> {
     let folder = tempfile::tempdir().unwrap();
     let location = StoreLocation::Sqlite(folder.path().join("part.db"));
-    let db = Db::open(&location, &migrations()).unwrap();
+    let db = Db::open(&location, lyceum_roster::MIGRATIONS).unwrap();
     import_zip(&db, zip);
     let records = dump(&db).into_iter();
     records.map(|(kind, record)| (kind, record["sourcedId"].as_str().unwrap().to_owned())).collect()

@@ -17,7 +17,7 @@ const ORGS: &str = "sourcedId,name,type\nx,X,school\n";
 fn imported(path: &Path) -> Result<CsvReport, Problem> {
     let folder = tempfile::tempdir().unwrap();
     let target = StoreLocation::Sqlite(folder.path().join("test.db"));
-    let db = Db::open(&target, &crate::migrations()).unwrap();
+    let db = Db::open(&target, lyceum_roster::MIGRATIONS).unwrap();
     import(&db, path, &ImportOptions::default(), now(), &mut |_| {})
 }
 

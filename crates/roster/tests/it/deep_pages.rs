@@ -10,14 +10,12 @@ use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::render::RecordView;
 use lyceum_roster::repository::{self, RecordPage};
 use lyceum_roster::write;
-use lyceum_store::{Db, Migration, SqlDialect, Tx};
-use lyceum_testkit::both_stores;
+use lyceum_store::{Db, SqlDialect, Tx};
 use lyceum_testkit::naive_reach::WholeRoster;
 use lyceum_testkit::random_roster::{ORGS, move_organization, populate, reach};
 use serde_json::{Value, json};
 
-use crate::kit::{BASE, both, collection, create, ids, object, rules, with_columns_of_days};
-use crate::migrations;
+use crate::kit::{BASE, both, collection, create, ids, object, rules};
 use crate::reach::{is_consistent, listed};
 
 /// The collections whose records are counted for each organization.
@@ -188,50 +186,6 @@ fn pages_at_any_offset_agree_with_the_naive_rule_while_records_change() {
             for _ in 0..4 {
                 pages_agree(db, &reach(&mut random), &mut random);
             }
-        }
-    });
-}
-
-/// Writes the counts of organizations as earlier versions did, with one row for each part and shard, which do not fit any
-/// more.
-fn count_as_earlier_versions(db: &Db) {
-    let written = db.write_blocking(|tx| {
-        for path in COUNTED {
-            for part in tx.tally_parts(path)? {
-                let total = tx.tally_total(&part)?;
-                tx.send("DELETE FROM tally WHERE collection = $1", &[(&part).into()])?;
-                let insert = "INSERT INTO tally (collection, level, block, shard, live) VALUES ($1, 1, 0, $2, $3)";
-                tx.send(insert, &[(&part).into(), 0_i64.into(), (total + 2).into()])?;
-                tx.send(insert, &[(&part).into(), 1_i64.into(), (-2_i64).into()])?;
-            }
-        }
-        Ok(())
-    });
-    written.unwrap();
-    let report = db.read_blocking(|tx| repository::check(tx, |_, _| {})).unwrap();
-    let is_found = |fault: &String| fault.starts_with("the counter of users@o-");
-    assert!(report.faults.iter().any(is_found), "{:?}", report.faults);
-}
-
-#[test]
-fn counts_of_earlier_versions_are_computed_again() {
-    let all = migrations();
-    let earlier: Vec<Migration> = all.iter().filter(|one| one.version < 117).copied().collect();
-    both_stores(&earlier, |target| {
-        let mut random = RandomStream::seeded(5);
-        let db = Db::open(target, &earlier).unwrap();
-        with_columns_of_days(&db, || {
-            populate(&db, &mut random);
-            for round in 0..3 {
-                add_behind_gaps(&db, round, &mut random);
-            }
-            count_as_earlier_versions(&db);
-        });
-        drop(db);
-        let db = Db::open(target, &all).unwrap();
-        is_consistent(&db);
-        for _ in 0..6 {
-            pages_agree(&db, &reach(&mut random), &mut random);
         }
     });
 }

@@ -11,7 +11,6 @@ use lyceum_store::{Db, StoreLocation};
 use serde_json::Value;
 
 use crate::csv_files::{Package, check, exported, import_all, now};
-use crate::migrations;
 
 #[test]
 fn filters() {
@@ -69,7 +68,8 @@ fn csv() {
     let package = Package::whole();
     let folder = tempfile::tempdir().unwrap();
     let db =
-        Db::open(&StoreLocation::Sqlite(folder.path().join("fuzz.db")), &migrations()).unwrap();
+        Db::open(&StoreLocation::Sqlite(folder.path().join("fuzz.db")), lyceum_roster::MIGRATIONS)
+            .unwrap();
     import_all(&db, &package);
     let corpus: Vec<Vec<u8>> =
         package.0.iter().map(|(name, text)| format!("{name}\n{text}").into_bytes()).collect();

@@ -11,14 +11,12 @@ use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Db;
 use serde_json::Value;
 
-use crate::migrations;
-
 pub(crate) const BASE: &str = "https://lyceum.example.org";
 
 /// Runs the body on a fresh database of each store.
 pub(crate) fn both(body: impl Fn(&Db)) {
-    lyceum_testkit::both_stores(&migrations(), |target| {
-        body(&Db::open(target, &migrations()).expect("a fresh database opens"));
+    lyceum_testkit::both_stores(lyceum_roster::MIGRATIONS, |target| {
+        body(&Db::open(target, lyceum_roster::MIGRATIONS).expect("a fresh database opens"));
     });
 }
 
@@ -67,18 +65,4 @@ pub(crate) fn records(listed: &RecordPage) -> Vec<Value> {
 
 pub(crate) fn ids(listed: &RecordPage) -> Vec<String> {
     records(listed).iter().map(|r| r["sourcedId"].as_str().unwrap().to_owned()).collect()
-}
-
-/// Fills a database that has no columns for the days of enrollments yet. They are there while it is filled, because today's
-/// program writes them.
-pub(crate) fn with_columns_of_days(db: &Db, fill: impl FnOnce()) {
-    let alter = |change: &str| {
-        let sql = format!("ALTER TABLE enrollments {change}");
-        db.write_blocking(|tx| tx.execute(&sql, &[])).unwrap();
-    };
-    alter("ADD COLUMN begin_date TEXT");
-    alter("ADD COLUMN end_date TEXT");
-    fill();
-    alter("DROP COLUMN begin_date");
-    alter("DROP COLUMN end_date");
 }

@@ -22,7 +22,6 @@ mod csv_strict;
 mod csv_zips;
 mod deep_pages;
 mod demo;
-mod enrollment_days;
 mod filters;
 mod fuzz;
 mod kit;
@@ -43,8 +42,3 @@ mod users;
 mod v1p1;
 mod values;
 mod writes;
-
-/// The tables of rosters, and the outbox that they write to.
-fn migrations() -> Vec<lyceum_store::Migration> {
-    [lyceum_store::MIGRATIONS, lyceum_roster::MIGRATIONS].concat()
-}

@@ -5,18 +5,14 @@ use std::time::Instant;
 use lyceum_core::Reach;
 use lyceum_core::text::name_words;
 use lyceum_roster::kinds::USER;
-use lyceum_roster::name_words::{self as job, Progress};
 use lyceum_roster::record::Record;
 use lyceum_roster::repository::{self, NameSearch, check};
 use lyceum_roster::screens::search::{self, FoundRecord};
-use lyceum_store::limits::JOB_MAX_ATTEMPTS;
-use lyceum_store::{Db, Migration, Tx, jobs};
-use lyceum_testkit::jobs::pass_seconds;
-use lyceum_testkit::{both_stores, records};
+use lyceum_store::{Db, Tx};
+use lyceum_testkit::records;
 use serde_json::{Value, json};
 
 use crate::kit::{both, create, object, rules};
-use crate::migrations;
 
 fn user(id: &str, (given, family): (&str, &str), role: &str, school: &str) -> Value {
     let role = json!({ "roleType": "primary", "role": role, "org": { "sourcedId": school } });
@@ -119,71 +115,6 @@ fn classes_and_courses_are_found_by_title_and_code_within_the_reach() {
         let words = name_words(&title);
         let input = NameSearch { words: &words, reach: &Reach::Everything, most: 10 };
         assert_eq!(ids(&db.read_blocking(|tx| search::courses(tx, input)).unwrap()), ["long"]);
-    });
-}
-
-#[test]
-fn names_stored_by_an_earlier_release_are_found_after_the_job_of_the_upgrade() {
-    let former: Vec<Migration> = migrations().into_iter().filter(|one| one.version < 107).collect();
-    both_stores(&former, |target| {
-        let db = Db::open(target, &former).unwrap();
-        records::school(&db, "s", "School");
-        for n in 0..3 {
-            create(&db, "users", user(&format!("u-{n}"), ("Anna", "Example"), "student", "s"));
-        }
-        let forget = "DELETE FROM roster_link WHERE field = 'user.nameWords'";
-        db.write_blocking(|tx| tx.execute(forget, &[])).unwrap();
-        drop(db);
-        let db = Db::open(target, &migrations()).unwrap();
-        assert_eq!(found(&db, "anna"), [""; 0]);
-        let faults = || db.read_blocking(|tx| check(tx, |_, _| ())).unwrap().faults;
-        assert_eq!(faults(), [""; 0], "the words are awaited");
-        // A name that changes before the job comes to it is stored once.
-        records::patch(&db, "users", "u-1", &json!({ "givenName": "Hannah" })).unwrap();
-        let claimed = db.write_blocking(job::claim).unwrap().unwrap();
-        let mut progress = Some(Progress::START);
-        while let Some(so_far) = progress {
-            progress = db.write_blocking(|tx| job::continue_job(tx, &claimed, so_far)).unwrap();
-        }
-        assert_eq!(
-            (found(&db, "anna"), found(&db, "hannah")),
-            (vec!["u-0".into(), "u-2".into()], vec!["u-1".to_owned()])
-        );
-        assert_eq!(faults(), [""; 0]);
-        assert!(db.write_blocking(job::claim).unwrap().is_none());
-    });
-}
-
-#[test]
-fn a_name_words_job_that_always_fails_is_followed_by_another_one() {
-    both(|db| {
-        records::school(db, "s", "School");
-        create(db, "users", user("u", ("Anna", "Example"), "student", "s"));
-        let forget = "DELETE FROM roster_link WHERE field = 'user.nameWords'";
-        db.write_blocking(|tx| tx.execute(forget, &[])).unwrap();
-        db.write_blocking(|tx| jobs::add(tx, job::KIND, "")).unwrap();
-        for attempt in 1..=JOB_MAX_ATTEMPTS {
-            let claimed = db.write_blocking(job::claim).unwrap().unwrap();
-            assert_eq!(claimed.attempt, attempt);
-            let fail = |tx: &mut Tx<'_>| job::fail(tx, &claimed, "the disk is full");
-            db.write_blocking(fail).unwrap();
-            let report = db.read_blocking(|tx| check(tx, |_, _| ())).unwrap();
-            assert_eq!(report.faults, [""; 0], "the words are awaited after attempt {attempt}");
-            pass_seconds(db, 3600);
-        }
-        let state = |db: &Db, state| db.read_blocking(|tx| jobs::newest(tx, state, 10)).unwrap();
-        assert_eq!(state(db, Some("failed")).len(), 1);
-        let claimed = db.write_blocking(job::claim).unwrap().unwrap();
-        assert_eq!(claimed.attempt, 1);
-        let mut progress = Some(Progress::START);
-        while let Some(so_far) = progress {
-            progress = db.write_blocking(|tx| job::continue_job(tx, &claimed, so_far)).unwrap();
-        }
-        assert!(db.read_blocking(job::is_done).unwrap());
-        assert_eq!(found(db, "anna"), ["u"]);
-        // The check counts the words again, although the first job failed.
-        db.write_blocking(|tx| tx.execute(forget, &[])).unwrap();
-        assert_ne!(db.read_blocking(|tx| check(tx, |_, _| ())).unwrap().faults, [""; 0]);
     });
 }
 

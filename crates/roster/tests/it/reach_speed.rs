@@ -14,13 +14,12 @@ use serde_json::{Value, json};
 
 use crate::deep_pages::leave_gap;
 use crate::kit::{BASE, both, collection, create, object, rules};
-use crate::migrations;
 
 /// The time in milliseconds of a page of a district that reaches some of the users.
 fn page_ms(users: u64, reached: u64) -> f64 {
     let folder = tempfile::tempdir().unwrap();
     let location = StoreLocation::Sqlite(folder.path().join("roster.db"));
-    let db = Db::open(&location, &migrations()).unwrap();
+    let db = Db::open(&location, lyceum_roster::MIGRATIONS).unwrap();
     create(&db, "orgs", json!({ "sourcedId": "d", "name": "D", "type": "district" }));
     create(
         &db,
@@ -104,7 +103,7 @@ fn a_deep_page_of_a_district_skips_only_inside_of_a_block() {
     let (blocks, in_block) = (10, if lyceum_testkit::full_size() { 20_000 } else { 2000 });
     let folder = tempfile::tempdir().unwrap();
     let location = StoreLocation::Sqlite(folder.path().join("roster.db"));
-    let db = Db::open(&location, &migrations()).unwrap();
+    let db = Db::open(&location, lyceum_roster::MIGRATIONS).unwrap();
     create(&db, "orgs", json!({ "sourcedId": "d", "name": "D", "type": "district" }));
     let schools = 20;
     for n in 0..schools {

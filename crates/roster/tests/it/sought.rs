@@ -1,13 +1,11 @@
-//! Lessons that are looked for in all courses, from the state before their indexes (V56).
+//! Lessons that are looked for in all courses.
 
-use lyceum_roster::MIGRATIONS;
 use lyceum_roster::fields;
 use lyceum_roster::repository::placed_with_word;
-use lyceum_store::{Db, Migration};
-use lyceum_testkit::both_stores;
+use lyceum_store::Db;
 use serde_json::{Value, json};
 
-use crate::kit::create;
+use crate::kit::{both, create};
 
 /// A component resource in the only component.
 fn placed(id: &str, resource: &str, own: Option<&str>) -> Value {
@@ -26,28 +24,20 @@ fn found(db: &Db, word: &str) -> Vec<String> {
 
 #[test]
 fn lessons_are_found_by_their_own_type_or_that_of_their_resource() {
-    let former: Vec<Migration> =
-        MIGRATIONS.iter().filter(|one| one.version < 56).copied().collect();
-    both_stores(&former, |target| {
+    both(|db| {
         let resource = |id: &str, metadata: Value| json!({"sourcedId": id, "title": id, "vendorResourceId": id, "metadata": metadata});
-        let db = Db::open(target, &former).unwrap();
-        // Records are written as today, which looks here for what webhooks want.
-        let outbox = "CREATE TABLE outbox_topics (topic TEXT, sensor TEXT)";
-        db.write_blocking(|tx| tx.execute(outbox, &[])).unwrap();
-        create(&db, "courses", json!({"sourcedId": "math", "title": "Math", "courseCode": "M"}));
+        create(db, "courses", json!({"sourcedId": "math", "title": "Math", "courseCode": "M"}));
         let unit = json!({"sourcedId": "unit", "title": "Unit", "sortOrder": 1, "course": {"sourcedId": "math"}});
-        create(&db, "courses/components", unit);
-        create(&db, "resources", resource("text", json!({})));
-        create(&db, "resources", resource("test", json!({"lessonType": "placement"})));
+        create(db, "courses/components", unit);
+        create(db, "resources", resource("text", json!({})));
+        create(db, "resources", resource("test", json!({"lessonType": "placement"})));
         let links = "courses/component-resources";
-        create(&db, links, placed("by-resource", "test", None));
-        create(&db, links, placed("plain", "text", None));
-        create(&db, links, placed("by-itself", "text", Some("placement")));
-        drop(db);
-        let db = Db::open(target, MIGRATIONS).unwrap();
-        assert_eq!(found(&db, "placement"), ["by-resource", "by-itself"]);
-        create(&db, links, placed("later", "text", Some("unit-test")));
-        assert_eq!(found(&db, "unit-test"), ["later"]);
-        assert_eq!(found(&db, "test-out"), [""; 0]);
+        create(db, links, placed("by-resource", "test", None));
+        create(db, links, placed("plain", "text", None));
+        create(db, links, placed("by-itself", "text", Some("placement")));
+        assert_eq!(found(db, "placement"), ["by-resource", "by-itself"]);
+        create(db, links, placed("later", "text", Some("unit-test")));
+        assert_eq!(found(db, "unit-test"), ["later"]);
+        assert_eq!(found(db, "test-out"), [""; 0]);
     });
 }

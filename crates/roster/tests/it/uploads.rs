@@ -7,7 +7,6 @@ use lyceum_store::jobs::ClaimedJob;
 use serde_json::{Value, json};
 
 use crate::kit::both;
-use lyceum_roster::MIGRATIONS;
 
 const NOW: Timestamp = Timestamp::from_milliseconds(1_768_464_000_000);
 
@@ -96,28 +95,5 @@ fn files_of_an_import_that_is_being_read_are_forgotten_at_its_end() {
         let next = upload(db, "file-3");
         assert_eq!(end(db, &claim(db), false), Vec::<String>::new(), "later files stay");
         assert_eq!(find(db, next).state, ImportState::Checked);
-    });
-}
-
-#[test]
-fn reports_of_earlier_releases_have_remedies_after_the_migration() {
-    lyceum_testkit::both_stores(&[], |target| {
-        let before = MIGRATIONS.iter().position(|one| one.version == 109).unwrap();
-        let db = Db::open(target, &MIGRATIONS[..before]).unwrap();
-        let former = r#"{"faults":[{"problem":"is \"mend\": x","mend":"write 1"}]}"#;
-        db.write_blocking(|tx| {
-            let sql = "INSERT INTO imports (name, bytes, file, who, begun, state, keep_going, report) \
-                       VALUES ('r.zip', 1, '00', 'ada', '2026', 'done', 0, $1)";
-            tx.execute(sql, &[former.into()])
-        })
-        .unwrap();
-        drop(db);
-        let db = Db::open(target, MIGRATIONS).unwrap();
-        let report = db.read_blocking(|tx| {
-            tx.query_one("SELECT report FROM imports", &[], |row| row.string(0))
-        });
-        let report: Value = serde_json::from_str(&report.unwrap().unwrap()).unwrap();
-        let expected = json!({ "faults": [{ "problem": "is \"mend\": x", "remedy": "write 1" }] });
-        assert_eq!(report, expected);
     });
 }

@@ -6,9 +6,8 @@ use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{self, COURSE, ORG, RESOURCE, USER};
 use lyceum_roster::query::ListParameters;
 use lyceum_roster::record::{ModifiedTime, Object, Record, members};
+use lyceum_roster::repository;
 use lyceum_roster::write::{self, WriteRules};
-use lyceum_roster::{MIGRATIONS, repository};
-use lyceum_store::Db;
 use serde_json::{Value, json};
 
 use crate::kit::{both, collection, create, ids, list, object, rules};
@@ -114,46 +113,6 @@ fn grades_are_stored_as_sent_and_found_by_value() {
             let found = !ids(&list(db, "users", None, &parameters).unwrap()).is_empty();
             assert_eq!(found, is_found, "{grade}");
         }
-    });
-}
-
-#[test]
-fn grades_of_earlier_releases_are_found_by_value_after_the_migration() {
-    lyceum_testkit::both_stores(&[], |target| {
-        let before = MIGRATIONS.iter().position(|one| one.version == 77).unwrap();
-        let db = Db::open(target, &MIGRATIONS[..before]).unwrap();
-        let links = [
-            ("user.grades", "kg", 1),
-            ("user.grades", "k", 1),
-            ("user.grades", "00", 2),
-            ("course.grades", "pk", 3),
-            ("user.roles.role", "k", 4),
-        ];
-        db.write_blocking(|tx| {
-            for (field, value, owner) in links {
-                let sql = "INSERT INTO roster_link (field, value, owner) VALUES ($1, $2, $3)";
-                tx.execute(sql, &[field.into(), value.into(), i64::from(owner).into()])?;
-            }
-            Ok(())
-        })
-        .unwrap();
-        drop(db);
-        let db = Db::open(target, MIGRATIONS).unwrap();
-        let sql = "SELECT field, value, owner FROM roster_link ORDER BY owner, value";
-        let found = db
-            .read_blocking(|tx| {
-                tx.all(sql, &[], |row| Ok((row.string(0)?, row.string(1)?, row.int(2)?)))
-            })
-            .unwrap();
-        let expected = [
-            ("user.grades", "00", 1),
-            ("user.grades", "00", 2),
-            ("course.grades", "-1", 3),
-            ("user.roles.role", "k", 4),
-        ];
-        let expected =
-            expected.map(|(field, value, owner)| (field.to_owned(), value.to_owned(), owner));
-        assert_eq!(found, expected);
     });
 }
 

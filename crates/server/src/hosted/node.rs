@@ -5,7 +5,6 @@ use std::sync::Arc;
 use lyceum_blob::Blobs;
 use lyceum_core::Result;
 use lyceum_core::config::Config;
-use lyceum_hosting::homes;
 use lyceum_hosting::nodes::{self, Node, NodeSettings};
 use lyceum_store::Db;
 
@@ -47,25 +46,5 @@ pub(crate) async fn start_generation(
         db.write(move |tx| nodes::enter(tx, &entering)).await?;
     }
     deletion::recover(db, &node, &config.s3, blobs.right()).await?;
-    claim(db, &node, blobs).await?;
     Ok(node)
-}
-
-async fn claim(db: &Db, node: &Arc<Node>, blobs: &Blobs) -> Result<()> {
-    for unclaimed in db.read(homes::unclaimed).await? {
-        let (own, blobs, dialect) = (Arc::clone(node), blobs.clone(), db.dialect());
-        let slug = unclaimed.slug.clone();
-        let found = run_blocking(move || unclaimed.found(&own, &blobs, dialect)).await?;
-        let Some(kept) = found else {
-            tracing::warn!(
-                slug,
-                "the files of a project are not on this node, or hold nothing; if they are on no other node, run \
-                 `lyceum admin project adopt` here"
-            );
-            continue;
-        };
-        let own = Arc::clone(node);
-        db.write(move |tx| homes::claim(tx, &own, &slug, kept)).await?;
-    }
-    Ok(())
 }

@@ -16,7 +16,7 @@ use lyceum_server::backup::BackupSource;
 use lyceum_store::StoreLocation;
 use lyceum_testserver::client::Reply;
 use lyceum_testserver::server::{Setup, TestServer, both_as};
-use serde_json::{Value, json};
+use serde_json::Value;
 use ureq::http::Method;
 
 use crate::people;
@@ -26,14 +26,6 @@ pub(crate) fn named(name: &str) -> Setup {
     let mut setup = Setup::default();
     name.clone_into(&mut setup.config.server.node_name);
     setup
-}
-
-/// Runs the body against two nodes of one database, on both stores.
-fn two_nodes(body: impl Fn(&mut TestServer, &mut TestServer)) {
-    both_as(&named("oak"), |oak| {
-        let mut elm = other(oak, "elm", None);
-        body(oak, &mut elm);
-    });
 }
 
 /// Runs the body against two nodes of a SQLite database.
@@ -336,66 +328,5 @@ fn a_restore_records_the_kept_data_and_the_former_mark_of_a_project() {
         let former = marks().lines().next().unwrap().to_owned();
         oak.db().write_blocking(|tx| draft.adopt(tx, now, &node)).unwrap();
         assert_eq!(marks().lines().nth(1), Some(former.as_str()));
-    });
-}
-
-#[test]
-fn empty_files_of_an_earlier_release_claim_no_project() {
-    two_nodes(|oak, elm| {
-        if !matches!(oak.target(), StoreLocation::Postgres(_)) {
-            return; // A database of SQLite has one node.
-        }
-        deploy(oak, "one", "notes");
-        oak.db()
-            .write_blocking(|tx| {
-                tx.execute("DELETE FROM project_homes", &[])?;
-                tx.execute("UPDATE projects SET database = NULL", &[])
-            })
-            .unwrap();
-        fs::create_dir_all(project(elm)).unwrap();
-        fs::write(project(elm).join("kv.sqlite"), "").unwrap();
-        elm.restart();
-        let refused = elm.anonymous().get("/_projects/rivers/").send();
-        assert_names(&refused, "no node is known", "empty files");
-        oak.restart();
-        assert_eq!(oak.anonymous().get("/_projects/rivers/").expect(200).text(), "one");
-        let object = oak.client().get("/api/projects/rivers/bucket/object?key=map").expect(200);
-        assert_eq!(object.text(), "a map");
-    });
-}
-
-#[test]
-fn a_project_of_an_earlier_release_belongs_to_the_node_that_has_its_files() {
-    two_nodes(|oak, elm| {
-        deploy(oak, "one", "notes");
-        let forget = |node: &TestServer| {
-            node.db().write_blocking(|tx| {
-                tx.execute("DELETE FROM project_homes", &[])?;
-                tx.execute("DELETE FROM nodes", &[])
-            })
-        };
-        forget(oak).unwrap();
-        for file in [project(oak).join("home"), hosting(oak).join("node.json")] {
-            fs::remove_file(file).unwrap();
-        }
-        // A SQLite database has only one node.
-        if matches!(oak.target(), StoreLocation::Postgres(_)) {
-            elm.restart();
-            assert_names(
-                &elm.anonymous().get("/_projects/rivers/").send(),
-                "no node is known",
-                "elm",
-            );
-        }
-        oak.restart();
-        assert_eq!(oak.anonymous().get("/_projects/rivers/").expect(200).text(), "one");
-        let object = oak.client().get("/api/projects/rivers/bucket/object?key=map").expect(200);
-        assert_eq!(object.text(), "a map");
-        let at_elm = elm.anonymous().get("/_projects/rivers/").send();
-        match oak.target() {
-            StoreLocation::Sqlite(_) => assert_names(&at_elm, "'oak'", "elm"),
-            StoreLocation::Postgres(_) => assert_eq!(at_elm.text(), "one", "elm forwards it"),
-        }
-        assert_eq!(json!(state(&oak.client(), "rivers").version), json!(1));
     });
 }

@@ -2,8 +2,6 @@
 
 use lyceum_access::{Player, Scope};
 use lyceum_core::PayloadDialect;
-use lyceum_store::{Db, Migration, Value as SqlValue};
-use lyceum_testkit::postgres::both_stores;
 use lyceum_testserver::client::TestClient;
 use lyceum_testserver::server::{Setup, TestServer, both, both_as};
 use serde_json::{Value, json};
@@ -130,56 +128,5 @@ fn a_developer_in_a_sandbox_sets_up_courses_of_their_own() {
         assert_eq!(course(&client, "math")["metadata"]["metrics"]["totalXp"], 900);
         mock.delete("/api/lms/integrations/rivers").expect(204);
         assert_eq!(course(&client, "math")["status"], "active", "no setup created it");
-    });
-}
-
-#[test]
-fn an_upgrade_assigns_only_courses_with_a_setup_id_to_their_game() {
-    let all = lyceum_server::migrations();
-    let former: Vec<Migration> = all.into_iter().filter(|one| one.version < 82).collect();
-    both_stores(&former, |target| {
-        let db = Db::open(target, &former).unwrap();
-        let taught = ["old-math-3", "m3", "other-math-3"];
-        db.write_blocking(|tx| {
-            for id in taught {
-                let body = format!(
-                    r#"{{"sourcedId":"{id}","status":"active","dateLastModified":"2026-01-01T00:00:00.000Z","title":"Old"}}"#
-                );
-                let sql = "INSERT INTO courses (sourced_id, status, date_last_modified, version, title, body) \
-                     VALUES ($1, 'active', '2026-01-01T00:00:00.000Z', 1, 'Old', $2)";
-                tx.execute(sql, &[id.into(), body.as_str().into()])?;
-            }
-            for slug in ["old", "other"] {
-                let sql = "INSERT INTO games (id, slug, display_name, platform, metadata, mock, created_ms, updated_ms) \
-                     VALUES ($1, $1, $1, 'web', '{}', 0, 0, 0)";
-                tx.execute(sql, &[slug.into()])?;
-            }
-            for (number, (id, subject)) in (0..).zip(taught.into_iter().zip(["Math", "Art", "Math"])) {
-                let sql = "INSERT INTO lms_courses (game_id, number, course_id, org_id, subject, grade, title, \
-                     course_code, total_xp, masterable_units) \
-                     VALUES ('old', $1, $2, 's', $3, '3', 'Old', 'M3', 1000, 0)";
-                tx.execute(sql, &[SqlValue::Int(number), id.into(), subject.into()])?;
-            }
-            Ok(())
-        })
-        .unwrap();
-        drop(db);
-        let server = TestServer::start(target);
-        let client = playground(&server);
-        let studio = studio(&server);
-        for id in ["m3", "other-math-3"] {
-            refused(&studio, &setup("old", Some(id), "s", 700), &format!("course '{id}'"));
-        }
-        studio.delete("/api/lms/integrations/old").expect(204);
-        assert_eq!(course(&client, "old-math-3")["status"], "tobedeleted");
-        for id in ["m3", "other-math-3"] {
-            assert_eq!(course(&client, id)["status"], "active", "{id}");
-        }
-        post(&studio, SETUP, &setup("old", None, "s", 700), 200);
-        let again = course(&client, "old-math-3");
-        assert_eq!(
-            (&again["status"], &again["metadata"]["metrics"]["totalXp"]),
-            (&json!("active"), &json!(700))
-        );
     });
 }

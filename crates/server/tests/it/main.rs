@@ -50,7 +50,6 @@ mod live_streams;
 mod lms;
 mod lms_records;
 mod monitoring;
-mod name_words;
 mod new_tests;
 mod nodes;
 mod oneroster;

@@ -60,30 +60,6 @@ fn age(server: &TestServer, name: &str) {
     assert_eq!(aged.unwrap(), 1);
 }
 
-/// New tables that former servers do not read are only filled when none of them is live.
-#[test]
-fn a_migration_is_known_to_all_when_no_live_server_is_older() {
-    let newest = lyceum_server::migrations().iter().map(|one| one.version).max().unwrap();
-    both_as(&named("oak"), |oak| {
-        let all_know = |version| {
-            oak.db().read_blocking(|tx| report::older_than(tx, version)).unwrap().is_empty()
-        };
-        let elm = other(oak, "elm", oak.setup().config.server.public_url.clone());
-        wait_for(oak, &[("elm", "serving"), ("oak", "serving")]);
-        assert!(all_know(newest));
-        assert!(!all_know(newest + 1));
-        // As the report of a server that does not know the column.
-        let former = |tx: &mut Tx<'_>| {
-            tx.execute("UPDATE nodes SET schema_version = 0 WHERE name = 'elm'", &[])
-        };
-        assert_eq!(oak.db().write_blocking(former).unwrap(), 1);
-        assert!(!all_know(newest));
-        drop(elm);
-        age(oak, "elm");
-        assert!(all_know(newest), "a silent server is not live");
-    });
-}
-
 #[test]
 fn servers_of_one_database_are_listed_with_release_and_state() {
     both_as(&named("oak"), |oak| {
@@ -99,18 +75,12 @@ fn servers_of_one_database_are_listed_with_release_and_state() {
         elm.stop();
         wait_for(oak, &[("elm", "stopped"), ("oak", "serving")]);
 
-        // A server of a release without reports has only a name and an address.
-        let former =
-            |tx: &mut Tx<'_>| tx.execute("UPDATE nodes SET version = '' WHERE name = 'elm'", &[]);
-        assert_eq!(oak.db().write_blocking(former).unwrap(), 1);
-        wait_for(oak, &[("elm", "silent"), ("oak", "serving")]);
-
         // A server that crashes reports nothing.
         let fir = other(oak, "fir", public_url);
-        wait_for(oak, &[("elm", "silent"), ("fir", "serving"), ("oak", "serving")]);
+        wait_for(oak, &[("elm", "stopped"), ("fir", "serving"), ("oak", "serving")]);
         drop(fir);
         age(oak, "fir");
-        wait_for(oak, &[("elm", "silent"), ("fir", "silent"), ("oak", "serving")]);
+        wait_for(oak, &[("elm", "stopped"), ("fir", "silent"), ("oak", "serving")]);
     });
 }
 
@@ -231,12 +201,11 @@ fn a_server_whose_clock_is_wrong_is_live_for_all_others() {
     });
 }
 
-/// A server of an earlier release reports by its own clock. While it lives, its lease tells that; after a crash, a report of
-/// the future does not keep it alive.
+/// While the server lives, its lease tells that; after a crash, a report of the future does not keep it alive.
 #[test]
 fn a_report_of_the_future_does_not_keep_a_server_alive() {
     both_as(&named("oak"), |server| {
-        let older = |lease: &str| {
+        let state = |lease: &str| {
             let sql = format!(
                 "INSERT INTO nodes (id, name, address, generation, started_ms, version, state, seen_ms, lease_until_ms) \
                  VALUES ('n-1', 'elm', '', 1, 0, '0.1', 'serving', $1, {lease}) \
@@ -244,11 +213,12 @@ fn a_report_of_the_future_does_not_keep_a_server_alive() {
             );
             let day_ahead = SystemClock.now().plus_seconds(86_400).milliseconds();
             server.db().write_blocking(|tx| tx.execute(&sql, &[day_ahead.into()])).unwrap();
-            server.db().read_blocking(|tx| report::older_than(tx, 1)).unwrap().len()
+            let nodes = server.db().read_blocking(report::list).unwrap();
+            nodes.into_iter().find(|node| node.name == "elm").unwrap().state
         };
-        assert_eq!(older("0"), 0);
+        assert_eq!(state("0"), NodeState::Silent);
         if server.db().dialect() == SqlDialect::Postgres {
-            assert_eq!(older("9000000000000"), 1);
+            assert_eq!(state("9000000000000"), NodeState::Serving);
         }
     });
 }

@@ -17,13 +17,8 @@ use serde_json::Value;
 
 /// Runs the body on a fresh database of each store.
 fn both(body: impl Fn(&Db)) {
-    let migrations: Vec<Migration> = [
-        lyceum_store::MIGRATIONS,
-        lyceum_roster::MIGRATIONS,
-        lyceum_assessment::MIGRATIONS,
-        MIGRATIONS,
-    ]
-    .concat();
+    let migrations: Vec<Migration> =
+        [lyceum_roster::MIGRATIONS, lyceum_assessment::MIGRATIONS, MIGRATIONS].concat();
     both_stores(&migrations, |target| body(&Db::open(target, &migrations).unwrap()));
 }
 

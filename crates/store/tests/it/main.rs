@@ -25,11 +25,10 @@ use std::future::Future;
 use lyceum_store::{Db, Migration, StoreLocation};
 
 /// A table of each kind of column for the tests, and the tables of the store.
-const SCHEMA: &[Migration] = &[
-    Migration {
-        version: 2,
-        name: "things",
-        sql: "CREATE TABLE things (
+const SCHEMA: &[Migration] = &[Migration {
+    version: 2,
+    name: "things",
+    sql: "CREATE TABLE things (
         seq ROWID,
         id TEXT NOT NULL UNIQUE,
         number BIGINT,
@@ -37,9 +36,7 @@ const SCHEMA: &[Migration] = &[
         body TEXT,
         bytes BLOB
     );",
-    },
-    lyceum_store::MIGRATIONS[0],
-];
+}];
 
 /// Runs the body on both stores with the tests' schema.
 fn on_both(body: impl Fn(&Db)) {

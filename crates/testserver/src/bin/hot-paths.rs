@@ -40,8 +40,7 @@ fn main() {
     let [command, folder] = &arguments[..] else {
         panic!("write `hot-paths prepare FOLDER` or `hot-paths run FOLDER`")
     };
-    let migrations =
-        [lyceum_store::MIGRATIONS, lyceum_roster::MIGRATIONS, lyceum_events::MIGRATIONS].concat();
+    let migrations = [lyceum_roster::MIGRATIONS, lyceum_events::MIGRATIONS].concat();
     let file = Path::new(folder).join("hot-paths.db");
     let db = Db::open(&StoreLocation::Sqlite(file), &migrations).expect("the database opens");
     match command.as_str() {

@@ -28,8 +28,7 @@ pub(crate) struct Webhooks {
 
 /// Runs the test on both stores. The client `owner` has access to everything.
 pub(crate) fn both(test: impl Fn(&Webhooks)) {
-    let migrations: Vec<Migration> =
-        [lyceum_store::MIGRATIONS, lyceum_access::MIGRATIONS, MIGRATIONS].concat();
+    let migrations: Vec<Migration> = [lyceum_access::MIGRATIONS, MIGRATIONS].concat();
     both_stores(&migrations, |target| {
         let webhooks = Webhooks {
             db: Db::open(target, &migrations).expect("a fresh database opens"),

@@ -246,13 +246,6 @@ pub(super) const FEATURES: &[Feature] = &[
         change: "CockroachDB answers a decimal number. Write `//` there, or shift.",
     },
     Feature {
-        name: "domains",
-        words: &["DOMAIN"],
-        phrases: &[],
-        support: [Full, Full, Missing("K1")],
-        change: "One migration uses a domain to skip texts that are not JSON. Such a database needs another migration.",
-    },
-    Feature {
         name: "order by bytes",
         words: &["COLLATE"],
         phrases: &[],

@@ -1,5 +1,4 @@
-//! Facts that arrived together and are not in a run yet: packed, in rows that only their own transaction writes. Both
-//! stores have such rows; the comment in migration 120 is older.
+//! Facts that arrived together and are not in a run yet: packed, in rows that only their own transaction writes.
 
 use std::ops::{Range, RangeInclusive};
 

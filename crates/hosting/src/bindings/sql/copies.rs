@@ -28,28 +28,6 @@ pub(crate) fn pieces(index: &Path) -> Result<BTreeSet<Digest>> {
     read().map_err(|fault| failed(&format!("read {}", index.display()), &fault))
 }
 
-/// Whether a database has a row in any of its tables. The index of an empty bucket has one row: its total size.
-pub(crate) fn holds_rows(file: &Path, is_index: bool) -> Result<bool> {
-    let read = || -> rusqlite::Result<bool> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(file, flags)?;
-        connection.busy_timeout(Duration::from_millis(BINDING_BUSY_MAX_MS))?;
-        let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
-        let tables = connection
-            .prepare(sql)?
-            .query_map([], |row| row.get(0))?
-            .collect::<rusqlite::Result<Vec<String>>>()?;
-        for table in tables.into_iter().filter(|table| !(is_index && table == "usage")) {
-            let sql = format!("SELECT EXISTS (SELECT 1 FROM \"{}\")", table.replace('"', "\"\""));
-            if connection.query_row(&sql, [], |row| row.get::<_, bool>(0))? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    };
-    read().map_err(|fault| failed(&format!("read {}", file.display()), &fault))
-}
-
 /// Runs work while nobody writes to the index; writers wait. Bytes of deleted objects stay meanwhile, because they
 /// are removed only after the index no longer names them.
 pub(crate) fn while_nobody_writes<T>(index: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {

@@ -9,7 +9,7 @@ use lyceum_core::ProblemKind;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_hosting::backup::{self, BackupCover, BackupFile, OpenBackup, UnpackedBackup, runs};
-use lyceum_hosting::{homes, installations};
+use lyceum_hosting::homes;
 use lyceum_server::backup::{AUDIT_ACTION, BackupSource, postgres};
 use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
@@ -139,25 +139,7 @@ impl Restore {
             let message = "--files works only with PostgreSQL: a SQLite database has one node";
             return Err(Failure::new(Code::Usage, message));
         }
-        if backup.is_archive {
-            self.restore_all(backup, &config, &target, printer)?;
-        } else if self.files {
-            let message = "the backup is from an earlier release and does not contain files of deployed projects";
-            return Err(Failure::new(Code::Conflict, message));
-        } else {
-            match target {
-                StoreLocation::Sqlite(to) => self.restore_sqlite(&config, &to, printer)?,
-                StoreLocation::Postgres(url) => {
-                    self.restore_postgres(&config, &url, Path::new(self.file()))?;
-                }
-            }
-            // Applies migrations: a backup may be from an earlier release.
-            let (db, now) = (settings::open_alone(&config, Missing::Refuse)?, SystemClock.now());
-            settings::write(&db, move |tx| installations::end(tx, now))?;
-            printer.warn(
-                "the backup is from an earlier release and does not contain files of deployed projects",
-            );
-        }
+        self.restore_all(backup, &config, &target, printer)?;
         printer.done(&format!("restored from '{}'", self.file()));
         printer.warn(&about_master_key(&config));
         about_original(&config, printer);
@@ -257,22 +239,6 @@ impl Restore {
                 .hint("name an empty database with --database, or replace this one with --force"),
             _ => problem.into(),
         })
-    }
-
-    /// Copies the database to a temporary file and renames it when it is complete, so that a failed copy replaces nothing.
-    fn restore_sqlite(&self, config: &Config, to: &Path, printer: &Printer) -> Result {
-        self.may_replace(config, to)?;
-        let draft = to.with_extension("restored");
-        if draft.exists() {
-            fs::remove_file(&draft).map_err(|error| cannot_write(&draft, &error))?;
-        }
-        let bar = printer.progress("copying pages", 1);
-        lyceum_store::restore(Path::new(self.file()), &draft, |done, all| {
-            bar.set_length(all);
-            bar.set_position(done);
-        })?;
-        bar.finish_and_clear();
-        rename(&draft, to)
     }
 }
 

@@ -7,9 +7,8 @@ use lyceum_core::config::Config;
 use lyceum_hosting::soundness;
 use lyceum_server::backup::check::{CheckReport, check_backup, check_database};
 use lyceum_server::backup::named_files;
-use lyceum_store::{Db, StoreLocation};
+use lyceum_store::Db;
 use serde_json::json;
-use tempfile::TempDir;
 
 use super::backup::open_backup;
 use super::projects;
@@ -91,14 +90,6 @@ fn of_backup(
     // Unpacked next to the backup, because the folder for temporary files may be in memory.
     let beside = Path::new(file).parent().filter(|folder| folder.is_dir());
     let beside = beside.unwrap_or(Path::new("."));
-    if !backup.is_archive {
-        // An earlier release backed up the database file alone. Opening it may change it, so a copy is opened.
-        let folder = TempDir::new_in(beside).map_err(|error| Failure::failed(error.to_string()))?;
-        let copy = folder.path().join("copy.db");
-        lyceum_store::restore(Path::new(file), &copy, |_, _| ())?;
-        let db = Db::open(&StoreLocation::Sqlite(copy), &lyceum_server::migrations())?;
-        return of_database(&db, printer);
-    }
     let bar = printer.progress("reading the backup", backup.size);
     let found = check_backup(backup, beside, None, |bytes| bar.set_position(bytes))?;
     bar.finish_and_clear();

@@ -1,3 +1,4 @@
+-- Older servers must stop: this is the first schema.
 -- Assessment content (see repository). Instants are texts as 2026-01-15T08:00:00.000Z.
 
 -- Items, tests and stimuli: the document as it was sent, beside it the JSON form that lists answer.
@@ -83,3 +84,17 @@ CREATE TABLE assessment_feedback (
     feedback TEXT NOT NULL
 );
 CREATE INDEX assessment_feedback_lesson ON assessment_feedback (lesson_id, seq);
+
+-- Pictures, sound, films and stylesheets of items and stimuli. The bytes are blobs with this SHA-256; a path is relative
+-- to the document. Instants are texts as 2026-01-15T08:00:00.000Z.
+CREATE TABLE qti_file (
+    seq ROWID,
+    kind TEXT NOT NULL,
+    identifier TEXT NOT NULL,
+    path TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    size BIGINT NOT NULL,
+    updated_at TEXT NOT NULL,
+    UNIQUE (kind, identifier, path)
+);
+CREATE INDEX qti_file_content ON qti_file (sha256);

@@ -1,3 +1,4 @@
+-- Older servers must stop: this is the first schema.
 -- Erasures of persons. `subject` holds the person's strings, sealed under the master key, until the erasure is done.
 CREATE TABLE erasures (
     id ROWID,

@@ -1,3 +1,4 @@
+-- Older servers must stop: this is the first schema.
 -- Frameworks of academic standards (see repository). A record is the JSON of its standard members
 -- without `extensions`, which stand beside it, as do members that no standard knows (`beyond`, an object).
 -- Instants are texts as 2026-01-15T08:00:00.000Z.

@@ -1,5 +1,7 @@
--- Programs that receive changes by HTTP. `secret` is sealed under the master key. `owner` is the client or person that
--- created the webhook.
+-- Older servers must stop: this is the first schema.
+-- Programs that receive changes by HTTP. `secret` is sealed under the master key. `owner` names the client, person or API key
+-- that created the webhook. `owner_id` is its id and decides what the webhook receives, because it does not change with an
+-- e-mail address or the name of a key.
 CREATE TABLE webhooks (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
@@ -9,6 +11,7 @@ CREATE TABLE webhooks (
     sensor TEXT,
     active BIGINT NOT NULL,
     owner TEXT NOT NULL,
+    owner_id TEXT NOT NULL DEFAULT '',
     created_ms BIGINT NOT NULL,
     updated_ms BIGINT NOT NULL
 );
