@@ -6,7 +6,8 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | reading and bundling the backend; noticing changes | `source`, `watched` |
+//! | reading and bundling the backend | `source` |
+//! | noticing changes of its files | `watched`, `folders` |
 //! | the address that serves it | `front` |
 //! | the sandbox that it talks to | `platform` |
 //! | places in sources, failures, what to do about them | `traces`, `failure`, `hints` |
@@ -15,6 +16,7 @@
 
 mod answers;
 mod failure;
+mod folders;
 mod front;
 mod hints;
 mod platform;
@@ -93,6 +95,8 @@ pub enum DevMessage {
         /// The path that was probably meant, if no route has this one.
         similar_path: Option<String>,
     },
+    /// Why changed files may be noticed late, and what to do.
+    NoticesLate(String),
     /// A record of the backend's output, with places in sources.
     Output {
         /// The record.
@@ -179,12 +183,13 @@ pub async fn run(
 impl Dev {
     /// Serves the current files, and again after every change. Never returns.
     async fn follow(&self, address: SocketAddr) {
-        let mut watched = WatchedFiles::of(&self.settings.path);
+        let watch = || WatchedFiles::of(&self.settings.path, Arc::clone(&self.on_message));
+        let mut watched = self.settings.reloads.then(watch);
         let mut again = false;
         loop {
             let start = Instant::now();
             let version = self.builds.borrow().count + 1;
-            let failure = match self.renew(address, version, &mut watched).await {
+            let failure = match self.renew(address, version, watched.as_mut()).await {
                 Ok((routes, bundled)) => {
                     *lock(&self.paths) = routes.iter().map(|(path, _)| path.clone()).collect();
                     let took = start.elapsed();
@@ -199,10 +204,10 @@ impl Dev {
                 }
             };
             self.builds.send_replace(BuildState { count: version, failure });
-            if !self.settings.reloads {
-                return std::future::pending().await;
+            match &mut watched {
+                Some(watched) => watched.changed().await,
+                None => return std::future::pending().await,
             }
-            watched.changed().await;
         }
     }
 
@@ -212,14 +217,16 @@ impl Dev {
         &self,
         address: SocketAddr,
         version: u64,
-        watched: &mut WatchedFiles,
+        watched: Option<&mut WatchedFiles>,
     ) -> Result<(Vec<(String, Vec<String>)>, Duration)> {
         let start = Instant::now();
         let (path, evaluator) = (self.settings.path.clone(), self.evaluator.clone());
         let read = tokio::task::spawn_blocking(move || source::read(&path, &evaluator)).await;
         let source = read.map_err(Problem::internal)??;
         let bundled = start.elapsed();
-        watched.also(source.inputs, source.folder);
+        if let Some(watched) = watched {
+            watched.also(source.inputs, source.folder);
+        }
         let mut worker = source.worker;
         *lock(&self.project) = ProjectFacts {
             uses: source.uses,

@@ -8,3 +8,4 @@ mod failures;
 mod project;
 mod reloads;
 mod sockets;
+mod watching;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -93,6 +93,10 @@ impl Project {
         fs::remove_file(self.folder.path().join(name)).unwrap();
     }
 
+    pub(crate) fn rename(&self, from: &str, to: &str) {
+        fs::rename(self.folder.path().join(from), self.folder.path().join(to)).unwrap();
+    }
+
     pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.folder.path().join(name)).unwrap()
     }
@@ -133,9 +137,13 @@ impl Project {
         }
     }
 
+    pub(crate) fn messages(&self) -> MutexGuard<'_, Receiver<DevMessage>> {
+        self.messages.lock().unwrap()
+    }
+
     /// Waits for a message for which `look` returns something.
     pub(crate) fn hears<T>(&self, mut look: impl FnMut(DevMessage) -> Option<T>) -> T {
-        let messages = self.messages.lock().unwrap();
+        let messages = self.messages();
         loop {
             if let Some(found) = look(messages.recv_timeout(PATIENCE).expect("a message arrives")) {
                 return found;

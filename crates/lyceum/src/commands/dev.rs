@@ -137,6 +137,7 @@ fn message_printer(printer: &Printer, logs: bool) -> MessageHandler {
             }
             print_hint(&printer, hint);
         }
+        DevMessage::NoticesLate(reason) => printer.warn(&reason),
         DevMessage::Answered { method, path, status, took, similar_path } if logs => {
             printer.note(&format!("{method} {path} {status} ({}ms)", took.as_millis()));
             print_hint(&printer, similar_path.map(|path| format!("did you mean {path}?")));
