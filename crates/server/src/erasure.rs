@@ -272,12 +272,14 @@ impl PersonalData {
 /// Continues erasures until the server stops.
 pub(crate) async fn work(app: App) {
     let data = PersonalData::of(&app);
+    let mut changes = app.db.changes();
     loop {
         match data.next(|_| ()).await {
             Ok(true) => continue,
             Ok(false) => {}
             Err(problem) => tracing::warn!(%problem, "an erasure failed; trying again later"),
         }
-        tokio::time::sleep(Duration::from_millis(limits::ERASURE_POLL_MS)).await;
+        let pause = Duration::from_millis(limits::ERASURE_POLL_MS);
+        changes.wait_for_job(&app.db, erase::KIND, pause).await;
     }
 }

@@ -1,7 +1,6 @@
 //! Moves ids and facts of new events into runs, while servers append more, and sums facts. Each server tries, and one at a
 //! time does it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use lyceum_events::repository::{
     SHORT_LIVED_TABLES, forget_unused_heads, gather, is_gathering_due,
 };
 use lyceum_store::log;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::blocking::run_blocking;
@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(EVENT_GATHER_PAUSE_MS);
 /// Moves young ids and facts and sums facts until the server stops, and lets PostgreSQL reuse the space of the deleted
 /// rows.
 pub(crate) async fn gather_periodically(app: App) {
-    let deleted = AtomicUsize::new(0);
+    let deleted = watch::Sender::new(0);
     tokio::join!(
         move_periodically(&app, &deleted),
         free_periodically(&app, &deleted),
@@ -87,45 +87,48 @@ async fn sum_all(app: &App) -> Result<()> {
     Ok(())
 }
 
-async fn move_periodically(app: &App, deleted: &AtomicUsize) {
+async fn move_periodically(app: &App, deleted: &watch::Sender<usize>) {
+    let mut changes = app.db.changes();
     let mut checked = Instant::now();
+    let check_every = Duration::from_secs(EVENT_HEADS_CHECK_EVERY_S);
     loop {
-        if let Err(problem) = gather_all(app, deleted).await {
+        let moved = gather_all(app, deleted).await;
+        if let Err(problem) = &moved {
             tracing::warn!(%problem, "ids of events were not moved into runs; trying again");
         }
-        if checked.elapsed() >= Duration::from_secs(EVENT_HEADS_CHECK_EVERY_S) {
+        if checked.elapsed() >= check_every {
             checked = Instant::now();
             if let Err(problem) = app.db.read(forget_unused_heads).await {
                 tracing::warn!(%problem, "the list of runs of events cannot be read");
             }
         }
-        sleep(PAUSE).await;
+        let due = if matches!(moved, Ok(true)) { check_every } else { PAUSE };
+        changes.wait(PAUSE, Some(due)).await;
     }
 }
 
-/// Moves all that is young now, unless another server does. Counts the rows that this deletes.
-async fn gather_all(app: &App, deleted: &AtomicUsize) -> Result<()> {
+/// Moves all that is young now, unless another server does. Counts the rows that this deletes. Returns whether nothing is
+/// left to move.
+async fn gather_all(app: &App, deleted: &watch::Sender<usize>) -> Result<bool> {
     let mut has_more = app.db.read(is_gathering_due).await?;
     while has_more {
-        let Some(outcome) = log::write_latest(&app.db, gather).await? else { return Ok(()) };
-        deleted.fetch_add(outcome.moved, Ordering::Relaxed);
+        let Some(outcome) = log::write_latest(&app.db, gather).await? else { return Ok(false) };
+        deleted.send_modify(|count| *count += outcome.moved);
         has_more = outcome.has_more;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Runs beside the moves, because a long transaction elsewhere can make it slow and useless.
-async fn free_periodically(app: &App, deleted: &AtomicUsize) {
+async fn free_periodically(app: &App, deleted: &watch::Sender<usize>) {
+    let mut counts = deleted.subscribe();
     loop {
-        sleep(PAUSE).await;
-        let count = deleted.load(Ordering::Relaxed);
-        if count < EVENT_ROWS_FREED_COUNT {
-            continue;
-        }
+        let enough = counts.wait_for(|count| *count >= EVENT_ROWS_FREED_COUNT).await;
+        let Ok(count) = enough.map(|count| *count) else { return };
         let next = Instant::now() + Duration::from_secs(EVENT_ROWS_FREED_EVERY_S);
         let db = app.db.clone();
         match run_blocking(move || db.free_rows(&SHORT_LIVED_TABLES)).await {
-            Ok(()) => drop(deleted.fetch_sub(count, Ordering::Relaxed)),
+            Ok(()) => deleted.send_modify(|left| *left -= count),
             Err(problem) => {
                 tracing::warn!(%problem, "the space of moved ids and facts was not freed; trying again");
             }

@@ -58,6 +58,7 @@ pub(crate) fn store_file(blobs: &Blobs, bytes: &[u8]) -> Result<Digest> {
 
 /// Runs imports as they are added, until the server stops.
 pub(crate) async fn work(app: App) {
+    let mut changes = app.db.changes();
     loop {
         match next(&app).await {
             Ok(true) => continue,
@@ -66,8 +67,11 @@ pub(crate) async fn work(app: App) {
                 tracing::warn!(%problem, "an import failed; trying again later");
             }
         }
-        let pause = tokio::time::sleep(Duration::from_millis(limits::IMPORT_POLL_MS));
-        tokio::select! { () = pause => {}, () = app.imports.added.notified() => {} }
+        let pause = Duration::from_millis(limits::IMPORT_POLL_MS);
+        tokio::select! {
+            () = changes.wait_for_job(&app.db, imports::KIND, pause) => {}
+            () = app.imports.added.notified() => {}
+        }
     }
 }
 

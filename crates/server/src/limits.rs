@@ -40,8 +40,10 @@ pub const TOKEN_BODY_MAX_BYTES: usize = 16 * 1024;
 pub const COMPRESSION_MIN_BYTES: u16 = 1024;
 /// Milliseconds between two checks whether the TLS files have changed.
 pub const TLS_POLL_MS: u64 = 2000;
-/// Milliseconds between two readings of the clients; well below `REVOCATION_MAX_S`.
+/// Milliseconds between two readings of the clients while the database changes; well below `REVOCATION_MAX_S`.
 pub const CLIENTS_REFRESH_MS: u64 = 2000;
+/// Seconds between two checks whether the signing key is old, or a former one has retired.
+pub const KEYS_CHECK_EVERY_S: u64 = 60;
 /// Milliseconds for which `/ready` waits for the store.
 pub const READY_WAIT_MS: u64 = 2000;
 /// Milliseconds for which `/ready` answers that the store takes writes without looking again.
@@ -54,7 +56,8 @@ pub const READY_WAITING_MAX_S: u64 = 600;
 pub const QTI_BODY_MAX_BYTES: usize = 16 * 1024 * 1024;
 /// Events after which no further envelope joins a transaction.
 pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
-/// Milliseconds between two looks for ids and facts of events that can be moved into runs.
+/// Milliseconds between two looks for ids and facts of events that can be moved into runs, while the database
+/// changes.
 pub const EVENT_GATHER_PAUSE_MS: u64 = 1000;
 /// Seconds between two looks for facts of events that are not summed.
 pub const FACT_SUM_EVERY_S: u64 = 20;
@@ -188,9 +191,10 @@ pub const CONSOLE_TREE_MAX_ROWS: usize = 2000;
 pub const IMPORT_UPLOAD_MAX_BYTES: usize = 128 * 1024 * 1024;
 /// Milliseconds after which a server reports the progress of an import again.
 pub const IMPORT_TELL_MS: u64 = 1000;
-/// Milliseconds between two checks for imports that another server added.
+/// Milliseconds between two checks for imports that another server added, while the database changes.
 pub const IMPORT_POLL_MS: u64 = 2000;
-/// Milliseconds between two checks for erasures that another process began or did not finish.
+/// Milliseconds between two checks for erasures that another process began or did not finish, while the
+/// database changes.
 pub const ERASURE_POLL_MS: u64 = 1000;
 /// Milliseconds after which a server that searches or compacts for an erasure reports again.
 pub const ERASURE_RENEW_MS: u64 = 3000;
@@ -252,7 +256,7 @@ pub const WEBHOOK_SEND_MAX_MS: u64 = 10_000;
 pub const WEBHOOK_ANSWER_MAX_BYTES: u64 = 64 * 1024;
 /// Milliseconds between two looks for new changes while webhooks are active.
 pub const WEBHOOK_POLL_MS: u64 = 200;
-/// Milliseconds between two looks of a server that does not send webhooks.
+/// Milliseconds between two looks of a server that does not send webhooks, while the database changes.
 pub const WEBHOOK_IDLE_POLL_MS: u64 = 500;
 /// Milliseconds between two renewals of the lease of the sender, well below `WEBHOOK_SENDER_LEASE_S`.
 pub const WEBHOOK_RENEW_MS: u64 = 3_000;

@@ -5,28 +5,39 @@ use std::time::Duration;
 
 use lyceum_events::repository;
 use lyceum_store::Signal;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
 
 use crate::limits;
 use crate::state::App;
 
 /// The last number of the event log, for the streams that follow it.
-pub(crate) struct LiveLog(watch::Sender<i64>);
+pub(crate) struct LiveLog {
+    newest: watch::Sender<i64>,
+    opened: Notify,
+}
 
 impl LiveLog {
     pub(crate) fn new() -> Self {
-        Self(watch::Sender::new(0))
+        Self { newest: watch::Sender::new(0), opened: Notify::new() }
     }
 
     /// A receiver that changes when the log has grown, and when the server begins to stop.
     pub(crate) fn subscribe(&self) -> watch::Receiver<i64> {
-        self.0.subscribe()
+        self.opened.notify_one();
+        self.newest.subscribe()
+    }
+
+    /// Waits until a stream is open.
+    async fn wait_for_stream(&self) {
+        while self.newest.receiver_count() == 0 {
+            self.opened.notified().await;
+        }
     }
 
     /// Wakes all streams.
     pub(crate) fn wake(&self) {
-        self.0.send_modify(|_| {});
+        self.newest.send_modify(|_| {});
     }
 }
 
@@ -39,16 +50,14 @@ async fn watch_log(app: &App) {
     let signals = app.db.signals();
     let mut events = signals.subscribe(Signal::Events);
     loop {
+        app.live.wait_for_stream().await;
         tokio::select! {
             _ = events.changed() => {}
             () = sleep(signals.wait()) => {}
         }
-        if app.live.0.receiver_count() == 0 {
-            continue;
-        }
         // A failed read wakes the streams, which end if the store does not answer.
         let newest = app.db.read(repository::newest).await;
-        app.live.0.send_if_modified(|seen| match newest {
+        app.live.newest.send_if_modified(|seen| match newest {
             Ok(newest) => std::mem::replace(seen, newest) != newest,
             Err(_) => true,
         });

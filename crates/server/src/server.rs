@@ -221,6 +221,8 @@ impl Server {
         background.spawn(routes::games::demo::purge_periodically(Arc::clone(&app)));
         background.spawn(nodes::report_periodically(Arc::clone(&app)));
         background.spawn(live::watch(Arc::clone(&app)));
+        let db = app.db.clone();
+        background.spawn(async move { db.watch_changes().await });
         background.spawn(leases::watch_others(Arc::clone(&app)));
         background.spawn(replication::check_periodically(Arc::clone(&app)));
         let renewing = tokio::spawn(leases::renew_periodically(Arc::clone(&app)));

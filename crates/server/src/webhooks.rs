@@ -43,30 +43,47 @@ impl WebhookSender {
     }
 }
 
+/// Whose turn it is to send.
+enum SenderTurn {
+    Own,
+    OfOther,
+    /// There is nothing to send.
+    OfNobody,
+}
+
 /// Sends messages until the server stops.
 pub(crate) async fn send(app: App) {
+    let mut changes = app.db.changes();
+    let pause = Duration::from_millis(limits::WEBHOOK_IDLE_POLL_MS);
     loop {
+        // The turn of another server that has stopped ends without a change.
+        let mut due = Some(pause);
         match become_sender(&app).await {
-            Ok(true) => {
+            Ok(SenderTurn::Own) => {
                 if let Err(problem) = Sending::new(Arc::clone(&app)).run().await {
                     tracing::warn!(%problem, "sending webhooks was interrupted; trying again");
                 }
             }
-            Ok(false) => {}
+            Ok(SenderTurn::OfOther) => {}
+            Ok(SenderTurn::OfNobody) => due = None,
             Err(problem) => tracing::warn!(%problem, "webhooks cannot be sent now; trying again"),
         }
-        sleep(Duration::from_millis(limits::WEBHOOK_IDLE_POLL_MS)).await;
+        changes.wait(pause, due).await;
     }
 }
 
 /// Takes the turn to send if there is anything to send. Writes nothing otherwise.
-async fn become_sender(app: &App) -> Result<bool> {
+async fn become_sender(app: &App) -> Result<SenderTurn> {
     let holder = app.webhooks.holder.clone();
-    let may = app
-        .db
-        .read(move |tx| Ok(queue::has_work(tx)? && queue::may_become_sender(tx, &holder)?))
-        .await?;
-    if may { renew(app).await } else { Ok(false) }
+    let looked = app.db.read(move |tx| {
+        let has_work = queue::has_work(tx)?;
+        Ok((has_work, has_work && queue::may_become_sender(tx, &holder)?))
+    });
+    Ok(match looked.await? {
+        (false, _) => SenderTurn::OfNobody,
+        (true, true) if renew(app).await? => SenderTurn::Own,
+        (true, _) => SenderTurn::OfOther,
+    })
 }
 
 async fn renew(app: &App) -> Result<bool> {

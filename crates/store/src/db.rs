@@ -7,8 +7,11 @@ use std::time::{Duration, Instant};
 
 use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES, STORE_LOCK_WAIT_MS};
 use lyceum_core::{Problem, ProblemKind, Result};
+use tokio::time::sleep;
 use tracing::Span;
 
+use crate::changes::{Changes, SeenVersion, SqliteVersion, postgres_version};
+use crate::limits::CHANGE_LOOK_MS;
 use crate::postgres::{Postgres, TransactionMode, WriteIsolation, is_of_replica_alone};
 use crate::probe::{self, WriteCheck};
 use crate::signals::{Signals, WaitingSignals};
@@ -113,6 +116,29 @@ impl Db {
         match &*self.0 {
             Store::Sqlite(sqlite) => sqlite.signals.deliver(&WaitingSignals::default()).await,
             Store::Postgres(postgres) => postgres.deliver_signals().await,
+        }
+    }
+
+    /// The changes from now on. Tasks are woken while [`Db::watch_changes`] runs.
+    pub fn changes(&self) -> Changes {
+        Changes::of(match &*self.0 {
+            Store::Sqlite(sqlite) => &sqlite.changes,
+            Store::Postgres(postgres) => &postgres.changes,
+        })
+    }
+
+    /// Wakes tasks that wait for [`Db::changes`]. Never returns.
+    pub async fn watch_changes(&self) {
+        let (mut of_file, mut seen) = (SqliteVersion::default(), SeenVersion::default());
+        loop {
+            let (version, notices) = match &*self.0 {
+                Store::Sqlite(sqlite) => (of_file.read(&sqlite.file), &sqlite.changes),
+                Store::Postgres(postgres) => (self.read(postgres_version).await, &postgres.changes),
+            };
+            if seen.replace(version) {
+                notices.send_replace(());
+            }
+            sleep(Duration::from_millis(CHANGE_LOOK_MS)).await;
         }
     }
 

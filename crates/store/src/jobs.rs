@@ -6,6 +6,8 @@
 //!
 //! All times are of the clock of the database, so that workers with different clocks agree which jobs are due.
 
+use std::time::Duration;
+
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
@@ -52,6 +54,19 @@ pub fn is_due(tx: &mut Tx<'_>, kind: &str) -> Result<bool> {
         "SELECT 1 FROM jobs WHERE state = 'waiting' AND due <= {now} AND kind = $1 LIMIT 1"
     );
     Ok(tx.query_one(&sql, &[kind.into()], |_| Ok(()))?.is_some())
+}
+
+/// The time until a job of the kind is due; `None` if none waits.
+pub fn due_in(tx: &mut Tx<'_>, kind: &str) -> Result<Option<Duration>> {
+    let sql = format!(
+        "SELECT due, {} FROM jobs WHERE state = 'waiting' AND kind = $1 ORDER BY due LIMIT 1",
+        now_sql(tx)
+    );
+    tx.query_one(&sql, &[kind.into()], |row| {
+        let (due, now): (Timestamp, Timestamp) = (parsed(row.text(0)?)?, parsed(row.text(1)?)?);
+        let left_ms = due.milliseconds() - now.milliseconds();
+        Ok(Duration::from_millis(u64::try_from(left_ms).unwrap_or(0)))
+    })
 }
 
 /// Claims the job of the kind that has been due for longest, for `lease_s` seconds.

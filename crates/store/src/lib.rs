@@ -25,6 +25,7 @@
 //! | jobs that survive crashes | `jobs` |
 //! | changes that webhooks receive | `outbox` |
 //! | signals that wake readers on all servers | `signals` |
+//! | waking tasks when the database has changed | `changes` |
 //! | backup, inspection, the write test of `/ready` | `backup`, `inspect`, `probe` |
 //! | figures for the monitoring, slow statements, spans of transactions | `gauges`, `slow`, `spans` |
 //! | removing deleted content from pages | `compact` |
@@ -33,6 +34,7 @@
 //! | limits | `limits` |
 
 mod backup;
+mod changes;
 mod checkpoint;
 mod compact;
 mod db;
@@ -64,6 +66,7 @@ mod tx;
 mod value;
 
 pub use backup::settle;
+pub use changes::Changes;
 pub use db::{Db, StoreLocation, StoreOptions};
 pub use dialect::SqlDialect;
 pub use from_row::{Columns, FromRow, count_columns, opt_parsed, parsed};

@@ -70,6 +70,8 @@ pub const READ_REPLICA_LOOK_MS: u64 = 1000;
 pub const READ_REPLICA_ANSWER_MAX_MS: u64 = 2000;
 /// Positions of the primary's log that are remembered at most until a read replica has reached them.
 pub const READ_REPLICA_POSITIONS_MAX_COUNT: usize = 3600;
+/// Milliseconds between two looks whether the database has changed.
+pub const CHANGE_LOOK_MS: u64 = 500;
 /// Milliseconds between two deliveries of signals that wake readers. Each costs PostgreSQL a lock of the whole cluster.
 pub const SIGNAL_EVERY_MS: u64 = 200;
 /// Milliseconds after which a reader that received no signal looks by itself.

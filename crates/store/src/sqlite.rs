@@ -14,6 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OpenFlags};
 use thread_local::ThreadLocal;
+use tokio::sync::watch;
 
 use crate::checkpoint::Checkpoints;
 use crate::durable::{CommitSyncs, log_of};
@@ -41,6 +42,7 @@ pub(crate) struct Sqlite {
     longer_reads: LongerReads,
     pub(crate) syncs: CommitSyncs,
     pub(crate) signals: Arc<Signals>,
+    pub(crate) changes: watch::Sender<()>,
 }
 
 /// Where the file is and how it is opened.
@@ -193,7 +195,8 @@ impl Sqlite {
             spawn("store-scan", move || run_scans(&file, &waiting))?;
         }
         let (readers, longer_reads) = (ThreadLocal::new(), LongerReads::default());
-        Ok(Self { file, readers, writes, scans, longer_reads, syncs, signals })
+        let changes = watch::Sender::default();
+        Ok(Self { file, readers, writes, scans, longer_reads, syncs, signals, changes })
     }
 
     /// Runs a short read inline, on the calling thread's own connection.

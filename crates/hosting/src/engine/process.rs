@@ -196,6 +196,11 @@ impl Process {
         Some(OpenRequest(Arc::clone(self)))
     }
 
+    /// Whether a request is open.
+    pub(super) fn is_serving(&self) -> bool {
+        self.usage().open_requests > 0
+    }
+
     /// Begins a check of the process; `None` if another task is checking it.
     pub(super) fn begin_health_check(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
         self.health_check.try_lock().ok()

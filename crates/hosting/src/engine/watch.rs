@@ -17,17 +17,22 @@ use crate::limits::BACKEND_PULSE_MS;
 /// Ends the process if it hangs, is too large or is idle. Never returns.
 ///
 /// The pulse is a request that the runtime only forwards. It runs none of the backend's code, but it waits for the
-/// backend's only thread. If there is no answer, JavaScript did not pause.
+/// backend's only thread. If there is no answer, JavaScript did not pause. A process that serves nothing and computes
+/// nothing needs no pulse, which would keep it from being idle.
 pub(super) async fn watch(
     process: Arc<Process>,
     settings: EngineSettings,
     pulse: Arc<Connections>,
 ) -> ! {
+    let mut before = None;
     loop {
         sleep(Duration::from_millis(BACKEND_PULSE_MS)).await;
-        if timeout(settings.busy_timeout, send_pulse(&pulse)).await.is_err() {
+        let now = cpu_ticks(process.id());
+        let is_idle = !process.is_serving() && now.is_some() && now == before;
+        before = now;
+        if !is_idle && timeout(settings.busy_timeout, send_pulse(&pulse)).await.is_err() {
             process.kill(ProcessEnd::Busy);
-        } else if memory_bytes(process.id()) > settings.memory_bytes {
+        } else if !is_idle && memory_bytes(process.id()) > settings.memory_bytes {
             process.kill(ProcessEnd::Memory);
         } else if process.close_if_idle(settings.idle_timeout) {
             process.kill(ProcessEnd::Unneeded);
@@ -40,6 +45,15 @@ async fn send_pulse(pulse: &Arc<Connections>) -> Result<(), BoxError> {
     let request = boxed(request.body(Empty::<Bytes>::new()).expect("the request is valid"));
     pulse.send(request, ()).await?.into_body().collect().await?;
     Ok(())
+}
+
+/// The time that the process has computed, in hundredths of a second; `None` if the system does not report it.
+fn cpu_ticks(id: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name of the program is in parentheses and may contain spaces.
+    let mut numbers = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut ticks = || numbers.next()?.parse::<u64>().ok();
+    Some(ticks()? + ticks()?)
 }
 
 /// Bytes of memory that the process uses; 0 if the system does not report it.

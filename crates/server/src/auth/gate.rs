@@ -1,7 +1,7 @@
 //! Checks tokens. A token is verified once and then cached, and clients are kept in memory.
 //!
-//! A background task reads changed clients and keys every [`limits::CLIENTS_REFRESH_MS`], so that every server refuses
-//! a revoked client within [`limits::REVOCATION_MAX_S`].
+//! A background task reads changed clients and keys after changes of the database, every [`limits::CLIENTS_REFRESH_MS`]
+//! at most, so that every server refuses a revoked client within [`limits::REVOCATION_MAX_S`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -178,18 +178,20 @@ impl Gate {
         Ok(())
     }
 
-    /// Refreshes periodically until the server ends.
+    /// Refreshes after changes until the server ends. Keys also become old without a change.
     pub(crate) async fn refresh_periodically(app: App) {
-        let mut tick = tokio::time::interval(Duration::from_millis(limits::CLIENTS_REFRESH_MS));
-        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut changes = app.db.changes();
         loop {
-            tick.tick().await;
-            if let Err(problem) = app.gate.refresh(&app).await {
+            let refreshed = app.gate.refresh(&app).await;
+            if let Err(problem) = &refreshed {
                 tracing::warn!("cannot refresh clients and keys: {problem}");
             }
             if let Err(problem) = app.gate.rotate_when_due(&app).await {
                 tracing::warn!("cannot create a new signing key: {problem}");
             }
+            let pause = Duration::from_millis(limits::CLIENTS_REFRESH_MS);
+            let check_every = Duration::from_secs(limits::KEYS_CHECK_EVERY_S);
+            changes.wait(pause, Some(if refreshed.is_ok() { check_every } else { pause })).await;
         }
     }
 }

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_core::{Problem, Result};
+use tokio::sync::watch;
 
 use super::queue::Queue;
 use super::{
@@ -42,6 +43,7 @@ pub(crate) struct Postgres {
     /// The connection of the last blocking read or write, for the next one.
     spare: Mutex<Option<PostgresSession>>,
     pub(crate) signals: Arc<Signals>,
+    pub(crate) changes: watch::Sender<()>,
 }
 
 /// The mode of a task's transaction.
@@ -111,6 +113,7 @@ impl Postgres {
             options,
             spare: Mutex::default(),
             signals,
+            changes: watch::Sender::default(),
         })
     }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
 mod backup;
+mod changes;
 mod dialect;
 mod durability;
 mod from_row;
