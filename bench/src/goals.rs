@@ -123,9 +123,10 @@ pub(crate) const GOALS: &[Goal] = &[
     at_most("W3.unsynced", "creates answered before a sync", 0.0),
     at_least("T1", "token endpoint, req/s", 5000.0),
     at_most("T1.secret", "CPU of one token request, ms", 1.0),
-    at_most("S1.empty", "exec to first 200, empty database, ms", 150.0),
+    at_most("S1.empty", "exec to first 200, empty database, ms", 70.0),
     at_most("S1.filled", "exec to first 200, large network, ms", 150.0),
     at_most("S2.idle", "anonymous memory after the start, MiB", 25.0),
+    at_most("S2.cpu", "an idle server, % of a core", 0.1),
     at_most("S2.load", "anonymous memory under P1-P3 on the large network, MiB", 150.0),
     ratio_at_most("S3.list", "peak memory of listing, large / small", 1.2),
     ratio_at_most("S3.export", "peak memory of an export, large / small", 1.2),
@@ -195,7 +196,7 @@ pub(crate) const GOALS: &[Goal] = &[
     at_most("U2.classes", "p99 of the page Classes, on PostgreSQL, ms", 300.0),
     at_most("U2.teacher", "p99 of these pages for a teacher, on PostgreSQL, ms", 300.0),
     at_most("X1.empty", "sandbox, empty folder to first 200 with data, ms", 1000.0),
-    at_most("X1.memory", "sandbox --memory, exec to first 200 with data, ms", 100.0),
+    at_most("X1.memory", "sandbox --memory, exec to first 200 with data, ms", 70.0),
     ratio_at_most("X1.anchor", "sandbox --memory, exec to first 200 / of the anchor", 10.0),
     at_most("X2.idle", "sandbox, anonymous memory when idle, MiB", 30.0),
     at_most("X2.memory", "sandbox --memory, anonymous memory when idle, MiB", 30.0),
@@ -216,6 +217,7 @@ pub(crate) const GOALS: &[Goal] = &[
         0.6,
     ),
     at_most("H5", "from a save to its answer, under development, ms", 500.0),
+    at_most("H6", "`lyceum dev` idle, with its sandbox and its backend, % of a core", 0.2),
     ratio_at_least("D1", "point read, req/s, PostgreSQL store / SQLite store", 0.15),
 ];
 

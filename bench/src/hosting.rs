@@ -53,6 +53,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     report.add(bench.warm(&bundle, rounds, time)?);
     report.add(bench.large(frontend)?);
     report.add([bench.reloads(rounds)?]);
+    report.add([bench.idle()?]);
     report.finish(&options.run)
 }
 
@@ -282,16 +283,27 @@ const config :Workerd.Config = (
         ])
     }
 
-    /// From a save of a route to its answer, while `lyceum dev` serves it.
-    fn reloads(&self, rounds: usize) -> Result<Finding> {
+    /// `lyceum dev` of the project.
+    fn develop(&self, flags: &[&str]) -> Result<Server> {
         let address = free_address()?;
         let (_, port) = address.rsplit_once(':').context("an address has a port")?;
         let start = Instant::now();
         let process = Process::start(BOTH_CORES, &self.lyceum.program, |command| {
-            command.args(["dev", "--no-sandbox", "--quiet", "--port", port]);
+            command.args(["dev", "--quiet", "--port", port]).args(flags);
             command.current_dir(&self.project).env("LYCEUM_WORKERD", &self.workerd);
         })?;
-        let server = Server::wait(process, address, BARE, start)?;
+        Server::wait(process, address, BARE, start)
+    }
+
+    /// What development takes of the machine between two saves.
+    fn idle(&self) -> Result<Finding> {
+        let (percent, detail) = self.develop(&[])?.process.idle_percent()?;
+        Ok(Finding::new("H6", percent, detail))
+    }
+
+    /// From a save of a route to its answer, while `lyceum dev` serves it.
+    fn reloads(&self, rounds: usize) -> Result<Finding> {
+        let server = self.develop(&["--no-sandbox"])?;
         let mut times = Vec::new();
         for round in 0..rounds {
             let start = Instant::now();

@@ -11,6 +11,9 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// Microseconds of one tick of `/proc/PID/stat` (`USER_HZ` is 100 on every Linux).
 const TICK_US: f64 = 10_000.0;
+/// How long a process rests before it counts as idle, and how long it is then measured.
+const REST: Duration = Duration::from_secs(5);
+const IDLE: Duration = Duration::from_secs(30);
 /// How long a server may take to answer for the first time.
 const START_MAX: Duration = Duration::from_mins(1);
 
@@ -57,6 +60,19 @@ impl Process {
             ticks += family_ticks(root)?;
         }
         Ok(ticks * TICK_US)
+    }
+
+    /// The percentage of a core that this process and all below it take while nobody uses them, and how that was measured.
+    pub(crate) fn idle_percent(&self) -> Result<(f64, String)> {
+        // What a start or the last request began ends first.
+        std::thread::sleep(REST);
+        let before = family_ticks(self.id())?;
+        std::thread::sleep(IDLE);
+        let seconds = (family_ticks(self.id())? - before) * TICK_US / 1e6;
+        Ok((
+            100.0 * seconds / IDLE.as_secs_f64(),
+            format!("{} s without a request", IDLE.as_secs()),
+        ))
     }
 
     /// The first line that the process prints; its standard output is piped.

@@ -60,7 +60,7 @@ enum Part {
     Writes,
     /// W3
     Durability,
-    /// S1, S3
+    /// S1, S2, S3
     Starts,
     /// D1
     Postgres,

@@ -1,4 +1,4 @@
-//! S1 and S3: how soon it answers, and memory that does not grow with the network.
+//! S1, S2 and S3: how soon it answers, what it takes while it is idle, and memory that does not grow with the network.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,11 +18,12 @@ const STARTS: usize = 7;
 /// Pages of 3000 that one listing walks at most.
 const PAGES: usize = 100;
 
-/// Measures S1 and S3 (the import's line stands with W2).
+/// Measures S1, S2 and S3 (the import's line stands with W2).
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
     let (small, large) = (&networks.small.lyceum, &networks.large.lyceum);
     Ok(vec![
         start_empty(options, small)?,
+        idle(small)?,
         start_filled(large)?,
         peaks("S3.list", list(small)?, list(large)?),
         peaks("S3.export", export(options, small)?, export(options, large)?),
@@ -38,6 +39,12 @@ fn start_empty(options: &Options, lyceum: &LyceumProgram) -> Result<Finding> {
         times.push(milliseconds(empty.serve_bare(SERVER_CORE)?.started));
     }
     Ok(Finding::new("S1.empty", Spread::of(times), format!("{STARTS} starts")))
+}
+
+/// S2: what the server takes of the machine while nobody uses it.
+fn idle(lyceum: &LyceumProgram) -> Result<Finding> {
+    let (percent, detail) = lyceum.serve_bare(SERVER_CORE)?.process.idle_percent()?;
+    Ok(Finding::new("S2.cpu", percent, format!("small network, {detail}")))
 }
 
 /// S1: the same database each time.
