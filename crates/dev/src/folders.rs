@@ -47,19 +47,17 @@ impl FolderWatch {
                 of_watcher.notify_one();
             }
         });
-        let (watched, wanted) = Default::default();
         let (watcher, failure) = match watcher {
             Ok(watcher) => (Some(watcher), None),
             Err(error) => (None, Some(error)),
         };
         let silent = silent_file_system(root);
-        let is_reporting = silent.is_none();
         let mut watch = Self {
             watcher,
             reported,
-            watched,
-            wanted,
-            is_reporting,
+            watched: BTreeMap::new(),
+            wanted: BTreeSet::new(),
+            is_reporting: silent.is_none(),
             has_warned: false,
             on_message,
         };

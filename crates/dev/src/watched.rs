@@ -121,7 +121,9 @@ impl WatchedFiles {
         for above in self.root.ancestors() {
             let packages = above.join(PACKAGES);
             if packages.is_dir() {
-                INSTALLED.iter().for_each(|name| found.add_stamp(packages.join(name)));
+                for name in INSTALLED {
+                    found.add_stamp(packages.join(name));
+                }
                 found.folders.insert(packages);
             }
             if above.join(MANIFEST).is_file() {

@@ -149,7 +149,8 @@ pub(super) const FEATURES: &[Feature] = &[
         phrases: &[],
         support: [Partial("those of one node", "C3"), Undocumented, Undocumented],
         change: "Readers who follow the event log use them, so that they do not pass an event that is still being written. \
-                 Another database needs a column with the time of the commit, or one writer for each part of the log.",
+                 Another database needs a column with the time of the commit, or one writer for each part of the log. \
+                 Background tasks compare them to notice commits; without them, they look as often as during writes.",
     },
     Feature {
         name: "exported snapshots",
