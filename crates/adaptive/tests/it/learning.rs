@@ -172,3 +172,23 @@ fn an_answer_is_never_counted_for_the_student_who_signed_in_later() {
         amy.send("quiz", &sent).unwrap();
     });
 }
+
+#[test]
+fn a_late_answer_is_not_counted_for_the_same_question_asked_again() {
+    one(|school| {
+        school.lesson("single", "powerpath-100", &["q1"], 10.0);
+        let amy = school.amy();
+        amy.start("single");
+        let served = amy.step("single").unwrap();
+        let late = |id: &str, choice: &str| answer(id, &served, &served["questions"][0], choice);
+        amy.send("single", &late("one", "B")).unwrap();
+        let again = amy.step("single").unwrap();
+        assert_eq!(
+            (&again["questions"][0]["id"], &again["questions"][0]["number"]),
+            (&json!("q1"), &json!(1))
+        );
+        refused(amy.send("single", &late("two", "A")), Conflict, "already answered");
+        amy.send("single", &late("three", "B")).unwrap();
+        assert_eq!(amy.logged("single"), ["B"]);
+    });
+}
