@@ -78,7 +78,8 @@ impl SchemaHistory {
             let (version, name, checksum) = (one.version(), one.name(), one.checksum());
             format!(
                 "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) \
-                 SELECT {version}, '{name}', applied_on, '{checksum}' refinery_schema_history WHERE version = {newest};"
+                 SELECT {version}, '{name}', applied_on, '{checksum}' FROM refinery_schema_history \
+                 WHERE version = {newest};"
             )
         });
         let rows: String = rows.collect();

@@ -53,8 +53,8 @@ fn fail(db: &Db, student: &str, number: i64) {
     db.write_blocking(|tx| {
         tx.execute(
             "INSERT INTO lesson_attempt (student, lesson, era, attempt, course, lesson_type, policy, \
-             bank, seed, round, answered, score, correct, total, xp, multiplier, mastered, \
-             started_ms, completed_ms) VALUES ($1, 'quiz', 0, $2, 'math', 'quiz', 0, 'bank', 7, 0, \
+             bank, seed, base_xp, round, answered, score, correct, total, xp, multiplier, mastered, \
+             started_ms, completed_ms) VALUES ($1, 'quiz', 0, $2, 'math', 'quiz', 0, 'bank', 7, 10.0, 0, \
              1, 0.0, 0, 1, 0.0, 0.0, 0, $3, $3)",
             &[student.into(), number.into(), ended.into()],
         )?;
@@ -356,15 +356,15 @@ fn answer(db: &Db, student: &str, at: i64) {
     db.write_blocking(|tx| {
         tx.execute(
             "INSERT INTO lesson_attempt (student, lesson, era, attempt, course, lesson_type, policy, \
-             bank, seed, round, answered, score, correct, total, mastered, started_ms, last_ms) \
-             VALUES ($1, 'steps', 0, 1, 'math', 'powerpath-100', 0, 'bank', 7, 0, 1, 0.0, 0, 0, 0, \
+             bank, seed, base_xp, round, answered, score, correct, total, mastered, started_ms, last_ms) \
+             VALUES ($1, 'steps', 0, 1, 'math', 'powerpath-100', 0, 'bank', 7, 10.0, 0, 1, 0.0, 0, 0, 0, \
              $2, $2)",
             &[student.into(), at.into()],
         )?;
         tx.execute(
             "INSERT INTO lesson_question (attempt, round, number, question, item, served_ms, reason, \
-             answered_ms, responses, result, correct, score, points) \
-             SELECT id, 0, 0, 0, 'q', $1, '{\"strategy\":\"in-order\",\"place\":0}', $1, '{}', '{}', 1, 1.0, 0 \
+             answered_ms, responses, result, correct, score, points, share) \
+             SELECT id, 0, 0, 0, 'q', $1, '{\"strategy\":\"in-order\",\"place\":0}', $1, '{}', '{}', 1, 1.0, 0, 1000000 \
              FROM lesson_attempt WHERE student = $2 AND lesson = 'steps'",
             &[at.into(), student.into()],
         )
