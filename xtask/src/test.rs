@@ -49,14 +49,14 @@ impl Level {
         }
     }
 
-    /// What the command does and how long it takes.
+    /// What the command does.
     fn announcement(self) -> &'static str {
         match self {
             Self::Main => {
-                "Lints and tests take about 45 minutes on two cores, with the compilation."
+                "Lints, the tests of all crates and a path of each kind through the program."
             }
             Self::Rest => {
-                "The other tests take about 45 minutes on two cores, after `cargo xtask test`."
+                "The tests that `cargo xtask test` leaves out, in small size."
             }
             Self::Soak => "All tests in full size take hours.",
         }

@@ -59,8 +59,8 @@ fn attempt(school: &School, lesson: &str, number: i64, at: &str, mastered: Optio
     school.db.write_blocking(|tx| {
         tx.execute(
             "INSERT INTO lesson_attempt (student, lesson, era, attempt, course, lesson_type, policy, bank, seed, \
-             round, answered, score, correct, total, mastered, started_ms, completed_ms) \
-             VALUES ('amy', $1, 0, $2, 'math', $3, 0, 'bank', 7, 0, 1, 40.0, 1, 1, $4, $5, $6)",
+             base_xp, round, answered, score, correct, total, mastered, started_ms, completed_ms) \
+             VALUES ('amy', $1, 0, $2, 'math', $3, 0, 'bank', 7, 10.0, 0, 1, 40.0, 1, 1, $4, $5, $6)",
             &[
                 lesson.into(),
                 number.into(),
