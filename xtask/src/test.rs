@@ -55,9 +55,7 @@ impl Level {
             Self::Main => {
                 "Lints, the tests of all crates and a path of each kind through the program."
             }
-            Self::Rest => {
-                "The tests that `cargo xtask test` leaves out, in small size."
-            }
+            Self::Rest => "The tests that `cargo xtask test` leaves out, in small size.",
             Self::Soak => "All tests in full size take hours.",
         }
     }

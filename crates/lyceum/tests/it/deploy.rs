@@ -31,10 +31,8 @@ pub(crate) fn project(place: &Place) {
         "server/api/hello.ts",
         "import { greet } from \"../greet\";\nexport const GET = (c) => c.json({ says: greet(\"you\") });\n",
     );
-    place.write(
-        "server/api/users/[id].ts",
-        "export const GET = (c) => c.json({ id: c.req.param(\"id\") });\n",
-    );
+    let user = "export const GET = (c) => c.json({ id: c.req.param(\"id\") });\n";
+    place.write("server/api/users/[id].ts", user);
     place.write("dist/index.html", PAGE);
     place.write(
         "lyceum.config.js",
@@ -61,11 +59,8 @@ pub(crate) fn place_at(served: &Served) -> Place {
 
 pub(crate) fn client(served: &Served) -> TestClient {
     let key = served.client("platform", &[]);
-    let form = [
-        ("grant_type", "client_credentials"),
-        ("client_id", key.id.as_str()),
-        ("client_secret", key.secret.as_str()),
-    ];
+    let (id, secret) = (key.id.as_str(), key.secret.as_str());
+    let form = [("grant_type", "client_credentials"), ("client_id", id), ("client_secret", secret)];
     let client = TestClient::new(served.base.clone());
     let answer: Value = client.post("/oauth2/token").form(&form).expect(200).json();
     client.with_token(answer["access_token"].as_str().unwrap())
