@@ -200,7 +200,7 @@ fn a_browser_shows_the_page_of_a_badge(store: Store) {
     let address = format!("{}{}", served.base, path(&served, &badge["id"]));
     let profile = served.file("browser");
     let browser = |arguments: &[&str]| {
-        let mut browser = Command::new("chromium");
+        let mut browser = Command::new("chromium-headless-shell");
         browser
             .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"])
             .arg(format!("--user-data-dir={}", profile.display()))
