@@ -48,9 +48,11 @@ pub(crate) fn build(mut cargo: Command) -> Result<Vec<TestProgram>> {
         .filter(|message| message["profile"]["test"] == true)
         .filter_map(|message| {
             let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
-            let id = message["package_id"].as_str()?.rsplit('#').next()?;
+            // `PATH#NAME@VERSION`, or `PATH#VERSION` if the folder has the name of the package.
+            let (path, id) = message["package_id"].as_str()?.rsplit_once('#')?;
+            let name = id.split_once('@').map_or(path.rsplit('/').next()?, |(name, _)| name);
             Some(TestProgram {
-                package: id.split('@').next()?.to_owned(),
+                package: name.to_owned(),
                 is_integration: message["target"]["name"] == "it",
                 folder: folder.to_owned(),
                 path: message["executable"].as_str()?.into(),
