@@ -17,7 +17,7 @@ use crate::limits::BACKEND_PULSE_MS;
 /// Ends the process if it hangs, is too large or is idle. Never returns.
 ///
 /// The pulse is a request that the runtime only forwards. It runs none of the backend's code, but it waits for the
-/// backend's only thread. If there is no answer, JavaScript did not pause. A process that serves nothing and computes
+/// backend's only thread. If no answer comes, its code still computes. A process that serves nothing and computes
 /// nothing needs no pulse, which would keep it from being idle.
 pub(super) async fn watch(
     process: Arc<Process>,
