@@ -52,10 +52,10 @@ impl ActivityWatch {
     }
 
     /// Tells the pages for which a look found something. A page with another reach, which was opened during the look, may
-    /// have missed something and is told as well.
+    /// have missed it and is told as well.
     fn notify(&self, is_new: &HashMap<Reach, bool>) {
         for (reach, sender) in self.viewers().iter().flatten() {
-            if is_new.get(reach).copied().unwrap_or(true) {
+            if is_new.get(reach).unwrap_or(&is_new[&Reach::Everything]) == &true {
                 sender.send_replace(());
             }
         }
@@ -91,7 +91,8 @@ async fn look_for_viewers(app: App, mut activity: LiveActivity) {
             _ = answers.changed() => {}
             () = sleep(wait) => {}
         }
-        let Some(reaches) = app.activity.reaches() else { return };
+        let Some(mut reaches) = app.activity.reaches() else { return };
+        reaches.push(Reach::Everything);
         let (seen, now, looked) = (activity.clone(), app.clock.now(), reaches.clone());
         let update = move |tx: &mut Tx<'_>| seen.clone().update(tx, now, &looked);
         let Ok((next, is_new)) = app.db.read(update).await else { break };

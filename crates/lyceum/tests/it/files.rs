@@ -328,7 +328,7 @@ fn an_interrupted_command_exits_with_130_and_leaves_no_file() {
     assert!(!part.exists() && !place.path().join("big.zip").exists());
 }
 
-/// Whether a command has begun to write into the database.
+/// Whether a command has begun to write into the database; autovacuum writes as well.
 fn writes(place: &Place, target: &StoreLocation) -> bool {
     match target {
         StoreLocation::Sqlite(_) => {
@@ -337,7 +337,8 @@ fn writes(place: &Place, target: &StoreLocation) -> bool {
         }
         StoreLocation::Postgres(_) => {
             let sql = "SELECT COUNT(*) FROM pg_stat_activity \
-                       WHERE datname = current_database() AND backend_xid IS NOT NULL";
+                       WHERE datname = current_database() AND backend_xid IS NOT NULL \
+                       AND backend_type = 'client backend'";
             let db = Db::open(target, &lyceum_server::migrations()).unwrap();
             let writers = db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0)));
             writers.unwrap() > Some(0)
