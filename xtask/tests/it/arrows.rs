@@ -338,7 +338,7 @@ fn the_benchmarks_need_no_other_features_than_the_program() {
 /// The libraries of packages, each as a line with its version and features.
 fn features(packages: &[&str]) -> BTreeSet<String> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["tree", "--offline", "--edges=normal,build", "--prefix=none", "--format={p} {f}"]);
+    cargo.args(["tree", "--locked", "--edges=normal,build", "--prefix=none", "--format={p} {f}"]);
     cargo.args(packages.iter().flat_map(|package| ["--package", package])).current_dir(root());
     let output = cargo.output().unwrap();
     assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
