@@ -14,6 +14,9 @@ use crate::{reach, repository, rules};
 /// The most records that are written together, with a few SQL statements for all of them.
 const BATCH_RECORDS: usize = 500;
 
+/// Polls for changed records do not wait for a request with more records.
+const LONG_WRITE_RECORDS: usize = 1000;
+
 /// The outcome of one record.
 #[derive(Debug)]
 pub struct LineOutcome {
@@ -48,6 +51,9 @@ pub fn load(
     atomic: bool,
     rules: &WriteRules,
 ) -> Result<Vec<LineOutcome>> {
+    if lines.len() > LONG_WRITE_RECORDS {
+        tx.stamp_at_end();
+    }
     let mut outcomes = Vec::with_capacity(lines.len());
     let mut batch = LineBatch::default();
     for (line, value) in lines {

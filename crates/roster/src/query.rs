@@ -6,8 +6,7 @@ use lyceum_store::SqlDialect;
 
 use crate::collections::Collection;
 use crate::filter::{self, FilterExpression};
-use crate::repository::ListQuery;
-use crate::repository::PathScope;
+use crate::repository::{ListQuery, PathScope, until_of};
 use crate::sort::SortOrder;
 
 /// The parameters as they came.
@@ -59,6 +58,8 @@ pub fn query(
         filter: None,
         search: parameters.search.map(search).transpose()?.flatten(),
         limit: limit.min(limits::PAGE_MAX_RECORDS),
+        of_changes: sort.is_by_change(),
+        until: parameters.cursor.map_or(Ok(None), |cursor| until_of(&sort, cursor))?,
         cursor: parameters.cursor.map(str::to_owned),
         collection,
         scope,
@@ -76,6 +77,7 @@ pub fn query(
 /// The query with a filter. Errors: `BadFilter`.
 pub(crate) fn with_filter(mut query: ListQuery, filter: &FilterExpression) -> Result<ListQuery> {
     query.with_deleted = filter::names(filter, &["status", "dateLastModified"]);
+    query.of_changes |= filter::names(filter, &["dateLastModified"]);
     query.filter = Some(filter::bind(query.collection.kind, filter)?);
     Ok(query)
 }

@@ -68,8 +68,10 @@ pub struct Record {
     pub sourced_id: String,
     /// Whether it is in use.
     pub status: Status,
-    /// When it changed last.
+    /// When it changed last. It becomes the stamp of the transaction that writes it.
     pub date_last_modified: Timestamp,
+    /// When it changed in the system that it was imported from, as text; `None` if that is not known.
+    pub source_modified: Option<String>,
     /// Its canonical JSON as far as the standard dialect shows it.
     pub body: String,
     /// The members that only the platform dialect shows, as one JSON object.
@@ -87,8 +89,10 @@ pub struct Record {
 pub enum ModifiedTime {
     /// This instant, whatever the data says: the API's rule.
     Now(Timestamp),
-    /// The time in the data, or this instant if there is none: for imports and stored records.
-    Keep(Timestamp),
+    /// This instant. The time in the data is the one of its source: for imports.
+    Source(Timestamp),
+    /// The time in the data, which is a stored record.
+    Stored,
 }
 
 impl Record {
@@ -123,7 +127,7 @@ impl Record {
         let mut faults = Vec::new();
         let sourced_id = sourced_id(kind, object, &mut faults);
         let status = status(kind, object, &mut faults);
-        let date_last_modified = modified(kind, object, stamp, &mut faults);
+        let (date_last_modified, source_modified) = modified(kind, object, stamp, &mut faults);
         reading.is_checked &= status == Status::Active;
         let is_checked = reading.is_checked;
         if let Some(check_values) = kind.rules.check_values.filter(|_| is_checked) {
@@ -158,6 +162,7 @@ impl Record {
             sourced_id,
             status,
             date_last_modified,
+            source_modified,
             body: written.body,
             extra: written.extra,
             columns: written.columns,
@@ -170,10 +175,8 @@ impl Record {
     /// rule.
     pub fn stored(kind: &'static RecordKind, body: &str, extra: Option<&str>) -> Result<Self> {
         let object = members(body, extra)?;
-        let never_used = Timestamp::from_milliseconds(0);
         let reading = ReadMode { dialect: PayloadDialect::Platform, is_checked: false };
-        Self::read(kind, &object, ModifiedTime::Keep(never_used), reading)
-            .map_err(Problem::internal)
+        Self::read(kind, &object, ModifiedTime::Stored, reading).map_err(Problem::internal)
     }
 
     /// The value of a column: of a single-valued reference the sourcedId.
@@ -194,6 +197,13 @@ impl Record {
             && self.body.as_bytes()[..stamp.start] == body.as_bytes()[..stamp.start]
             && self.body.as_bytes()[stamp.end..] == body.as_bytes()[stamp.end..]
             && self.extra.as_deref() == extra
+    }
+
+    /// The record as it is when it changes at this instant.
+    pub(crate) fn stamped(&self, at: Timestamp) -> Self {
+        let mut record = Self { date_last_modified: at, ..self.clone() };
+        record.body.replace_range(self.stamp_range(), &at.to_string());
+        record
     }
 
     /// The text of `dateLastModified`, as the body has it.
@@ -276,8 +286,8 @@ fn modified(
     object: &Object,
     stamp: ModifiedTime,
     faults: &mut Vec<Detail>,
-) -> Timestamp {
-    let sent = match object.get("dateLastModified") {
+) -> (Timestamp, Option<String>) {
+    let sent: Option<Timestamp> = match object.get("dateLastModified") {
         None | Some(Value::Null) => None,
         Some(value) => match value.as_str().and_then(|text| text.parse().ok()) {
             Some(instant) => Some(instant),
@@ -290,9 +300,10 @@ fn modified(
             }
         },
     };
-    match (stamp, sent) {
-        (ModifiedTime::Keep(_), Some(sent)) => sent,
-        (ModifiedTime::Now(now) | ModifiedTime::Keep(now), _) => now,
+    match stamp {
+        ModifiedTime::Now(now) => (now, None),
+        ModifiedTime::Source(now) => (now, sent.map(|sent| sent.to_string())),
+        ModifiedTime::Stored => (sent.unwrap_or(Timestamp::from_milliseconds(0)), None),
     }
 }
 

@@ -45,6 +45,11 @@ impl SortOrder {
         self.field.is_none()
     }
 
+    /// Whether records come in the order in which they changed.
+    pub(crate) fn is_by_change(&self) -> bool {
+        self.field == Some("dateLastModified")
+    }
+
     /// Whether an index gives the order.
     pub(crate) fn is_cheap(&self) -> bool {
         matches!(self.field, None | Some("sourcedId" | "dateLastModified"))

@@ -1,23 +1,26 @@
 //! The handle to a database.
 
 use std::any::TypeId;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES, STORE_LOCK_WAIT_MS};
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::time::sleep;
 use tracing::Span;
 
 use crate::changes::{Changes, SeenVersion, SqliteVersion, postgres_version};
-use crate::limits::CHANGE_LOOK_MS;
+use crate::limits::{CHANGE_LOOK_MS, RECORD_WRITERS_LOOK_MS, RECORD_WRITERS_WAIT_MS};
 use crate::postgres::{Postgres, TransactionMode, WriteIsolation, is_of_replica_alone};
 use crate::probe::{self, WriteCheck};
 use crate::signals::{Signals, WaitingSignals};
 use crate::sqlite::{Sqlite, SqliteFile};
 use crate::{
-    Migration, SqlDialect, StoreGauges, Tx, backup, compact, migrate, problem, spans, task,
+    Migration, SqlDialect, StoreGauges, Tx, backup, compact, migrate, problem, record_clock, spans,
+    task,
 };
 
 /// The location of the data.
@@ -272,6 +275,29 @@ impl Db {
             Store::Postgres(postgres) => postgres.submit(task, TransactionMode::Write(sees))?,
         }
         task::receive(answer).await
+    }
+
+    /// An instant up to which the stamps of records are complete: a read that begins afterwards finds all records that
+    /// were stamped until then, and later stamps are later. `now` keeps it close to the present. Waits for writes of
+    /// records that are running. Errors: `Unavailable` if one of them does not end in time.
+    pub async fn records_complete_until(&self, now: Timestamp) -> Result<Timestamp> {
+        let raise = move |tx: &mut Tx<'_>| {
+            Ok((record_clock::raise(tx, now)?, record_clock::open_writers(tx)?))
+        };
+        let (time, open) = self.write_seeing(WriteIsolation::Latest, raise).await?;
+        let mut open: HashSet<String> = open.into_iter().collect();
+        let ends = Instant::now() + Duration::from_millis(RECORD_WRITERS_WAIT_MS);
+        while !open.is_empty() {
+            if Instant::now() >= ends {
+                let message =
+                    "another request has been changing records for too long; try again later";
+                return Err(problem::unavailable(message, 5));
+            }
+            sleep(Duration::from_millis(RECORD_WRITERS_LOOK_MS)).await;
+            let still_open = self.read(record_clock::open_writers).await?;
+            open.retain(|writer| still_open.contains(writer));
+        }
+        Ok(time)
     }
 
     /// [`Db::scan`] without a deadline, for the command line: blocks the calling thread, which must

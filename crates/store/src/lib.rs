@@ -23,6 +23,7 @@
 //! | migrations, and the table of those that were applied | `migrate`, `history` |
 //! | exact counts at any size | `tally` |
 //! | jobs that survive crashes | `jobs` |
+//! | the stamps of records, for consumers that poll | `record_clock` |
 //! | changes that webhooks receive | `outbox` |
 //! | signals that wake readers on all servers | `signals` |
 //! | waking tasks when the database has changed | `changes` |
@@ -54,6 +55,7 @@ pub mod outbox;
 mod postgres;
 mod probe;
 mod problem;
+mod record_clock;
 mod signals;
 mod slow;
 mod spans;

@@ -70,6 +70,10 @@ pub const READ_REPLICA_LOOK_MS: u64 = 1000;
 pub const READ_REPLICA_ANSWER_MAX_MS: u64 = 2000;
 /// Positions of the primary's log that are remembered at most until a read replica has reached them.
 pub const READ_REPLICA_POSITIONS_MAX_COUNT: usize = 3600;
+/// Milliseconds for which a poll for changed records waits for those who are writing records.
+pub const RECORD_WRITERS_WAIT_MS: u64 = 10_000;
+/// Milliseconds between two looks whether they have ended.
+pub const RECORD_WRITERS_LOOK_MS: u64 = 5;
 /// Milliseconds between two looks whether the database has changed.
 pub const CHANGE_LOOK_MS: u64 = 500;
 /// Milliseconds between two deliveries of signals that wake readers. Each costs PostgreSQL a lock of the whole cluster.

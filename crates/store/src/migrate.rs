@@ -39,7 +39,7 @@ macro_rules! migration {
 }
 
 /// The store's own tables.
-const STORE: Migration = migration!(1, "store");
+const STORE: [Migration; 2] = [migration!(1, "store"), migration!(14, "record_clock")];
 
 /// The number under which processes that migrate one PostgreSQL database take turns.
 const MIGRATION_LOCK: i64 = 0x6c79_6365_756d;
@@ -49,7 +49,7 @@ const HISTORY: &str = "refinery_schema_history";
 
 /// The names of all tables that these migrations and the store itself make.
 pub fn tables(migrations: &[Migration]) -> Vec<&'static str> {
-    let texts = [&[STORE], migrations].concat().into_iter().map(|migration| migration.sql);
+    let texts = [&STORE, migrations].concat().into_iter().map(|migration| migration.sql);
     let made =
         texts.flat_map(|sql| sql.lines().filter_map(|line| line.strip_prefix("CREATE TABLE ")));
     let names = made.filter_map(|rest| {
@@ -123,12 +123,13 @@ pub(crate) fn postgres(
     outcome(client.migrate(&Runner::new(&steps)), &steps)
 }
 
-/// The migrations of a store, the store's own first.
+/// The migrations of a store and the store's own, in their order.
 pub(crate) fn steps(
     dialect: SqlDialect,
     migrations: &[Migration],
 ) -> Result<Vec<refinery::Migration>> {
-    let all = [&[STORE], migrations].concat();
+    let mut all = [&STORE, migrations].concat();
+    all.sort_by_key(|migration| migration.version);
     let step = |Migration { version, name, sql }: &Migration| {
         let name = format!("V{version}__{name}");
         refinery::Migration::unapplied(&name, &dialect::ddl(dialect, sql))

@@ -244,8 +244,8 @@ impl PostgresSession {
             self.rollback();
             return Ok(());
         }
-        let (flushed, signals) = (tx.flush_tally(), tx.signals());
-        let written = flushed.and_then(|()| self.commit());
+        let (finished, signals) = (tx.finish(), tx.signals());
+        let written = finished.and_then(|()| self.commit());
         match written {
             Ok(()) => self.signals = signals,
             Err(_) => self.rollback(),
@@ -289,7 +289,7 @@ impl PostgresSession {
         let result = work(&mut tx);
         // An early return leaves the transaction open; it ends with the connection.
         let result = tx.settle(result)?;
-        tx.flush_tally()?;
+        tx.finish()?;
         let signals = tx.signals();
         self.commit()?;
         if !signals.is_empty() {

@@ -155,7 +155,7 @@ impl SqliteFile {
         let mut tx = Tx::new(TxConnection::Sqlite(&connection));
         let result = work(&mut tx);
         let result = tx.settle(result)?;
-        tx.flush_tally()?;
+        tx.finish()?;
         let signals = tx.signals();
         transaction.commit()?;
         self.give_back_log(&connection);

@@ -4,6 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
 use crate::outbox::WantedTopics;
+use crate::record_clock::Stamps;
 use crate::signals::{Signal, SignalSet};
 use crate::slow::timed;
 use crate::tally::CountDeltas;
@@ -21,6 +22,8 @@ pub struct Tx<'a> {
     sees_latest: bool,
     is_serializable: bool,
     statements_left: StatementsLeft,
+    /// The stamp of its records.
+    pub(crate) stamps: Stamps,
     /// The topics of the outbox that are wanted, once they were read.
     pub(crate) wanted_topics: Option<WantedTopics>,
 }
@@ -55,6 +58,7 @@ impl<'a> Tx<'a> {
             sees_latest,
             is_serializable: true,
             statements_left: StatementsLeft::Any,
+            stamps: Stamps::default(),
             wanted_topics: None,
         }
     }
@@ -100,8 +104,10 @@ impl<'a> Tx<'a> {
         }
     }
 
-    /// Writes the changes of counts; the last thing before the commit.
-    pub(crate) fn flush_tally(&mut self) -> Result<()> {
+    /// Writes what is written once for all records: their final stamp and the changes of counts. The last thing before the
+    /// commit.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.settle_stamps()?;
         let deltas = self.take_deltas();
         if deltas.is_empty() {
             return Ok(());

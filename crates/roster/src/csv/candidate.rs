@@ -159,7 +159,7 @@ impl CandidateRow {
         }
         let unknown = self.drop_unknown_profiles(layout, object);
         self.unknown_profiles = unknown;
-        let stamp = ModifiedTime::Keep(layout.now);
+        let stamp = ModifiedTime::Source(layout.now);
         Record::parse(layout.file.kind, object, PayloadDialect::Platform, stamp)
             .map_err(|problem| AssemblyFailure(self.blame(layout, &problem.details)))
     }

@@ -37,8 +37,10 @@ impl CandidateWriter<'_, '_> {
             self.refusals.warn(fault)?;
             drop_reference(&mut object, field_of(pointer), &pointer.sourced_id);
         }
-        let stamp = ModifiedTime::Keep(layout.now);
-        one.record = Record::parse(layout.file.kind, &object, PayloadDialect::Platform, stamp)?;
+        let stamp = ModifiedTime::Now(layout.now);
+        let record = Record::parse(layout.file.kind, &object, PayloadDialect::Platform, stamp)?;
+        let source_modified = one.record.source_modified.take();
+        one.record = Record { source_modified, ..record };
         Ok(())
     }
 }

@@ -96,6 +96,7 @@ pub fn import(
     let total_bytes = source.bytes(is_named);
     let mut is_read = false;
     let imported = db.write_blocking(|tx| {
+        tx.stamp_at_end();
         repository::hold_still(tx, &options.reach)?;
         let bytes = Arc::new(AtomicU64::new(0));
         let mut run = ImportRun {

@@ -52,6 +52,9 @@ pub struct FileReport {
     pub unchanged: u64,
     /// Number of records that are now marked as deleted.
     pub deleted: u64,
+    /// Number of rows that were skipped because the stored record changed later.
+    #[serde(default)]
+    pub older: u64,
     /// Number of rejected rows.
     pub rejected: u64,
 }
@@ -73,6 +76,7 @@ impl CsvReport {
                 updated: 0,
                 unchanged: 0,
                 deleted: 0,
+                older: 0,
                 rejected: 0,
             });
             self.files.len() - 1

@@ -22,6 +22,8 @@ pub enum RowOutcome {
     Unchanged,
     /// The record is now marked as deleted.
     Deleted,
+    /// The stored record changed later, so the row was skipped.
+    Older,
     /// The row was rejected.
     Rejected,
     /// It is a part of a record that has its own row.
@@ -32,11 +34,12 @@ pub enum RowOutcome {
 
 impl RowOutcome {
     /// All outcomes.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Created,
         Self::Updated,
         Self::Unchanged,
         Self::Deleted,
+        Self::Older,
         Self::Rejected,
         Self::Part,
         Self::Gone,
@@ -49,6 +52,7 @@ impl RowOutcome {
             Self::Updated => "updated",
             Self::Unchanged => "unchanged",
             Self::Deleted => "deleted",
+            Self::Older => "older",
             Self::Rejected => "rejected",
             Self::Part => "part",
             Self::Gone => "gone",

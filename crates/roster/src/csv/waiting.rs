@@ -47,6 +47,7 @@ struct RowOnDisk {
     row: CsvRow,
     body: String,
     extra: Option<String>,
+    source_modified: Option<String>,
 }
 
 impl WaitingRows {
@@ -73,6 +74,7 @@ impl WaitingRows {
             row: ready.candidate.row,
             body: ready.record.body,
             extra: ready.record.extra,
+            source_modified: ready.record.source_modified,
         };
         let text = serde_json::to_string(&on_disk).map_err(Problem::internal)?;
         let spool = match &mut self.spool {
@@ -218,6 +220,7 @@ impl SettledRows {
             }
             let on_disk: RowOnDisk = serde_json::from_str(text).map_err(Problem::internal)?;
             let record = Record::stored(self.kind, &on_disk.body, on_disk.extra.as_deref())?;
+            let record = Record { source_modified: on_disk.source_modified, ..record };
             let candidate = CandidateRow::reread(record.sourced_id.clone(), on_disk.row);
             each(ReadyRow { candidate, record }, self.dangles[at - 1])
         })

@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::{Row, Sql, Tx};
 
@@ -42,6 +43,11 @@ pub struct ListQuery {
     pub offset: u64,
     /// The cursor of the previous page.
     pub cursor: Option<String>,
+    /// Whether the filter or the order speaks of `dateLastModified`. Then `until` must be an instant up to which all
+    /// changes are stored ([`lyceum_store::Db::records_complete_until`]).
+    pub of_changes: bool,
+    /// Records that changed later are left out. All pages of a walk have the same instant, which cursors contain.
+    pub until: Option<Timestamp>,
 }
 
 /// A page.
@@ -143,7 +149,7 @@ fn seek_range(
     walk: &OrganizationWalk,
 ) -> Result<Option<(i64, u64)>> {
     if let Some(cursor) = query.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
-        return Ok(Some((read_cursor(&query.sort, cursor)?.1, 0)));
+        return Ok(Some((read_cursor(&query.sort, cursor)?.seq, 0)));
     }
     if query.offset == 0 || !is_whole(query) || !walk.is_counted() {
         return Ok(Some((i64::MIN, query.offset)));
@@ -207,7 +213,7 @@ impl<'q> PageInProgress<'q> {
     }
 
     fn finish(mut self) -> RecordPage {
-        let next = || cursor(&self.query.sort, &self.last.0, self.last.1);
+        let next = || cursor(self.query, &self.last.0, self.last.1);
         self.listed.next = self.has_next.then(next);
         self.listed
     }
@@ -333,6 +339,9 @@ fn from_where(
     if !query.with_deleted {
         sql.push(" AND t.status = 'active'");
     }
+    if let Some(until) = query.until {
+        sql.push(" AND t.date_last_modified <= ").bind(until.to_string().as_str());
+    }
     if query.reach.is_limited() && !matches!(source, ListSource::Organizations(_)) {
         sql.push(" AND ");
         reach::condition(sql, (query.collection.kind, "t"), &query.reach, RecordUse::See)?;
@@ -383,7 +392,7 @@ fn search(sql: &mut Sql, kind: &'static RecordKind, text: &str) -> Result<()> {
 fn seek(tx: &mut Tx<'_>, sql: &mut Sql, query: &ListQuery, source: &ListSource) -> Result<i64> {
     let seq = source.seq();
     if let Some(cursor) = query.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
-        let (key, last) = read_cursor(&query.sort, cursor)?;
+        let ListCursor { key, seq: last, .. } = read_cursor(&query.sort, cursor)?;
         let sign = if query.sort.descending { "<" } else { ">" };
         if query.sort.is_default() {
             sql.push(&format!(" AND {seq} {sign} ")).bind(last);
@@ -461,11 +470,24 @@ fn total(
     Ok(u64::try_from(total.unwrap_or(0)).unwrap_or(0))
 }
 
-fn cursor(sort: &SortOrder, key: &str, seq: i64) -> String {
-    URL_SAFE_NO_PAD.encode(format!("{}\n{seq}\n{key}", sort.name()))
+/// Where a page ended.
+struct ListCursor {
+    seq: i64,
+    until: Option<Timestamp>,
+    key: String,
 }
 
-fn read_cursor(sort: &SortOrder, cursor: &str) -> Result<(String, i64)> {
+fn cursor(query: &ListQuery, key: &str, seq: i64) -> String {
+    let until = query.until.map(|until| until.to_string()).unwrap_or_default();
+    URL_SAFE_NO_PAD.encode(format!("{}\n{seq}\n{until}\n{key}", query.sort.name()))
+}
+
+/// The instant up to which the walk goes that the cursor continues. Errors: `BadSelection`.
+pub(crate) fn until_of(sort: &SortOrder, cursor: &str) -> Result<Option<Timestamp>> {
+    if cursor.is_empty() { Ok(None) } else { Ok(read_cursor(sort, cursor)?.until) }
+}
+
+fn read_cursor(sort: &SortOrder, cursor: &str) -> Result<ListCursor> {
     let broken = || {
         Problem::new(
             ProblemKind::BadSelection,
@@ -474,11 +496,18 @@ fn read_cursor(sort: &SortOrder, cursor: &str) -> Result<(String, i64)> {
     };
     let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| broken())?;
     let text = String::from_utf8(bytes).map_err(|_| broken())?;
-    let mut parts = text.splitn(3, '\n');
+    let mut parts = text.splitn(4, '\n');
     let fits = parts.next() == Some(sort.name().as_str());
     let seq = parts.next().and_then(|seq| seq.parse().ok());
-    match (fits, seq, parts.next()) {
-        (true, Some(seq), Some(key)) if !key.contains('\0') => Ok((key.to_owned(), seq)),
+    let until = match parts.next() {
+        Some("") => Some(None),
+        Some(until) => until.parse().ok().map(Some),
+        None => None,
+    };
+    match (fits, seq, until, parts.next()) {
+        (true, Some(seq), Some(until), Some(key)) if !key.contains('\0') => {
+            Ok(ListCursor { seq, until, key: key.to_owned() })
+        }
         _ => Err(broken()),
     }
 }

@@ -45,6 +45,7 @@ pub use learners::{
     ListedStudent, OwnGoal, each_learning, has_student_with_email, learners, own_goals, student,
     users_with_emails, users_with_username,
 };
+pub(crate) use list::until_of;
 pub use list::{ListQuery, RecordPage, list};
 pub use names::{NameSearch, find_by_name};
 pub(crate) use organizations::{check_depth, hold_still};
@@ -53,7 +54,7 @@ pub use purge::{PurgeReport, purge};
 pub use put::{
     Creation, WriteOutcome, WrittenRecord, create, create_all, present, put_all, replace, upsert,
 };
-pub(crate) use put::{add, expect, overwrite, put_among};
+pub(crate) use put::{add, expect, overwrite, put_among, source_times};
 pub use reach::{
     RecordUse, each_user_within, each_within, find_within, ids_within, is_within, refers_within,
     require_within,

@@ -94,10 +94,8 @@ pub fn upsert(tx: &mut Tx<'_>, record: &Record, expected: Option<i64>) -> Result
 fn insert(tx: &mut Tx<'_>, record: &Record) -> Result<Option<WrittenRecord>> {
     references::check(tx, record)?;
     rules::check(tx, record, None)?;
-    let Some(seq) = add(tx, record)? else { return Ok(None) };
-    let stored =
-        StoredRecord { seq, version: 1, body: record.body.clone(), extra: record.extra.clone() };
-    Ok(Some(WrittenRecord { outcome: WriteOutcome::Created, stored }))
+    let stored = add(tx, record)?;
+    Ok(stored.map(|stored| WrittenRecord { outcome: WriteOutcome::Created, stored }))
 }
 
 /// The statements that are the same for every record of a kind. Most requests read or write one record, so rendering
@@ -125,7 +123,8 @@ impl Statements {
         let (indexed, others): (Vec<_>, Vec<_>) =
             kind.columns().partition(|(field, _)| field.is_indexed());
         let mut overwrite = format!(
-            "UPDATE {} SET version = version + 1, date_last_modified = $1, body = $2, extra = $3",
+            "UPDATE {} SET version = version + 1, source_modified = NULL, date_last_modified = $1, \
+             body = $2, extra = $3",
             kind.table
         );
         let mut places = 4..;
@@ -158,19 +157,25 @@ impl Statements {
     }
 }
 
-/// Creates a record whose references are known to exist and whose kind has no rules, and returns its
-/// number; `None` if a record, deleted or not, has its id.
-pub(crate) fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<i64>> {
+/// Creates a record whose references are known to exist and whose kind has no rules, and returns it as it
+/// is stored; `None` if a record, deleted or not, has its id.
+pub(crate) fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<StoredRecord>> {
     organizations::check_depth(tx, record, None)?;
-    let mut values = Vec::with_capacity(record.columns.len() + 6);
-    add_values(record, 1, &mut values);
+    let record = stamped(tx, record)?;
+    let mut values = Vec::with_capacity(record.columns.len() + 7);
+    add_values(&record, 1, &mut values);
     let insert = &Statements::of(record.kind).insert;
     let Some(seq) = tx.insert(insert, "seq", &values)? else { return Ok(None) };
     insert_links(tx, &[(seq, &record.links)])?;
     organizations::place(tx, record.kind, &[&record.sourced_id])?;
-    tally(tx, record, seq, 1);
-    announce(tx, &[record], true)?;
-    Ok(Some(seq))
+    tally(tx, &record, seq, 1);
+    announce(tx, &[&record], true)?;
+    Ok(Some(StoredRecord { seq, version: 1, body: record.body, extra: record.extra }))
+}
+
+/// The record with the stamp of the transaction.
+fn stamped(tx: &mut Tx<'_>, record: &Record) -> Result<Record> {
+    Ok(record.stamped(tx.stamp_rows(record.kind.table, record.date_last_modified)?))
 }
 
 /// Writes a record in use over the stored one that is in use and has the same id and indexed fields. Returns whether
@@ -182,6 +187,7 @@ pub(crate) fn overwrite(tx: &mut Tx<'_>, record: &Record) -> Result<bool> {
         rules::stand_alone(kind) && record.status == Status::Active,
         "what is written blindly has nothing beside its row"
     );
+    let record = stamped(tx, record)?;
     let fields = kind.fields.iter().filter(|field| field.has_column());
     let (indexed, others): (Vec<_>, Vec<_>) =
         fields.zip(&record.columns).partition(|(field, _)| field.is_indexed());
@@ -192,13 +198,13 @@ pub(crate) fn overwrite(tx: &mut Tx<'_>, record: &Record) -> Result<bool> {
     values.extend(indexed.iter().map(|(_, value)| Value::from(value.as_ref())));
     let is_written = tx.execute(&Statements::of(kind).overwrite, &values)? == 1;
     if is_written {
-        announce(tx, &[record], false)?;
+        announce(tx, &[&record], false)?;
     }
     Ok(is_written)
 }
 
 fn insert_columns(kind: &RecordKind) -> Vec<String> {
-    ["sourced_id", "status", "date_last_modified"]
+    ["sourced_id", "status", "date_last_modified", "source_modified"]
         .into_iter()
         .map(str::to_owned)
         .chain(kind.columns().map(|(_, column)| column))
@@ -211,6 +217,7 @@ fn add_values<'r>(record: &'r Record, version: i64, values: &mut Vec<Value<'r>>)
         Value::from(&record.sourced_id),
         record.status.as_str().into(),
         record.stamp().into(),
+        record.source_modified.as_ref().into(),
     ]);
     values.extend(record.columns.iter().map(|column| Value::from(column.as_ref())));
     values.extend([Value::from(&record.body), record.extra.as_ref().into(), version.into()]);
@@ -247,12 +254,8 @@ pub(super) fn update(
 fn rewrite(tx: &mut Tx<'_>, record: &Record, stored: &StoredRecord) -> Result<WrittenRecord> {
     rules::check(tx, record, Some(stored))?;
     rewrite_all(tx, record.kind, &[(record, stored)])?;
-    let stored = StoredRecord {
-        seq: stored.seq,
-        version: stored.version + 1,
-        body: record.body.clone(),
-        extra: record.extra.clone(),
-    };
+    let Record { body, extra, .. } = stamped(tx, record)?;
+    let stored = StoredRecord { seq: stored.seq, version: stored.version + 1, body, extra };
     Ok(WrittenRecord { outcome: WriteOutcome::Updated, stored })
 }
 
@@ -262,11 +265,14 @@ pub(super) fn rewrite_all(
     kind: &RecordKind,
     records: &[(&Record, &StoredRecord)],
 ) -> Result<()> {
+    let stamped = |(record, stored): &(&Record, _)| Ok((stamped(tx, record)?, *stored));
+    let records: Vec<(Record, &StoredRecord)> =
+        records.iter().map(stamped).collect::<Result<_>>()?;
     let Some((first, _)) = records.first() else { return Ok(()) };
     let columns = insert_columns(kind);
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let mut values = Vec::with_capacity(records.len() * (columns.len() + 2));
-    for (record, stored) in records {
+    for (record, stored) in &records {
         add_values(record, stored.version + 1, &mut values);
         values.extend([Value::Int(stored.seq), Value::Int(stored.version)]);
     }
@@ -275,7 +281,7 @@ pub(super) fn rewrite_all(
         return Err(changed_meanwhile(first.kind, &first.sourced_id));
     }
     let mut moved = Vec::new();
-    for (record, stored) in records {
+    for (record, stored) in &records {
         if rules::stand_alone(kind) && kind.organization != OrganizationPath::School {
             if stored.is_active() {
                 tx.tally(kind.path, stored.seq, -1);
@@ -292,7 +298,7 @@ pub(super) fn rewrite_all(
         }
     }
     organizations::place(tx, kind, &moved)?;
-    let records: Vec<&Record> = records.iter().map(|(record, _)| *record).collect();
+    let records: Vec<&Record> = records.iter().map(|(record, _)| record).collect();
     announce(tx, &records, false)
 }
 
@@ -379,7 +385,10 @@ pub(crate) fn put_among(
     for record in records {
         outcomes.push(match present.get(&record.sourced_id) {
             None => WriteOutcome::Created,
-            Some(stored) if is_same(record, stored) => WriteOutcome::Unchanged,
+            Some(stored) if is_same(record, stored) => {
+                confirm_source(tx, record, stored)?;
+                WriteOutcome::Unchanged
+            }
             Some(stored) => {
                 changed.push((record, stored));
                 WriteOutcome::Updated
@@ -388,6 +397,34 @@ pub(crate) fn put_among(
     }
     rewrite_all(tx, kind, &changed)?;
     Ok(outcomes)
+}
+
+/// Notes that the source of an import said the same at a later time.
+fn confirm_source(tx: &mut Tx<'_>, record: &Record, stored: &StoredRecord) -> Result<()> {
+    let Some(at) = record.source_modified.as_deref() else { return Ok(()) };
+    let sql = format!(
+        "UPDATE {} SET source_modified = $1 WHERE seq = $2 AND {SOURCE_TIME} < $1",
+        record.kind.table
+    );
+    tx.send(&sql, &[at.into(), stored.seq.into()])
+}
+
+/// When a record changed in its source; changes that were made here count as well.
+const SOURCE_TIME: &str = "coalesce(source_modified, date_last_modified)";
+
+/// The times at which the records with these ids changed in their source, as text, by id.
+pub(crate) fn source_times(
+    tx: &mut Tx<'_>,
+    kind: &RecordKind,
+    ids: &[&str],
+) -> Result<HashMap<String, String>> {
+    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
+    let sql = format!(
+        "SELECT sourced_id, {SOURCE_TIME} FROM {} WHERE {}",
+        kind.table,
+        dialect::is_one_of(tx.dialect(), "sourced_id", "$1")
+    );
+    Ok(tx.rows::<(String, String)>(&sql, &[list.as_str().into()])?.into_iter().collect())
 }
 
 /// The outcome of creating many records.
@@ -428,6 +465,8 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static RecordKind, records: &[&Record]) -
     if records.is_empty() {
         return Ok(());
     }
+    let records: Vec<Record> =
+        records.iter().map(|record| stamped(tx, record)).collect::<Result<_>>()?;
     let columns = insert_columns(kind);
     let columns: Vec<&str> =
         std::iter::once("seq").chain(columns.iter().map(String::as_str)).collect();
@@ -447,9 +486,10 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static RecordKind, records: &[&Record]) -
         return Err(Problem::internal("an existing record was handled as a new one"));
     }
     insert_links(tx, &owners)?;
+    let records: Vec<&Record> = records.iter().collect();
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
     organizations::place(tx, kind, &ids)?;
-    announce(tx, records, true)
+    announce(tx, &records, true)
 }
 
 /// Those of the records that are stored, deleted ones included, by their sourcedIds.

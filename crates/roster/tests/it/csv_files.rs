@@ -60,7 +60,7 @@ impl Package {
 }
 
 pub(crate) fn now() -> Timestamp {
-    "2026-11-21T10:00:00Z".parse().unwrap()
+    crate::kit::rules().now
 }
 
 pub(crate) fn import_at(

@@ -37,7 +37,7 @@ fn every_file_becomes_records() {
             assert_eq!(one.created, if file.part.is_none() { one.rows } else { 0 }, "{one:?}");
         }
         let user = record(db, "user", "p1");
-        assert_eq!(user["dateLastModified"], "2026-08-01T00:00:00.000Z");
+        assert_eq!(user["dateLastModified"], now().to_string(), "not the time of the file");
         assert_eq!(user["userIds"][1], json!({"type": "SIS", "identifier": "7"}));
         assert_eq!(user["preferredFirstName"], "Anita");
         assert_eq!(user["roles"][0]["org"]["sourcedId"], "s1");
@@ -210,7 +210,7 @@ fn a_delta_adds_changes_and_deletes() {
             (Some("Osei"), Some("06"))
         );
         assert_eq!(ana["roles"][0]["role"], "student", "a delta without rows of roles keeps them");
-        assert_eq!(ana["dateLastModified"], "2026-10-01T00:00:00.000Z");
+        assert_eq!(ana["dateLastModified"], later.to_string());
         assert!(ana.get("userIds").is_none(), "an empty cell clears");
         let eva = record(db, "user", "g1");
         assert_eq!(
@@ -223,6 +223,40 @@ fn a_delta_adds_changes_and_deletes() {
         assert_eq!(roles, ["teacher", "proctor"]);
         assert_eq!(kim["dateLastModified"], later.to_string());
         check(db);
+    });
+}
+
+#[test]
+fn a_row_is_skipped_if_the_stored_record_changed_later_than_it_says() {
+    both(|db| {
+        import_all(db, &Package::whole());
+        let import_row = |date: &str, score: &str| {
+            let mut delta = Package::default();
+            delta.set(
+                "results",
+                &[&format!("re1,active,{date},li1,p1,fully graded,{score},2026-09-09,,,,,,,")],
+            );
+            let report = import_all(db, &delta.with_manifest("delta"));
+            let file = report.files[0].clone();
+            (
+                file.updated,
+                file.older,
+                report.warnings,
+                record(db, "result", "re1")["score"].clone(),
+            )
+        };
+        let (updated, older, ..) = import_row("2026-11-02T00:00:00.000Z", "40");
+        assert_eq!((updated, older), (1, 0));
+        let (updated, older, warnings, score) = import_row("2026-11-01T00:00:00.000Z", "");
+        assert_eq!((updated, older, score), (0, 1, json!(40)));
+        assert!(warnings[0].to_string().contains("changed later, at 2026-11-02"), "{warnings:?}");
+        // The source says the same later, so that what it said between is older.
+        assert_eq!(import_row("2026-11-20T00:00:00.000Z", "40").0, 0);
+        assert_eq!(import_row("2026-11-10T00:00:00.000Z", "50").1, 1);
+        // A row without a date is never older; it counts as of the import.
+        assert_eq!(import_row("", "60").0, 1);
+        assert_eq!(import_row(&now().plus_seconds(-60).to_string(), "70").1, 1);
+        assert_eq!(import_row(&now().plus_seconds(60).to_string(), "80").3, json!(80));
     });
 }
 

@@ -43,7 +43,7 @@ fn records() {
         br#"{"sourcedId":"r","lineItem":{"sourcedId":"l"},"student":{"sourcedId":"s"},"scoreStatus":"fully graded","score":1e300,"scoreDate":"2026-01-15T00:00:00Z"}"#,
         br#"{"sourcedId":"t","title":"\u00e9\\\"\t","startDate":"2026-01-01","endDate":"2026-12-31","type":"ext:x","schoolYear":2026}"#,
     ];
-    let now = ModifiedTime::Keep(Timestamp::from_milliseconds(0));
+    let now = ModifiedTime::Source(Timestamp::from_milliseconds(0));
     lyceum_testkit::fuzz::run("record", corpus, |bytes| {
         let Ok(Value::Object(object)) = serde_json::from_slice(bytes) else { return };
         for kind in kinds::ALL {

@@ -11,12 +11,13 @@ use crate::kit::both;
 fn columns_follow_the_declarations() {
     both(|db| {
         for kind in kinds::ALL {
-            let declared = ["seq", "sourced_id", "status", "date_last_modified", "version"]
-                .into_iter()
-                .chain(["body", "extra"])
-                .map(str::to_owned)
-                .chain(kind.columns().map(|(_, name)| name))
-                .collect::<BTreeSet<String>>();
+            let declared =
+                ["seq", "sourced_id", "status", "date_last_modified", "source_modified", "version"]
+                    .into_iter()
+                    .chain(["body", "extra"])
+                    .map(str::to_owned)
+                    .chain(kind.columns().map(|(_, name)| name))
+                    .collect::<BTreeSet<String>>();
             let sql = match db.dialect() {
                 SqlDialect::Sqlite => "SELECT name FROM pragma_table_info($1)",
                 SqlDialect::Postgres => {

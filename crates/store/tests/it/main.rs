@@ -12,6 +12,7 @@ mod network;
 mod pooler;
 mod races;
 mod reads;
+mod record_clock;
 mod sent;
 mod signals;
 mod slow;

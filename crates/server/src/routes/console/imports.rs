@@ -243,6 +243,7 @@ fn outcome_name(came: RowOutcome) -> String {
         RowOutcome::Updated => t!("changed"),
         RowOutcome::Unchanged => t!("unchanged"),
         RowOutcome::Deleted => t!("deleted"),
+        RowOutcome::Older => t!("older than what is stored"),
         RowOutcome::Rejected => t!("refused"),
         RowOutcome::Part => t!("part of a record"),
         RowOutcome::Gone => t!("already gone"),

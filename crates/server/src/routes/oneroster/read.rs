@@ -30,7 +30,14 @@ pub(super) const PAGE_HEADERS: &[AnswerHeader] = &[
     AnswerHeader {
         name: "Link",
         ty: "string",
-        description: "Addresses of the first, previous, next and last page (RFC 8288).",
+        description: "Addresses of the first, previous, next and last page (RFC 8288). The next page begins after the \
+                      last record of this one, unless the request has an offset.",
+    },
+    AnswerHeader {
+        name: respond::COMPLETE_UNTIL,
+        ty: "string",
+        description: "For a list that is filtered or sorted by dateLastModified: it has all changes up to this \
+                      instant, and none after it. Ask for dateLastModified> this instant next time.",
     },
 ];
 
@@ -143,10 +150,20 @@ pub(crate) async fn listing(
         None => query(collection, scope, reach, &parameters, store)?,
     };
     query.people = people;
+    if query.until.is_none() && query.of_changes {
+        let now = context.app.clock.now();
+        query.until = Some(context.app.db.records_complete_until(now).await?);
+    }
     let selected = value("fields").filter(|text| !text.is_empty());
     let form = form.map(|form| FormView::new(form, collection, selected)).transpose()?;
     let selected = selected.filter(|_| form.is_none()).map(str::to_owned);
-    let (limit, offset, by_cursor) = (query.limit, query.offset, query.cursor.is_some());
+    let page = PagePosition {
+        limit: query.limit,
+        offset: query.offset,
+        has_offset: value("offset").is_some(),
+        has_cursor: query.cursor.is_some(),
+        complete_until: query.until,
+    };
     let cost = repository::cost(&query);
     let app = context.app.clone();
     let work = move |tx: &mut Tx<'_>| {
@@ -164,7 +181,6 @@ pub(crate) async fn listing(
         Ok(listed)
     };
     let listed = read_at_cost(&context.app.db, cost, work).await?;
-    let page = PagePosition { limit, offset, by_cursor };
     Ok(respond::page(&context, collection, &page, listed))
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use axum::http::{HeaderName, header};
+use lyceum_core::time::Timestamp;
 use lyceum_core::{PayloadDialect, Result};
 use lyceum_roster::collections::Collection;
 use lyceum_roster::render::RecordView;
@@ -18,9 +19,16 @@ const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
 pub(super) struct PagePosition {
     pub(super) limit: u64,
     pub(super) offset: u64,
-    /// Whether the request uses a cursor. The links of the answer then use one too.
-    pub(super) by_cursor: bool,
+    /// Whether the request names its offset. The link to the next page then does, too.
+    pub(super) has_offset: bool,
+    /// Whether the request continues after a record.
+    pub(super) has_cursor: bool,
+    /// The instant up to which the list has all changes, if it is a list of changes.
+    pub(super) complete_until: Option<Timestamp>,
 }
+
+/// The header with [`PagePosition::complete_until`].
+pub(super) const COMPLETE_UNTIL: &str = "X-Lyceum-Complete-Until";
 
 /// A page of records, such as `{courses: […]}`. The platform dialect adds the paging keys that published clients read.
 /// Both dialects have the headers `X-Total-Count` and `Link`.
@@ -55,7 +63,13 @@ pub(super) fn page(
         }
     }
     body.push('}');
-    Answer::json(body).header(TOTAL, total).header(header::LINK, links)
+    let answer = Answer::json(body).header(TOTAL, total).header(header::LINK, links);
+    match page.complete_until {
+        None => answer,
+        Some(until) => {
+            answer.header(HeaderName::from_static("x-lyceum-complete-until"), until.to_string())
+        }
+    }
 }
 
 /// Additional keys that the platform's clients read besides the kind's own.
@@ -66,12 +80,20 @@ fn many_keys(context: &Context, collection: Collection) -> impl Iterator<Item = 
 
 /// RFC 8288 links to the other pages, as absolute addresses.
 fn links(context: &Context, page: &PagePosition, listed: &RecordPage) -> String {
-    if !page.by_cursor {
+    if page.has_offset && !page.has_cursor {
         return paging::links(context, page.limit, page.offset, listed.count, listed.total);
     }
     let base = paging::address(context, page.limit);
-    let next = listed.next.as_ref().map(|next| format!("<{base}&cursor={next}>; rel=\"next\", "));
-    format!("{}<{base}&cursor=>; rel=\"first\"", next.unwrap_or_default())
+    let mut links = match &listed.next {
+        Some(next) => format!("<{base}&cursor={next}>; rel=\"next\", "),
+        None => String::new(),
+    };
+    let _ = write!(links, "<{base}>; rel=\"first\"");
+    if !page.has_cursor {
+        let last = listed.total.saturating_sub(1) / page.limit * page.limit;
+        let _ = write!(links, ", <{base}&offset={last}>; rel=\"last\"");
+    }
+    links
 }
 
 /// A record under its wrapper key, such as `{"course": {…}}`.

@@ -1,0 +1,15 @@
+-- Older servers must stop: they write records without this clock.
+-- The record clock, in milliseconds (see record_clock.rs). On SQLite it has one row. On PostgreSQL it is the sequence of the
+-- column, which no snapshot hides, and the table is empty.
+CREATE TABLE record_clock (
+    last ROWID
+);
+
+-- Ids of records that vanished, and when. Readers of changes learn from it what no record tells any more.
+CREATE TABLE removed_records (
+    seq ROWID,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    stamp BIGINT NOT NULL
+);
+CREATE INDEX removed_records_stamp ON removed_records (stamp, kind, seq);
