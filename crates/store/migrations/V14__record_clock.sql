@@ -5,11 +5,13 @@ CREATE TABLE record_clock (
     last ROWID
 );
 
--- Ids of records that vanished, and when. Readers of changes learn from it what no record tells any more.
+-- Ids of records that vanished, or that an organization lost, and when. Readers of changes learn from it what no record tells
+-- any more. org: the organization that the record belonged to; NULL if only callers who reach everything are told.
 CREATE TABLE removed_records (
     seq ROWID,
     kind TEXT NOT NULL,
     id TEXT NOT NULL,
-    stamp BIGINT NOT NULL
+    stamp BIGINT NOT NULL,
+    org TEXT
 );
 CREATE INDEX removed_records_stamp ON removed_records (stamp, kind, seq);

@@ -62,11 +62,16 @@ impl Tx<'_> {
         self.stamps.at_end = self.dialect() == SqlDialect::Postgres;
     }
 
-    /// Notes that the record of the kind vanishes or gets another id.
-    pub fn note_removed(&mut self, kind: &str, id: &str, now: Timestamp) -> Result<()> {
+    /// Notes that the record of the kind vanishes or gets another id, or that the organization loses it.
+    pub fn note_removed(
+        &mut self,
+        (kind, id): (&str, &str),
+        org: Option<&str>,
+        now: Timestamp,
+    ) -> Result<()> {
         let stamp = self.stamp(now)?.milliseconds();
-        let sql = "INSERT INTO removed_records (kind, id, stamp) VALUES ($1, $2, $3)";
-        self.send(sql, &[kind.into(), id.into(), stamp.into()])
+        let sql = "INSERT INTO removed_records (kind, id, stamp, org) VALUES ($1, $2, $3, $4)";
+        self.send(sql, &[kind.into(), id.into(), stamp.into(), org.into()])
     }
 
     /// Gives the records of a long write their final stamp; the last thing before the commit.

@@ -277,7 +277,7 @@ fn the_hours_of_an_organization_are_purged_with_it() {
                 lyceum_roster::repository::purge(
                     tx,
                     &lyceum_roster::kinds::ORG,
-                    at(after),
+                    (at(after), at(after)),
                     i64::MIN,
                     10,
                 )?;

@@ -7,10 +7,10 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Sql, Tx, dialect};
 use serde_json::{Value, json};
 
-use super::credentials;
 use super::put::rewrite_all;
 use super::read::{StoredRecord, find};
 use super::referrers::referring;
+use super::{credentials, moves};
 use crate::kind::{Field, FieldType, RecordKind};
 use crate::kinds::{self, USER};
 use crate::record::{Object, Record, Status, members};
@@ -58,7 +58,7 @@ pub fn erase_references(
     let mut changed = 0;
     for kind in kinds::ALL {
         if rules::shares_id_with(kind) == Some(&USER) {
-            changed += u64::from(remove(tx, kind, id)?);
+            changed += u64::from(remove(tx, kind, id, now)?);
             continue;
         }
         for from in referring(kind, &USER) {
@@ -171,11 +171,14 @@ fn rewrite(
     object.insert("dateLastModified".to_owned(), now.to_string().into());
     let text = serde_json::to_string(&object).map_err(Problem::internal)?;
     let record = Record::stored(kind, &text, None)?;
+    if !stored.body.starts_with(&format!("{{\"sourcedId\":{}", json!(record.sourced_id))) {
+        moves::note_gone(tx, kind, stored, now)?;
+    }
     rewrite_all(tx, kind, &[(&record, stored)])
 }
 
 /// Removes a record with its links and counts. Returns whether there was one.
-fn remove(tx: &mut Tx<'_>, kind: &'static RecordKind, id: &str) -> Result<bool> {
+fn remove(tx: &mut Tx<'_>, kind: &'static RecordKind, id: &str, now: Timestamp) -> Result<bool> {
     let Some(stored) = find(tx, kind, id)? else { return Ok(false) };
     let record = Record::stored(kind, &stored.body, stored.extra.as_deref())?;
     if record.status == Status::Active {
@@ -183,6 +186,6 @@ fn remove(tx: &mut Tx<'_>, kind: &'static RecordKind, id: &str) -> Result<bool> 
             tx.tally(collection, stored.seq, -1);
         }
     }
-    super::purge::forget(tx, kind, id)?;
+    super::purge::forget(tx, kind, id, now)?;
     Ok(true)
 }

@@ -15,6 +15,7 @@ mod erase;
 pub(crate) mod imports;
 mod learners;
 mod list;
+mod moves;
 mod names;
 mod organizations;
 mod people;

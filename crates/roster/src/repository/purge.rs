@@ -8,7 +8,7 @@ use lyceum_store::Tx;
 
 use super::read::find;
 use super::referrers::referring;
-use super::{credentials, organizations};
+use super::{credentials, moves, organizations};
 use crate::kind::RecordKind;
 use crate::kinds::{self, ORG, USER};
 use crate::limits;
@@ -23,14 +23,14 @@ pub struct PurgeReport {
     pub kept: u64,
 }
 
-/// Removes the records of the kind that were marked before the instant, at most `most` of them,
-/// beginning behind `after`. A record to which any record refers that stays is kept, so that nothing
+/// Removes the records of the kind that were marked before the first instant, at most `most` of them, beginning behind
+/// `after`. It is the second instant now. A record to which any record refers that stays is kept, so that nothing
 /// dangles: an active one, one that was marked later, or one that is itself kept. Records that refer to
 /// each other go together, also those of other kinds. Returns the counts, and where to continue.
 pub fn purge(
     tx: &mut Tx<'_>,
     kind: &'static RecordKind,
-    before: Timestamp,
+    (before, now): (Timestamp, Timestamp),
     after: i64,
     most: i64,
 ) -> Result<(PurgeReport, Option<i64>)> {
@@ -45,7 +45,7 @@ pub fn purge(
         marked.push((row.int(0)?, row.text(1)?.to_owned()));
         Ok(true)
     })?;
-    let mut purge = Purge { before, removed: HashSet::new(), kept: HashSet::new() };
+    let mut purge = Purge { before, now, removed: HashSet::new(), kept: HashSet::new() };
     let (mut kept, mut last) = (0, None);
     for (seq, sourced_id) in marked {
         let one = (kind.one, sourced_id);
@@ -67,6 +67,7 @@ type PurgedId = (&'static str, String);
 struct Purge {
     /// The instant before which a record must have been marked.
     before: String,
+    now: Timestamp,
     removed: HashSet<PurgedId>,
     /// Records that stay. A search ends at them.
     kept: HashSet<PurgedId>,
@@ -96,7 +97,8 @@ impl Purge {
             at += 1;
         }
         for ((one, sourced_id), _) in found {
-            forget(tx, kinds::by_name(one).expect("it was found in a table"), &sourced_id)?;
+            let kind = kinds::by_name(one).expect("it was found in a table");
+            forget(tx, kind, &sourced_id, self.now)?;
             self.removed.insert((one, sourced_id));
         }
         Ok(true)
@@ -142,8 +144,14 @@ impl Purge {
 }
 
 /// Removes a record with its links and what is kept beside it.
-pub(super) fn forget(tx: &mut Tx<'_>, kind: &'static RecordKind, sourced_id: &str) -> Result<()> {
+pub(super) fn forget(
+    tx: &mut Tx<'_>,
+    kind: &'static RecordKind,
+    sourced_id: &str,
+    now: Timestamp,
+) -> Result<()> {
     let Some(stored) = find(tx, kind, sourced_id)? else { return Ok(()) };
+    moves::note_gone(tx, kind, &stored, now)?;
     for link in &Record::stored(kind, &stored.body, stored.extra.as_deref())?.links {
         tx.send(
             "DELETE FROM roster_link WHERE field = $1 AND value = $2 AND owner = $3",

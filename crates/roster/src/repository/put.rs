@@ -8,7 +8,7 @@ use lyceum_store::{Tx, Value, dialect};
 
 use super::announce::announce;
 use super::read::{StoredRecord, find};
-use super::{organizations, references};
+use super::{moves, organizations, references};
 use crate::kind::{OrganizationPath, RecordKind};
 use crate::kinds;
 use crate::record::{ListLink, Record, Status};
@@ -168,6 +168,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, record: &Record) -> Result<Option<StoredRecor
     let Some(seq) = tx.insert(insert, "seq", &values)? else { return Ok(None) };
     insert_links(tx, &[(seq, &record.links)])?;
     organizations::place(tx, record.kind, &[&record.sourced_id])?;
+    moves::share_course(tx, &record)?;
     tally(tx, &record, seq, 1);
     announce(tx, &[&record], true)?;
     Ok(Some(StoredRecord { seq, version: 1, body: record.body, extra: record.extra }))
@@ -280,7 +281,7 @@ pub(super) fn rewrite_all(
     if changed != records.len() as u64 {
         return Err(changed_meanwhile(first.kind, &first.sourced_id));
     }
-    let mut moved = Vec::new();
+    let (mut moved, mut former) = (Vec::new(), Vec::new());
     for (record, stored) in &records {
         if rules::stand_alone(kind) && kind.organization != OrganizationPath::School {
             if stored.is_active() {
@@ -289,15 +290,17 @@ pub(super) fn rewrite_all(
             tally(tx, record, stored.seq, 1);
             continue;
         }
-        let before = Record::stored(record.kind, &stored.body, stored.extra.as_deref())?;
+        let before = record.read_former(stored)?;
         relink(tx, stored.seq, &before.links, &record.links)?;
         tally(tx, &before, stored.seq, -1);
         tally(tx, record, stored.seq, 1);
         if before.column("parent") != record.column("parent") {
             moved.push(record.sourced_id.as_str());
         }
+        former.push((record, before));
     }
     organizations::place(tx, kind, &moved)?;
+    former.iter().try_for_each(|(record, before)| moves::follow(tx, record, before))?;
     let records: Vec<&Record> = records.iter().map(|(record, _)| record).collect();
     announce(tx, &records, false)
 }
@@ -489,6 +492,7 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static RecordKind, records: &[&Record]) -
     let records: Vec<&Record> = records.iter().collect();
     let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
     organizations::place(tx, kind, &ids)?;
+    records.iter().try_for_each(|record| moves::share_course(tx, record))?;
     announce(tx, &records, true)
 }
 

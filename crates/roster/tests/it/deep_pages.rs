@@ -118,7 +118,9 @@ fn change(db: &Db, name: &str, random: &mut RandomStream) {
     }
     for kind in [&USER, &CLASS] {
         let later = rules().now.plus_seconds(1);
-        write_until_it_succeeds(db, |tx| repository::purge(tx, kind, later, i64::MIN, 3).map(drop));
+        write_until_it_succeeds(db, |tx| {
+            repository::purge(tx, kind, (later, later), i64::MIN, 3).map(drop)
+        });
     }
 }
 

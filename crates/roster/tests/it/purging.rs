@@ -27,8 +27,9 @@ fn purge(db: &Db, before: Timestamp) -> PurgeReport {
     for kind in kinds::ALL.iter().rev() {
         let mut after = Some(i64::MIN);
         while let Some(from) = after {
-            let (purged, next) =
-                db.write_blocking(|tx| repository::purge(tx, kind, before, from, 2)).unwrap();
+            let (purged, next) = db
+                .write_blocking(|tx| repository::purge(tx, kind, (before, before), from, 2))
+                .unwrap();
             sum.removed += purged.removed;
             sum.kept += purged.kept;
             after = next;
@@ -164,8 +165,11 @@ fn a_purge_keeps_a_record_to_which_a_running_import_refers() {
         let new = object(json!({"sourcedId": "imported", "enabledUser": true, "givenName": "A",
             "familyName": "B", "roles": [role]}));
         let later = rules().now.plus_seconds(1);
-        let purge =
-            || db.write_blocking(|tx| repository::purge(tx, &kinds::ORG, later, i64::MIN, 1000));
+        let purge = || {
+            db.write_blocking(|tx| {
+                repository::purge(tx, &kinds::ORG, (later, later), i64::MIN, 1000)
+            })
+        };
         let waits = "SELECT count(*) FROM pg_stat_activity \
                      WHERE datname = current_database() AND wait_event_type = 'Lock'";
         if db.dialect() == SqlDialect::Sqlite {

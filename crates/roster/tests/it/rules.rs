@@ -464,7 +464,7 @@ fn a_purge_keeps_a_record_to_which_a_new_one_refers() {
             let (_, purged) = race::at_once(
                 db,
                 move |tx| write::create(tx, of, new.clone(), &rules()),
-                move |tx| repository::purge(tx, &ORG, later, i64::MIN, 1000),
+                move |tx| repository::purge(tx, &ORG, (later, later), i64::MIN, 1000),
             );
             purged.unwrap();
             let has = |kind, id| db.read_blocking(|tx| repository::find(tx, kind, id)).unwrap();

@@ -73,7 +73,7 @@ fn the_password_of_a_purged_user_is_deleted() {
         .unwrap();
         let later = now.plus_seconds(1);
         let (purged, _) =
-            db.write_blocking(|tx| repository::purge(tx, &USER, later, 0, 100)).unwrap();
+            db.write_blocking(|tx| repository::purge(tx, &USER, (later, later), 0, 100)).unwrap();
         assert_eq!(purged.removed, 1);
         let gone = sealed("ann", &ann.credential_id).unwrap_err();
         assert_eq!(gone.kind, ProblemKind::NotFound);

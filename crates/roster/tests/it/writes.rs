@@ -239,8 +239,11 @@ fn a_deletion_marks_records_and_a_purge_removes_them() {
         assert_eq!(ids(&list(db, "courses", None, &delta).unwrap()), ["c"], "delta sync sees it");
 
         let later = now.plus_seconds(3600);
-        let purge =
-            || db.write_blocking(|tx| repository::purge(tx, &COURSE, later, 0, 100)).unwrap().0;
+        let purge = || {
+            db.write_blocking(|tx| repository::purge(tx, &COURSE, (later, later), 0, 100))
+                .unwrap()
+                .0
+        };
         let kept = purge();
         assert_eq!((kept.removed, kept.kept), (0, 1), "active records refer to it");
         delete("users", "ann", true).unwrap();

@@ -105,7 +105,7 @@ fn a_purged_record_that_somebody_else_creates_again_no_longer_belongs_to_the_gam
             server
                 .db()
                 .write_blocking(|tx| {
-                    lyceum_roster::repository::purge(tx, kind, before, i64::MIN, 1000)?;
+                    lyceum_roster::repository::purge(tx, kind, (before, before), i64::MIN, 1000)?;
                     lyceum_games::lms::forget_purged(tx, kind)
                 })
                 .unwrap();

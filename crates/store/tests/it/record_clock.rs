@@ -163,7 +163,7 @@ fn a_long_write_gets_a_stamp_behind_the_polls_during_it() {
         let written = db.write_blocking(|tx| {
             tx.stamp_at_end();
             put(tx, "one", 1, begun)?;
-            tx.note_removed("thing", "gone", begun)?;
+            tx.note_removed(("thing", "gone"), None, begun)?;
             if matches!(target, StoreLocation::Postgres(_)) {
                 polled = wait(db.records_complete_until(begun))?;
             }

@@ -24,7 +24,8 @@ pub(crate) struct Purge {
 impl Purge {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let (_, db) = self.data.open(Missing::Refuse)?;
-        let before = SystemClock.now().plus_seconds(-self.older_than);
+        let now = SystemClock.now();
+        let before = now.plus_seconds(-self.older_than);
         let (mut removed, mut kept) = (0, 0);
         let bar = printer.progress("purging records", 0);
         // A record stays while others refer to it, so referring records are removed first.
@@ -32,8 +33,9 @@ impl Purge {
             let mut after = Some(i64::MIN);
             while let Some(from) = after {
                 let (purged, next) = write(&db, move |tx| {
+                    let times = (before, now);
                     let purged =
-                        lyceum_roster::repository::purge(tx, kind, before, from, BATCH_RECORDS)?;
+                        lyceum_roster::repository::purge(tx, kind, times, from, BATCH_RECORDS)?;
                     lyceum_games::lms::forget_purged(tx, kind)?;
                     lyceum_bridge::school_hours::forget_purged(tx, kind)?;
                     Ok(purged)
