@@ -1,5 +1,6 @@
 //! Deletes by identifier only.
 
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
@@ -9,7 +10,12 @@ use crate::{feedback, repository};
 /// lesson with that id. Returns what it deleted. Errors: `NotFound`; `Conflict` if documents of several kinds have
 /// the identifier, or if something refers to the document; `PreconditionFailed` if the stored version is not
 /// `expected`. Feedback has no version.
-pub fn delete_any(tx: &mut Tx<'_>, id: &str, expected: Option<i64>) -> Result<String> {
+pub fn delete_any(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    id: &str,
+    expected: Option<i64>,
+) -> Result<String> {
     let kinds = repository::kinds_of(tx, id)?;
     match kinds.as_slice() {
         [] if expected.is_some() => {
@@ -23,7 +29,7 @@ pub fn delete_any(tx: &mut Tx<'_>, id: &str, expected: Option<i64>) -> Result<St
             Err(Problem::new(ProblemKind::NotFound, message))
         }
         [kind] => {
-            repository::delete(tx, *kind, id, expected)?;
+            repository::delete(tx, now, *kind, id, expected)?;
             Ok(format!("the {kind} '{id}'"))
         }
         several => {

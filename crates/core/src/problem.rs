@@ -28,6 +28,8 @@ pub enum ProblemKind {
     MethodNotAllowed,
     /// The id is taken, or the record's state does not allow the change (409).
     Conflict,
+    /// What the request continues is no longer kept (410).
+    Gone,
     /// Another node of the cluster holds the files for this response (421).
     Misdirected,
     /// `If-Match` named another version (412).

@@ -50,6 +50,7 @@ pub mod status;
 
 pub use canonize::canonize;
 pub(crate) use canonize::canonize_with;
+pub use repository::{changed_badges, changed_definitions, changed_learner_records};
 
 use lyceum_store::{Migration, migration};
 
@@ -60,7 +61,7 @@ pub const CONTEXTS: [&str; 2] = [
 ];
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[migration!(9, "credentials")];
+pub const MIGRATIONS: &[Migration] = &[migration!(9, "credentials"), migration!(21, "changes")];
 
 /// An instant in whole seconds, as credentials write it: `2026-01-15T08:00:00Z`.
 pub fn seconds(instant: lyceum_core::time::Timestamp) -> String {

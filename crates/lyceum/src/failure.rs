@@ -54,9 +54,10 @@ impl From<Problem> for Failure {
         let code = match problem.kind {
             ProblemKind::Unauthorized | ProblemKind::Forbidden => Code::NotAllowed,
             ProblemKind::NotFound => Code::NotFound,
-            ProblemKind::Conflict | ProblemKind::Misdirected | ProblemKind::PreconditionFailed => {
-                Code::Conflict
-            }
+            ProblemKind::Conflict
+            | ProblemKind::Gone
+            | ProblemKind::Misdirected
+            | ProblemKind::PreconditionFailed => Code::Conflict,
             _ => Code::Failed,
         };
         // A command has no log that the user could read, so the message contains the cause.

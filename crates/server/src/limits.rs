@@ -70,6 +70,10 @@ pub const EVENT_HEADS_CHECK_EVERY_S: u64 = 60;
 /// Milliseconds between two looks of a live stream at something that may have changed without a signal: a gap in the
 /// event log, the log of a backend in memory.
 pub const EVENT_STREAM_POLL_MS: u64 = 250;
+/// Changes on a page of `/changes`, unless the request says how many.
+pub const CHANGES_PAGE_DEFAULT_RECORDS: u64 = 100;
+/// The most changes on a page of `/changes`.
+pub const CHANGES_PAGE_MAX_RECORDS: u64 = 1000;
 /// Milliseconds between two looks into the event log for live streams at least.
 pub const EVENT_STREAM_PAUSE_MS: u64 = 100;
 /// Seconds after which a live stream says that it lives.

@@ -41,4 +41,5 @@ pub use shape::Shape;
 pub use single::{SentRecord, read as read_single};
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[migration!(10, "standards")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!(10, "standards"), migration!(20, "framework_stamps")];

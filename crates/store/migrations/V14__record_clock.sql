@@ -6,7 +6,8 @@ CREATE TABLE record_clock (
 );
 
 -- Ids of records that vanished, or that an organization lost, and when. Readers of changes learn from it what no record tells
--- any more. org: the organization that the record belonged to; NULL if only callers who reach everything are told.
+-- any more. A row without kind is the instant up to which rows were dropped.
+-- org: the organization that the record belonged to; NULL if only callers who reach everything are told.
 CREATE TABLE removed_records (
     seq ROWID,
     kind TEXT NOT NULL,
@@ -14,4 +15,4 @@ CREATE TABLE removed_records (
     stamp BIGINT NOT NULL,
     org TEXT
 );
-CREATE INDEX removed_records_stamp ON removed_records (stamp, kind, seq);
+CREATE INDEX removed_records_stamp ON removed_records (stamp, seq);

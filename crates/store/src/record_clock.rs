@@ -8,7 +8,7 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 
-use crate::{SqlDialect, Tx};
+use crate::{Sql, SqlDialect, Tx, columns};
 
 /// The advisory lock of PostgreSQL that writers of records share until they end.
 const WRITERS_LOCK: i64 = 0x7265_636f_7264;
@@ -94,6 +94,96 @@ impl Tx<'_> {
             &[of_this[0], from.as_str().into(), to.as_str().into(), of_this[1]],
         )
     }
+}
+
+/// The changes of one kind of records that a reader asks for, in the order of their stamps and numbers.
+#[derive(Clone, Debug)]
+pub struct ChangeRange {
+    /// The stamp and the number behind which they begin.
+    pub after: (Timestamp, i64),
+    /// The last stamp.
+    pub until: Timestamp,
+    /// The most rows.
+    pub limit: i64,
+}
+
+/// A record that changed.
+#[derive(Clone, Debug)]
+pub struct ChangedRow {
+    /// When, as text.
+    pub stamp: String,
+    /// Its number in its table.
+    pub number: i64,
+    /// Its id.
+    pub id: String,
+}
+
+columns!(ChangedRow { stamp: "stamp", number: "seq", id: "id" });
+
+impl ChangeRange {
+    /// The rows of a statement that ends within its conditions. It selects what a [`ChangedRow`] has from a table `t`,
+    /// whose column `stamp` is an instant as text.
+    pub fn rows(&self, tx: &mut Tx<'_>, mut sql: Sql, stamp: &str) -> Result<Vec<ChangedRow>> {
+        let (after, number) = self.after;
+        sql.push(&format!(" AND ({stamp}, t.seq) > (")).bind(after.to_string().as_str());
+        sql.push(", ").bind(number).push(&format!(") AND {stamp} <= "));
+        sql.bind(self.until.to_string().as_str());
+        sql.push(&format!(" ORDER BY {stamp}, t.seq LIMIT ")).bind(self.limit);
+        tx.rows(&sql.text, &sql.values())
+    }
+}
+
+/// A record that vanished, or that an organization lost.
+#[derive(Clone, Debug)]
+pub struct RemovedRecord {
+    /// When.
+    pub stamp: Timestamp,
+    /// The number of the note.
+    pub number: i64,
+    /// Its kind.
+    pub kind: String,
+    /// The id that it had.
+    pub id: String,
+}
+
+/// The notes of the range. `condition` limits those of a table `r`.
+pub fn removed(
+    tx: &mut Tx<'_>,
+    range: &ChangeRange,
+    condition: impl FnOnce(&mut Sql) -> Result<()>,
+) -> Result<Vec<RemovedRecord>> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push(
+        "SELECT r.stamp, r.seq, r.kind, r.id FROM removed_records r WHERE (r.stamp, r.seq) > (",
+    );
+    sql.bind(range.after.0.milliseconds()).push(", ").bind(range.after.1);
+    sql.push(") AND r.stamp <= ").bind(range.until.milliseconds()).push(" AND r.kind <> '' AND ");
+    condition(&mut sql)?;
+    sql.push(" ORDER BY r.stamp, r.seq LIMIT ").bind(range.limit);
+    tx.all(&sql.text, &sql.values(), |row| {
+        Ok(RemovedRecord {
+            stamp: Timestamp::from_milliseconds(row.int(0)?),
+            number: row.int(1)?,
+            kind: row.string(2)?,
+            id: row.string(3)?,
+        })
+    })
+}
+
+/// The instant up to which notes are gone: readers who continue from before it must read everything again. `None` if no
+/// note was ever dropped.
+pub fn forgotten_until(tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
+    let sql = "SELECT max(stamp) FROM removed_records WHERE kind = ''";
+    let found = tx.query_one(sql, &[], |row| row.opt_int(0))?.flatten();
+    Ok(found.map(Timestamp::from_milliseconds))
+}
+
+/// Drops the notes from before the instant.
+pub fn forget_removed(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
+    let before = before.milliseconds();
+    tx.send("DELETE FROM removed_records WHERE stamp < $1", &[before.into()])?;
+    let sql = "INSERT INTO removed_records (kind, id, stamp) VALUES ('', '', $1)";
+    tx.send(sql, &[before.into()])
 }
 
 /// The stamp of a writer, which holds the lock from now on.

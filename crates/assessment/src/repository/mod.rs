@@ -20,4 +20,4 @@ pub(crate) use read::{heads, parsed};
 pub(crate) use references::known;
 pub use references::{refer, referrers, resolved};
 pub(crate) use write::depend_on;
-pub use write::{create, delete, replace};
+pub use write::{changed, create, delete, replace};

@@ -2,7 +2,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
-use lyceum_store::Tx;
+use lyceum_store::{ChangeRange, ChangedRow, Sql, Tx};
 
 use super::read::{find, require};
 use super::references::{known, refer, referrers, resolved};
@@ -21,7 +21,7 @@ pub fn create(
     let sql = "SELECT MAX(version) FROM qti_version WHERE kind = $1 AND identifier = $2";
     let params = [kind.name().into(), identifier.into()];
     let last = tx.query_one(sql, &params, |row| row.opt_int(0))?.flatten();
-    let now = now.to_string();
+    let now = tx.stamp(now)?.to_string();
     let stored = StoredDocument {
         kind,
         identifier: identifier.to_owned(),
@@ -84,13 +84,14 @@ pub fn replace(
         xml: document.xml.clone(),
         json: document.json.clone(),
         metadata: metadata(&document.metadata, before.metadata.as_deref()),
-        updated_at: now.to_string(),
         ..before.clone()
     };
     if has_same_content(&before, &stored) {
         return Ok(before);
     }
     let targets = targets(tx, &document)?;
+    let updated_at = tx.stamp(now)?.to_string();
+    let stored = StoredDocument { updated_at, ..stored };
     archive(tx, kind, identifier)?;
     tx.send(
         "UPDATE qti_document SET version = $1, type = $2, qti_version = $3, updated_at = $4, \
@@ -112,6 +113,14 @@ pub fn replace(
     )?;
     refer(tx, kind.name(), identifier, &targets)?;
     Ok(stored)
+}
+
+/// The documents of the kind that changed in the range.
+pub fn changed(tx: &mut Tx<'_>, kind: ContentKind, range: &ChangeRange) -> Result<Vec<ChangedRow>> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push("SELECT t.updated_at, t.seq, t.identifier FROM qti_document t WHERE t.kind = ");
+    sql.bind(kind.name());
+    range.rows(tx, sql, "t.updated_at")
 }
 
 /// Whether two versions are equal.
@@ -151,6 +160,7 @@ fn targets(tx: &mut Tx<'_>, document: &CheckedDocument) -> Result<Vec<(ContentKi
 /// documents that refer to it; `PreconditionFailed` if the stored version is not `expected`.
 pub fn delete(
     tx: &mut Tx<'_>,
+    now: Timestamp,
     kind: ContentKind,
     identifier: &str,
     expected: Option<i64>,
@@ -160,6 +170,7 @@ pub fn delete(
     if total > 0 {
         return Err(in_use(kind, identifier, &first, total));
     }
+    tx.note_removed((kind.name(), identifier), None, now)?;
     archive(tx, kind, identifier)?;
     refer(tx, kind.name(), identifier, &[])?;
     super::files::delete_all(tx, kind, identifier)?;

@@ -58,7 +58,7 @@ pub(crate) fn list(
 
 /// Adds a definition, or puts it in the place of the one with its id, deleted or not; its version.
 pub(crate) fn put(tx: &mut Tx<'_>, definition: &Definition, now: Timestamp) -> Result<i64> {
-    let now = now.to_string();
+    let now = tx.stamp(now)?.to_string();
     let body = serde_json::to_string(&definition.document).map_err(Problem::internal)?;
     let version = tx.query_one(
         "INSERT INTO badge_definitions (id, achievement, body, version, created, updated) \
@@ -74,7 +74,7 @@ pub(crate) fn put(tx: &mut Tx<'_>, definition: &Definition, now: Timestamp) -> R
 
 /// Marks a definition as deleted.
 pub(crate) fn delete(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
-    let now = now.to_string();
+    let now = tx.stamp(now)?.to_string();
     let sql = "UPDATE badge_definitions SET deleted = $1, updated = $1, version = version + 1 \
                WHERE id = $2 AND deleted IS NULL";
     tx.send(sql, &[(&now).into(), id.into()])?;

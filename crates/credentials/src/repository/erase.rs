@@ -15,14 +15,20 @@ pub(crate) fn of_learner(tx: &mut Tx<'_>, learner: &str) -> Result<(Vec<String>,
 
 /// Removes what the learner's revoked credentials and records contain.
 pub(crate) fn contents(tx: &mut Tx<'_>, learner: &str, now: Timestamp) -> Result<()> {
-    let now = now.to_string();
+    let stamp = tx.stamp(now)?;
+    let now = stamp.to_string();
+    tx.send(
+        "INSERT INTO removed_records (kind, id, stamp) SELECT 'badge', id, CAST($1 AS BIGINT) \
+         FROM issued_credentials WHERE learner = $2 AND issued_by IS NULL",
+        &[stamp.milliseconds().into(), learner.into()],
+    )?;
     let dated = &[(&now).into(), learner.into()];
     let learner = &[learner.into()];
     tx.send("DELETE FROM issued_credentials WHERE learner = $1 AND issued_by IS NULL", learner)?;
     tx.send(
-        "UPDATE issued_credentials SET body = '', award = NULL, reason = NULL, learner = NULL \
-         WHERE learner = $1",
-        learner,
+        "UPDATE issued_credentials SET body = '', award = NULL, reason = NULL, updated = $1, \
+         learner = NULL WHERE learner = $2",
+        dated,
     )?;
     tx.send(
         "DELETE FROM learner_record_versions WHERE record IN \
@@ -48,8 +54,11 @@ pub(crate) fn naming(tx: &mut Tx<'_>, redaction: &Redaction, now: Timestamp) -> 
     })?;
     for id in &credentials {
         let foreign = "DELETE FROM issued_credentials WHERE id = $1 AND issued_by IS NULL";
-        tx.send(foreign, &[id.into()])?;
-        let now = now.to_string();
+        if tx.execute(foreign, &[id.into()])? > 0 {
+            tx.note_removed(("badge", id), None, now)?;
+            continue;
+        }
+        let now = tx.stamp(now)?.to_string();
         tx.send(
             "UPDATE issued_credentials SET body = '', award = NULL, reason = NULL, learner = NULL, \
              revoked = COALESCE(revoked, $1), updated = $1 WHERE id = $2",
@@ -66,7 +75,7 @@ pub(crate) fn naming(tx: &mut Tx<'_>, redaction: &Redaction, now: Timestamp) -> 
     records.dedup();
     for seq in &records {
         tx.send("DELETE FROM learner_record_versions WHERE record = $1", &[(*seq).into()])?;
-        let now = now.to_string();
+        let now = tx.stamp(now)?.to_string();
         tx.send(
             "UPDATE learner_records SET learner = NULL, compiled_for = NULL, reason = NULL, \
              deleted = COALESCE(deleted, $1), revoked = COALESCE(revoked, $1), updated = $1 \

@@ -63,7 +63,7 @@ pub(crate) fn of_issuer(
 }
 
 pub(crate) fn insert(tx: &mut Tx<'_>, new: &NewCredential, now: Timestamp) -> Result<()> {
-    let (now, valid_from) = (now.to_string(), new.signed.valid_from.to_string());
+    let (now, valid_from) = (tx.stamp(now)?.to_string(), new.signed.valid_from.to_string());
     tx.send(
         "INSERT INTO issued_credentials (id, issuer, credential, issued_by, learner, award, form, \
          body, valid_from, created, updated, status_list, status_index) \
@@ -92,7 +92,7 @@ pub(crate) fn replace(
     signed: &CredentialText,
     now: Timestamp,
 ) -> Result<()> {
-    let (now, valid_from) = (now.to_string(), signed.valid_from.to_string());
+    let (now, valid_from) = (tx.stamp(now)?.to_string(), signed.valid_from.to_string());
     tx.send(
         "UPDATE issued_credentials SET form = $1, body = $2, valid_from = $3, updated = $4 \
          WHERE id = $5",
@@ -114,7 +114,7 @@ pub(crate) fn revoke(
     reason: Option<&str>,
     now: Timestamp,
 ) -> Result<()> {
-    let now = now.to_string();
+    let now = tx.stamp(now)?.to_string();
     tx.send(
         "UPDATE issued_credentials SET revoked = $1, reason = $2, updated = $1, award = NULL \
          WHERE id = $3 AND revoked IS NULL",

@@ -58,7 +58,7 @@ pub(crate) fn versions(tx: &mut Tx<'_>, id: &str) -> Result<Vec<Record>> {
 
 /// Adds a record with its first version.
 pub(crate) fn insert(tx: &mut Tx<'_>, version: &Version, now: Timestamp) -> Result<Record> {
-    let (now, valid_from) = (now.to_string(), version.valid_from.to_string());
+    let (now, valid_from) = (tx.stamp(now)?.to_string(), version.valid_from.to_string());
     let seq = tx.query_one(
         "INSERT INTO learner_records (id, learner, compiled_for, version, valid_from, created, \
          updated) VALUES ($1, $2, $3, 1, $4, $5, $5) RETURNING seq",
@@ -83,7 +83,7 @@ pub(crate) fn add(
     version: &Version,
     now: Timestamp,
 ) -> Result<Record> {
-    let (now, valid_from) = (now.to_string(), version.valid_from.to_string());
+    let (now, valid_from) = (tx.stamp(now)?.to_string(), version.valid_from.to_string());
     let number = known.number + 1;
     let seq = tx.query_one(
         "UPDATE learner_records SET version = $1, valid_from = $2, updated = $3, deleted = NULL, \
@@ -139,7 +139,7 @@ pub(crate) fn list(tx: &mut Tx<'_>, page: &Page) -> Result<(Vec<Record>, u64)> {
 
 /// Marks a record as deleted.
 pub(crate) fn delete(tx: &mut Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
-    let now = now.to_string();
+    let now = tx.stamp(now)?.to_string();
     let sql = "UPDATE learner_records SET deleted = $1, updated = $1 WHERE id = $2";
     tx.send(sql, &[(&now).into(), id.into()])?;
     Ok(())
@@ -152,7 +152,7 @@ pub(crate) fn revoke(
     reason: Option<&str>,
     now: Timestamp,
 ) -> Result<()> {
-    let now = now.to_string();
+    let now = tx.stamp(now)?.to_string();
     let sql = "UPDATE learner_records SET revoked = $1, reason = $2, updated = $1 \
                WHERE id = $3 AND revoked IS NULL";
     tx.send(sql, &[(&now).into(), reason.into(), id.into()])?;

@@ -88,7 +88,8 @@ impl Import {
             bar.set_message(file.display().to_string());
             let package = read(file)?;
             let document = package.document.clone();
-            let stored = db.write_blocking(|tx| repository::upsert(tx, &package));
+            let stored =
+                db.write_blocking(|tx| repository::upsert(tx, SystemClock.now(), &package));
             let (became, stats) = stored.map_err(|problem| refused(file, problem))?;
             bar.inc(1);
             let (id, title) = (document.record.id, document.title);
@@ -201,7 +202,7 @@ impl One {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let id = identifier(&self.id)?;
         let named = id.clone();
-        write(&db, move |tx| repository::publish(tx, &named, is_public))?;
+        write(&db, move |tx| repository::publish(tx, SystemClock.now(), &named, is_public))?;
         printer.answer(String::new, || json!({ "id": id, "public": is_public }));
         let readers = if is_public { "everybody can read it" } else { "reading it needs a token" };
         printer.done(&format!("'{id}': {readers}"));

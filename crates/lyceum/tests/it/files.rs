@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use lyceum_store::{Db, StoreLocation};
+use lyceum_store::{Db, SqlDialect, StoreLocation, StoreOptions};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -296,7 +296,7 @@ fn interrupted(mut command: Command, is_at_work: impl Fn() -> bool) -> (Option<i
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut child = AtWork(child);
     let since = Instant::now();
-    while !is_at_work() {
+    while !(handles_interrupts(&child.0) && is_at_work()) {
         assert!(child.0.try_wait().unwrap().is_none(), "it ended before it could be interrupted");
         assert!(since.elapsed() < Duration::from_mins(1), "it does not begin");
         std::thread::sleep(Duration::from_millis(5));
@@ -306,6 +306,14 @@ fn interrupted(mut command: Command, is_at_work: impl Fn() -> bool) -> (Option<i
     let status = wait(&mut child.0, Duration::from_mins(1)).expect("it ends when interrupted");
     let stderr = std::io::read_to_string(child.0.stderr.take().unwrap()).unwrap();
     (status.code(), stderr)
+}
+
+/// Whether a process does not simply end on Ctrl-C.
+fn handles_interrupts(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let handled = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let handled = handled.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    handled.is_some_and(|mask| mask & (1 << (Signal::INT.as_raw() - 1)) != 0)
 }
 
 /// A process that ends with the test.
@@ -328,18 +336,14 @@ fn an_interrupted_command_exits_with_130_and_leaves_no_file() {
     assert!(!part.exists() && !place.path().join("big.zip").exists());
 }
 
-/// Whether a command has begun to write into the database; autovacuum writes as well.
-fn writes(place: &Place, target: &StoreLocation) -> bool {
-    match target {
-        StoreLocation::Sqlite(_) => {
-            let log = place.path().join("lyceum-data/lyceum.db-wal");
-            fs::metadata(log).is_ok_and(|log| log.len() > 1 << 20)
-        }
-        StoreLocation::Postgres(_) => {
+/// Whether another process has begun to write into the database; on PostgreSQL, autovacuum writes as well.
+fn is_written(db: &Db) -> bool {
+    match db.dialect() {
+        SqlDialect::Sqlite => db.write_blocking(|_| Ok(())).is_err(),
+        SqlDialect::Postgres => {
             let sql = "SELECT COUNT(*) FROM pg_stat_activity \
                        WHERE datname = current_database() AND backend_xid IS NOT NULL \
                        AND backend_type = 'client backend'";
-            let db = Db::open(target, &lyceum_server::migrations()).unwrap();
             let writers = db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0)));
             writers.unwrap() > Some(0)
         }
@@ -353,9 +357,11 @@ fn an_interrupted_import_leaves_the_former_state() {
         sound(&place);
         place.ok("import in");
         place.ok("demo generate --complete --students 3000 --out network.zip");
-        let target = target(&place);
-        let (code, stderr) =
-            interrupted(place.command("import network.zip"), || writes(&place, &target));
+        let at_once = StoreOptions { lock_wait_ms: 0, ..StoreOptions::default() };
+        let migrations = lyceum_server::migrations();
+        let db = Db::open_with(&target(&place), &migrations, at_once).unwrap();
+        let (code, stderr) = interrupted(place.command("import network.zip"), || is_written(&db));
+        drop(db);
         assert_eq!((code, stderr.as_str()), (Some(130), "error: interrupted\n"));
         assert_eq!(
             place.json("admin check --json"),

@@ -5,6 +5,7 @@
 
 mod announce;
 mod belongs;
+mod changed;
 mod check;
 mod classes;
 mod cost;
@@ -29,6 +30,7 @@ mod targets;
 mod walk;
 
 pub use belongs::PathScope;
+pub use changed::{changed, numbered, removed};
 pub use check::{CheckReport, check};
 pub use classes::{
     ActiveClass, ClassMember, MemberCounts, active_classes, class_counts, class_sizes,

@@ -26,6 +26,7 @@ fn code(kind: Kind) -> &'static str {
         Kind::Forbidden => "FORBIDDEN",
         Kind::NotFound => "NOT_FOUND",
         Kind::MethodNotAllowed => "METHOD_NOT_ALLOWED",
+        Kind::Gone => "GONE",
         Kind::Conflict => "CONFLICT",
         Kind::Misdirected => "MISDIRECTED",
         Kind::PreconditionFailed => "PRECONDITION_FAILED",

@@ -89,6 +89,7 @@ pub fn status(kind: Kind) -> StatusCode {
         Kind::Forbidden => StatusCode::FORBIDDEN,
         Kind::NotFound => StatusCode::NOT_FOUND,
         Kind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Kind::Gone => StatusCode::GONE,
         Kind::Conflict => StatusCode::CONFLICT,
         Kind::Misdirected => StatusCode::MISDIRECTED_REQUEST,
         Kind::PreconditionFailed => StatusCode::PRECONDITION_FAILED,

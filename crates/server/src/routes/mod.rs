@@ -5,6 +5,7 @@ mod adaptive;
 mod assessment;
 mod auth;
 pub(crate) mod bridge;
+mod changes;
 mod clr;
 pub(crate) mod console;
 pub(crate) mod credentials;
@@ -33,6 +34,7 @@ pub fn all() -> Vec<Area> {
     areas.push(play::area());
     areas.extend(learn::areas());
     areas.extend(oneroster::areas());
+    areas.push(changes::area());
     areas.extend(events::areas());
     areas.push(adaptive::area());
     areas.push(bridge::area());

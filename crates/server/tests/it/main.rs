@@ -18,6 +18,7 @@ mod case;
 mod case_alignment;
 mod case_search;
 mod case_writes;
+mod changes;
 mod class_sign_in;
 mod clocks;
 mod clr;

@@ -22,4 +22,4 @@ pub use single::{
     add_association, add_document, add_item, remove_association, remove_document, remove_item,
     replace_association, replace_document, replace_item,
 };
-pub use write::{PackageCounts, WriteOutcome, create, publish, replace, upsert};
+pub use write::{PackageCounts, WriteOutcome, changed, create, publish, replace, upsert};

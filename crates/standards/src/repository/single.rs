@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::same;
 use super::write::{
     WriteOutcome, at, empty, framework, id_in_use, insert_document, insert_words, missing, present,
-    update_document,
+    stamp, update_document,
 };
 use crate::class::{ASSOCIATION, CHILD_OF, ITEM};
 use crate::limits;
@@ -18,27 +18,34 @@ use crate::single::SentRecord;
 
 /// Stores an empty framework. Sending the same one again is not an error (a safe retry). Errors: `Conflict`
 /// if another framework has its identifier.
-pub fn add_document(tx: &mut Tx<'_>, sent: &SentRecord) -> Result<WriteOutcome> {
+pub fn add_document(tx: &mut Tx<'_>, now: Timestamp, sent: &SentRecord) -> Result<WriteOutcome> {
     if let Some((_, is_same)) = same::stored(tx, "case_document", sent)? {
         return if is_same { Ok(WriteOutcome::Unchanged) } else { Err(id_in_use(&sent.record.id)) };
     }
     let document = Document::of(sent.record.clone(), &sent.known);
-    insert_document(tx, &document, r#"["CFItems","CFAssociations"]"#, None)?;
+    let seq = insert_document(tx, &document, r#"["CFItems","CFAssociations"]"#, None)?;
+    stamp(tx, seq, now)?;
     Ok(WriteOutcome::Created)
 }
 
 /// Replaces a framework's own record. Errors: `NotFound`.
-pub fn replace_document(tx: &mut Tx<'_>, sent: &SentRecord) -> Result<WriteOutcome> {
+pub fn replace_document(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    sent: &SentRecord,
+) -> Result<WriteOutcome> {
     let id = &sent.record.id;
     let seq = framework(tx, id)?.ok_or_else(|| missing(id))?;
     update_document(tx, seq, &Document::of(sent.record.clone(), &sent.known))?;
+    stamp(tx, seq, now)?;
     Ok(WriteOutcome::Replaced)
 }
 
 /// Removes a framework with all that is in it. Errors: `NotFound`.
-pub fn remove_document(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+pub fn remove_document(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<()> {
     let seq = framework(tx, id)?.ok_or_else(|| missing(id))?;
     empty(tx, seq)?;
+    tx.note_removed(("framework", id), None, now)?;
     tx.send("DELETE FROM case_document WHERE seq = $1", &[seq.into()])
 }
 
@@ -303,6 +310,7 @@ fn touch(tx: &mut Tx<'_>, document: i64, now: Timestamp) -> Result<()> {
     let body = tx.query_one(sql, &[document.into()], |row| row.text(0).map(str::to_owned))?;
     let Some(body) = body else { return Ok(()) };
     let mut body: Value = serde_json::from_str(&body).map_err(Problem::internal)?;
+    stamp(tx, document, now)?;
     let now = now.to_string();
     body["lastChangeDateTime"] = now.as_str().into();
     let body = body.to_string();

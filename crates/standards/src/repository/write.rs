@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
-use lyceum_store::{Tx, Value, dialect};
+use lyceum_store::{ChangeRange, ChangedRow, Sql, Tx, Value, dialect};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -44,7 +45,11 @@ pub enum WriteOutcome {
 
 /// Stores a new framework. Storing the same one again succeeds, so a request can be repeated. Errors: `Conflict` if
 /// another framework has the identifier or one of the records; `Invalid` for associations of which neither end is known.
-pub fn create(tx: &mut Tx<'_>, package: &Package) -> Result<(WriteOutcome, PackageCounts)> {
+pub fn create(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    package: &Package,
+) -> Result<(WriteOutcome, PackageCounts)> {
     let id = &package.document.record.id;
     if let Some(seq) = framework(tx, id)? {
         return match same::holds(tx, seq, package)? {
@@ -53,12 +58,13 @@ pub fn create(tx: &mut Tx<'_>, package: &Package) -> Result<(WriteOutcome, Packa
         };
     }
     let seq = insert_document(tx, &package.document, &package.parts, package.rest.as_deref())?;
+    stamp(tx, seq, now)?;
     Ok((WriteOutcome::Created, fill(tx, seq, package)?))
 }
 
 /// Replaces the framework with the package's identifier. It stays public or not public. Errors: `NotFound`, and those
 /// of [`create`].
-pub fn replace(tx: &mut Tx<'_>, package: &Package) -> Result<PackageCounts> {
+pub fn replace(tx: &mut Tx<'_>, now: Timestamp, package: &Package) -> Result<PackageCounts> {
     let document = &package.document;
     let id = &document.record.id;
     let seq = framework(tx, id)?.ok_or_else(|| missing(id))?;
@@ -68,24 +74,42 @@ pub fn replace(tx: &mut Tx<'_>, package: &Package) -> Result<PackageCounts> {
         &[(&package.parts).into(), package.rest.as_deref().into(), seq.into()],
     )?;
     update_document(tx, seq, document)?;
+    stamp(tx, seq, now)?;
     fill(tx, seq, package)
 }
 
 /// [`create`] or [`replace`].
-pub fn upsert(tx: &mut Tx<'_>, package: &Package) -> Result<(WriteOutcome, PackageCounts)> {
+pub fn upsert(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    package: &Package,
+) -> Result<(WriteOutcome, PackageCounts)> {
     match framework(tx, &package.document.record.id)? {
-        Some(_) => Ok((WriteOutcome::Replaced, replace(tx, package)?)),
-        None => create(tx, package),
+        Some(_) => Ok((WriteOutcome::Replaced, replace(tx, now, package)?)),
+        None => create(tx, now, package),
     }
 }
 
 /// Lets everybody read a framework, or only those with a token. Errors: `NotFound`.
-pub fn publish(tx: &mut Tx<'_>, id: &str, is_public: bool) -> Result<()> {
-    let sql = "UPDATE case_document SET is_public = $1 WHERE id = $2";
-    match tx.execute(sql, &[i64::from(is_public).into(), id.into()])? {
-        0 => Err(missing(id)),
-        _ => Ok(()),
-    }
+pub fn publish(tx: &mut Tx<'_>, now: Timestamp, id: &str, is_public: bool) -> Result<()> {
+    let seq = framework(tx, id)?.ok_or_else(|| missing(id))?;
+    stamp(tx, seq, now)?;
+    let sql = "UPDATE case_document SET is_public = $1 WHERE seq = $2";
+    tx.send(sql, &[i64::from(is_public).into(), seq.into()])
+}
+
+/// Notes when a framework, or anything in it, changed here.
+pub(super) fn stamp(tx: &mut Tx<'_>, document: i64, now: Timestamp) -> Result<()> {
+    let stamp = tx.stamp(now)?.to_string();
+    let sql = "UPDATE case_document SET stamp = $1 WHERE seq = $2";
+    tx.send(sql, &[stamp.as_str().into(), document.into()])
+}
+
+/// The frameworks that changed in the range, with those of their items and associations.
+pub fn changed(tx: &mut Tx<'_>, range: &ChangeRange) -> Result<Vec<ChangedRow>> {
+    let mut sql = Sql::new(tx.dialect());
+    sql.push("SELECT t.stamp, t.seq, t.id FROM case_document t WHERE TRUE");
+    range.rows(tx, sql, "t.stamp")
 }
 
 pub(super) fn missing(id: &str) -> Problem {

@@ -30,7 +30,8 @@ fn reader(shape: Shape) -> Reader {
 /// Stores a package, in the place of the one that is there.
 fn store(db: &Db, text: &str) -> String {
     let package = Package::read(text).unwrap_or_else(|problem| panic!("{problem:?}"));
-    db.write_blocking(|tx| repository::upsert(tx, &package)).unwrap();
+    db.write_blocking(|tx| repository::upsert(tx, Timestamp::from_milliseconds(0), &package))
+        .unwrap();
     package.document.record.id.clone()
 }
 

@@ -51,6 +51,7 @@ fn code_minor(problem: &Problem, version: CaseVersion) -> Option<&'static str> {
         Kind::Internal => "internal_server_error",
         Kind::Malformed
         | Kind::MethodNotAllowed
+        | Kind::Gone
         | Kind::Conflict
         | Kind::Misdirected
         | Kind::PreconditionFailed

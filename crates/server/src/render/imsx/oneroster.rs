@@ -45,6 +45,7 @@ fn code_minor(kind: Kind) -> &'static str {
         Kind::Malformed
         | Kind::BadId
         | Kind::MethodNotAllowed
+        | Kind::Gone
         | Kind::Conflict
         | Kind::Misdirected
         | Kind::PreconditionFailed

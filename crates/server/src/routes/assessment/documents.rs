@@ -172,7 +172,8 @@ pub(super) async fn replace(context: Context, kind: ContentKind) -> Result<Answe
 async fn remove(context: Context, kind: ContentKind) -> Result<Answer> {
     let expected = etag::expected(&context)?;
     let id = context.param("identifier").to_owned();
-    context.app.db.write(move |tx| repository::delete(tx, kind, &id, expected)).await?;
+    let now = context.app.clock.now();
+    context.app.db.write(move |tx| repository::delete(tx, now, kind, &id, expected)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
@@ -198,7 +199,8 @@ async fn version(context: Context, kind: ContentKind) -> Result<Answer> {
 
 async fn remove_document(context: Context) -> Result<Answer> {
     let (id, expected) = (context.param("id").to_owned(), etag::expected(&context)?);
-    let delete = move |tx: &mut Tx<'_>| lyceum_assessment::delete_any(tx, &id, expected);
+    let now = context.app.clock.now();
+    let delete = move |tx: &mut Tx<'_>| lyceum_assessment::delete_any(tx, now, &id, expected);
     let was = context.app.db.write(delete).await?;
     Ok(Answer::of(&DeletedDocument { message: format!("deleted: {was}") }))
 }

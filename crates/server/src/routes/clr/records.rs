@@ -116,7 +116,7 @@ async fn list(context: Context) -> Result<Answer> {
     let page = Page {
         limit: slice.limit,
         offset: slice.offset,
-        since: since(&context)?,
+        since: since(&context).await?,
         learner: None,
         reach: context.reach(),
     };

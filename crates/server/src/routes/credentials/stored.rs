@@ -112,14 +112,18 @@ pub(in crate::routes) fn list_parameters(route: Route) -> Route {
         )
 }
 
-/// The instant of `since`. Errors: `BadSelection`.
-pub(in crate::routes) fn since(context: &Context) -> Result<Option<lyceum_core::time::Timestamp>> {
+/// The instant of `since`, once all changes up to now are stored. Errors: `BadSelection`.
+pub(in crate::routes) async fn since(
+    context: &Context,
+) -> Result<Option<lyceum_core::time::Timestamp>> {
     let Some(since) = context.query_value("since") else { return Ok(None) };
     // A plus sign in a query that was not escaped arrives as a space.
-    since.replace(' ', "+").parse().map(Some).map_err(|_| {
+    let since = since.replace(' ', "+").parse().map_err(|_| {
         let message = "the parameter 'since' must be an instant such as 2026-01-15T08:00:00Z";
         Problem::new(ProblemKind::BadSelection, message)
-    })
+    })?;
+    context.app.db.records_complete_until(context.app.clock.now()).await?;
+    Ok(Some(since))
 }
 
 async fn list(context: Context) -> Result<Answer> {
@@ -127,7 +131,7 @@ async fn list(context: Context) -> Result<Answer> {
     let page = Page {
         limit: slice.limit,
         offset: slice.offset,
-        since: since(&context)?,
+        since: since(&context).await?,
         learner: context.query_value("userId"),
         reach: context.reach(),
     };

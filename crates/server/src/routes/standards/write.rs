@@ -74,10 +74,12 @@ pub(super) fn routes() -> Vec<Route> {
         .description("Lets only holders of a token read a framework.")
         .answers_empty(204, "Done."),
     ];
-    let add: Write = |tx, _, sent| repository::add_document(tx, sent);
-    let replace: Write = |tx, _, sent| repository::replace_document(tx, sent);
-    let remove: Remove = |tx, _, id| repository::remove_document(tx, id);
-    routes.extend(of(&class::DOCUMENT, add, replace, remove));
+    routes.extend(of(
+        &class::DOCUMENT,
+        repository::add_document,
+        repository::replace_document,
+        repository::remove_document,
+    ));
     routes.extend(of(
         &class::ITEM,
         repository::add_item,
@@ -183,7 +185,8 @@ async fn read_package(context: &Context) -> Result<Package> {
 async fn created(context: Context) -> Result<Answer> {
     let package = read_package(&context).await?;
     let id = package.document.record.id.clone();
-    let create = move |tx: &mut Tx<'_>| repository::create(tx, &package);
+    let now = context.app.clock.now();
+    let create = move |tx: &mut Tx<'_>| repository::create(tx, now, &package);
     let (outcome, stats) = context.app.db.write(create).await?;
     let at = format!("{}{}/CFPackages/{id}", context.base_url(), base(CaseVersion::V1p1));
     Ok(package_answer("stored", &id, stats).status(status(outcome)).header(header::LOCATION, at))
@@ -197,7 +200,8 @@ async fn replaced(context: Context) -> Result<Answer> {
         let message = format!("must be the identifier in the address (got '{id}')");
         return Err(Problem::invalid("CFDocument.identifier", message));
     }
-    let stats = context.app.db.write(move |tx| repository::replace(tx, &package)).await?;
+    let now = context.app.clock.now();
+    let stats = context.app.db.write(move |tx| repository::replace(tx, now, &package)).await?;
     Ok(package_answer("replaced", &id, stats))
 }
 
@@ -209,6 +213,7 @@ fn package_answer(verb: &str, id: &str, stats: PackageCounts) -> Answer {
 
 async fn published(context: Context, is_public: bool) -> Result<Answer> {
     let id = identifier(context.param("sourcedId"))?;
-    context.app.db.write(move |tx| repository::publish(tx, &id, is_public)).await?;
+    let now = context.app.clock.now();
+    context.app.db.write(move |tx| repository::publish(tx, now, &id, is_public)).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
