@@ -9,7 +9,7 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_replica::StoreMark;
-use lyceum_store::Tx;
+use lyceum_store::{Tx, record_clock};
 use uuid::Uuid;
 
 use crate::limits;
@@ -108,6 +108,7 @@ pub fn id(tx: &mut Tx<'_>) -> Result<Option<String>> {
 /// do not use it.
 pub fn end(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
     nodes::stop_all(tx)?;
+    record_clock::forget_past(tx, now)?;
     // Without one, the database would count as one that was never restored.
     present(tx, now)?;
     repository::end(tx, now)
@@ -116,6 +117,7 @@ pub fn end(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
 /// Ends this installation and begins a new one, unless another server did already.
 pub fn replace(tx: &mut Tx<'_>, now: Timestamp, copied: &PresentInstallation) -> Result<()> {
     if repository::present(tx)?.is_some_and(|present| present == *copied) {
+        record_clock::forget_past(tx, now)?;
         repository::end(tx, now)?;
         repository::begin(tx, now, &new_id())?;
     }

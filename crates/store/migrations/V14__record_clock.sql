@@ -6,7 +6,7 @@ CREATE TABLE record_clock (
 );
 
 -- Ids of records that vanished, or that an organization lost, and when. Readers of changes learn from it what no record tells
--- any more. A row without kind is the instant up to which rows were dropped.
+-- any more. A row without kind is the instant up to which rows were dropped, and as its id the timeline of PostgreSQL.
 -- org: the organization that the record belonged to; NULL if only callers who reach everything are told.
 CREATE TABLE removed_records (
     seq ROWID,

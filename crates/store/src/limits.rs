@@ -72,6 +72,9 @@ pub const READ_REPLICA_ANSWER_MAX_MS: u64 = 2000;
 pub const READ_REPLICA_POSITIONS_MAX_COUNT: usize = 3600;
 /// Milliseconds for which a poll for changed records waits for those who are writing records.
 pub const RECORD_WRITERS_WAIT_MS: u64 = 10_000;
+/// Seconds by which the record clock jumps when another PostgreSQL server has taken over: more than an asynchronous standby
+/// lacks.
+pub const LOST_BY_STANDBY_MAX_S: i64 = 60;
 /// Milliseconds between two looks whether they have ended.
 pub const RECORD_WRITERS_LOOK_MS: u64 = 5;
 /// Milliseconds between two looks whether the database has changed.

@@ -8,7 +8,7 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 
-use crate::{Sql, SqlDialect, Tx, columns};
+use crate::{Sql, SqlDialect, Tx, columns, limits};
 
 /// The advisory lock of PostgreSQL that writers of records share until they end.
 const WRITERS_LOCK: i64 = 0x7265_636f_7264;
@@ -180,10 +180,40 @@ pub fn forgotten_until(tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
 
 /// Drops the notes from before the instant.
 pub fn forget_removed(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
-    let before = before.milliseconds();
-    tx.send("DELETE FROM removed_records WHERE stamp < $1", &[before.into()])?;
-    let sql = "INSERT INTO removed_records (kind, id, stamp) VALUES ('', '', $1)";
-    tx.send(sql, &[before.into()])
+    let limit = [before.milliseconds().into()];
+    tx.send("DELETE FROM removed_records WHERE stamp < $1 AND kind <> ''", &limit)?;
+    if forgotten_until(tx)?.is_none() {
+        tx.send("INSERT INTO removed_records (kind, id, stamp) VALUES ('', '', 0)", &[])?;
+    }
+    tx.send("UPDATE removed_records SET stamp = $1 WHERE kind = '' AND stamp < $1", &limit)
+}
+
+/// Lets all readers begin again, because the database was restored and may lack what they have seen.
+pub fn forget_past(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+    let time = raise(tx, now)?;
+    forget_removed(tx, time)
+}
+
+/// Finds out whether another PostgreSQL server has taken over the database since the last poll. It may lack the last
+/// transactions, and the clock may be behind by what they took.
+fn check_timeline(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
+    let sql = "SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), \
+               (SELECT max(id) FROM removed_records WHERE kind = '')";
+    let Some((now_on, before)) = tx.row::<(String, Option<String>)>(sql, &[])? else {
+        return Ok(());
+    };
+    if before.as_ref() == Some(&now_on) {
+        return Ok(());
+    }
+    match before.as_deref() {
+        None | Some("") => forget_removed(tx, Timestamp::from_milliseconds(0))?,
+        Some(_) => {
+            let time = raised(tx, now.plus_seconds(limits::LOST_BY_STANDBY_MAX_S))?;
+            forget_removed(tx, time)?;
+        }
+    }
+    let sql = "UPDATE removed_records SET id = $1 WHERE kind = ''";
+    tx.send(sql, &[now_on.as_str().into()])
 }
 
 /// The stamp of a writer, which holds the lock from now on.
@@ -205,6 +235,13 @@ const SEQUENCE_LAST: &str = "coalesce(pg_sequence_last_value('record_clock_last_
 
 /// Raises the clock to `now` or further, and returns its new time.
 pub(crate) fn raise(tx: &mut Tx<'_>, now: Timestamp) -> Result<Timestamp> {
+    if tx.dialect() == SqlDialect::Postgres {
+        check_timeline(tx, now)?;
+    }
+    raised(tx, now)
+}
+
+fn raised(tx: &mut Tx<'_>, now: Timestamp) -> Result<Timestamp> {
     if tx.dialect() == SqlDialect::Postgres {
         let sql = format!(
             "SELECT CASE WHEN pg_advisory_xact_lock({RAISE_LOCK})::text IS NULL THEN 0 \

@@ -1,13 +1,17 @@
 //! Consumers that follow changes: `GET /changes`, and lists filtered by `dateLastModified`.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use lyceum_access::Scope;
 use lyceum_core::PayloadDialect;
-use lyceum_store::record_clock;
-use lyceum_testkit::records;
-use lyceum_testserver::client::TestClient;
-use lyceum_testserver::server::{TestServer, both};
+use lyceum_core::time::{Clock, SystemClock};
+use lyceum_roster::csv;
+use lyceum_store::{StoreLocation, record_clock};
+use lyceum_testkit::{both_stores, full_size, records};
+use lyceum_testserver::client::{Reply, TestClient};
+use lyceum_testserver::server::{Setup, TestServer, both};
 use serde_json::{Value, json};
 
 use crate::access::limited_client;
@@ -48,6 +52,14 @@ impl Copy {
     fn count(&self, kind: &str) -> usize {
         self.records.keys().filter(|(of, _)| of == kind).count()
     }
+}
+
+/// The path of the next page.
+fn next(reply: &Reply) -> Option<String> {
+    let links = reply.header("link");
+    let link = links.split(", ").find_map(|link| link.strip_suffix("; rel=\"next\""))?;
+    let address = link.trim_matches(['<', '>']);
+    Some(address[address.find("/ims").unwrap()..].to_owned())
 }
 
 #[test]
@@ -152,14 +164,7 @@ fn a_list_of_changes_says_up_to_when_it_is_complete_and_links_to_what_follows() 
         }
         let plain = client.get(&format!("{ROSTERING}/orgs?limit=4")).expect(200);
         assert_eq!(plain.header("x-lyceum-complete-until"), "");
-        let next = |reply: &lyceum_testserver::client::Reply| {
-            let link = reply.header("link");
-            let link =
-                link.split(", ").find_map(|link| link.strip_suffix("; rel=\"next\""))?.to_owned();
-            let address = link.trim_matches(['<', '>']).to_owned();
-            Some(address[address.find("/ims").unwrap()..].to_owned())
-        };
-        let ids = |reply: &lyceum_testserver::client::Reply| -> Vec<String> {
+        let ids = |reply: &Reply| -> Vec<String> {
             let page: Value = reply.json();
             let orgs = page["orgs"].as_array().unwrap().iter();
             orgs.map(|org| org["sourcedId"].as_str().unwrap().to_owned()).collect()
@@ -190,5 +195,142 @@ fn a_list_of_changes_says_up_to_when_it_is_complete_and_links_to_what_follows() 
         let since = format!("filter=dateLastModified%3E'{until}'");
         let later = client.get(&format!("{ROSTERING}/orgs?{since}")).expect(200);
         assert_eq!(ids(&later), ["o1"]);
+    });
+}
+
+/// How a consumer of the list of organizations continues.
+#[derive(Clone, Copy, Debug)]
+enum Watermark {
+    After,
+    FromOn,
+    TimeOfPoll,
+    Changes,
+}
+
+/// Follows the organizations of a server. Its copy has the record of each.
+fn consume(client: &TestClient, watermark: Watermark, copy: &mut Copy) {
+    if matches!(watermark, Watermark::Changes) {
+        copy.follow(client);
+        return;
+    }
+    let since = if copy.after.is_empty() { "1970-01-01T00:00:00.000Z" } else { &copy.after };
+    let sign = if matches!(watermark, Watermark::After) { "%3E" } else { "%3E%3D" };
+    let (mut newest, begun) = (since.to_owned(), SystemClock.now());
+    let mut path =
+        Some(format!("{ROSTERING}/orgs?limit=3000&filter=dateLastModified{sign}'{since}'"));
+    while let Some(at) = path {
+        let reply = client.get(&at).expect(200);
+        for org in reply.json::<Value>()["orgs"].as_array().unwrap() {
+            let stamp = org["dateLastModified"].as_str().unwrap();
+            newest = newest.max(stamp.to_owned());
+            let id = org["sourcedId"].as_str().unwrap().to_owned();
+            copy.records.insert(("org".to_owned(), id), org.to_string());
+        }
+        path = next(&reply);
+    }
+    copy.after = match watermark {
+        Watermark::TimeOfPoll => begun.to_string(),
+        _ => newest,
+    };
+}
+
+/// Creates, changes and deletes organizations, one by one and in bulk, and imports some.
+fn write_organizations(server: &TestServer, writer: usize, rounds: usize) {
+    let client = server.client();
+    let org = |id: &str, name: &str| json!({ "sourcedId": id, "name": name, "type": "district" });
+    for round in 0..rounds {
+        let id = format!("w{writer}-{round}");
+        client
+            .post(&format!("{ROSTERING}/orgs"))
+            .json(&json!({ "org": org(&id, "new") }))
+            .expect(201);
+        match round % 5 {
+            0 => {
+                let change = json!({ "org": { "name": format!("changed {round}") } });
+                let of_before = format!("w{writer}-{}", round / 10 * 5);
+                client.patch(&format!("{ROSTERING}/orgs/{of_before}")).json(&change).expect(200);
+            }
+            1 => {
+                client.delete(&format!("{ROSTERING}/orgs/{id}")).expect(204);
+            }
+            2 if round % 10 == 2 => {
+                let line = |n| org(&format!("b{writer}-{round}-{n}"), "bulk").to_string();
+                let lines: Vec<String> = (0..30).map(line).collect();
+                let bulk = client.post(&format!("{ROSTERING}/orgs/bulk"));
+                bulk.body("application/x-ndjson", lines.join("\n")).expect(200);
+            }
+            3 if round % 20 == 3 => import_organizations(server, &format!("i{writer}-{round}")),
+            _ => {}
+        }
+    }
+}
+
+fn import_organizations(server: &TestServer, prefix: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let row =
+        |n: usize| format!("{prefix}-{n},active,2026-01-01T00:00:00.000Z,Imported,district\n");
+    let rows: String = (0..100).map(row).collect();
+    let head = "sourcedId,status,dateLastModified,name,type\n";
+    std::fs::write(folder.path().join("orgs.csv"), format!("{head}{rows}")).unwrap();
+    let manifest =
+        "propertyName,value\nmanifest.version,1.0\noneroster.version,1.2\nfile.orgs,delta\n";
+    std::fs::write(folder.path().join("manifest.csv"), manifest).unwrap();
+    let options = csv::ImportOptions::default();
+    let report =
+        csv::import(server.db(), folder.path(), &options, SystemClock.now(), &mut |_| {}).unwrap();
+    assert!(report.committed, "{:?}", report.faults);
+}
+
+#[test]
+#[ignore = "rest"]
+fn consumers_of_several_servers_miss_none_of_many_writes() {
+    let rounds = if full_size() { 4000 } else { 60 };
+    both_stores(&lyceum_server::migrations(), |target| {
+        let count = if matches!(target, StoreLocation::Postgres(_)) { 3 } else { 1 };
+        let servers: Vec<TestServer> =
+            (0..count).map(|_| TestServer::start_as(target, Setup::default())).collect();
+        let kinds =
+            [Watermark::After, Watermark::FromOn, Watermark::TimeOfPoll, Watermark::Changes];
+        let stop = AtomicBool::new(false);
+        let copies: Vec<(Watermark, Copy)> = thread::scope(|scope| {
+            let consumers = kinds.map(|watermark| {
+                let (server, stop) = (&servers[watermark as usize % count], &stop);
+                scope.spawn(move || {
+                    let (client, mut copy) = (server.client(), Copy::default());
+                    while !stop.load(Ordering::Relaxed) {
+                        consume(&client, watermark, &mut copy);
+                    }
+                    consume(&client, watermark, &mut copy);
+                    (watermark, copy)
+                })
+            });
+            let writers: Vec<_> = (0..8)
+                .map(|writer| {
+                    let server = &servers[writer % count];
+                    scope.spawn(move || write_organizations(server, writer, rounds))
+                })
+                .collect();
+            let written: Vec<_> = writers.into_iter().map(thread::ScopedJoinHandle::join).collect();
+            stop.store(true, Ordering::Relaxed);
+            let copies = consumers.map(|consumer| consumer.join().unwrap()).into();
+            written.into_iter().for_each(|writer| writer.unwrap());
+            copies
+        });
+        let mut all = Copy::default();
+        consume(&servers[0].client(), Watermark::FromOn, &mut all);
+        println!("{} records, {} versions by 8 writers", all.records.len(), 8 * rounds);
+        for (watermark, copy) in copies {
+            let is_missed = |(key, record): &(&(String, String), &String)| {
+                let seen: Option<Value> = copy.records.get(*key).map(|seen| seen.parse().unwrap());
+                let record: Value = record.parse().unwrap();
+                seen.is_none_or(|seen| {
+                    ["name", "status", "dateLastModified"]
+                        .iter()
+                        .any(|name| seen[name] != record[name])
+                })
+            };
+            let missed: Vec<_> = all.records.iter().filter(is_missed).map(|(key, _)| key).collect();
+            assert!(missed.is_empty(), "{watermark:?}: {} missed: {missed:?}", missed.len());
+        }
     });
 }

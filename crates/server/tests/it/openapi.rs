@@ -8,7 +8,7 @@ use lyceum_server::{openapi, routes};
 use serde_json::{Value, json};
 
 /// Bytes of the committed document: people read its changes.
-const DOCUMENT_MAX_BYTES: usize = 1_100_000;
+const DOCUMENT_MAX_BYTES: usize = 1_200_000;
 
 /// Bytes up to which a value of the committed document is on one line.
 const LINE_MAX_BYTES: usize = 140;

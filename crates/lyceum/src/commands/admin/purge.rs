@@ -46,6 +46,7 @@ impl Purge {
                 after = next;
             }
         }
+        write(&db, move |tx| lyceum_store::record_clock::forget_removed(tx, before))?;
         bar.finish_and_clear();
         printer.answer(String::new, || json!({ "removed": removed, "kept": kept }));
         let removed = counted(removed, "record");

@@ -108,7 +108,7 @@ pub(in crate::routes) fn list_parameters(route: Route) -> Route {
             ParamPlace::Query,
             "since",
             json!({"type": "string", "format": "date-time"}),
-            "Only credentials that became valid after this instant.",
+            "Only credentials that became valid, or were stored, changed or revoked here, after this instant.",
         )
 }
 
