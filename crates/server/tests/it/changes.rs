@@ -235,8 +235,11 @@ fn consume(client: &TestClient, watermark: Watermark, copy: &mut Copy) {
 }
 
 /// Creates, changes and deletes organizations, one by one and in bulk, and imports some.
-fn write_organizations(server: &TestServer, writer: usize, rounds: usize) {
-    let client = server.client();
+fn write_organizations(
+    (server, client): (&TestServer, &TestClient),
+    writer: usize,
+    rounds: usize,
+) {
     let org = |id: &str, name: &str| json!({ "sourcedId": id, "name": name, "type": "district" });
     for round in 0..rounds {
         let id = format!("w{writer}-{round}");
@@ -287,27 +290,33 @@ fn consumers_of_several_servers_miss_none_of_many_writes() {
     let rounds = if full_size() { 4000 } else { 60 };
     both_stores(&lyceum_server::migrations(), |target| {
         let count = if matches!(target, StoreLocation::Postgres(_)) { 3 } else { 1 };
-        let servers: Vec<TestServer> =
-            (0..count).map(|_| TestServer::start_as(target, Setup::default())).collect();
+        let setup = Setup::default();
+        let start = |_| {
+            let mut setup = Setup { folder: None, ..setup.clone() };
+            setup.listen_anew();
+            TestServer::start_as(target, setup)
+        };
+        let servers: Vec<TestServer> = (0..count).map(start).collect();
+        let clients: Vec<TestClient> = servers.iter().map(TestServer::client).collect();
         let kinds =
             [Watermark::After, Watermark::FromOn, Watermark::TimeOfPoll, Watermark::Changes];
         let stop = AtomicBool::new(false);
         let copies: Vec<(Watermark, Copy)> = thread::scope(|scope| {
             let consumers = kinds.map(|watermark| {
-                let (server, stop) = (&servers[watermark as usize % count], &stop);
+                let (client, stop) = (&clients[watermark as usize % count], &stop);
                 scope.spawn(move || {
-                    let (client, mut copy) = (server.client(), Copy::default());
+                    let mut copy = Copy::default();
                     while !stop.load(Ordering::Relaxed) {
-                        consume(&client, watermark, &mut copy);
+                        consume(client, watermark, &mut copy);
                     }
-                    consume(&client, watermark, &mut copy);
+                    consume(client, watermark, &mut copy);
                     (watermark, copy)
                 })
             });
             let writers: Vec<_> = (0..8)
                 .map(|writer| {
-                    let server = &servers[writer % count];
-                    scope.spawn(move || write_organizations(server, writer, rounds))
+                    let (server, client) = (&servers[writer % count], &clients[writer % count]);
+                    scope.spawn(move || write_organizations((server, client), writer, rounds))
                 })
                 .collect();
             let written: Vec<_> = writers.into_iter().map(thread::ScopedJoinHandle::join).collect();
@@ -317,7 +326,7 @@ fn consumers_of_several_servers_miss_none_of_many_writes() {
             copies
         });
         let mut all = Copy::default();
-        consume(&servers[0].client(), Watermark::FromOn, &mut all);
+        consume(&clients[0], Watermark::FromOn, &mut all);
         println!("{} records, {} versions by 8 writers", all.records.len(), 8 * rounds);
         for (watermark, copy) in copies {
             let is_missed = |(key, record): &(&(String, String), &String)| {
