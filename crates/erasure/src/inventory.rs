@@ -90,6 +90,9 @@ pub const TABLES: &[Table] = &[
     impersonal("store", "job_tries").mentions(&["error"]),
     impersonal("store", "outbox").mentions(&["object", "data"]),
     impersonal("store", "outbox_topics"),
+    // An id stays until a purge, so that readers of changes learn that it is gone.
+    impersonal("store", "record_clock"),
+    impersonal("store", "removed_records").mentions(&["id"]),
     // Access. The audit log stays complete; only the name in it is replaced.
     impersonal("access", "access_counter"),
     impersonal("access", "clients").mentions(&["name"]),

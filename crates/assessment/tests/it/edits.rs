@@ -172,7 +172,7 @@ fn every_missing_item_of_a_test_is_named_and_a_used_item_is_not_deleted() {
         let paths: Vec<&str> = refused.details.iter().map(|detail| &*detail.path).collect();
         assert_eq!(paths, ["qti-assessment-item-ref 'x'", "qti-assessment-item-ref 'y'"]);
         let delete = |name: &str| {
-            db.write_blocking(|tx| repository::delete(tx, ContentKind::Item, name, None))
+            db.write_blocking(|tx| repository::delete(tx, now(), ContentKind::Item, name, None))
         };
         let refused = delete("a").unwrap_err();
         assert!(

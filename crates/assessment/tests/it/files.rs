@@ -17,7 +17,9 @@ fn an_import_stores_no_file_of_a_document_that_is_deleted_meanwhile() {
         let file = NewFile { path: "a.png".into(), sha256: "0".repeat(64), size: 1 };
         let stored = db.write_blocking(|tx| {
             repository::require(tx, ContentKind::Item, "i")?;
-            db.write_blocking(|other| repository::delete(other, ContentKind::Item, "i", None))?;
+            db.write_blocking(|other| {
+                repository::delete(other, now(), ContentKind::Item, "i", None)
+            })?;
             files::put(tx, now(), ContentKind::Item, "i", &file)
         });
         stored.unwrap_err();

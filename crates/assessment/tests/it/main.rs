@@ -157,10 +157,11 @@ fn the_same_document_may_be_sent_again_and_another_is_a_conflict() {
         assert_eq!(versions.unwrap().total, 1);
 
         // A deleted one says so, and can be created again.
-        db.write_blocking(|tx| repository::delete(tx, ContentKind::Stimulus, "s", None)).unwrap();
+        db.write_blocking(|tx| repository::delete(tx, now(), ContentKind::Stimulus, "s", None))
+            .unwrap();
         for gone in [
             db.read_blocking(|tx| repository::require(tx, ContentKind::Stimulus, "s")).map(drop),
-            db.write_blocking(|tx| repository::delete(tx, ContentKind::Stimulus, "s", None)),
+            db.write_blocking(|tx| repository::delete(tx, now(), ContentKind::Stimulus, "s", None)),
         ] {
             let gone = gone.unwrap_err();
             assert_eq!(gone.kind, ProblemKind::NotFound);
@@ -339,7 +340,7 @@ fn totals_agree_with_the_rows() {
         assert_eq!(taken.unwrap_err().kind, ProblemKind::Conflict);
         for number in [4, 2] {
             let id = format!("s-{number}");
-            db.write_blocking(|tx| repository::delete(tx, ContentKind::Stimulus, &id, None))
+            db.write_blocking(|tx| repository::delete(tx, now(), ContentKind::Stimulus, &id, None))
                 .unwrap();
         }
         assert_eq!(total(), 3);

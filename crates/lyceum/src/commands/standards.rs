@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use lyceum_core::Problem;
 use lyceum_core::messages::io_reason;
+use lyceum_core::time::{Clock, SystemClock};
 use lyceum_server::limits;
 use lyceum_standards::repository::{self, Framework, PackageCounts, Reader, WriteOutcome};
 use lyceum_standards::{Package, Shape, identifier};

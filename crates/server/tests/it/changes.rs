@@ -235,11 +235,7 @@ fn consume(client: &TestClient, watermark: Watermark, copy: &mut Copy) {
 }
 
 /// Creates, changes and deletes organizations, one by one and in bulk, and imports some.
-fn write_organizations(
-    (server, client): (&TestServer, &TestClient),
-    writer: usize,
-    rounds: usize,
-) {
+fn write_organizations((server, client): (&TestServer, &TestClient), writer: usize, rounds: usize) {
     let org = |id: &str, name: &str| json!({ "sourcedId": id, "name": name, "type": "district" });
     for round in 0..rounds {
         let id = format!("w{writer}-{round}");

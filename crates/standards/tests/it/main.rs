@@ -9,6 +9,7 @@ mod official;
 mod screens;
 mod size;
 
+use lyceum_core::time::Timestamp;
 use lyceum_standards::repository::{self, Reader};
 use lyceum_standards::{MIGRATIONS, Package, Shape};
 use lyceum_store::{Db, Migration};
