@@ -108,22 +108,67 @@ pub(crate) fn slips(letters: usize) -> usize {
     (letters / 4).min(2)
 }
 
-/// The name that was probably meant: it differs only by case, separators or a typing error.
+/// The name that was probably meant. The written one differs from it by case, separators or a typing error, has only
+/// some of its words (`user` for `userId`) or more words (`sortBy` for `sort`), or is short for it (`tz` for `timezone`).
 pub fn near_miss<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let plain = |name: &str| -> String {
-        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
     let sought = plain(written);
-    let distance = |name: &str| strsim::damerau_levenshtein(&sought, &plain(name));
+    let words = words(written);
     let slips = slips(sought.chars().count());
-    // A client may send a name of any length, so only names of similar length are compared.
-    let can_be = |name: &&str| plain(name).len().abs_diff(sought.len()) <= 4 * slips;
+    let difference = |name: &str| {
+        let known = plain(name);
+        // A client may send a name of any length, so only names of similar length are compared.
+        let typed = (known.len().abs_diff(sought.len()) <= 4 * slips)
+            .then(|| strsim::damerau_levenshtein(&sought, &known))
+            .filter(|distance| *distance <= slips);
+        let by_words = || differing_words(&words, &self::words(name)).map(|count| (1, count));
+        let is_short = || is_short_for(&sought, &known).then_some((2, known.len()));
+        typed.map(|distance| (0, distance)).or_else(by_words).or_else(is_short)
+    };
     names
-        .filter(can_be)
-        .map(|name| (distance(name), name))
-        .filter(|(distance, _)| *distance <= slips)
-        .min_by_key(|(distance, _)| *distance)
+        .filter_map(|name| Some((difference(name)?, name)))
+        .min_by_key(|(difference, _)| *difference)
         .map(|(_, name)| name)
+}
+
+/// The letters and digits of a name in lower case.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The words of a name such as `startDate` or `start_date`, in lower case.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for letter in name.chars() {
+        if letter.is_uppercase() || !letter.is_alphanumeric() {
+            words.push(String::new());
+        }
+        let word = words.last_mut().expect("there is a word from the beginning");
+        word.extend(letter.to_lowercase().filter(|letter| letter.is_alphanumeric()));
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// The number of words that only one of two names has, if all words of the other are among its own, in order. A written
+/// name with more words must begin like the known one: `utm_source` is another word than `source`.
+fn differing_words(written: &[String], known: &[String]) -> Option<usize> {
+    let is_within = |part: &[String], whole: &[String]| {
+        let mut rest = whole.iter();
+        !part.is_empty() && part.iter().all(|word| rest.any(|other| other == word))
+    };
+    let is_part = is_within(written, known);
+    let is_longer = || written.first() == known.first() && is_within(known, written);
+    (is_part || is_longer()).then(|| written.len().abs_diff(known.len()))
+}
+
+/// Whether the written name consists of the first letter of the known one and later consonants, in order.
+fn is_short_for(written: &str, known: &str) -> bool {
+    let mut rest = known.chars();
+    written.len() > 1
+        && written.chars().next() == known.chars().next()
+        && written
+            .chars()
+            .all(|letter| !"aeiou".contains(letter) && rest.any(|other| other == letter))
 }
 
 #[cfg(test)]
@@ -132,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_typing_error_is_a_near_miss_and_another_word_is_not() {
-        let names = ["limit", "offset", "filter", "orderBy", "q"];
+        let names = ["limit", "offset", "filter", "orderBy", "q", "userId", "timezone", "source"];
         for (written, expected) in [
             ("Limit", Some("limit")),
             ("limits", Some("limit")),
@@ -140,8 +185,15 @@ mod tests {
             ("order_by", Some("orderBy")),
             ("ORDER-BY", Some("orderBy")),
             ("filter[]", Some("filter")),
+            ("order", Some("orderBy")),
+            ("user", Some("userId")),
+            ("user_sourced_id", Some("userId")),
+            ("filterBy", Some("filter")),
+            ("tz", Some("timezone")),
             ("page", None),
-            ("order", None),
+            ("utm_source", None),
+            ("ts", None),
+            ("_", None),
             ("x", None),
             ("", None),
         ] {

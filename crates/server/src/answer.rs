@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use bytes::Bytes;
+use lyceum_core::Detail;
 use serde::Serialize;
 
 use crate::fixed::FixedAnswer;
@@ -23,6 +24,9 @@ pub struct Answer {
     pub body: Body,
     /// The same body if it never changes. It has compressed copies.
     pub(crate) fixed: Option<Arc<FixedAnswer>>,
+    /// What the server did otherwise than asked, for the header `X-Lyceum-Notice`, besides the notices of
+    /// [`Context`](crate::context::Context).
+    pub(crate) notices: Vec<Detail>,
 }
 
 impl Answer {
@@ -38,20 +42,28 @@ impl Answer {
 
     /// A status without a body.
     pub fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), body: Body::empty(), fixed: None }
+        let headers = HeaderMap::new();
+        Self { status, headers, body: Body::empty(), fixed: None, notices: Vec::new() }
     }
 
     /// 200 with a body of the media type.
     pub fn typed(media: HeaderValue, body: Body) -> Self {
         let mut headers = HeaderMap::with_capacity(4);
         headers.insert(header::CONTENT_TYPE, media);
-        Self { status: StatusCode::OK, headers, body, fixed: None }
+        Self { status: StatusCode::OK, headers, body, fixed: None, notices: Vec::new() }
     }
 
     /// 200 with a body of the media type. The body never changes.
     pub(crate) fn fixed(media: HeaderValue, fixed: Arc<FixedAnswer>) -> Self {
         let body = Body::from(fixed.plain());
         Self { fixed: Some(fixed), ..Self::typed(media, body) }
+    }
+
+    /// The same answer with notices.
+    #[must_use]
+    pub(crate) fn noting(mut self, notices: impl IntoIterator<Item = Detail>) -> Self {
+        self.notices.extend(notices);
+        self
     }
 
     /// The same answer with another status.

@@ -11,7 +11,7 @@ use axum::extract::RawPathParams;
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use bytes::Bytes;
 use lyceum_access::{LimitedCallers, Student, TokenHolder};
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -43,6 +43,8 @@ pub struct Context {
     pub address: IpAddr,
     /// The id of the request.
     pub request_id: RequestId,
+    /// Notices about the query, which the answer's header repeats. A body with the member `warnings` has them too.
+    pub(crate) notices: Vec<Detail>,
     /// The values of path parameters; `None` until access is decided.
     pub(crate) params: Option<RawPathParams>,
 }

@@ -10,7 +10,7 @@ use crate::auth::Grant;
 use crate::state::App;
 
 const EXPOSED: HeaderValue = HeaderValue::from_static(
-    "Link, X-Total-Count, ETag, X-Request-Id, Location, Retry-After, Date",
+    "Link, X-Total-Count, ETag, X-Request-Id, X-Lyceum-Notice, Location, Retry-After, Date",
 );
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 const HEADERS: HeaderValue = HeaderValue::from_static(

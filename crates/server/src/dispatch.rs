@@ -44,7 +44,9 @@ use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route::{Area, Route};
 use crate::router::{self, Endpoint, RouteDestination, RouteLabels};
 use crate::state::App;
-use crate::{body, compression, cors, etag, hosted, language, parameters, proxy, routes, trace};
+use crate::{
+    body, compression, cors, etag, hosted, language, notice, parameters, proxy, routes, trace,
+};
 
 /// Answers requests with the routes of the areas.
 pub(crate) struct Dispatch {
@@ -349,7 +351,8 @@ impl Call<'_> {
             running.show(grant)?;
         }
         context.params = Some(params.map_err(|_| undecodable(context.uri.path()))?);
-        parameters::check(route, rendering, context.uri.query())?;
+        let mut notices = parameters::check(route, rendering, context.uri.query())?;
+        context.notices.clone_from(&notices);
         etag::check(route, &context.headers)?;
         if route.access == Access::Public && !route.reads.media.is_empty() {
             peer.reserve_memory(limits::PUBLIC_BODY_MAX_BYTES).await?;
@@ -365,10 +368,12 @@ impl Call<'_> {
             _ => None,
         };
         let pending = language::within(self.language, (route.handler)(context));
-        let answer = without_panic(pending).await?;
+        let mut answer = without_panic(pending).await?;
         if !route.ends_project {
             self.app.lease.check(self.info.held.as_ref())?;
         }
+        notices.append(&mut answer.notices);
+        notice::set(&mut answer.headers, &notices);
         Ok(answer)
     }
 
@@ -388,6 +393,7 @@ impl Call<'_> {
             grant: self.grant.clone(),
             address: self.info.address,
             request_id: self.info.id.clone(),
+            notices: Vec::new(),
             params: None,
         }
     }

@@ -8,7 +8,7 @@
 //! | the API, one folder or file per area | `routes` |
 //! | a route and its area, the router, other spellings of paths | `route`, `router`, `aliases` |
 //! | the way of a request: access, body, handler, log line | `dispatch` |
-//! | what a handler receives and returns; query parameters | `context`, `parameters`, `answer` |
+//! | what a handler receives and returns; query parameters; notices for callers | `context`, `parameters`, `answer`, `notice` |
 //! | tokens and sign-in | `auth` |
 //! | creating accounts, the own account, the access of a class's students | `accounts`, `own_account`, `class_access` |
 //! | the language and calendar of the person who reads a page | `language` |
@@ -66,6 +66,7 @@ mod live;
 pub mod metrics;
 mod multipart;
 mod nodes;
+mod notice;
 pub mod openapi;
 mod own_account;
 mod owner_watch;

@@ -8,6 +8,10 @@ pub const BULK_BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
 pub const BULK_MAX_RECORDS: usize = 50_000;
 /// Parameters of a query at most.
 pub const QUERY_PARAMETERS_MAX_COUNT: usize = 100;
+/// Bytes of a parameter's name that a notice repeats at most.
+pub const NOTICE_NAME_MAX_BYTES: usize = 64;
+/// Bytes of all notices in the header `X-Lyceum-Notice` at most, besides the number of further ones.
+pub const NOTICE_HEADER_MAX_BYTES: usize = 2048;
 /// Milliseconds that one scan of a table may take before the request is refused.
 pub const SCAN_MAX_MS: u64 = 800;
 /// Verified tokens that a server remembers at most.

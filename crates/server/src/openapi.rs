@@ -9,6 +9,7 @@ use lyceum_core::{ProblemKind as Kind, Reach};
 use serde_json::{Map, Value, json};
 
 use crate::context::parameters;
+use crate::notice;
 use crate::render::{self, Rendering};
 use crate::route::{Access, Area, Param, ParamPlace, Route};
 use crate::routes::{oneroster, standards};
@@ -38,7 +39,9 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
         "info": {
             "title": "Lyceum",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "The education platform that a school network can run itself.",
+            "description": "The education platform that a school network can run itself. The header \
+                            X-Lyceum-Notice names what the server did otherwise than asked: parameters that it \
+                            ignored, a limit that it lowered.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": base_url }],
@@ -70,6 +73,7 @@ fn schemas() -> Map<String, Value> {
         ("QtiError".to_owned(), render::qti_schema()),
         ("Problem".to_owned(), render::problem_schema()),
         ("OAuthError".to_owned(), render::oauth_schema()),
+        ("Warnings".to_owned(), notice::schema()),
     ];
     oneroster::schema::components().chain(own).chain(standards::components()).collect()
 }

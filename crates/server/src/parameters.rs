@@ -1,12 +1,12 @@
 //! Checks the parameters of a query. Repeated and misspelled parameters are refused, and writes also refuse unknown
-//! ones.
+//! ones. Notices tell the callers of reads about unknown ones.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use axum::http::Method;
 use lyceum_core::text::near_miss;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
 
 use crate::limits;
 use crate::render::Rendering;
@@ -18,44 +18,56 @@ use crate::route::{Param, ParamPlace, Route};
 /// Pages for people are not checked, because other sites add parameters to links. Token requests ignore unknown
 /// parameters (RFC 6749, section 3.2).
 ///
-/// Errors: `Invalid` at the name of the parameter.
-pub(crate) fn check(route: &Route, rendering: Rendering, query: Option<&str>) -> Result<()> {
-    let Some(query) = query.filter(|query| !query.is_empty()) else { return Ok(()) };
+/// Returns a notice for each ignored parameter, and for each number above the `maximum` of its parameter: the handler
+/// uses the maximum instead, or refuses the number. Errors: `Invalid` at the name of the parameter.
+pub(crate) fn check(
+    route: &Route,
+    rendering: Rendering,
+    query: Option<&str>,
+) -> Result<Vec<Detail>> {
+    let mut notices = Vec::new();
+    let Some(query) = query.filter(|query| !query.is_empty()) else { return Ok(notices) };
     if matches!(rendering, Rendering::Page | Rendering::OAuth) {
-        return Ok(());
+        return Ok(notices);
     }
     let mut seen: HashSet<Cow<'_, str>> = HashSet::new();
-    for (number, (name, _)) in form_urlencoded::parse(query.as_bytes()).enumerate() {
+    for (number, (name, value)) in form_urlencoded::parse(query.as_bytes()).enumerate() {
         if number >= limits::QUERY_PARAMETERS_MAX_COUNT {
             let most = limits::QUERY_PARAMETERS_MAX_COUNT;
             let message =
                 format!("The query has too many parameters; the limit is {most} parameters.");
             return Err(Problem::new(ProblemKind::Malformed, message));
         }
+        let is_repeated = seen.contains(&name);
         match declared(route).find(|param| param.name == name) {
-            None => unknown(route, &name)?,
+            None if is_repeated => {}
+            None => notices.push(ignored(route, &name)?),
             Some(param) if param.repeats => {}
-            Some(_) if seen.contains(&name) => {
+            Some(_) if is_repeated => {
                 return Err(Problem::invalid(name, "was sent more than once; send it once"));
             }
-            Some(_) => drop(seen.insert(name)),
+            Some(param) => notices.extend(lowered(param, &value)),
         }
+        seen.insert(name);
     }
-    Ok(())
+    Ok(notices)
 }
 
 fn declared(route: &Route) -> impl Iterator<Item = &Param> {
     route.params.iter().filter(|param| param.place == ParamPlace::Query)
 }
 
-fn unknown(route: &Route, name: &str) -> Result<()> {
+/// The notice about an unknown parameter. Errors: `Invalid` if a known one was probably meant, or if the route writes.
+fn ignored(route: &Route, name: &str) -> Result<Detail> {
     let names = || declared(route).map(|param| param.name.as_ref());
     if let Some(meant) = near_miss(name, names()) {
         let message = format!("is not a parameter of this address; did you mean '{meant}'?");
         return Err(Problem::invalid(name, message));
     }
     if route.method == Method::GET {
-        return Ok(());
+        let path = name[..name.floor_char_boundary(limits::NOTICE_NAME_MAX_BYTES)].to_owned();
+        let message = "is not a parameter of this address and was ignored".to_owned();
+        return Ok(Detail { path, message });
     }
     let known: Vec<&str> = names().collect();
     let message = match known.as_slice() {
@@ -66,4 +78,12 @@ fn unknown(route: &Route, name: &str) -> Result<()> {
         ),
     };
     Err(Problem::invalid(name, message))
+}
+
+/// The notice about a number above the maximum.
+fn lowered(param: &Param, value: &str) -> Option<Detail> {
+    let maximum = param.schema["maximum"].as_u64()?;
+    let number = value.parse::<u64>().ok().filter(|number| *number > maximum)?;
+    let message = format!("was lowered from {number} to the maximum of {maximum}");
+    Some(Detail { path: param.name.to_string(), message })
 }

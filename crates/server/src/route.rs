@@ -261,6 +261,17 @@ impl Route {
         self
     }
 
+    /// Adds the parameter `limit` of a list. A larger number is lowered to the maximum.
+    #[must_use]
+    pub fn page_limit(self, default: impl Into<Value>, maximum: impl Into<Value>) -> Self {
+        let (default, maximum): (Value, Value) = (default.into(), maximum.into());
+        let schema =
+            json!({ "type": "integer", "minimum": 1, "maximum": maximum, "default": default });
+        let description = "Entries on the page at most. A larger number is lowered to the maximum, \
+                           and the header X-Lyceum-Notice says so.";
+        self.param(ParamPlace::Query, "limit", schema, description)
+    }
+
     /// The parameter that was added last may be repeated in the query.
     #[must_use]
     pub fn repeating(mut self) -> Self {

@@ -176,15 +176,14 @@ struct IdentityInput {
 pub(super) fn routes() -> Vec<Route> {
     let scope = Scope::PeopleManage;
     let text = || json!({ "type": "string" });
-    let number = |least: i64| json!({ "type": "integer", "minimum": least });
     vec![
         get("", scope, list)
             .named("getAccounts")
             .description("Lists the accounts of people, disabled ones too, in the order of their making.")
             .param(ParamPlace::Query, "role", one_of(&Role::ALL.map(Role::name)), "The role.")
             .param(ParamPlace::Query, "filter", text(), "A part of the name, the e-mail address or the sourcedId of the user in the roster.")
-            .param(ParamPlace::Query, "limit", number(1), "The number of accounts at most.")
-            .param(ParamPlace::Query, "offset", number(0), "The number of accounts to skip.")
+            .page_limit(GAME_PAGE_MAX_RECORDS, GAME_PAGE_MAX_RECORDS)
+            .param(ParamPlace::Query, "offset", json!({ "type": "integer", "minimum": 0 }), "The number of accounts to skip.")
             .answers::<AccountList>(200, "The accounts."),
         post("", scope, create)
             .named("createAccount")

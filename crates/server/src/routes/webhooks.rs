@@ -133,9 +133,11 @@ fn webhooks() -> Vec<Route> {
     ]
 }
 
+/// Deliveries on a page, unless the request names another number.
+const DELIVERIES_DEFAULT_COUNT: i64 = 100;
+
 fn deliveries() -> Vec<Route> {
     let states: Vec<&str> = DeliveryState::ALL.into_iter().map(DeliveryState::name).collect();
-    let number = || json!({ "type": "integer", "minimum": 1 });
     vec![
         get("/{id}/deliveries", WebhooksRead, list_deliveries)
             .within_reach()
@@ -150,15 +152,10 @@ fn deliveries() -> Vec<Route> {
             .param(
                 ParamPlace::Query,
                 "before",
-                number(),
+                json!({ "type": "integer", "minimum": 1 }),
                 "Only deliveries with smaller ids, for the next page.",
             )
-            .param(
-                ParamPlace::Query,
-                "limit",
-                number(),
-                "The most deliveries; 100 if it is missing, and at most 500.",
-            )
+            .page_limit(DELIVERIES_DEFAULT_COUNT, WEBHOOK_LOG_PAGE_MAX_RECORDS)
             .answers::<DeliveryList>(200, "The deliveries."),
         post("/{id}/deliveries/replay", WebhooksWrite, replay_dead)
             .within_reach()
@@ -312,7 +309,7 @@ async fn list_deliveries(context: Context) -> Result<Answer> {
         };
     let rule = "must be a whole number above 0";
     let before = context.parsed_query_value("before", rule)?;
-    let limit = context.parsed_query_value("limit", rule)?.unwrap_or(100);
+    let limit = context.parsed_query_value("limit", rule)?.unwrap_or(DELIVERIES_DEFAULT_COUNT);
     let limit = i64::min(limit, WEBHOOK_LOG_PAGE_MAX_RECORDS);
     let (id, visible) = (id(&context), visible_webhooks(&context));
     let list = move |tx: &mut Tx<'_>| log::list(tx, (&visible, &id), state, before, limit);

@@ -1,6 +1,8 @@
-//! Refused requests: repeated keys in JSON, and unknown, misspelled or repeated parameters.
+//! Refused requests: repeated keys in JSON, and unknown, misspelled or repeated parameters. Notices about what was
+//! ignored.
 
 use lyceum_core::PayloadDialect;
+use lyceum_server::limits::NOTICE_HEADER_MAX_BYTES;
 use lyceum_testserver::client::TestClient;
 use lyceum_testserver::server::both;
 use serde_json::{Value, json};
@@ -118,14 +120,94 @@ fn a_misspelled_query_parameter_is_refused_with_the_right_name() {
             (format!("{ROSTERING}/users/u?field=title"), "fields"),
             ("/bridge/analytics/activity?studentid=a".into(), "studentId"),
             ("/assessment-items?querry=x".into(), "query"),
+            (format!("{ROSTERING}/users?order=desc"), "orderBy"),
+            ("/ims/oneroster/v1p1/users?sortBy=familyName".into(), "sort"),
+            ("/ims/ob/v3p0/credentials?user=u".into(), "userId"),
+            ("/bridge/analytics/activity?studentId=u&tz=Asia/Taipei".into(), "timezone"),
+            ("/caliper/events?email=u@example.org".into(), "actorEmail"),
+            ("/adaptive/getAttempts?studentId=a&lesson=c".into(), "student"),
         ] {
             let message = client.get(&path).expect(422).text();
             assert!(message.contains(&format!("did you mean '{meant}'?")), "{path}: {message}");
         }
-        for path in
-            ["users?_=17", "users?utm_source=mail&page=2", "users?order=asc", "users?x=1&x=2"]
-        {
-            client.get(&format!("{ROSTERING}/{path}")).expect(200);
+    });
+}
+
+#[test]
+fn a_notice_names_each_ignored_parameter() {
+    const IGNORED: &str = "is not a parameter of this address and was ignored";
+    both(|server| {
+        let users = format!("{ROSTERING}/users");
+        for dialect in [PayloadDialect::Standard, PayloadDialect::Platform] {
+            let client = server.client_with(&[], dialect);
+            for (query, names) in [
+                ("_=17", vec!["_"]),
+                ("utm_source=mail&page=2", vec!["utm_source", "page"]),
+                ("x=1&x=2&limit=5", vec!["x"]),
+            ] {
+                let reply = client.get(&format!("{users}?{query}")).expect(200);
+                let texts: Vec<String> =
+                    names.iter().map(|name| format!("\"{name}: {IGNORED}\"")).collect();
+                assert_eq!(reply.header("x-lyceum-notice"), texts.join(", "), "{query}");
+                let warnings: Vec<Value> =
+                    names.iter().map(|name| json!({"path": name, "message": IGNORED})).collect();
+                let expected = match dialect {
+                    // The standard's schema is closed.
+                    PayloadDialect::Standard => Value::Null,
+                    PayloadDialect::Platform => warnings.into(),
+                };
+                assert_eq!(reply.json::<Value>()["warnings"], expected, "{query}");
+            }
+            let reply = client.get(&format!("{users}?limit=5")).expect(200);
+            assert!(!reply.headers.contains_key("x-lyceum-notice"));
+            assert_eq!(reply.json::<Value>()["warnings"], Value::Null);
+        }
+        let client = server.client();
+        for path in ["/assessment-items", "/assessment-banks", "/caliper/events"] {
+            let reply = client.get(&format!("{path}?zzz=1")).expect(200);
+            assert_eq!(reply.header("x-lyceum-notice"), format!("\"zzz: {IGNORED}\""));
+            assert_eq!(reply.json::<Value>()["warnings"][0]["path"], "zzz", "{path}");
+        }
+        let reply = client.get("/ims/oneroster/v1p1/users?%C3%A4%22=1").expect(200);
+        assert_eq!(reply.header("x-lyceum-notice"), format!("\"%C3%A4\\\": {IGNORED}\""));
+        // Proxies and clients have limits for headers.
+        let many: Vec<String> = (0..100).map(|n| format!("{}{n}=1", "n".repeat(80))).collect();
+        let reply = client.get(&format!("{users}?{}", many.join("&"))).expect(200);
+        let header = reply.header("x-lyceum-notice");
+        assert!(header.len() < NOTICE_HEADER_MAX_BYTES + 20, "{header}");
+        assert!(header.ends_with(" more\""), "{header}");
+    });
+}
+
+#[test]
+fn a_notice_says_that_a_limit_was_lowered() {
+    both(|server| {
+        let client = server.client();
+        let document = server.anonymous().get("/openapi.json").expect(200).json::<Value>();
+        for (path, maximum) in [
+            ("/ims/oneroster/rostering/v1p2/users", 3000),
+            ("/ims/oneroster/v1p1/users", 3000),
+            ("/ims/case/v1p1/CFDocuments", 3000),
+            ("/assessment-items", 3000),
+            ("/caliper/events", 3000),
+            ("/ims/ob/v3p0/credentials", 3000),
+            ("/ims/ob/v3p0/badges", 3000),
+            ("/adaptive/test-assignments/admin", 3000),
+            ("/api/games", 100),
+        ] {
+            let asked = maximum + 1;
+            let reply = client.get(&format!("{path}?limit={asked}")).expect(200);
+            let notice = format!("\"limit: was lowered from {asked} to the maximum of {maximum}\"");
+            assert_eq!(reply.header("x-lyceum-notice"), notice, "{path}");
+            let reply = client.get(&format!("{path}?limit={maximum}")).expect(200);
+            assert!(!reply.headers.contains_key("x-lyceum-notice"), "{path}");
+            let parameters = document["paths"][path]["get"]["parameters"].as_array();
+            let resolved = parameters.into_iter().flatten().map(|parameter| {
+                let place = parameter["$ref"].as_str().and_then(|place| place.strip_prefix('#'));
+                place.map_or(parameter, |place| document.pointer(place).unwrap())
+            });
+            let limit = resolved.clone().find(|parameter| parameter["name"] == "limit");
+            assert_eq!(limit.map(|limit| &limit["schema"]["maximum"]), Some(&json!(maximum)));
         }
     });
 }

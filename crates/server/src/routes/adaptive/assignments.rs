@@ -8,10 +8,10 @@ use lyceum_adaptive::test_assignments::{
     TestAssignmentsInput, TestAssignmentsReport, TestAssignmentsTable,
 };
 use lyceum_core::Result;
+use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_store::Tx;
-use serde_json::json;
 
-use super::shape::{one_of, some_text};
+use super::shape::{one_of, some_text, whole_number};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route, delete, get, post, put};
@@ -66,14 +66,13 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 fn of_list(route: Route) -> Route {
-    let least = |least: u64| json!({ "type": "integer", "minimum": least });
     route
         .param(ParamPlace::Query, "student", some_text(), "Only assignments of this student.")
         .param(ParamPlace::Query, "status", one_of(&STATUSES), "The state of the assignments.")
         .param(ParamPlace::Query, "subject", some_text(), "Only assignments of this subject.")
         .param(ParamPlace::Query, "grade", some_text(), "Only assignments of this grade.")
-        .param(ParamPlace::Query, "limit", least(1), "The maximum number of assignments to return.")
-        .param(ParamPlace::Query, "offset", least(0), "The number of assignments to skip.")
+        .page_limit(PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS)
+        .param(ParamPlace::Query, "offset", whole_number(), "The number of assignments to skip.")
 }
 
 async fn list_assignments(context: Context, needs_student: bool) -> Result<Answer> {

@@ -56,7 +56,7 @@ async fn list_page(context: Context) -> Result<Answer> {
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let read = move |tx: &mut Tx<'_>| banks::list(tx, &requested);
     let (banks, total) = context.app.db.scan(deadline, read).await?;
-    Ok(list::answer(&page, banks, total))
+    Ok(list::answer(&context, &page, banks, total))
 }
 
 async fn create(context: Context) -> Result<Answer> {

@@ -22,6 +22,7 @@ use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::etag;
 use crate::limits;
+use crate::notice;
 use crate::route::{Access, Route, delete, get, post, put};
 
 /// A document was deleted.
@@ -114,13 +115,14 @@ async fn list_page(context: Context, kind: ContentKind) -> Result<Answer> {
     let total = listed.total;
     Ok(Answer::json(format!(
         "{{\"items\":[{}],\"total\":{total},\"page\":{},\"pages\":{},\"limit\":{},\"sort\":\"{}\",\
-         \"order\":\"{}\"}}",
+         \"order\":\"{}\"{}}}",
         listed.items,
         query.page.number,
         query.page.pages(total),
         query.page.limit,
         query.page.sort,
         query.page.order(),
+        notice::member(&context.notices),
     )))
 }
 
@@ -183,7 +185,7 @@ async fn versions(context: Context, kind: ContentKind) -> Result<Answer> {
     let page = query.clone();
     let found = context.app.db.read(move |tx| repository::versions(tx, &page, &id)).await?;
     let page = Page { sort: "version", descending: true, ..query.page };
-    Ok(list::answer(&page, found.items, found.total))
+    Ok(list::answer(&context, &page, found.items, found.total))
 }
 
 async fn version(context: Context, kind: ContentKind) -> Result<Answer> {

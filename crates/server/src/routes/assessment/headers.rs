@@ -1,5 +1,6 @@
 //! Headers and parameters that several routes of assessment content have.
 
+use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use serde_json::json;
 
 use crate::route::{AnswerHeader, ParamPlace, Route};
@@ -22,13 +23,10 @@ pub(super) const CREATED: &[AnswerHeader] = &[
 
 /// The parameters of a page.
 pub(super) fn page_parameters(route: Route) -> Route {
-    let whole = || json!({ "type": "integer", "minimum": 1 });
-    route.param(ParamPlace::Query, "page", whole(), "The page, from 1.").param(
-        ParamPlace::Query,
-        "limit",
-        whole(),
-        "Documents on a page, 3000 at most.",
-    )
+    let page = json!({ "type": "integer", "minimum": 1 });
+    route
+        .param(ParamPlace::Query, "page", page, "The page, from 1.")
+        .page_limit(PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS)
 }
 
 /// The parameters of a list.

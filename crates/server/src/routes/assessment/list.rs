@@ -1,7 +1,7 @@
 //! Lists of parts, sections and banks: pages, order and search as the published clients request them.
 
 use lyceum_assessment::{Page, Parameters};
-use lyceum_core::Result;
+use lyceum_core::{Detail, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ pub(super) fn sliced(
     let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let skip = number(page_request.skip());
     let page: Vec<Value> = all.into_iter().skip(skip).take(number(page_request.limit)).collect();
-    Ok(answer(&page_request, page, total))
+    Ok(answer(context, &page_request, page, total))
 }
 
 /// A page of a list.
@@ -101,10 +101,18 @@ pub(super) struct ListPage<T> {
     /// The direction of the order.
     #[schemars(extend("enum" = ["asc", "desc"]))]
     order: &'static str,
+    /// The ignored parameters, and a limit that was lowered.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Detail>,
 }
 
 /// A page as clients read it.
-pub(super) fn answer<T: Serialize>(page: &Page, items: Vec<T>, total: u64) -> Answer {
+pub(super) fn answer<T: Serialize>(
+    context: &Context,
+    page: &Page,
+    items: Vec<T>,
+    total: u64,
+) -> Answer {
     Answer::of(&ListPage {
         items,
         total,
@@ -113,5 +121,6 @@ pub(super) fn answer<T: Serialize>(page: &Page, items: Vec<T>, total: u64) -> An
         limit: page.limit,
         sort: page.sort,
         order: page.order(),
+        warnings: context.notices.clone(),
     })
 }

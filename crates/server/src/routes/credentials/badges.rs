@@ -7,6 +7,7 @@ use lyceum_access::Scope::{
     CredentialsRead, CredentialsWrite, ObCredentialReadonly, ObCredentialUpsert,
 };
 use lyceum_core::Result;
+use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::text::segment;
 use lyceum_credentials::award::{self, AwardRequest, PreparedAward};
 use lyceum_credentials::body;
@@ -49,12 +50,7 @@ pub(super) fn routes() -> Vec<Route> {
             .of_shared_content()
             .named("listBadges")
             .description("Lists the definitions of badges in the order of creation.")
-            .param(
-                ParamPlace::Query,
-                "limit",
-                json!({"type": "integer", "minimum": 1}),
-                "The most definitions on the page.",
-            )
+            .page_limit(PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS)
             .param(
                 ParamPlace::Query,
                 "offset",

@@ -7,6 +7,7 @@ use axum::http::{HeaderValue, StatusCode};
 use lyceum_access::Scope::{
     CredentialsRead, CredentialsWrite, ObCredentialReadonly, ObCredentialUpsert,
 };
+use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_credentials::body;
 use lyceum_credentials::definition::BadgeDefinition;
@@ -92,12 +93,7 @@ const OF_USER: &str = "Only credentials that this server issued to the user with
 /// The parameters of a list of credentials.
 pub(in crate::routes) fn list_parameters(route: Route) -> Route {
     route
-        .param(
-            ParamPlace::Query,
-            "limit",
-            json!({"type": "integer", "minimum": 1}),
-            "The most credentials on the page.",
-        )
+        .page_limit(PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS)
         .param(
             ParamPlace::Query,
             "offset",

@@ -6,7 +6,7 @@ use lyceum_access::Scope;
 use lyceum_bridge::reach::actors_within;
 use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_events::repository::{self, EventFilter, EventOrder};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -27,6 +27,9 @@ struct EventPage {
     events: Vec<StoredEvent>,
     /// The place of the page in the list.
     pagination: Pagination,
+    /// The ignored parameters, and a limit that was lowered.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Detail>,
 }
 
 /// The place of a page in a list.
@@ -98,13 +101,17 @@ struct NumberedEvent {
 
 /// `GET /caliper/events`
 pub(super) fn list() -> Route {
-    let whole = |least: u64| json!({ "type": "integer", "minimum": least });
     let page = get("/events", Scope::EventsRead, list_events)
         .within_reach()
         .named("listEvents")
         .description("Lists events in the order of their arrival. A corrected event appears once, in its latest version.")
-        .param(ParamPlace::Query, "limit", whole(1), "Events on a page, 3000 at most.")
-        .param(ParamPlace::Query, "offset", whole(0), "Events before the page.")
+        .page_limit(PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS)
+        .param(
+            ParamPlace::Query,
+            "offset",
+            json!({ "type": "integer", "minimum": 0 }),
+            "Events before the page.",
+        )
         .answers::<EventPage>(200, "A page.");
     let times = [
         ("startDate", "The earliest `eventTime`: an instant, or a date."),
@@ -168,7 +175,7 @@ async fn list_events(context: Context) -> Result<Answer> {
         current_page: offset / limit + 1,
         limit,
     };
-    Ok(Answer::of(&EventPage { events, pagination }))
+    Ok(Answer::of(&EventPage { events, pagination, warnings: context.notices }))
 }
 
 async fn find(context: Context) -> Result<Answer> {
@@ -238,7 +245,7 @@ fn signed(number: u64) -> Result<i64> {
 }
 
 fn bad(name: &str, rule: &str) -> Problem {
-    let detail = lyceum_core::Detail { path: name.to_owned(), message: rule.to_owned() };
+    let detail = Detail { path: name.to_owned(), message: rule.to_owned() };
     Problem {
         details: vec![detail],
         ..Problem::new(ProblemKind::BadFilter, format!("the parameter '{name}' {rule}"))

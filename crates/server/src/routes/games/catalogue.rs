@@ -60,7 +60,7 @@ pub(super) fn routes() -> Vec<Route> {
             .description("Sets whether a game receives the names and email addresses of its players. Otherwise it receives only an id and a username.")
             .reads::<IdentityRequest>()
             .answers::<Game>(200, "The game."),
-        paged(get("/games", Access::player(GamesRead), list_games))
+        paged(limits::GAME_PAGE_MAX_RECORDS, get("/games", Access::player(GamesRead), list_games))
             .of_no_organization()
             .named("getGames")
             .description("Lists the games by name.")

@@ -28,7 +28,7 @@ pub(super) fn routes() -> Vec<Route> {
         once(route).reads::<InventoryMovement>().answers::<NewTotal>(200, "The new quantity.")
     };
     vec![
-        of_game(paged(get("/items", Access::player(GamesRead), items)))
+        of_game(paged(limits::GAME_PAGE_MAX_RECORDS, get("/items", Access::player(GamesRead), items)))
             .of_no_organization()
             .named("getItems")
             .description("Lists the items by slug. For a game, it lists the items of the game and of the platform.")

@@ -23,12 +23,15 @@ struct NewlyRead {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        of_player(paged(get("/notifications", Access::player(GamesRead), list_notifications)))
-            .within_reach()
-            .named("getNotifications")
-            .description("Lists a player's notifications, newest first.")
-            .param(ParamPlace::Query, "unread", flag(), "Only what the player has not seen.")
-            .answers::<Vec<Notification>>(200, "A page."),
+        of_player(paged(
+            limits::GAME_PAGE_MAX_RECORDS,
+            get("/notifications", Access::player(GamesRead), list_notifications),
+        ))
+        .within_reach()
+        .named("getNotifications")
+        .description("Lists a player's notifications, newest first.")
+        .param(ParamPlace::Query, "unread", flag(), "Only what the player has not seen.")
+        .answers::<Vec<Notification>>(200, "A page."),
         once(post("/notifications/read", Access::player(GamesWrite), all_read))
             .within_reach()
             .named("readNotifications")

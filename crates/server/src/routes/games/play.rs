@@ -10,7 +10,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games::{self, Game};
 use lyceum_games::idempotency::{KeyOwner, KeyedRequest, RequestSender};
-use lyceum_games::limits::REQUEST_KEY_MAX_BYTES;
+use lyceum_games::limits::{GAME_PAGE_MAX_RECORDS, REQUEST_KEY_MAX_BYTES};
 use lyceum_games::visible_games::VisibleGames;
 use lyceum_games::{PageRequest, lms, players};
 use lyceum_roster::kinds::USER;
@@ -490,10 +490,13 @@ pub(super) fn once(route: Route) -> Route {
     of_player(route).param(ParamPlace::Header, "Idempotency-Key", key, description)
 }
 
-/// The same route, which returns a page of a list.
-pub(super) fn paged(route: Route) -> Route {
-    let least = |least: u64| serde_json::json!({ "type": "integer", "minimum": least });
-    route
-        .param(ParamPlace::Query, "limit", least(1), "The maximum number of assignments to return.")
-        .param(ParamPlace::Query, "offset", least(0), "The number of assignments to skip.")
+/// The same route, which returns a page of a list: usually with this number of entries.
+pub(super) fn paged(usual: i64, route: Route) -> Route {
+    let offset = serde_json::json!({ "type": "integer", "minimum": 0 });
+    route.page_limit(usual, GAME_PAGE_MAX_RECORDS).param(
+        ParamPlace::Query,
+        "offset",
+        offset,
+        "The number of entries to skip.",
+    )
 }

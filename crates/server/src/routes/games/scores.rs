@@ -27,7 +27,7 @@ pub(super) fn routes() -> Vec<Route> {
     };
     let board = |route: Route, name: &'static str| {
         let frames = Timeframe::ALL.map(|(name, _)| name);
-        paged(route)
+        paged(USUAL_LINES, route)
             .within_reach()
             .param(ParamPlace::Query, "timeframe", one_of(&frames), "The period of the scores, in UTC; by default all_time.")
             .named(name)
@@ -39,7 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         submits(of_game(post("/scores", write, submitted)), "submitScore"),
         submits(post("/games/{gameId}/scores", write, submitted), "submitScoreOfGame"),
-        of_game(paged(get("/users/{userId}/scores", read, of_user)))
+        of_game(paged(limits::GAME_PAGE_MAX_RECORDS, get("/users/{userId}/scores", read, of_user)))
             .within_reach()
             .named("getScoresOfPlayer")
             .description(

@@ -14,11 +14,14 @@ use crate::route::{Access, Route, get, post};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        of_player(paged(get("/games/{gameId}/sessions", Access::player(GamesRead), list_sessions)))
-            .within_reach()
-            .named("getSessions")
-            .description("Lists a player's sessions in a game, newest first.")
-            .answers::<Vec<GameSession>>(200, "A page of sessions."),
+        of_player(paged(
+            limits::GAME_PAGE_MAX_RECORDS,
+            get("/games/{gameId}/sessions", Access::player(GamesRead), list_sessions),
+        ))
+        .within_reach()
+        .named("getSessions")
+        .description("Lists a player's sessions in a game, newest first.")
+        .answers::<Vec<GameSession>>(200, "A page of sessions."),
         once(post("/games/{gameId}/sessions", Access::player(GamesWrite), started))
             .within_reach()
             .named("startSession")

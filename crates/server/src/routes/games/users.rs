@@ -40,7 +40,7 @@ struct PlayerWithLearning {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        paged(get("/users", GamesRead, list_players))
+        paged(limits::GAME_PAGE_MAX_RECORDS, get("/users", GamesRead, list_players))
             .within_reach()
             .named("getPlayers")
             .description("Lists the players by id and username, in the order of their arrival. Developers and API keys of one project see the players of their games.")

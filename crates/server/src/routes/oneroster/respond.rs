@@ -11,7 +11,7 @@ use lyceum_roster::repository::{RecordPage, StoredRecord};
 
 use crate::answer::Answer;
 use crate::context::Context;
-use crate::paging;
+use crate::{notice, paging};
 
 const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
 
@@ -61,6 +61,7 @@ pub(super) fn page(
         if let Some(next) = &next {
             let _ = write!(body, ",\"nextCursor\":\"{next}\"");
         }
+        body.push_str(&notice::member(&context.notices));
     }
     body.push('}');
     let answer = Answer::json(body).header(TOTAL, total).header(header::LINK, links);

@@ -39,6 +39,7 @@ pub(crate) fn collection(collection: Collection) -> TypeSchema {
         properties.insert(name.into(), json!({ "type": "integer" }));
     }
     properties.insert("nextCursor".into(), json!({ "type": "string" }));
+    properties.insert("warnings".into(), json!({ "$ref": "#/components/schemas/Warnings" }));
     let required = [collection.kind.many];
     let page = json!({ "type": "object", "required": required, "properties": properties });
     TypeSchema::named(format!("{}Set", one_of(collection)), page)
@@ -297,13 +298,12 @@ pub(super) fn reference(kind: &str, shown: bool) -> Value {
 
 /// The parameters of every list: those of OneRoster 1.2, and the platform's own.
 pub(crate) fn list_parameters(route: Route) -> Route {
-    let whole = |least: u64, default: u64| json!({ "type": "integer", "minimum": least, "default": default });
+    let offset = json!({ "type": "integer", "minimum": 0, "default": 0 });
     let text = || json!({ "type": "string" });
     let fields = json!({ "type": "array", "items": { "type": "string" } });
-    let most = limits::PAGE_MAX_RECORDS;
     route
-        .param(ParamPlace::Query, "limit", whole(1, limits::PAGE_DEFAULT_RECORDS), format!("Records on the page at most; {most} is the most."))
-        .param(ParamPlace::Query, "offset", whole(0, 0), "Records before the page.")
+        .page_limit(limits::PAGE_DEFAULT_RECORDS, limits::PAGE_MAX_RECORDS)
+        .param(ParamPlace::Query, "offset", offset, "Records before the page.")
         .param(ParamPlace::Query, "sort", text(), "The field that orders the list.")
         .param(ParamPlace::Query, "orderBy", json!({ "type": "string", "enum": ["asc", "desc"] }), "The direction of the order.")
         .param(ParamPlace::Query, "filter", text(), "Clauses `field op 'value'` joined by AND and OR; op is one of = != > >= < <= ~.")

@@ -11,7 +11,7 @@ use lyceum_hosting::buckets::{
     Bucket, BucketListing, BucketObject, BucketObjectDescription, BucketPage, BucketPart,
     BucketUpload,
 };
-use lyceum_hosting::limits;
+use lyceum_hosting::limits::{self, R2_PAGE_MAX_KEYS};
 use lyceum_hosting::{BlobStream, deployments, homes};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,7 +24,7 @@ use crate::context::Context;
 use crate::hosted;
 use crate::route::ParamPlace::{Header, Query};
 use crate::route::{Route, get, post, put};
-use crate::routes::adaptive::shape::{some_text, text, whole_number};
+use crate::routes::adaptive::shape::{some_text, text};
 
 const BYTES: &[&str] = &["application/octet-stream"];
 
@@ -57,6 +57,7 @@ struct CompletedParts {
 }
 
 pub(super) fn routes() -> Vec<Route> {
+    let limit = json!({ "type": "integer", "minimum": 1, "maximum": R2_PAGE_MAX_KEYS });
     let key = |route: Route| route.param(Query, "key", some_text(), "The object's key.");
     let file = json!({ "type": "string", "format": "binary" });
     vec![
@@ -66,7 +67,7 @@ pub(super) fn routes() -> Vec<Route> {
             .param(Query, "prefix", text(), "The prefix of the keys.")
             .param(Query, "delimiter", text(), "The delimiter that ends a group of keys. Each group is listed once.")
             .param(Query, "cursor", text(), "The cursor of the previous page.")
-            .param(Query, "limit", whole_number(), "Objects and groups at most, from 1 to 1000.")
+            .param(Query, "limit", limit, "Objects and groups at most, from 1 to 1000.")
             .answers::<BucketPage>(200, "The page; without a cursor it is the last."),
         key(get("/{slug}/bucket/metadata", ProjectsRead, members(describe_object)))
             .named("getObjectMetadata")

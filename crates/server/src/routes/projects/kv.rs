@@ -5,6 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_core::{Problem, ProblemKind, Result, body, limits};
 use lyceum_hosting::kv::{Kv, KvPage};
+use lyceum_hosting::limits::KV_PAGE_MAX_KEYS;
 use lyceum_hosting::{deployments, homes};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,11 +26,12 @@ const BYTES: &[&str] = &["application/octet-stream"];
 #[derive(Deserialize, JsonSchema)]
 struct KeysToDelete {
     /// The keys.
-    #[schemars(length(max = lyceum_hosting::limits::KV_PAGE_MAX_KEYS))]
+    #[schemars(length(max = KV_PAGE_MAX_KEYS))]
     keys: Vec<String>,
 }
 
 pub(super) fn routes() -> Vec<Route> {
+    let limit = json!({ "type": "integer", "minimum": 1, "maximum": KV_PAGE_MAX_KEYS });
     let key = |route: Route| route.param(Query, "key", some_text(), "The key.");
     vec![
         get("/{slug}/kv", ProjectsRead, members(list_keys))
@@ -37,7 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
             .description("A page of the project's keys in byte order, without their values.")
             .param(Query, "prefix", text(), "Only keys that begin with this text.")
             .param(Query, "cursor", text(), "The cursor of the page before.")
-            .param(Query, "limit", whole_number(), "The most keys on the page, from 1 to 1000.")
+            .param(Query, "limit", limit, "The most keys on the page, from 1 to 1000.")
             .answers::<KvPage>(200, "The page; the last one has no cursor."),
         key(get("/{slug}/kv/value", ProjectsRead, members(read_value)))
             .named("getKvValue")

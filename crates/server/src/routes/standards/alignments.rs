@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, StatusCode, header};
 use lyceum_access::Scope::{StandardsRead, StandardsWrite};
+use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::{Reach, Result};
 use lyceum_standards::alignment::{
     self, AddedAlignments, AlignmentList, Coverage, CoveredItem, CoveredItems, CoveringRecord,
@@ -22,7 +23,6 @@ use crate::route::{ParamPlace, Route, delete, get, post, put};
 pub(super) fn routes() -> Vec<Route> {
     let flag = || json!({ "type": "boolean" });
     let text = || json!({ "type": "string" });
-    let whole = |least: u32| json!({ "type": "integer", "minimum": least });
     vec![
         get("/CFItems/{sourcedId}/coverage", StandardsRead, coverage)
             .within_reach()
@@ -47,8 +47,13 @@ pub(super) fn routes() -> Vec<Route> {
             .description("Lists alignments in the order in which they were added.")
             .param(ParamPlace::Query, "kind", text(), "The kind of record.")
             .param(ParamPlace::Query, "item", text(), "The identifier of an item.")
-            .param(ParamPlace::Query, "limit", whole(1), "Alignments on the page, 3000 at most.")
-            .param(ParamPlace::Query, "offset", whole(0), "Alignments before the page.")
+            .page_limit(PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS)
+            .param(
+                ParamPlace::Query,
+                "offset",
+                json!({ "type": "integer", "minimum": 0 }),
+                "Alignments before the page.",
+            )
             .answers::<AlignmentList>(200, "A page."),
         post("/alignments", StandardsWrite, added)
             .within_reach()

@@ -1,5 +1,6 @@
 //! JSON Schemas of academic standards, generated from the declarations of their classes. They describe answers in the
 //! platform's format. The standard's documents describe the other format.
+use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_standards::class::{self, Class, DEFINITIONS, Field, Type};
 use lyceum_standards::limits;
 use serde_json::{Map, Value, json};
@@ -168,10 +169,14 @@ pub(super) fn groups() -> Value {
 /// The parameters of a list.
 pub(super) fn list_parameters(route: Route, class: &'static Class) -> Route {
     let text = || json!({ "type": "string" });
-    let whole = |least: u32| json!({ "type": "integer", "minimum": least });
     let route = route
-        .param(ParamPlace::Query, "limit", whole(1), "Records on the page, 3000 at most.")
-        .param(ParamPlace::Query, "offset", whole(0), "Records before the page.")
+        .page_limit(PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS)
+        .param(
+            ParamPlace::Query,
+            "offset",
+            json!({ "type": "integer", "minimum": 0 }),
+            "Records before the page.",
+        )
         .param(ParamPlace::Query, "sort", text(), "The member that orders the list.")
         .param(
             ParamPlace::Query,
