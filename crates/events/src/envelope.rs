@@ -16,7 +16,7 @@ use crate::CONTEXTS;
 use crate::check::{self, is_iri, not_an_instant, short, utc_instant};
 use crate::event::{Entity, Event};
 use crate::faults::EnvelopeErrors;
-use crate::limits::{EVENT_ENVELOPE_MAX_RECORDS, EVENT_ID_MAX_BYTES};
+use crate::limits::{EVENT_AHEAD_MAX_S, EVENT_ENVELOPE_MAX_RECORDS, EVENT_ID_MAX_BYTES};
 use crate::tree::Tree;
 
 /// An envelope of [Caliper 1.2](https://www.imsglobal.org/spec/caliper/v1p2), section 5, for the API document.
@@ -194,8 +194,8 @@ impl<'de> Visitor<'de> for ItemsVisitor {
 ///
 /// Errors: `Malformed` with the errors up to a limit, those of the envelope before those of its
 /// events, or with the first key that appears twice in an object; `Invalid` if the version is not supported.
-pub fn parse(text: &str) -> Result<Envelope> {
-    read(text).or_else(|problem| {
+pub fn parse(text: &str, now: Timestamp) -> Result<Envelope> {
+    read(text, now).or_else(|problem| {
         // Reported alone, because the other errors may be those of the wrong one of two values.
         refuse_repeated_keys(text.as_bytes())?;
         Err(problem)
@@ -203,7 +203,7 @@ pub fn parse(text: &str) -> Result<Envelope> {
 }
 
 /// [`parse`] that finds repeated keys, but does not say which.
-fn read(text: &str) -> Result<Envelope> {
+fn read(text: &str, now: Timestamp) -> Result<Envelope> {
     let sent: SentEnvelope<'_> =
         serde_json::from_str(text).map_err(|error| unreadable(text, &error))?;
     let mut faults = EnvelopeErrors::default();
@@ -218,8 +218,10 @@ fn read(text: &str) -> Result<Envelope> {
     }
     let sent_at = member(&mut faults, "sendTime", sent.send_time);
     let send_time = sent_at.as_deref().and_then(utc_instant);
-    if let (Some(text), None) = (&sent_at, send_time) {
-        faults.at("sendTime", not_an_instant(text));
+    match (&sent_at, send_time) {
+        (Some(text), None) => faults.at("sendTime", not_an_instant(text)),
+        (_, Some(time)) => refuse_future(&mut faults, "sendTime", time, now),
+        (None, None) => {}
     }
     if let Some(version) = member(&mut faults, "dataVersion", sent.data_version)
         && !CONTEXTS.contains(&&*version)
@@ -234,8 +236,20 @@ fn read(text: &str) -> Result<Envelope> {
         events: Vec::new(),
         entities: Vec::new(),
     };
-    faults.inside("data", |faults| envelope.read_items(faults, sent.data));
+    faults.inside("data", |faults| envelope.read_items(faults, sent.data, now));
     faults.problem().map_or(Ok(envelope), Err)
+}
+
+/// Refuses a time that a wrong clock wrote. Reports of today would not contain the event, and no correction would count
+/// after an envelope of the future.
+fn refuse_future(faults: &mut EnvelopeErrors, name: &str, time: Timestamp, now: Timestamp) {
+    if time > now.plus_seconds(EVENT_AHEAD_MAX_S) {
+        let most = EVENT_AHEAD_MAX_S / 3600;
+        let message = format!(
+            "must be at most {most} h after the time of the server, {now} (got {time}); check the clock of the sensor"
+        );
+        faults.at(name, message);
+    }
 }
 
 /// Why a text is not read as an envelope.
@@ -259,7 +273,12 @@ fn member(faults: &mut EnvelopeErrors, name: &str, value: Option<&RawValue>) -> 
 
 impl Envelope {
     /// Reads and checks the items of `data`.
-    fn read_items(&mut self, faults: &mut EnvelopeErrors, sent: Option<SentItems<'_>>) {
+    fn read_items(
+        &mut self,
+        faults: &mut EnvelopeErrors,
+        sent: Option<SentItems<'_>>,
+        now: Timestamp,
+    ) {
         let most = EVENT_ENVELOPE_MAX_RECORDS;
         let Some(SentItems { texts, count }) = sent else {
             return faults.here(messages::required("an array of events"));
@@ -272,13 +291,13 @@ impl Envelope {
             )),
             Some(texts) => {
                 for (index, item) in texts.iter().enumerate() {
-                    faults.item(index, |faults| self.read_item(faults, item.get()));
+                    faults.item(index, |faults| self.read_item(faults, item.get(), now));
                 }
             }
         }
     }
 
-    fn read_item(&mut self, faults: &mut EnvelopeErrors, text: &str) {
+    fn read_item(&mut self, faults: &mut EnvelopeErrors, text: &str, now: Timestamp) {
         let tree: Tree<'_> = match serde_json::from_str(text) {
             Ok(tree) => tree,
             Err(error) => return faults.here(format!("cannot be read: {error}")),
@@ -292,8 +311,9 @@ impl Envelope {
             return;
         }
         if is_event {
-            self.events.push(Event::of(&tree, text, &self.sensor, self.send_time));
-            return;
+            let event = Event::of(&tree, text, &self.sensor, self.send_time);
+            refuse_future(faults, "eventTime", event.time, now);
+            return self.events.push(event);
         }
         let id = tree["id"].as_str().or(tree["identifier"].as_str()).unwrap_or_default();
         if id.len() > EVENT_ID_MAX_BYTES || id.contains('\0') {

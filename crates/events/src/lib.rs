@@ -44,6 +44,7 @@ use lyceum_store::{Migration, migration};
 pub use actor_filter::{ActorFilter, ActorNames, SeenActors};
 pub use envelope::{CaliperEnvelope, Envelope, parse};
 pub use event::{Entity, Event, local_id};
+pub use profiles::event_types;
 pub use repository::{
     Actor, Appended, ClientEvents, KnownNames, LoggedEvent, LookedUpNames, actors_behind,
     actors_called, append, append_all, last_actor, of_actor, scan, superseded_of_actor,

@@ -15,6 +15,8 @@ pub const FACT_ROWS_COUNTED_MAX_COUNT: i64 = 100_000;
 pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;
 /// Events whose positions are recomputed in one transaction.
 pub const FACT_LOCATE_CHUNK_COUNT: i64 = 20_000;
+/// Seconds that the time of an event or envelope may be after the server's time.
+pub const EVENT_AHEAD_MAX_S: i64 = 86_400;
 /// Events and entities in one Caliper envelope at most.
 pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
 /// Actors of events whose numbers a server keeps in memory at most, and sources: some 12 MB each.

@@ -120,6 +120,12 @@ pub(crate) fn event_type(name: &str) -> Option<&'static EventType> {
     EVENTS.iter().find(|known| known.name == name)
 }
 
+/// The names of all types of events, those of the custom profile first.
+pub fn event_types() -> Vec<&'static str> {
+    let custom = CUSTOM.iter().map(|known| known.name);
+    custom.chain(EVENTS.iter().map(|known| known.name)).collect()
+}
+
 /// The platform's name in the custom profile, as clients write it: `ServiceProfile`,
 /// `TimebackProfile`.
 const PREFIXES: [&str; 2] = ["Service", "Timeback"];

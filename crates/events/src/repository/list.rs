@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::{is_among, is_one_of_numbers};
 use lyceum_store::{Param, Sql, SqlDialect, Tx};
 
 use super::append::find;
-use super::read::{LOG, LoggedEvent, select};
+use super::read::{LOG, LoggedEvent, numbered, of_numbers, select};
 use super::{COLLECTION, facts, json_list, spans};
 use crate::actor_filter::ActorFilter;
 use crate::facts::BUCKET_MS;
@@ -16,6 +16,8 @@ use crate::facts::BUCKET_MS;
 /// The events that a list shows. An empty filter shows all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {
+    /// The type of the events, such as `ActivityEvent`.
+    pub kind: Option<String>,
     /// The sensor's IRI.
     pub sensor: Option<String>,
     /// The actor's IRI.
@@ -93,7 +95,7 @@ impl ListPlan {
         actors: &ActorFilter,
         by: EventOrderKey,
     ) -> Result<Self> {
-        let EventFilter { sensor, actor_id, actor_email, start, end, arrived } = filter;
+        let EventFilter { kind: _, sensor, actor_id, actor_email, start, end, arrived } = filter;
         let seen = match actors.numbers(tx)? {
             None => None,
             Some(actors) => Some(facts::seqs(tx, &actors, &filter.buckets())?),
@@ -150,6 +152,16 @@ impl ListPlan {
             false => self.columns.to_owned(),
         }
     }
+
+    /// The numbers of all events, or of the first `most`.
+    fn numbers(&self, tx: &mut Tx<'_>, is_reversed: bool, most: Option<i64>) -> Result<Vec<i64>> {
+        let mut from = self.from.clone();
+        from.push(" ORDER BY ").push(&self.order(is_reversed));
+        if let Some(most) = most {
+            from.push(" LIMIT ").bind(most);
+        }
+        tx.rows(&format!("SELECT l.seq FROM {}", from.text), &from.values())
+    }
 }
 
 /// The tables of a list with their join conditions, and the columns by which it is sorted.
@@ -204,7 +216,8 @@ impl EventFilter {
     /// Whether the filter matches an event.
     pub fn takes(&self, logged: &LoggedEvent) -> bool {
         let event = &logged.event;
-        self.sensor.as_ref().is_none_or(|sensor| *sensor == event.sensor)
+        self.kind.as_ref().is_none_or(|kind| *kind == event.kind)
+            && self.sensor.as_ref().is_none_or(|sensor| *sensor == event.sensor)
             && self.actor_id.as_ref().is_none_or(|id| *id == event.actor)
             && self.actor_email.as_ref().is_none_or(|it| it.eq_ignore_ascii_case(&event.email))
             && self.start.is_none_or(|start| event.time >= start)
@@ -221,7 +234,8 @@ impl ArrivalRange {
 }
 
 /// Lists a page of the events of those actors, in a stable order. If the reader sees only some actors, it costs as much
-/// as their events between the earliest and the latest time, whatever the log contains beside them.
+/// as their events between the earliest and the latest time, whatever the log contains beside them. A filter by type costs
+/// as much as reading all other events that the filter matches, because only their texts have the type.
 pub fn list(
     tx: &mut Tx<'_>,
     filter: &EventFilter,
@@ -231,6 +245,14 @@ pub fn list(
     offset: i64,
 ) -> Result<EventPage> {
     let plan = ListPlan::of(tx, filter, actors, order.by)?;
+    if let Some(kind) = &filter.kind {
+        let seqs = plan.numbers(tx, order.is_reversed, None)?;
+        let seqs = of_kind(tx, &seqs, kind)?;
+        let count = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+        let page: Vec<i64> = seqs.iter().copied().skip(count(offset)).take(count(limit)).collect();
+        let total = i64::try_from(seqs.len()).map_err(Problem::internal)?;
+        return Ok(EventPage { events: of_numbers(tx, &page)?, total });
+    }
     let is_unfiltered =
         *filter == EventFilter::default() && matches!(actors, ActorFilter::Everyone);
     let total = match &plan.sources {
@@ -276,10 +298,25 @@ pub fn numbers(
     most: i64,
 ) -> Result<Vec<i64>> {
     let plan = ListPlan::of(tx, filter, actors, order.by)?;
-    let order = plan.order(order.is_reversed);
-    let mut from = plan.from;
-    from.push(" ORDER BY ").push(&order).push(" LIMIT ").bind(most);
-    tx.rows(&format!("SELECT l.seq FROM {}", from.text), &from.values())
+    let Some(kind) = &filter.kind else {
+        return plan.numbers(tx, order.is_reversed, Some(most));
+    };
+    let seqs = plan.numbers(tx, order.is_reversed, None)?;
+    let mut seqs = of_kind(tx, &seqs, kind)?;
+    seqs.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    Ok(seqs)
+}
+
+/// Those of the events that have the type, in the same order.
+fn of_kind(tx: &mut Tx<'_>, seqs: &[i64], kind: &str) -> Result<Vec<i64>> {
+    let mut found = Vec::new();
+    numbered(tx, seqs, |logged| {
+        if logged.event.kind == kind {
+            found.push(logged.seq);
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// The newest event of each sensor that sent something, at most `most`, sorted by sensor.

@@ -96,7 +96,7 @@ pub fn replay(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
-    let envelope = parse(&body)?;
+    let envelope = parse(&body, now)?;
     let (client, envelope) = (refusal.client.as_str(), &envelope);
     let appended = &append(tx, now, client, &envelope.events)?;
     let job = take_jobs(tx, 1)?[0];

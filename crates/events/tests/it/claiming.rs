@@ -14,6 +14,7 @@ use lyceum_store::log::write_latest;
 use lyceum_store::{Db, SqlDialect, Tx};
 use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
 
+use crate::AFTER_ALL;
 use crate::log::{EARLY, LATE, NOW, both, event, send};
 use crate::open_writes::{KNOWN, events, on_postgres, start_claim};
 use crate::runs::{gather_all, sum_all};
@@ -291,7 +292,7 @@ fn a_correction_that_waits_for_a_context_does_not_hold_the_list_of_facts() {
         envelope["sendTime"] = send_time.into();
         envelope["data"][0]["id"] = event(number, "", EARLY).id.into();
         envelope["data"][0]["object"]["subject"] = subject.into();
-        parse(&envelope.to_string()).unwrap().events.remove(0)
+        parse(&envelope.to_string(), AFTER_ALL).unwrap().events.remove(0)
     };
     let [first, second] = [1, 2];
     on_postgres(|db| {

@@ -109,7 +109,12 @@ fn any(random: &mut RandomStream) -> Event {
     let days = ["1969-12-31", "1970-01-01", "2026-01-15", "2026-01-16", "2026-02-28"];
     let day = days[number as usize / 15 % 4 + usize::from(name == "b")];
     let time = format!("{day}T{:02}:{:02}:00.000Z", number % 24, number % 60);
-    event_at(number, name, sent, &sensor, &time)
+    let event = event_at(number, name, sent, &sensor, &time);
+    if number % 5 > 0 {
+        return event;
+    }
+    let viewed = event.body().replacen("\"type\":\"Event\"", "\"type\":\"ViewEvent\"", 1);
+    Event::read(&viewed, &event.sensor, event.send_time).unwrap()
 }
 
 /// Filters that take some of [`fill`]'s events.
@@ -128,6 +133,13 @@ fn filters(random: &mut RandomStream, all: &[LoggedEvent]) -> Vec<EventFilter> {
         EventFilter { actor_id: actor_id.clone(), ..EventFilter::default() },
         EventFilter { actor_id, sensor: sensor(), start, end, ..EventFilter::default() },
         EventFilter { sensor: Some("https://nobody.example.org".into()), ..EventFilter::default() },
+        EventFilter { kind: Some("ViewEvent".into()), ..EventFilter::default() },
+        EventFilter {
+            kind: Some("Event".into()),
+            sensor: sensor(),
+            start,
+            ..EventFilter::default()
+        },
     ]
 }
 

@@ -12,6 +12,8 @@ use lyceum_store::{Db, outbox};
 use lyceum_testkit::open_writes::wait;
 use serde_json::{Value, json};
 
+use crate::AFTER_ALL;
+
 /// Runs the body on a fresh database of each store.
 pub(crate) fn both(body: impl Fn(&Db)) {
     lyceum_testkit::both_stores(lyceum_events::MIGRATIONS, |target| {
@@ -46,7 +48,7 @@ pub(crate) fn event_at(
             "eventTime": time,
         }],
     });
-    parse(&envelope.to_string()).unwrap().events.remove(0)
+    parse(&envelope.to_string(), AFTER_ALL).unwrap().events.remove(0)
 }
 
 /// When all events of these tests arrive.

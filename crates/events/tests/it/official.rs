@@ -7,6 +7,8 @@ use lyceum_core::Problem;
 use lyceum_events::{CONTEXT, Envelope, parse};
 use serde_json::Value;
 
+use crate::AFTER_ALL;
+
 /// A folder of the standard's files; none where they are absent.
 pub(crate) fn folder(name: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "where the standards lie is not a setting")]
@@ -45,12 +47,13 @@ fn fixtures(name: &str) -> Vec<(String, String)> {
 fn parse_fixture(text: &str) -> Result<Envelope, Problem> {
     let is_envelope = serde_json::from_str::<Value>(text).is_ok_and(|it| !it["data"].is_null());
     if is_envelope {
-        return parse(text);
+        return parse(text, AFTER_ALL);
     }
-    parse(&format!(
+    let envelope = format!(
         r#"{{"sensor":"https://example.edu/sensors/1","sendTime":"2016-11-15T11:05:01.000Z",
         "dataVersion":"{CONTEXT}","data":[{text}]}}"#
-    ))
+    );
+    parse(&envelope, AFTER_ALL)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use lyceum_events::{CONTEXT, parse};
 use serde_json::{Map, Value, json};
 
-use crate::official;
+use crate::{AFTER_ALL, official};
 
 /// The official schemas by name.
 struct Schemas(BTreeMap<String, Value>);
@@ -155,7 +155,7 @@ fn is_accepted(document: &Value) -> bool {
     let envelope = json!({
         "sensor": "https://example.edu/sensors/1", "sendTime": TIME, "dataVersion": CONTEXT, "data": [document],
     });
-    parse(&envelope.to_string()).is_ok()
+    parse(&envelope.to_string(), AFTER_ALL).is_ok()
 }
 
 /// A text of the sort that the property holds; the schemas do not check formats.

@@ -12,6 +12,7 @@ use lyceum_store::log::write_latest;
 use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
 use serde_json::json;
 
+use crate::AFTER_ALL;
 use crate::claiming::complete;
 use crate::log::{EARLY, LATE, send};
 use crate::open_writes::on_postgres;
@@ -48,7 +49,7 @@ fn earned(number: u32, xp: u32, send_time: &str) -> Event {
             },
         }],
     });
-    parse(&envelope.to_string()).unwrap().events.remove(0)
+    parse(&envelope.to_string(), AFTER_ALL).unwrap().events.remove(0)
 }
 
 /// Sends events as an app does. Returns how many are new.

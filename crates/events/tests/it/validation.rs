@@ -9,6 +9,8 @@ use lyceum_events::{CONTEXT, parse};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::AFTER_ALL;
+
 /// An envelope with an activity, time spent and an event of a standard profile.
 pub(crate) fn good() -> Value {
     let actor = json!({
@@ -192,7 +194,7 @@ fn cases() -> Vec<(&'static str, Option<Value>, &'static str)> {
 
 #[test]
 fn a_good_envelope_is_read() {
-    let envelope = parse(&good().to_string()).unwrap();
+    let envelope = parse(&good().to_string(), AFTER_ALL).unwrap();
     assert_eq!(envelope.events.len(), 3);
     let activity = &envelope.events[0];
     assert_eq!(activity.time.to_string(), "2026-01-15T08:00:00.123Z");
@@ -211,7 +213,7 @@ fn other_spellings_of_instants_and_json_are_equal() {
             *envelope.pointer_mut(pointer).unwrap() = time.into();
         }
         envelope["data"][0]["generated"]["attempt"] = json!(2.0);
-        let read = parse(&envelope.to_string()).unwrap();
+        let read = parse(&envelope.to_string(), AFTER_ALL).unwrap();
         assert_eq!(read.send_time.to_string(), "2026-01-15T08:00:00.000Z");
         assert_eq!(read.events[0].time, read.send_time);
     }
@@ -230,7 +232,7 @@ fn each_error_has_its_path_in_the_envelope() {
             (other, None) => panic!("nothing to remove in {other}"),
             (other, Some(_)) => panic!("nothing to change in {other}"),
         }
-        let Err(problem) = parse(&envelope.to_string()) else {
+        let Err(problem) = parse(&envelope.to_string(), AFTER_ALL) else {
             panic!("{pointer} = {value:?} was accepted")
         };
         assert_eq!(problem.kind, ProblemKind::Malformed, "{pointer}: {problem}");
@@ -241,17 +243,36 @@ fn each_error_has_its_path_in_the_envelope() {
 }
 
 #[test]
+fn a_time_more_than_a_day_ahead_is_refused() {
+    let now = "2026-01-15T08:00:00Z".parse().unwrap();
+    for (pointer, path) in [("/sendTime", "sendTime"), ("/data/1/eventTime", "data[1].eventTime")] {
+        let mut envelope = good();
+        *envelope.pointer_mut(pointer).unwrap() = "2026-01-16T08:00:00.000Z".into();
+        assert!(parse(&envelope.to_string(), now).is_ok(), "{path}");
+        *envelope.pointer_mut(pointer).unwrap() = "2026-01-16T08:00:00.001Z".into();
+        let problem = parse(&envelope.to_string(), now).unwrap_err();
+        let [fault] = &problem.details[..] else { panic!("{:?}", problem.details) };
+        assert_eq!(fault.path, path);
+        assert_eq!(
+            fault.message,
+            "must be at most 24 h after the time of the server, 2026-01-15T08:00:00.000Z \
+             (got 2026-01-16T08:00:00.001Z); check the clock of the sensor"
+        );
+    }
+}
+
+#[test]
 fn negative_experience_is_allowed() {
     let mut envelope = good();
     envelope["data"][0]["generated"]["items"][0]["value"] = json!(-3);
-    assert!(parse(&envelope.to_string()).is_ok());
+    assert!(parse(&envelope.to_string(), AFTER_ALL).is_ok());
 }
 
 #[test]
 fn more_correct_answers_than_questions_are_refused_with_both_numbers() {
     let mut envelope = good();
     envelope["data"][0]["generated"]["items"][1]["value"] = json!(1);
-    let problem = parse(&envelope.to_string()).unwrap_err();
+    let problem = parse(&envelope.to_string(), AFTER_ALL).unwrap_err();
     assert_eq!(
         problem.details[0].message,
         "must be at most totalQuestions, 1 (got 9); count every question that was asked in \
@@ -266,17 +287,20 @@ fn caliper_1_1_is_accepted_under_the_same_rules() {
         serde_json::from_str(&good().to_string().replace(CONTEXT, old)).unwrap();
     // As the published sensors for 1.1 write the time.
     envelope["sendTime"] = json!("2026-01-15T09:00:00.000+0000");
-    let read = parse(&envelope.to_string()).unwrap();
+    let read = parse(&envelope.to_string(), AFTER_ALL).unwrap();
     assert_eq!(read.send_time.to_string(), "2026-01-15T09:00:00.000Z");
     envelope["data"][2]["action"] = json!("Viewed");
-    assert_eq!(parse(&envelope.to_string()).unwrap_err().details[0].path, "data[2].action");
+    assert_eq!(
+        parse(&envelope.to_string(), AFTER_ALL).unwrap_err().details[0].path,
+        "data[2].action"
+    );
 }
 
 #[test]
 fn another_caliper_version_is_recognised() {
     let mut envelope = good();
     envelope["dataVersion"] = json!("http://purl.imsglobal.org/ctx/caliper/v1p0");
-    let problem = parse(&envelope.to_string()).unwrap_err();
+    let problem = parse(&envelope.to_string(), AFTER_ALL).unwrap_err();
     assert_eq!((problem.kind, &*problem.details[0].path), (ProblemKind::Invalid, "dataVersion"));
 }
 
@@ -298,7 +322,7 @@ fn a_repeated_member_is_an_error() {
     ] {
         let text = good.replacen(place, added, 1);
         assert_ne!(text, good, "{place}");
-        let problem = parse(&text).unwrap_err();
+        let problem = parse(&text, AFTER_ALL).unwrap_err();
         let [fault] = &problem.details[..] else { panic!("{path}: {:?}", problem.details) };
         assert_eq!(
             (&*fault.path, problem.kind),
@@ -319,7 +343,7 @@ fn numbers_that_are_too_large_and_deep_lists_are_errors() {
         ] {
             let added = format!(r#"{{"more":{value},{}"#, &place[1..]);
             let text = good().to_string().replacen(place, &added, 1);
-            let problem = parse(&text).unwrap_err();
+            let problem = parse(&text, AFTER_ALL).unwrap_err();
             assert_eq!(problem.details[0].path, path, "{problem}");
             assert!(problem.details[0].message.contains(message), "{problem}");
         }
@@ -334,7 +358,7 @@ fn data_that_is_not_a_list_is_reported_with_the_other_errors() {
         let mut envelope = good();
         envelope["data"] = value.clone();
         envelope["sendTime"] = json!("yesterday");
-        let problem = parse(&envelope.to_string()).unwrap_err();
+        let problem = parse(&envelope.to_string(), AFTER_ALL).unwrap_err();
         let paths: Vec<&str> = problem.details.iter().map(|detail| &*detail.path).collect();
         assert_eq!(paths, ["sendTime", "data"], "{value}");
         assert_eq!(problem.details[1].message, "must be an array of events");
@@ -345,7 +369,7 @@ fn data_that_is_not_a_list_is_reported_with_the_other_errors() {
 fn errors_are_limited_in_number_and_ordered() {
     let mut envelope = good();
     envelope["data"] = json!(vec![json!({"type": "Person"}); 500]);
-    let problem = parse(&envelope.to_string()).unwrap_err();
+    let problem = parse(&envelope.to_string(), AFTER_ALL).unwrap_err();
     assert_eq!(problem.details.len(), 100);
     assert_eq!(problem.details[7].path, "data[7].id");
     assert!(problem.message.contains("and 499 more"), "{}", problem.message);
@@ -355,7 +379,7 @@ fn errors_are_limited_in_number_and_ordered() {
 fn too_many_items_are_one_error() {
     let mut envelope = good();
     envelope["data"] = json!(vec![1; 10_001]);
-    let problem = parse(&envelope.to_string()).unwrap_err();
+    let problem = parse(&envelope.to_string(), AFTER_ALL).unwrap_err();
     assert_eq!(problem.details.len(), 1);
     assert_eq!(
         problem.message,
@@ -370,7 +394,7 @@ fn broken_envelopes_never_stop_the_parser() {
     let nested = br#"{"data":[[[[{"a":"\u0000"}]]]],"sensor":"a:b","sensor":"a:b"}"#;
     lyceum_testkit::fuzz::run("envelope", &[good.as_bytes(), nested], |bytes| {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
-        let parsed = parse(text);
+        let parsed = parse(text, AFTER_ALL);
         // What is JSON, another reader says, too.
         let is_object = serde_json::from_str::<BTreeMap<String, &RawValue>>(text).is_ok();
         let is_no_object =
@@ -378,14 +402,14 @@ fn broken_envelopes_never_stop_the_parser() {
         // A key that stands twice is told before a fault behind it.
         assert!(if is_object { !is_no_object } else { parsed.is_err() }, "{parsed:?}");
         if let Ok(envelope) = parsed {
-            assert_eq!(parse(text).unwrap(), envelope);
+            assert_eq!(parse(text, AFTER_ALL).unwrap(), envelope);
         }
     });
     let mut random = RandomStream::seeded(7);
     for _ in 0..200 {
         let cut = usize::try_from(random.below(good.len() as u64)).unwrap();
         if good.is_char_boundary(cut) {
-            assert!(parse(&good[..cut]).is_err());
+            assert!(parse(&good[..cut], AFTER_ALL).is_err());
         }
     }
 }

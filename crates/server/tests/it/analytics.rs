@@ -60,8 +60,8 @@ fn prepare(server: &TestServer) {
             },
         }],
     });
-    let events = lyceum_events::parse(&envelope.to_string()).unwrap().events;
     let now: Timestamp = "2026-03-12T12:00:00Z".parse().unwrap();
+    let events = lyceum_events::parse(&envelope.to_string(), now).unwrap().events;
     let taken = server.db().write_blocking(|tx| lyceum_events::append(tx, now, "app", &events));
     assert_eq!(taken.unwrap().len(), 1);
 }

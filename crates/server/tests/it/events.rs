@@ -130,6 +130,10 @@ fn each_error_has_its_status() {
             let mut other = envelope(&[event(1)]);
             other["dataVersion"] = "http://purl.imsglobal.org/ctx/caliper/v1p0".into();
             assert_eq!(client.post(path).json(&other).send().status, 422);
+            let mut early = event(1);
+            early["eventTime"] = "2099-01-15T08:00:00.000Z".into();
+            let answer: Value = client.post(path).json(&envelope(&[early])).expect(400).json();
+            assert_eq!(answer["errors"][0]["path"], "data[0].eventTime");
             let text = client.post(path).body("text/plain", envelope(&[event(1)]).to_string());
             assert_eq!(text.send().status, 415);
             let large = client.post(path).body("application/json", vec![b' '; 5 * 1024 * 1024]);
@@ -236,6 +240,9 @@ fn events_are_listed_by_page_time_sensor_and_actor() {
         let counts = [
             ("?sensor=https://example.org/sensors/1", 25),
             ("?sensor=https://example.org/sensors/2", 0),
+            ("?type=ActivityEvent", 25),
+            ("?type=ActivityEvent&startDate=2026-01-15T08:20:00Z&limit=2", 5),
+            ("?type=ViewEvent", 0),
             ("?actorId=https://example.org/users/1", 12),
             ("?actorEmail=student0@example.org", 13),
             ("?startDate=2026-01-15T08:20:00Z", 5),
@@ -248,7 +255,7 @@ fn events_are_listed_by_page_time_sensor_and_actor() {
         for (query, expected) in counts {
             assert_eq!(total(&client, query), expected, "{query}");
         }
-        for query in ["?limit=0", "?limit=x", "?offset=-1", "?startDate=soon"] {
+        for query in ["?limit=0", "?limit=x", "?offset=-1", "?startDate=soon", "?type=activity"] {
             let answer: Value = client.get(&format!("/caliper/events{query}")).expect(400).json();
             assert_eq!(answer["status"], "error", "{query}");
         }

@@ -150,7 +150,7 @@ fn path_choose(policy: &Policy, bank: &EngineQuestions, log: &AnswerLog) {
 /// Reads and checks an envelope of 100 events.
 #[inline(never)]
 fn path_validate(envelope: &str) -> Vec<Event> {
-    lyceum_events::parse(envelope).expect("the envelope is correct").events
+    lyceum_events::parse(envelope, NOW).expect("the envelope is correct").events
 }
 
 /// Appends 100 events.

@@ -113,7 +113,7 @@ async fn configured(context: Context) -> Result<Answer> {
 }
 
 async fn check(context: Context) -> Result<Answer> {
-    let envelope = check_actors(&context, parse(context.text()?)?).await?;
+    let envelope = check_actors(&context, parse(context.text()?, context.app.clock.now())?).await?;
     let counted = counted(envelope.events.len(), envelope.entities.len());
     Ok(Answer::of(&ValidatedEnvelope {
         status: Status::Success,
@@ -122,7 +122,8 @@ async fn check(context: Context) -> Result<Answer> {
 }
 
 async fn store(context: Context) -> Result<Answer> {
-    let envelope = match context.text().and_then(parse) {
+    let now = context.app.clock.now();
+    let envelope = match context.text().and_then(|text| parse(text, now)) {
         Ok(envelope) => envelope,
         Err(problem) => return Err(refused(&context, problem).await),
     };

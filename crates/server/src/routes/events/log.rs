@@ -5,8 +5,10 @@ use std::time::Duration;
 use lyceum_access::Scope;
 use lyceum_bridge::reach::actors_within;
 use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
+use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_events::event_types;
 use lyceum_events::repository::{self, EventFilter, EventOrder};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -130,6 +132,8 @@ pub(super) fn filters(route: Route) -> Route {
         ("actorId", "The actor's IRI."),
         ("actorEmail", "The actor's e-mail address."),
     ];
+    let types = json!({ "type": "string", "enum": event_types() });
+    let route = route.param(ParamPlace::Query, "type", types, "The type of the events.");
     text.into_iter().fold(route, |route, (name, description)| {
         route.param(ParamPlace::Query, name, json!({ "type": "string" }), description)
     })
@@ -213,6 +217,7 @@ pub(super) fn filter(context: &Context) -> Result<EventFilter> {
     for (name, value) in context.query() {
         let text = || Some(value.clone().into_owned());
         match name.as_ref() {
+            "type" => filter.kind = Some(event_type(&value)?),
             "sensor" => filter.sensor = text(),
             "actorId" => filter.actor_id = text(),
             "actorEmail" => filter.actor_email = text(),
@@ -227,6 +232,15 @@ pub(super) fn filter(context: &Context) -> Result<EventFilter> {
         }
     }
     Ok(filter)
+}
+
+/// A type of events. Errors: there is no such type.
+fn event_type(name: &str) -> Result<String> {
+    let types = event_types();
+    match types.contains(&name) {
+        true => Ok(name.to_owned()),
+        false => Err(bad("type", &must_be_one_of(&types, name))),
+    }
 }
 
 fn instant(name: &str, text: &str) -> Result<Timestamp> {
