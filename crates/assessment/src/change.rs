@@ -1,6 +1,6 @@
 //! The change of a document that a `PUT` request asks for.
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Detail, Problem, Result};
 use lyceum_qti::retitled;
 use serde_json::Value;
 
@@ -59,6 +59,14 @@ impl DocumentChange {
                     cannot change"
                 ),
             )),
+        }
+    }
+
+    /// The warnings for the author of a new content.
+    pub fn warnings(&self) -> &[Detail] {
+        match self {
+            Self::Content(document) => &document.warnings,
+            Self::Description { .. } => &[],
         }
     }
 

@@ -5,6 +5,7 @@
 //! describe.
 #![expect(dead_code, reason = "requests are read member by member")]
 
+use lyceum_core::Detail;
 use lyceum_core::time::Timestamp;
 use lyceum_qti::json::{ItemForm, StimulusForm, TestForm};
 use lyceum_qti::model::{Navigation, Submission};
@@ -90,6 +91,9 @@ struct StoredMembers {
     raw_xml: String,
     /// The document as XML.
     qti_xml: String,
+    /// In answers to a new content: what its author should know, such as markup that students do not see.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Detail>,
 }
 
 /// The questions of a test.

@@ -2,8 +2,8 @@
 
 use lyceum_core::limits::RECORD_MAX_BYTES;
 use lyceum_core::messages::{MUST_BE_OBJECT, too_long};
-use lyceum_core::{Problem, Result};
-use lyceum_qti::json;
+use lyceum_core::{Detail, Problem, Result};
+use lyceum_qti::{DocumentFault, Faults, json};
 use serde_json::Value;
 
 use crate::ContentKind;
@@ -55,6 +55,8 @@ pub struct CheckedDocument {
     pub references: Vec<Reference>,
     /// The change of its metadata.
     pub metadata: Metadata,
+    /// The warnings for its author; those of a document that was read from a request.
+    pub warnings: Vec<Detail>,
 }
 
 impl CheckedDocument {
@@ -70,7 +72,9 @@ impl CheckedDocument {
             Some(xml) => Self::of(kind, xml.to_owned(), &Object::new())?,
             None => Self::of(kind, to_xml(kind, body)?, body)?,
         };
-        Ok(Self { metadata, ..document })
+        let read = lyceum_qti::read_for_author(&document.xml).map_err(Faults::from)?;
+        let warnings = read.faults.0.iter().map(DocumentFault::detail).collect();
+        Ok(Self { metadata, warnings, ..document })
     }
 
     /// Reads a document. `sent` is the JSON form that it was written from, or empty. Members of it that XML cannot
@@ -109,6 +113,7 @@ impl CheckedDocument {
             xml,
             references,
             metadata: Metadata::Keep,
+            warnings: Vec::new(),
         })
     }
 }

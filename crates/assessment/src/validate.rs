@@ -107,7 +107,7 @@ impl DocumentCheck {
     /// Checks the document. Errors in the document are part of the result.
     pub fn check(self) -> ValidationResult {
         let xml = self.xml.unwrap_or_default();
-        let (found, mut faults) = match lyceum_qti::read(&xml) {
+        let (found, mut faults) = match lyceum_qti::read_for_author(&xml) {
             Ok(reading) => (Some(identified(reading.content)), reading.faults),
             Err(fault) => (None, Faults::from(fault)),
         };

@@ -67,6 +67,11 @@ pub struct DocumentFault {
 }
 
 impl DocumentFault {
+    /// The fault for a client, as one sentence at its path.
+    pub fn detail(&self) -> Detail {
+        Detail { path: self.path.clone(), message: self.to_string() }
+    }
+
     pub(crate) fn at(
         place: DocumentPlace,
         message: impl Into<String>,
@@ -132,10 +137,7 @@ impl From<Faults> for Problem {
             Some((first, [])) => first.to_string(),
             Some((first, more)) => format!("{first} (and {} more)", more.len()),
         };
-        let details = faults
-            .0
-            .iter()
-            .map(|fault| Detail { path: fault.path.clone(), message: fault.to_string() });
+        let details = faults.0.iter().map(DocumentFault::detail);
         let places = faults.0.iter().map(|fault| (fault.place.line, fault.place.column));
         Self {
             details: details.collect(),

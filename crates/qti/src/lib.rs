@@ -93,6 +93,17 @@ pub fn read(xml: &str) -> Result<ReadDocument, DocumentFault> {
     read_document(&document, version)
 }
 
+/// [`read`] for the author of the document: with warnings about markup that its HTML for students leaves out
+/// ([`candidate_html`]). Errors: as [`read`].
+pub fn read_for_author(xml: &str) -> Result<ReadDocument, DocumentFault> {
+    let (document, version) = parsed(xml)?;
+    let mut reading = read_document(&document, version)?;
+    if !reading.faults.refuse() {
+        reading.faults.0.extend(candidate_html::left_out(&document));
+    }
+    Ok(reading)
+}
+
 /// The document with every element in the words of QTI 3.0, and the version it was written in.
 fn parsed(xml: &str) -> Result<(Document<'_>, QtiVersion), DocumentFault> {
     let mut document = Document::parse(xml)?;

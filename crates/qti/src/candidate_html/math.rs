@@ -18,7 +18,7 @@ impl HtmlWriter<'_> {
                 }
                 return;
             }
-            _ if !allowed::is_math_element(name) => return,
+            _ if !allowed::is_math_element(name) => return self.leave_out(element),
             _ => {}
         }
         self.out.extend(["<", name]);
@@ -34,9 +34,9 @@ impl HtmlWriter<'_> {
         for child in element.children() {
             match child {
                 ChildNode::Text(text, _) => self.text(text),
-                // Text of HTML inside a formula would leave its namespace.
                 ChildNode::Element(inner) if is_math(inner) => self.math(inner),
-                ChildNode::Element(_) => {}
+                // HTML inside a formula would leave its namespace.
+                ChildNode::Element(inner) => self.leave_out(inner),
             }
         }
         self.out.extend(["</", name, ">"]);

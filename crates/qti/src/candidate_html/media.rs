@@ -157,6 +157,8 @@ impl HtmlWriter<'_> {
 
     /// The description of a file that the server does not have, with a link if it is on another server.
     fn missing(&mut self, element: Element<'_>, source: &str, text: &str, open: &str) {
+        let message = format!("browsers of students load no file from '{source}'");
+        self.left_out.warning(element, message, "store the file with the document");
         self.out.push_str("<span");
         self.common(element, &["qti-missing-file".to_owned()]);
         for name in ["width", "height"] {

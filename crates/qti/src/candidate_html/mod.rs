@@ -8,7 +8,9 @@ mod svg;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::fault::DocumentFault;
 use crate::model::InteractionKind;
+use crate::validate::FoundFaults;
 use crate::xml::{ChildNode, Document, Element, ElementNamespace};
 
 /// The parts of a document that are shown.
@@ -39,10 +41,27 @@ pub(crate) struct HtmlWriter<'a> {
     repeated: usize,
     /// The address on the page's own server for the address of a file as the document has it.
     address_of: &'a dyn Fn(&str) -> Option<String>,
+    /// Warnings about markup that authors expect to be shown, and that is not.
+    left_out: FoundFaults,
 }
 
 /// The HTML of a candidate view, or of a stimulus: an element of the class `qti-item`.
 pub(crate) fn html(document: &Document<'_>, address_of: &dyn Fn(&str) -> Option<String>) -> String {
+    written(document, address_of).out
+}
+
+/// Warnings about the markup of an item or stimulus that the HTML leaves out.
+pub(crate) fn left_out(document: &Document<'_>) -> Vec<DocumentFault> {
+    // Whether the server has the files of a document is not known here.
+    let is_elsewhere = |address: &str| address.contains(':') || address.starts_with("//");
+    let address_of = |address: &str| (!is_elsewhere(address)).then(String::new);
+    written(document, &address_of).left_out.0
+}
+
+fn written<'a>(
+    document: &'a Document<'_>,
+    address_of: &'a dyn Fn(&str) -> Option<String>,
+) -> HtmlWriter<'a> {
     let root = document.root();
     let declared = root.all("qti-response-declaration").map(|declaration| {
         let attribute = |name| declaration.attribute(name).unwrap_or_default().trim();
@@ -56,6 +75,7 @@ pub(crate) fn html(document: &Document<'_>, address_of: &dyn Fn(&str) -> Option<
         drawings: 0,
         repeated: 0,
         address_of,
+        left_out: FoundFaults::default(),
     };
     writer.out.push_str("<div class=\"qti-item\"");
     writer.language(root);
@@ -64,7 +84,7 @@ pub(crate) fn html(document: &Document<'_>, address_of: &dyn Fn(&str) -> Option<
         writer.element(part);
     }
     writer.out.push_str("</div>");
-    writer.out
+    writer
 }
 
 impl HtmlWriter<'_> {
@@ -83,7 +103,7 @@ impl HtmlWriter<'_> {
             ElementNamespace::MathMl => self.math(element),
             ElementNamespace::Svg => self.drawing(element),
             ElementNamespace::Ssml => self.spoken(element),
-            _ => {}
+            _ => self.leave_out(element),
         }
     }
 
@@ -103,9 +123,17 @@ impl HtmlWriter<'_> {
             _ => {
                 if let Some(shown) = allowed::html_element(name) {
                     self.html_element(element, shown);
+                } else if !name.starts_with("qti-") && name != "param" {
+                    self.leave_out(element);
                 }
             }
         }
+    }
+
+    /// Warns that an element is not shown.
+    fn leave_out(&mut self, element: Element<'_>) {
+        let message = format!("browsers of students do not get the element '{}'", element.name());
+        self.left_out.warning(element, message, "remove it, or use elements of QTI, SVG or MathML");
     }
 
     fn qti_element(&mut self, element: Element<'_>) {
@@ -198,6 +226,8 @@ impl HtmlWriter<'_> {
             self.out.push_str("<a");
             self.outside(href);
         } else {
+            let message = format!("browsers of students show '{href}' as text, not as a link");
+            self.left_out.warning(element, message, "use an address that begins with https://");
             self.out.push_str("<span");
         }
         self.common(element, &[]);

@@ -75,7 +75,7 @@ impl HtmlWriter<'_> {
     /// A drawing, from its root on.
     pub(super) fn drawing(&mut self, root: Element<'_>) {
         if root.name() != "svg" {
-            return;
+            return self.leave_out(root);
         }
         // Drawing programs use the same ids in each drawing.
         self.drawings += 1;
@@ -94,11 +94,11 @@ impl HtmlWriter<'_> {
     fn shape<'d>(&mut self, parts: &mut DrawingParts<'d>, element: Element<'d>) {
         let name = element.name();
         if !allowed::is_svg_element(name) {
-            return;
+            return self.leave_out(element);
         }
         let repeated = used_part(element);
         if name == "use" && !repeated.is_some_and(|id| self.may_repeat(parts, id, 1)) {
-            return;
+            return self.leave_out(element);
         }
         self.out.extend(["<", name]);
         self.shape_inside(parts, element);
@@ -125,8 +125,9 @@ impl HtmlWriter<'_> {
             match child {
                 ChildNode::Text(text, _) if is_svg_text(name) => self.text(text),
                 ChildNode::Element(inner) if is_svg(inner) => self.shape(parts, inner),
-                // Text of HTML inside a drawing would leave its namespace.
-                ChildNode::Text(..) | ChildNode::Element(_) => {}
+                // HTML inside a drawing would leave its namespace.
+                ChildNode::Element(inner) => self.leave_out(inner),
+                ChildNode::Text(..) => {}
             }
         }
         self.out.extend(["</", name, ">"]);

@@ -383,3 +383,34 @@ fn a_stimulus_is_kept_in_both_forms() {
         assert_eq!(get(&client, "/stimuli/s-1/versions")["total"], 2);
     });
 }
+
+#[test]
+fn a_notice_names_markup_that_students_do_not_see() {
+    both(|server| {
+        let client = server.client();
+        let drawn = "<svg xmlns=\"http://www.w3.org/2000/svg\"><animate/></svg>";
+        let xml = choice("q-1", "Planets");
+        let xml = xml.replacen("<qti-item-body>", &format!("<qti-item-body>{drawn}"), 1);
+        let body = json!({"format": "xml", "xml": xml});
+        let created = client.post("/assessment-items").json(&body).expect(201);
+        let replaced = client.put("/assessment-items/q-1").json(&body).expect(200);
+        for reply in [created, replaced] {
+            let notice = reply.header("x-lyceum-notice");
+            assert!(
+                notice.contains("browsers of students do not get the element 'animate'"),
+                "{notice}"
+            );
+            let warnings = reply.json::<Value>()["warnings"].clone();
+            assert_eq!(warnings.as_array().map(Vec::len), Some(1), "{warnings}");
+            assert!(warnings[0]["path"].as_str().unwrap().contains("animate"), "{warnings}");
+        }
+        let read = client.get("/assessment-items/q-1").expect(200);
+        assert_eq!(read.json::<Value>()["warnings"], Value::Null);
+        let check = json!({"schema": "item", "xml": xml});
+        let checked: Value = client.post("/validate").json(&check).expect(200).json();
+        assert_eq!(
+            (&checked["success"], &checked["faults"][0]["severity"]),
+            (&json!(true), &json!("warning"))
+        );
+    });
+}

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use lyceum_qti::{DocumentFault, DocumentKind, Severity, is_document, read, summary};
+use lyceum_qti::{DocumentFault, DocumentKind, Severity, is_document, read_for_author, summary};
 
 use super::fault_report::{as_json, as_text};
 use super::files::{self, Source};
@@ -51,7 +51,7 @@ impl<'p> Check<'p> {
             }
         };
         self.documents += 1;
-        let mut faults = match read(&text) {
+        let mut faults = match read_for_author(&text) {
             Ok(reading) => reading.faults.0,
             Err(fault) => vec![fault],
         };

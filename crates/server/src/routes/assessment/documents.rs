@@ -10,7 +10,7 @@ use lyceum_assessment::{
     CheckedDocument, ContentKind, DocumentChange, Page, Query, StoredDocument, parse, repository,
 };
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -141,15 +141,24 @@ pub(super) fn answer_of(stored: &StoredDocument) -> Result<Answer> {
     Ok(Answer::json(stored.to_json_text()?).header(header::ETAG, etag::tag(stored.version)))
 }
 
+/// A document whose content was sent, with the warnings for its author.
+fn answer_to_author(stored: &StoredDocument, warnings: Vec<Detail>) -> Result<Answer> {
+    let mut text = stored.to_json_text()?;
+    text.insert_str(text.len() - 1, &notice::member(&warnings));
+    Ok(Answer::json(text).header(header::ETAG, etag::tag(stored.version)).noting(warnings))
+}
+
 /// `POST` of a document.
 pub(super) async fn create(context: Context, kind: ContentKind) -> Result<Answer> {
     let (body, now) = (context.body.clone(), context.app.clock.now());
     let document = run_blocking(move || CheckedDocument::read(kind, &parse(&body)?)).await?;
+    let warnings = document.warnings.clone();
     let stored = context.app.db.write(move |tx| repository::create(tx, now, &document)).await?;
     let id = segment(&stored.identifier);
     let path = context.uri.path().trim_end_matches('/').trim_end_matches("/metadata");
     let location = format!("{}{path}/{id}", context.base_url());
-    Ok(answer_of(&stored)?.status(StatusCode::CREATED).header(header::LOCATION, location))
+    let answer = answer_to_author(&stored, warnings)?;
+    Ok(answer.status(StatusCode::CREATED).header(header::LOCATION, location))
 }
 
 /// JSON for a test changes the stored XML, because the parts of a test have their own addresses.
@@ -167,8 +176,9 @@ pub(super) async fn replace(context: Context, kind: ContentKind) -> Result<Answe
     let id = context.param("identifier").to_owned();
     let named = id.clone();
     let change = run_blocking(move || DocumentChange::read(kind, &named, parse(&body)?)).await?;
+    let warnings = change.warnings().to_vec();
     let write = move |tx: &mut Tx<'_>| repository::replace(tx, now, kind, &id, &change, expected);
-    answer_of(&context.app.db.write(write).await?)
+    answer_to_author(&context.app.db.write(write).await?, warnings)
 }
 
 async fn remove(context: Context, kind: ContentKind) -> Result<Answer> {
