@@ -1,28 +1,32 @@
-//! Reads a request's body: checks its type and size, and drains a body that is not needed.
+//! Reads a request's body: checks its type and size, decompresses it, and drains a body that is not needed.
 
-use axum::http::{HeaderMap, header};
+use std::io::Read;
+
+use axum::http::{HeaderMap, HeaderValue, header};
 use bytes::{Bytes, BytesMut};
+use flate2::read::MultiGzDecoder;
 use http_body_util::BodyExt;
 use hyper::body::Body;
 use lyceum_core::limits::BODY_MAX_BYTES;
 use lyceum_core::{Problem, ProblemKind, Result, json};
 use tokio::time::{Duration, timeout};
 
+use crate::auth::HeaderRefusal;
 use crate::blocking::run_blocking;
 use crate::limits;
 use crate::route::RequestBody;
 
 /// Reads the body that the route needs. An empty body may have any type, because published clients send
-/// `Content-Type: application/json` without a body.
+/// `Content-Type: application/json` without a body. The limit applies to the body as it is sent and decompressed.
 ///
-/// Errors: `TooLarge`; `UnsupportedMediaType`; `Malformed` if the sender stops in the middle or a JSON object has
-/// a key twice.
+/// Errors: `TooLarge`; `UnsupportedMediaType`; `Malformed` if the sender stops in the middle, the body is not what its
+/// encoding says, or a JSON object has a key twice.
 pub(crate) async fn read<B>(
     reads: &RequestBody,
     usual_bytes: usize,
     headers: &HeaderMap,
     body: &mut B,
-) -> Result<Bytes>
+) -> Result<Bytes, HeaderRefusal>
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -31,13 +35,17 @@ where
     }
     let max_bytes = reads.max_bytes.unwrap_or(usual_bytes);
     if body.size_hint().lower() > max_bytes as u64 {
-        return Err(too_large(max_bytes));
+        return Err(too_large(max_bytes).into());
     }
-    let bytes = collect(body, max_bytes).await?;
+    let is_gzip = is_gzip(headers)?;
+    let mut bytes = collect(body, max_bytes).await?;
     if bytes.is_empty() {
         return Ok(bytes);
     }
     check_media(reads.media, headers)?;
+    if is_gzip {
+        bytes = run_blocking(move || decompressed(&bytes, max_bytes)).await?;
+    }
     if reads.checks_keys || !is_one_json(reads.media, headers) {
         return Ok(bytes);
     }
@@ -45,7 +53,44 @@ where
         json::refuse_repeated_keys(&bytes)?;
         return Ok(bytes);
     }
-    run_blocking(move || json::refuse_repeated_keys(&bytes).map(|()| bytes)).await
+    Ok(run_blocking(move || json::refuse_repeated_keys(&bytes).map(|()| bytes)).await?)
+}
+
+/// Whether a body is compressed (RFC 9110, section 8.4). Errors: `UnsupportedMediaType` for another encoding than gzip,
+/// with the accepted one in `Accept-Encoding` (section 12.5.3).
+fn is_gzip(headers: &HeaderMap) -> Result<bool, HeaderRefusal> {
+    let sent = headers.get_all(header::CONTENT_ENCODING).iter();
+    let sent = sent.flat_map(|value| value.to_str().unwrap_or("unknown").split(',')).map(str::trim);
+    let is_encoding = |name: &&str| !name.is_empty() && !name.eq_ignore_ascii_case("identity");
+    let encodings: Vec<&str> = sent.filter(is_encoding).collect();
+    match encodings.as_slice() {
+        [] => Ok(false),
+        [one] if ["gzip", "x-gzip"].iter().any(|gzip| one.eq_ignore_ascii_case(gzip)) => Ok(true),
+        others => {
+            let message = format!(
+                "a body with the encoding '{}' is not accepted; send it with `Content-Encoding: gzip`, or without \
+                 an encoding",
+                others.join(", ")
+            );
+            let problem = Problem::new(ProblemKind::UnsupportedMediaType, message);
+            let gzip = HeaderValue::from_static("gzip");
+            Err(HeaderRefusal::with(problem, header::ACCEPT_ENCODING, gzip))
+        }
+    }
+}
+
+/// Decompresses gzip. Stops at the limit, because a short body may stand for a very long one.
+fn decompressed(packed: &[u8], max_bytes: usize) -> Result<Bytes> {
+    let mut bytes = Vec::new();
+    let read = MultiGzDecoder::new(packed).take(max_bytes as u64 + 1).read_to_end(&mut bytes);
+    if bytes.len() > max_bytes {
+        return Err(too_large(max_bytes));
+    }
+    read.map_err(|_| {
+        let message = "the body is not complete gzip; compress it again, or send it without `Content-Encoding`";
+        Problem::new(ProblemKind::Malformed, message)
+    })?;
+    Ok(bytes.into())
 }
 
 /// Whether a body is one JSON value. In NDJSON, each line is a separate value.

@@ -14,7 +14,7 @@ const EXPOSED: HeaderValue = HeaderValue::from_static(
 );
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 const HEADERS: HeaderValue = HeaderValue::from_static(
-    "Authorization, Content-Type, Accept, If-Match, If-None-Match, X-Request-Id, Idempotency-Key",
+    "Authorization, Content-Type, Content-Encoding, Accept, If-Match, If-None-Match, X-Request-Id, Idempotency-Key",
 );
 
 /// Answers `OPTIONS` with the methods of the path. A preflight is allowed if any client has the origin, or if the path

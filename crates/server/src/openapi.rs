@@ -41,7 +41,8 @@ pub fn document(areas: &[Area], base_url: &str) -> Value {
             "version": env!("CARGO_PKG_VERSION"),
             "description": "The education platform that a school network can run itself. The header \
                             X-Lyceum-Notice names what the server did otherwise than asked: parameters that it \
-                            ignored, a limit that it lowered.",
+                            ignored, a limit that it lowered. Bodies of requests may be sent with \
+                            `Content-Encoding: gzip`; their limits apply to what was compressed.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": base_url }],

@@ -3,6 +3,8 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use lyceum_core::limits::BODY_MAX_BYTES;
 use lyceum_server::limits::PUBLIC_BODY_MAX_BYTES;
 use lyceum_testserver::server::both_as;
@@ -93,6 +95,54 @@ fn only_the_content_types_that_a_route_reads_are_accepted() {
         {
             let refused = send(media, 415);
             assert!(refused.text().contains("send application/json"), "{}", refused.text());
+        }
+    });
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_compressed_body_is_read_up_to_the_same_limit() {
+    both_as(&probe::setup(), |server| {
+        let client = server.anonymous();
+        let send = |encoding: &str, body: Vec<u8>, status| {
+            let call = client.post("/probe/echo").header("content-encoding", encoding);
+            call.body("application/json", body).expect(status)
+        };
+        for (encoding, body) in [
+            ("gzip", gzip(b"{\"a\": 1}")),
+            ("X-GZIP", [gzip(b"{\"a\":"), gzip(b" 1}")].concat()),
+            ("identity", b"{\"a\": 1}".to_vec()),
+        ] {
+            assert_eq!(
+                send(encoding, body, 201).json::<Value>(),
+                json!({"bytes": 8}),
+                "{encoding}"
+            );
+        }
+        let spaces = |bytes: usize| gzip(&vec![b' '; bytes]);
+        let largest = send("gzip", spaces(BODY_MAX_BYTES), 201);
+        assert_eq!(largest.json::<Value>(), json!({"bytes": BODY_MAX_BYTES}));
+        // Some kilobytes that stand for many megabytes.
+        for bytes in [BODY_MAX_BYTES + 1, 64 * BODY_MAX_BYTES] {
+            let refused = send("gzip", spaces(bytes), 413);
+            assert!(refused.text().contains("4194304 bytes"), "{}", refused.text());
+        }
+        let whole = gzip(b"{\"a\": 1}");
+        for damaged in [whole[..whole.len() - 1].to_vec(), b"{\"a\": 1}".to_vec()] {
+            let refused = send("gzip", damaged, 400);
+            assert!(refused.text().contains("is not complete gzip"), "{}", refused.text());
+        }
+        let repeated = send("gzip", gzip(b"{\"a\": 1, \"a\": 2}"), 400);
+        assert!(repeated.text().contains("a: appears twice"), "{}", repeated.text());
+        for encoding in ["br", "zstd", "gzip, gzip"] {
+            let refused = send(encoding, gzip(b"{}"), 415);
+            assert!(refused.text().contains(&format!("the encoding '{encoding}'")));
+            assert_eq!(refused.header("accept-encoding"), "gzip");
         }
     });
 }
