@@ -1,5 +1,6 @@
-//! Imports that a person uploaded in the browser. The server first checks each file without changing data
-//! and imports it when its owner confirms. Both steps are jobs that continue after a restart.
+//! Imports that a person uploaded in the browser, or a client over HTTP. The server first checks a file without changing
+//! data and imports it when its owner confirms; a client may confirm when it sends the file. Both steps are jobs that
+//! continue after a restart.
 
 use lyceum_core::phrase;
 use lyceum_core::time::Timestamp;
@@ -47,6 +48,11 @@ impl ImportState {
         STATES.iter().find(|(state, _)| *state == self).map_or("", |(_, name)| name)
     }
 
+    /// Whether the server reads the file now.
+    pub fn is_running(self) -> bool {
+        matches!(self, Self::Checking | Self::Importing)
+    }
+
     pub(crate) fn named(name: &str) -> Result<Self> {
         let found = STATES.iter().find(|(_, known)| *known == name);
         found
@@ -66,7 +72,7 @@ pub struct Import {
     pub bytes: i64,
     /// The SHA-256 of the file.
     pub file: String,
-    /// The e-mail address of its owner.
+    /// The e-mail address of the person who owns it, or the id of the client.
     pub who: String,
     /// When the file was uploaded.
     pub uploaded: Timestamp,
@@ -116,7 +122,7 @@ pub struct NewImport<'a> {
     pub bytes: i64,
     /// Its SHA-256.
     pub file: &'a str,
-    /// The e-mail address of its owner.
+    /// The e-mail address of the person who owns it, or the id of the client.
     pub who: &'a str,
 }
 
@@ -138,10 +144,28 @@ pub fn add(tx: &mut Tx<'_>, now: Timestamp, new: &NewImport<'_>) -> Result<i64> 
     Ok(id)
 }
 
+/// Adds an import that will be stored next, and returns its number. With `keep_going`, correct rows are stored although
+/// others are rejected; otherwise, the import with rejected rows waits for its owner as after a check.
+pub fn add_confirmed(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    new: &NewImport<'_>,
+    keep_going: bool,
+) -> Result<i64> {
+    let id = add(tx, now, new)?;
+    repository::set_state(tx, id, (ImportState::Checking, ImportState::Importing), keep_going)?;
+    Ok(id)
+}
+
 /// The import of that number. Errors: `NotFound`.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Import> {
     repository::find(tx, id)?
         .ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("there is no import {id}")))
+}
+
+/// The newest imports of an owner.
+pub fn newest_of(tx: &mut Tx<'_>, who: &str) -> Result<Vec<Import>> {
+    Ok(newest(tx)?.into_iter().filter(|import| import.who == who).collect())
 }
 
 /// The newest imports.

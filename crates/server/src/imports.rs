@@ -1,5 +1,5 @@
-//! Runs the imports that were started in the console. If the server stops in the middle, nothing was changed, and the
-//! import starts again later.
+//! Runs the imports that were sent in the console or over HTTP. If the server stops in the middle, nothing was changed,
+//! and the import starts again later.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -7,18 +7,24 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use bytes::Bytes;
+use lyceum_access::audit::AuditChange;
 use lyceum_blob::{Blobs, Digest};
 use lyceum_bridge::settle::SettledUsers;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::csv::{self, CsvReport, ErasedUsers, ImportOptions};
-use lyceum_roster::imports::{self, Import, ImportOutcome, ImportProgress, ImportState};
+use lyceum_roster::imports::{self, Import, ImportOutcome, ImportProgress, ImportState, NewImport};
 use lyceum_store::jobs::ClaimedJob;
 use lyceum_store::limits::JOB_MAX_ATTEMPTS;
 use lyceum_store::{Db, Tx};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
+use crate::answer::Answer;
 use crate::blocking::run_blocking;
 use crate::hosted;
 use crate::limits;
@@ -50,10 +56,77 @@ impl RunningImport {
 }
 
 /// Stores a file for an import. Blocks.
-pub(crate) fn store_file(blobs: &Blobs, bytes: &[u8]) -> Result<Digest> {
+fn store_file(blobs: &Blobs, bytes: &[u8]) -> Result<Digest> {
     let digest = Digest::of(bytes);
     blobs.put(&digest, bytes)?;
     Ok(digest)
+}
+
+/// A file that somebody sends.
+pub(crate) struct SentFile {
+    /// Its name.
+    pub(crate) name: String,
+    pub(crate) body: Bytes,
+    /// The e-mail address of the person who sends it, or the id of the client.
+    pub(crate) who: String,
+    /// How it is stored; `None` to only check it. See [`imports::add_confirmed`].
+    pub(crate) keep_going: Option<bool>,
+}
+
+/// Adds an import of the file, with an entry in the audit log, and returns its number.
+pub(crate) async fn send(app: &App, sent: SentFile) -> Result<i64> {
+    let SentFile { name, body, who, keep_going } = sent;
+    let (blobs, bytes, now) = (app.blobs.clone(), body.len(), app.clock.now());
+    let bytes = i64::try_from(bytes).map_err(Problem::internal)?;
+    let digest = run_blocking(move || store_file(&blobs, &body)).await?.to_string();
+    let add = move |tx: &mut Tx<'_>| {
+        let new = NewImport { name: &name, bytes, file: &digest, who: &who };
+        let id = match keep_going {
+            None => imports::add(tx, now, &new)?,
+            Some(keep_going) => imports::add_confirmed(tx, now, &new, keep_going)?,
+        };
+        let change = AuditChange { who: &who, what: "import.send", subject: &id.to_string() };
+        change.note(tx, now, &json!({ "file": name, "sha256": digest }))?;
+        Ok(id)
+    };
+    let id = app.db.write(add).await?;
+    app.imports.wake();
+    Ok(id)
+}
+
+/// The decision of an owner about a checked import.
+#[derive(Clone, Copy)]
+pub(crate) enum Decision {
+    Start,
+    Discard,
+}
+
+/// Stores the owner's decision about an import, and records it in the audit log. Errors: `NotFound`; `Conflict`.
+pub(crate) async fn decide(app: &App, who: String, id: i64, decision: Decision) -> Result<()> {
+    let now = app.clock.now();
+    let decide = move |tx: &mut Tx<'_>| {
+        let what = match decision {
+            Decision::Start => imports::start(tx, id).map(|()| "import.begin"),
+            Decision::Discard => imports::discard(tx, id).map(|()| "import.discard"),
+        }?;
+        AuditChange { who: &who, what, subject: &id.to_string() }.note(tx, now, &Value::Null)
+    };
+    app.db.write(decide).await?;
+    app.imports.wake();
+    Ok(())
+}
+
+/// The rejected rows of an import, as a CSV file to save. Errors: `NotFound`.
+pub(crate) async fn rejected_rows(app: &App, import: &Import) -> Result<Answer> {
+    let id = import.id;
+    let missing =
+        || Problem::new(ProblemKind::NotFound, format!("the import {id} refused no rows"));
+    let digest = import.rejects.as_ref().ok_or_else(missing)?.parse()?;
+    let blobs = app.blobs.clone();
+    let bytes = run_blocking(move || blobs.read(&digest)).await?.ok_or_else(missing)?;
+    let media = HeaderValue::from_static("text/csv; charset=utf-8");
+    let name = format!("attachment; filename=\"import-{id}-refused.csv\"");
+    Ok(Answer::typed(media, Body::from(bytes)).header(header::CONTENT_DISPOSITION, name))
 }
 
 /// Runs imports as they are added, until the server stops.
@@ -192,7 +265,7 @@ fn run(
     let mut file = File::create(&path).map_err(Problem::internal)?;
     io::copy(&mut blob.file, &mut file).map_err(Problem::internal)?;
     let check = import.state == ImportState::Checking;
-    let rejects = (check || import.keep_going).then_some(refused);
+    let rejects = (check || import.keep_going).then(|| refused.clone());
     let options = ImportOptions {
         rejects,
         check,
@@ -206,8 +279,16 @@ fn run(
         let message = problem.message.replace(&path.display().to_string(), &import.name);
         Problem { message, ..problem }
     };
-    let mut report =
-        csv::import(db, &path, &options, now, &mut report_progress).map_err(by_name)?;
+    let mut read = |options: &ImportOptions| {
+        csv::import(db, &path, options, now, &mut report_progress).map_err(by_name)
+    };
+    let mut report = read(&options)?;
+    if !check && !report.committed {
+        // Nothing was stored. Reading the file again finds the rows to correct.
+        let rejects = Some(refused);
+        let options = ImportOptions { rejects, check: true, ..options };
+        report = read(&options)?;
+    }
     let store = |path| store_file(blobs, &std::fs::read(path).map_err(Problem::internal)?);
     let rejects = report.rejects.take().map(store).transpose()?;
     Ok(ImportReport { report, rejects, noted: store(notes)? })

@@ -195,7 +195,7 @@ pub const CONSOLE_EXPORT_MAX_MS: u64 = 20_000;
 pub const CONSOLE_BUCKET_MAX_ROWS: usize = 5000;
 /// Components, lessons and materials that the page of one course shows at most; its files have all.
 pub const CONSOLE_TREE_MAX_ROWS: usize = 2000;
-/// Bytes of a zip of rosters that is sent in a browser at most; `lyceum import` takes larger ones.
+/// Bytes of a zip of rosters that is sent in a browser or over HTTP at most; `lyceum import` takes larger ones.
 pub const IMPORT_UPLOAD_MAX_BYTES: usize = 128 * 1024 * 1024;
 /// Milliseconds after which a server reports the progress of an import again.
 pub const IMPORT_TELL_MS: u64 = 1000;

@@ -1,5 +1,6 @@
 //! Errors in a file, with the place and what to fix.
 
+use lyceum_core::Detail;
 use serde::{Deserialize, Serialize};
 
 use super::candidate::csv;
@@ -38,6 +39,23 @@ impl CsvError {
             value: String::new(),
             problem: problem.into(),
             remedy: remedy.into(),
+        }
+    }
+
+    /// The error for a client, with its place in the file as the path.
+    pub fn detail(&self) -> Detail {
+        let line = if self.line > 0 { format!(" line {}", self.line) } else { String::new() };
+        let column = match self.column.as_str() {
+            "" => String::new(),
+            column => format!(", column {column}"),
+        };
+        let got = match self.value.as_str() {
+            "" => String::new(),
+            value => format!(" (got '{value}')"),
+        };
+        Detail {
+            path: format!("{}{line}{column}", self.file),
+            message: format!("{}{got}; {}", self.problem, self.remedy),
         }
     }
 

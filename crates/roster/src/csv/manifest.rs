@@ -10,8 +10,11 @@ use super::rows::{CsvRow, CsvRows};
 use super::source::CsvSource;
 
 /// How the manifest describes a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum FileMode {
     /// All records, in their current state.
     Bulk,

@@ -5,6 +5,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::{Problem, ProblemKind, Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::candidate::RejectedRow;
@@ -36,7 +37,8 @@ pub struct CsvReport {
 }
 
 /// The outcomes of one file's rows.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ImportedFile")]
 pub struct FileReport {
     /// Its name without `.csv`.
     pub file: String,

@@ -10,6 +10,8 @@ use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, ProblemKind, Result};
 use zip::ZipArchive;
 
+use super::files;
+use crate::kind::RecordKind;
 use crate::limits::{
     ZIP_MAX_FILES, ZIP_MAX_UNPACKED_BYTES, ZIP_RATIO_FREE_BYTES, ZIP_UNPACKED_MAX_RATIO,
 };
@@ -44,6 +46,12 @@ impl CsvSource {
     /// The names of its files, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The kinds of records of which it has files, or files with parts of them, each with the name of a file.
+    pub fn kinds(&self) -> impl Iterator<Item = (&'static RecordKind, &'static str)> {
+        let files = files::ALL.iter().filter(|file| self.has(&format!("{}.csv", file.name)));
+        files.map(|file| (file.kind, file.name))
     }
 
     /// Whether the file exists.

@@ -13,6 +13,7 @@ pub(crate) mod docs;
 mod events;
 pub(crate) mod games;
 pub(crate) mod health;
+mod imports;
 pub(crate) mod learn;
 mod nodes;
 pub(crate) mod oneroster;
@@ -35,6 +36,7 @@ pub fn all() -> Vec<Area> {
     areas.extend(learn::areas());
     areas.extend(oneroster::areas());
     areas.push(changes::area());
+    areas.extend(imports::areas());
     areas.extend(events::areas());
     areas.push(adaptive::area());
     areas.push(bridge::area());

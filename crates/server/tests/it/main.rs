@@ -35,6 +35,7 @@ mod game_tokens;
 mod games;
 mod homes;
 mod hosted;
+mod imports;
 mod issuers;
 mod item_files;
 mod keys;

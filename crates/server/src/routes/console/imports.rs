@@ -1,8 +1,6 @@
 //! Imports: roster files are uploaded and checked, and imported when an administrator confirms it.
 
-use axum::body::Body;
 use axum::http::{HeaderValue, header};
-use lyceum_access::audit::AuditChange;
 use lyceum_console::imports::{
     COLUMNS, ERRORS, ImportPage, ImportRowsPage, ImportedFile, ImportsPage, ProgressBar, ROWS,
 };
@@ -10,18 +8,16 @@ use lyceum_console::language::{ValueInText, message, translated};
 use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, plural, screens, t};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::csv::{CsvError, FileReport, RowOutcome};
-use lyceum_roster::imports::{self, Import, ImportState, NewImport};
+use lyceum_roster::imports::{Import, ImportProgress, ImportState, find as find_import, newest};
 use lyceum_roster::limits::{IMPORT_NOTED_MAX_ROWS, IMPORTS_LISTED_MAX_COUNT};
 use lyceum_roster::screens::imports::{self as screen, ListedRow};
-use lyceum_store::Tx;
-use serde_json::{Value, json};
 
 use super::visitor::query;
 use super::{Form, POLICY, SNIFF, Visitor, action, at_most, on_to, page, show_list};
 use crate::answer::Answer;
 use crate::blocking::run_blocking;
 use crate::context::Context;
-use crate::imports::store_file;
+use crate::imports::{self, Decision, SentFile};
 use crate::limits;
 use crate::multipart::{self, FormField};
 use crate::route::Route;
@@ -41,7 +37,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
-    let found = context.app.db.read(imports::newest).await?;
+    let found = context.app.db.read(newest).await?;
     let rows = found.iter().map(|import| row(import, &visitor)).collect();
     let list = List::new("Imports", COLUMNS, query(&context), rows)
         .or_else("No files have been imported yet.")
@@ -81,20 +77,8 @@ async fn start_import(context: Context, visitor: Visitor, _: Form) -> Result<Ans
             "is missing or empty; choose a zip of OneRoster CSV files",
         ));
     };
-    let (blobs, bytes) = (context.app.blobs.clone(), body.len());
-    let digest = run_blocking(move || store_file(&blobs, &body)).await?.to_string();
-    let (now, who) = (context.app.clock.now(), visitor.person.email.clone());
-    let added = context.app.db.write(move |tx| {
-        let bytes = i64::try_from(bytes).map_err(Problem::internal)?;
-        let id =
-            imports::add(tx, now, &NewImport { name: &name, bytes, file: &digest, who: &who })?;
-        let change = AuditChange { who: &who, what: "import.send", subject: &id.to_string() };
-        change.note(tx, now, &json!({ "file": name, "sha256": digest }))?;
-        Ok(id)
-    });
-    let id = added.await?;
-    context.app.imports.wake();
-    Ok(on_to(&links::import(id)))
+    let sent = SentFile { name, body, who: visitor.person.email.clone(), keep_going: None };
+    Ok(on_to(&links::import(imports::send(&context.app, sent).await?)))
 }
 
 /// Parses the number in the address. Errors: `NotFound`.
@@ -106,7 +90,7 @@ fn number(context: &Context) -> Result<i64> {
 
 async fn find(context: &Context) -> Result<Import> {
     let id = number(context)?;
-    context.app.db.read(move |tx| imports::find(tx, id)).await
+    context.app.db.read(move |tx| find_import(tx, id)).await
 }
 
 async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
@@ -121,9 +105,9 @@ fn view(
     visitor: &Visitor,
     query: ListQuery,
     import: &Import,
-    progress: Option<imports::ImportProgress>,
+    progress: Option<ImportProgress>,
 ) -> ImportPage {
-    let is_running = matches!(import.state, ImportState::Checking | ImportState::Importing);
+    let is_running = import.state.is_running();
     let progress = progress.filter(|_| is_running).map(|now| ProgressBar {
         file: now.file,
         rows: now.rows.text(),
@@ -267,45 +251,23 @@ fn error_row(severity: String, of: &CsvError) -> Row {
 }
 
 async fn refused(context: Context, _: Visitor) -> Result<Answer> {
-    let import = find(&context).await?;
-    let id = import.id;
-    let missing =
-        || Problem::new(ProblemKind::NotFound, format!("the import {id} refused no rows"));
-    let digest = import.rejects.ok_or_else(missing)?.parse()?;
-    let blobs = context.app.blobs.clone();
-    let bytes = run_blocking(move || blobs.read(&digest)).await?.ok_or_else(missing)?;
-    let media = HeaderValue::from_static("text/csv; charset=utf-8");
-    let name = format!("attachment; filename=\"import-{id}-refused.csv\"");
-    Ok(Answer::typed(media, Body::from(bytes))
-        .header(header::CONTENT_DISPOSITION, name)
+    let answer = imports::rejected_rows(&context.app, &find(&context).await?).await?;
+    Ok(answer
         .header(header::CONTENT_SECURITY_POLICY, POLICY)
         .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
         .header(SNIFF, HeaderValue::from_static("nosniff")))
 }
 
 async fn begin(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
-    let id = number(&context)?;
-    decide(&context, &visitor, "import.begin", move |tx| imports::start(tx, id)).await
+    decide(&context, &visitor, Decision::Start).await
 }
 
 async fn discard(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
-    let id = number(&context)?;
-    decide(&context, &visitor, "import.discard", move |tx| imports::discard(tx, id)).await
+    decide(&context, &visitor, Decision::Discard).await
 }
 
-/// Stores the administrator's decision about an import, and records it in the audit log.
-async fn decide(
-    context: &Context,
-    visitor: &Visitor,
-    what: &'static str,
-    decide: impl Fn(&mut Tx<'_>) -> Result<()> + Send + 'static,
-) -> Result<Answer> {
-    let (id, now, who) = (number(context)?, context.app.clock.now(), visitor.person.email.clone());
-    let decided = context.app.db.write(move |tx| {
-        decide(tx)?;
-        AuditChange { who: &who, what, subject: &id.to_string() }.note(tx, now, &Value::Null)
-    });
-    decided.await?;
-    context.app.imports.wake();
+async fn decide(context: &Context, visitor: &Visitor, decision: Decision) -> Result<Answer> {
+    let (id, who) = (number(context)?, visitor.person.email.clone());
+    imports::decide(&context.app, who, id, decision).await?;
     Ok(on_to(&links::import(id)))
 }
