@@ -20,7 +20,7 @@ pub fn file_path(reference: &str) -> Option<String> {
     parse(reference).map(|parsed| parsed.path)
 }
 
-fn parse(reference: &str) -> Option<FileReference> {
+pub(crate) fn parse(reference: &str) -> Option<FileReference> {
     let reference = reference.trim();
     let address = reference.split(['?', '#']).next()?;
     let address = percent_decode_str(address).decode_utf8().ok()?;

@@ -14,7 +14,7 @@
 //! | responses, scoring, values | `response`, `score`, `value` |
 //! | the JSON form of documents | `json` |
 //! | the question and answers of an item as plain text | `words` |
-//! | the files beside a document | `files` |
+//! | the files beside a document; packages and their manifests | `files`, `package` |
 //! | title and links of a document; editing tests as text | `summary`, `edit` |
 //! | the list of supported features | `features` |
 //! | limits | `limits` |
@@ -32,6 +32,7 @@ pub mod json;
 pub mod limits;
 mod markup;
 pub mod model;
+mod package;
 mod pattern;
 mod printed;
 mod read;
@@ -50,13 +51,14 @@ pub use arranged::arranged;
 pub use candidate::CandidateSession;
 pub use fault::{DocumentFault, DocumentPlace, Faults, Severity};
 pub use files::{FileReference, file_path, referenced_files};
+pub use package::{ManifestFile, XmlFileKind, manifest_files, xml_file_kind};
 pub use pattern::Pattern;
 pub use response::{ResponseFault, Responses, check};
 pub use score::{
     Outcomes, ScoringInput, Trace, TraceStep, Variant, explain, needs_manual_scoring, score,
     variant,
 };
-pub use summary::{DocumentKind, DocumentLink, Summary, is_document, relinked, summary};
+pub use summary::{DocumentKind, DocumentLink, Summary, relinked, summary};
 pub use words::{ItemWords, item_words};
 
 use model::{Item, QtiVersion, Section, Stimulus, Test};

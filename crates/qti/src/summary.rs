@@ -1,8 +1,5 @@
 //! The names and references of documents, for callers that store many of them.
 
-use quick_xml::Reader;
-use quick_xml::events::Event;
-
 use crate::DocumentContent;
 use crate::fault::{DocumentFault, DocumentPlace};
 
@@ -126,21 +123,9 @@ pub fn relinked(
     Ok(crate::with_values(xml, document.source(), new))
 }
 
-/// Whether a text is meant as a document of QTI 3.0, 2.2 or 2.1, well-formed or not: false for XML
-/// whose root is called otherwise, the manifest of a package for one.
-pub fn is_document(xml: &str) -> bool {
-    let mut reader = Reader::from_str(xml.trim_start_matches('\u{feff}'));
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(root) | Event::Empty(root)) => {
-                let name = root.local_name();
-                let name = name.as_ref();
-                return ROOTS.iter().any(|(_, new, old, _)| name == *new || name == *old);
-            }
-            Ok(Event::Eof) | Err(_) => return true,
-            Ok(_) => {}
-        }
-    }
+/// Whether the root of a document has that local name.
+pub(crate) fn is_root(name: &str) -> bool {
+    ROOTS.iter().any(|(_, new, old, _)| name == *new || name == *old)
 }
 
 impl DocumentContent {

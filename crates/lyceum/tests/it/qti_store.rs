@@ -116,7 +116,8 @@ fn an_error_refuses_all_documents_unless_keep_going_is_set() {
         assert_eq!(place.json("qti export none --json")["documents"]["items"], 0);
 
         let (code, stdout, stderr) = place.run("qti import set --keep-going --json");
-        assert_eq!(code, 0, "{stderr}");
+        assert_eq!(code, 1, "{stderr}");
+        assert!(stderr.ends_with("error: 1 file not imported\n"), "{stderr}");
         let report: serde_json::Value =
             serde_json::from_str(stdout.lines().last().unwrap()).unwrap();
         assert_eq!((&report["refused"], &report["items"]["created"]), (&json!(1), &json!(1)));
@@ -269,6 +270,58 @@ fn files_beside_items_are_imported_exported_and_backed_up() {
         let back = place.json("qti import restored --json");
         assert_eq!(back["items"], json!({"created": 0, "updated": 0, "unchanged": 2}));
         assert_eq!(back["files"], 2);
+    }
+}
+
+#[test]
+fn what_an_import_cannot_store_of_a_package_is_named() {
+    for place in migrated_places() {
+        let manifest = r#"<manifest xmlns="http://www.imsglobal.org/xsd/qti/qtiv3p0/imscp_v1p1"><resources>
+            <resource identifier="a" type="imsqti_item_xmlv3p0" href="items/a.xml">
+                <file href="items/a.xml"/><file href="images/mapa%20r%C3%ADo.png"/></resource>
+            <resource identifier="b" type="imsqti_item_xmlv3p0" href="items/gone.xml"/>
+            <resource identifier="c" type="imsqti_xmlv1p2" href="old/quiz.xml"/>
+            <resource identifier="d" type="webcontent" href="page.html"/>
+        </resources></manifest>"#;
+        write_all(
+            &place,
+            &[
+                ("set/imsmanifest.xml", manifest.to_owned()),
+                ("set/items/a.xml", with_pictures("a", &["../images/mapa%20r%C3%ADo.png"])),
+                ("set/images/mapa río.png", PIXELS.to_owned()),
+                (
+                    "set/old/quiz.xml",
+                    "<questestinterop><item ident=\"i\"/></questestinterop>".to_owned(),
+                ),
+                ("set/page.html", "<p/>".to_owned()),
+                ("set/more.zip", "PK".to_owned()),
+            ],
+        );
+        let reasons = [
+            "'set/more.zip': it is a zip; unpack it and give its folder",
+            "'set/old/quiz.xml': it is a document of QTI 1.2; convert it to QTI 3",
+            "'set/items/gone.xml': the manifest names it, but it does not exist",
+            "'set/page.html': its type is 'webcontent'; it is neither a QTI document nor a file that can be stored with one",
+        ];
+        let named = reasons.map(|reason| format!("  not imported: {reason}\n")).concat();
+        let (code, _, stderr) = place.run("qti import set");
+        let expected =
+            format!("imported 1 document with 1 file\nerror: 4 files not imported\n{named}");
+        assert_eq!((code, stderr), (1, expected));
+        let (_, stdout, _) = place.run("qti import set --json");
+        let answer: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(answer["not_imported"][2]["file"], "set/items/gone.xml", "{answer}");
+
+        let (code, _, stderr) = place.run("qti import set/more.zip");
+        assert!(
+            code == 1 && stderr.contains("not imported: 'set/more.zip': it is a zip"),
+            "{stderr}"
+        );
+        let (code, _, stderr) = place.run("qti validate set");
+        assert!(code == 1 && stderr.contains("not checked: 'set/items/gone.xml'"), "{stderr}");
+        write_all(&place, &[("set/broken.xml", "<qti-assessment-item>".to_owned())]);
+        let (code, _, stderr) = place.run("qti import set");
+        assert!(code == 1 && stderr.contains("not imported: 'set/items/gone.xml'"), "{stderr}");
     }
 }
 

@@ -1,6 +1,8 @@
 //! The names and references of documents.
 
-use lyceum_qti::{DocumentKind, DocumentPlace, is_document, summary};
+use lyceum_qti::{
+    DocumentKind, DocumentPlace, XmlFileKind, manifest_files, summary, xml_file_kind,
+};
 
 const TEST: &str = r#"<?xml version="1.0"?>
 <qti-assessment-test xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier=" t " title="T">
@@ -38,16 +40,32 @@ fn a_summary_has_the_name_and_links_of_a_document() {
 
 #[test]
 fn qti_documents_are_distinguished_from_other_xml() {
-    for (text, is) in [
-        (TEST, true),
-        ("\u{feff}<?xml version=\"1.0\"?><!-- x --><qti-assessment-item", true),
-        ("<q:qti-assessment-item xmlns:q='urn:x'><p></q>", true),
-        ("<assessmentItem/>", true),
-        ("<manifest/>", false),
-        ("<qti-response-processing/>", false),
-        ("no xml", true),
-        ("", true),
+    use XmlFileKind::{Document, Manifest, Other, Qti1};
+    for (text, kind) in [
+        (TEST, Document),
+        ("\u{feff}<?xml version=\"1.0\"?><!-- x --><qti-assessment-item", Document),
+        ("<q:qti-assessment-item xmlns:q='urn:x'><p></q>", Document),
+        ("<assessmentItem/>", Document),
+        ("<questestinterop xmlns='http://www.imsglobal.org/xsd/ims_qtiasiv1p2'/>", Qti1),
+        ("<manifest/>", Manifest),
+        ("<qti-response-processing/>", Other),
+        ("no xml", Document),
+        ("", Document),
     ] {
-        assert_eq!(is_document(text), is, "{text}");
+        assert_eq!(xml_file_kind(text), kind, "{text}");
     }
+}
+
+#[test]
+fn a_manifest_names_each_file_once() {
+    let manifest = r#"<manifest xmlns="http://www.imsglobal.org/xsd/qti/qtiv3p0/imscp_v1p1"><resources>
+        <resource type="imsqti_item_xmlv3p0" href="items/a.xml"><file href="items/a.xml"/><file href="./b%20c.png"/></resource>
+        <resource type="webcontent" href="https://example.org/page"/>
+        <resource><file href="b c.png"/></resource>
+    </resources></manifest>"#;
+    let found = manifest_files(manifest).unwrap();
+    let found: Vec<_> = found.iter().map(|one| (&*one.path, &*one.resource_type)).collect();
+    let item = "imsqti_item_xmlv3p0";
+    assert_eq!(found, [("items/a.xml", item), ("b c.png", item)]);
+    assert!(manifest_files("<manifest>").is_err());
 }

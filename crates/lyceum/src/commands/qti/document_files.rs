@@ -23,6 +23,8 @@ const FOLDERS_UP_MAX_COUNT: usize = 16;
 /// Stores the files to which documents refer.
 pub(super) struct DocumentFileImport {
     blobs: Blobs,
+    /// The files whose bytes are stored, without links.
+    stored: HashSet<PathBuf>,
     /// The folders that were named for the import, without links. A document does not make the import read other files.
     folders: Vec<PathBuf>,
 }
@@ -51,14 +53,14 @@ impl DocumentFileImport {
         };
         let folders = paths.iter().map(folder).collect::<Result<_>>()?;
         let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
-        Ok(Self { blobs, folders })
+        Ok(Self { blobs, stored: HashSet::new(), folders })
     }
 
     /// Stores the bytes of the files to which the document in the file `path` refers. It runs before the transaction, so
     /// that a server which uses the same store does not wait for disks and buckets. Files that cannot be stored are left
     /// out with a warning.
     pub(super) fn store_bytes(
-        &self,
+        &mut self,
         path: &Path,
         text: &str,
         warn: impl Fn(&str),
@@ -70,7 +72,8 @@ impl DocumentFileImport {
                 false => self.read(path, &reference),
             };
             match bytes {
-                Ok((file, bytes)) => {
+                Ok((file, place, bytes)) => {
+                    self.stored.insert(place);
                     let mut writer = self.blobs.writer()?;
                     writer.write_all(&bytes).map_err(Problem::internal)?;
                     let (size, sha256) = (bytes.len() as u64, writer.store()?.to_string());
@@ -82,12 +85,17 @@ impl DocumentFileImport {
         Ok(stored)
     }
 
-    /// The path and the bytes of a file. Errors: why it cannot be stored.
+    /// Whether the bytes of a file are stored.
+    pub(super) fn has_stored(&self, path: &Path) -> bool {
+        fs::canonicalize(path).is_ok_and(|place| self.stored.contains(&place))
+    }
+
+    /// The path of a file in its document, its place and its bytes. Errors: why it cannot be stored.
     fn read(
         &self,
         document: &Path,
         reference: &FileReference,
-    ) -> Result<(String, Vec<u8>), String> {
+    ) -> Result<(String, PathBuf, Vec<u8>), String> {
         let reason = |error: std::io::Error| io_reason(&error);
         let path = files::check_path(&reference.path).map_err(|problem| problem.message)?;
         // Without links, which may lead out of the folder.
@@ -103,7 +111,8 @@ impl DocumentFileImport {
         if size > most as u64 {
             return Err(format!("it has {size} bytes; the limit is {most} bytes"));
         }
-        Ok((path, fs::read(&place).map_err(reason)?))
+        let bytes = fs::read(&place).map_err(reason)?;
+        Ok((path, place, bytes))
     }
 }
 

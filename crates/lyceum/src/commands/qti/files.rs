@@ -17,7 +17,18 @@ pub(super) struct Source {
     pub(super) named: bool,
 }
 
-/// The named files, and every `.xml` file in the named folders and their subfolders, sorted by
+impl Source {
+    /// Whether it is a zip, by its extension.
+    pub(super) fn is_zip(&self) -> bool {
+        has_extension(&self.path, "zip")
+    }
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+}
+
+/// The named files, and every `.xml` and `.zip` file in the named folders and their subfolders, sorted by
 /// name. Links to folders are not followed.
 pub(super) fn files(paths: &[PathBuf]) -> Result<Vec<Source>> {
     let mut found = Vec::new();
@@ -56,9 +67,7 @@ fn folder(path: &Path, found: &mut Vec<Source>) -> Result {
         let path = entry.path();
         if entry.file_type().map_err(unread)?.is_dir() {
             folder(&path, found)?;
-        } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"))
-            && path.is_file()
-        {
+        } else if (has_extension(&path, "xml") || has_extension(&path, "zip")) && path.is_file() {
             found.push(Source { path, named: false });
         }
     }

@@ -12,7 +12,7 @@ use lyceum_qti::{DocumentKind, relinked};
 use lyceum_store::{Db, Tx};
 use serde_json::json;
 
-use super::check::Check;
+use super::check::{Check, LeftOutFile};
 use super::document_files::{DocumentFileImport, add_files};
 use super::files;
 use super::library::Library;
@@ -52,7 +52,7 @@ impl Import {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let sources = files::files(&self.paths)?;
         let (config, db) = self.data.open(Missing::Make)?;
-        let file_import = DocumentFileImport::new(&self.paths, &config)?;
+        let mut file_import = DocumentFileImport::new(&self.paths, &config)?;
         let bar = printer.progress("importing", 2 * sources.len() as u64);
         let mut check = Check::new(printer, &bar);
         for source in &sources {
@@ -61,7 +61,7 @@ impl Import {
         }
         missing(&db, &mut check)?;
         if check.errors > 0 && !self.keep_going {
-            return Err(refused(&check.faults()));
+            return Err(refused(&check.faults(), &check.left_out(|_| true)));
         }
         bar.set_length((sources.len() + 2 * check.good.len()) as u64);
         let warn = |text: &str| bar.suspend(|| printer.warn(text));
@@ -105,7 +105,13 @@ impl Import {
         }
         let stored: usize = counts.iter().map(|c| c.created + c.updated + c.unchanged).sum();
         let left = check.documents - stored - sections;
-        printer.item(|| count_table(&counts), || as_json(&counts, stored_files, left));
+        let left_out = check.left_out(|path| file_import.has_stored(path));
+        let json = || {
+            let mut json = as_json(&counts, stored_files, left);
+            json["not_imported"] = json!(left_out);
+            json
+        };
+        printer.item(|| count_table(&counts), json);
         if left > 0 {
             printer.warn(&format!("{} rejected: {}", counted(left, "document"), check.faults()));
         }
@@ -114,7 +120,14 @@ impl Import {
             files => format!(" with {}", counted(files, "file")),
         };
         printer.done(&format!("imported {}{with_files}", counted(stored, "document")));
-        Ok(())
+        if left == 0 && left_out.is_empty() {
+            return Ok(());
+        }
+        let missed = counted(left + left_out.len(), "file");
+        Err(Failure {
+            details: details(&left_out),
+            ..Failure::failed(format!("{missed} not imported"))
+        })
     }
 }
 
@@ -173,8 +186,13 @@ fn store(
     Ok(identifier)
 }
 
-fn refused(faults: &str) -> Failure {
-    Failure::failed(format!("nothing was imported: {faults} in the files"))
+fn details(left_out: &[LeftOutFile]) -> Vec<String> {
+    left_out.iter().map(|file| format!("not imported: {file}")).collect()
+}
+
+fn refused(faults: &str, left_out: &[LeftOutFile]) -> Failure {
+    let message = format!("nothing was imported: {faults} in the files");
+    Failure { details: details(left_out), ..Failure::failed(message) }
         .hint("correct the documents, or import only the valid ones with --keep-going")
 }
 

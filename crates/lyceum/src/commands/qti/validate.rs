@@ -30,11 +30,13 @@ impl Validate {
             check.print_error_of_file(&path, &fault);
         }
         bar.finish_and_clear();
+        let left_out = check.left_out(|_| true);
         let Check { documents, skipped, errors, warnings, .. } = check;
         printer.closing(|| {
             json!({
                 "documents": documents,
                 "skipped": skipped,
+                "not_checked": left_out,
                 "errors": errors,
                 "warnings": warnings,
             })
@@ -44,10 +46,11 @@ impl Validate {
             printer.step(&format!("skipped {files} in folders that are not QTI"));
         }
         let summary = format!("{} checked: {}", counted(documents, "document"), check.faults());
-        match errors {
-            0 => printer.done(&summary),
-            _ => return Err(Failure::failed(summary)),
+        if errors == 0 && left_out.is_empty() {
+            printer.done(&summary);
+            return Ok(());
         }
-        Ok(())
+        let details = left_out.iter().map(|file| format!("not checked: {file}")).collect();
+        Err(Failure { details, ..Failure::failed(summary) })
     }
 }
