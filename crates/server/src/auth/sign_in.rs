@@ -16,8 +16,7 @@ use crate::limits;
 use crate::state::App;
 
 /// Checks a sign-in name and a password. The name is an e-mail address, or the username of a student in the roster. Returns the person and the secret of a new session, which replaces the
-/// browser's previous one. Errors: the pair is wrong, without saying which part; several students have the username; too
-/// many tries.
+/// browser's previous one. Errors: the pair is wrong, without saying which part; too many tries.
 pub(crate) async fn sign_in(
     context: &Context,
     email: &str,
@@ -63,7 +62,8 @@ async fn owner(context: &Context, name: &str, password: String) -> Result<Person
 }
 
 /// The account of a sign-in name. The e-mail address of somebody who is not a student comes before usernames, so that no name
-/// in the roster locks an administrator out. Errors: `Conflict` if several students have the name.
+/// in the roster locks an administrator out. Of several students with the name, the oldest active account has it, so that
+/// another user of the roster locks no student out.
 fn person_with_name(tx: &mut Tx<'_>, name: &str) -> Result<Option<Person>> {
     let by_email = person::by_email(tx, name)?;
     if by_email.as_ref().is_some_and(|person| person.role != Role::Student) {
@@ -71,15 +71,12 @@ fn person_with_name(tx: &mut Tx<'_>, name: &str) -> Result<Option<Person>> {
     }
     let users = repository::users_with_username(tx, name.trim())?;
     let users: Vec<&str> = users.iter().map(String::as_str).collect();
-    let mut found = student::of_users(tx, &users)?;
-    if let Some(person) = by_email.filter(|person| person.disabled.is_none()) {
-        found.insert(person.roster_user.clone().unwrap_or_default(), person);
-    }
-    if found.len() > 1 {
-        let message = "several students have this name; sign in with an e-mail address, a link or the code of your class";
-        return Err(Problem::new(ProblemKind::Conflict, message));
-    }
-    Ok(found.into_values().next())
+    let by_username = student::of_users(tx, &users)?.into_values();
+    let found = by_username.chain(by_email.filter(|person| person.disabled.is_none()));
+    Ok(found.min_by_key(|person| {
+        let user = person.roster_user.as_deref();
+        (person.created, users.iter().position(|one| Some(*one) == user))
+    }))
 }
 
 /// Gives the signed-in owner of the account another password, if the current one is right. All other sessions end.

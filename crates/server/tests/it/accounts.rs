@@ -166,7 +166,7 @@ fn people_change_their_own_name_and_password_and_end_their_sessions() {
 }
 
 #[test]
-fn a_student_signs_in_with_the_username_of_the_roster_if_nobody_else_has_it() {
+fn the_oldest_active_account_of_a_student_signs_in_with_the_username_of_the_roster() {
     both(|server| {
         records::school(server.db(), "s", "s");
         for id in ["ann", "bob"] {
@@ -203,8 +203,15 @@ fn a_student_signs_in_with_the_username_of_the_roster_if_nobody_else_has_it() {
         });
         records::create(server.db(), "users", &twin);
         assert_eq!(sign_in_status(server, "ann", "password of ann"), 200, "no account has it too");
-        client.post("/api/people").json(&student("ann2")).expect(201);
-        assert_eq!(sign_in_status(server, "ann", "password of ann"), 409);
+        let second: Value = client.post("/api/people").json(&student("ann2")).expect(201).json();
+        use_link(server, second["link"].as_str().unwrap(), "password of ann2");
+        let statuses = || {
+            ["password of ann", "password of ann2"].map(|word| sign_in_status(server, "ann", word))
+        };
+        assert_eq!(statuses(), [200, 401], "the older account goes on signing in");
+        let id = created["account"]["id"].as_str().unwrap();
+        client.post(&format!("/api/people/{id}/disable")).expect(200);
+        assert_eq!(statuses(), [401, 200]);
     });
 }
 
