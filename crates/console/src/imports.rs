@@ -48,10 +48,11 @@ pub struct ImportsPage {
 }
 
 /// The names of the numbers of a [`ImportedFile`].
-pub(crate) const NUMBERS: [&str; 6] = [
+pub(crate) const NUMBERS: [&str; 7] = [
     phrase!("Rows"),
     phrase!("New"),
     phrase!("Changed"),
+    phrase!("Restored"),
     phrase!("Unchanged"),
     phrase!("Deleted"),
     phrase!("Refused"),
@@ -62,7 +63,7 @@ pub struct ImportedFile {
     /// The name of the file.
     pub name: String,
     /// The numbers that [`NUMBERS`] names. Each links to its rows.
-    pub numbers: [Cell; 6],
+    pub numbers: [Cell; 7],
 }
 
 /// The progress of an import.

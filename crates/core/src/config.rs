@@ -137,6 +137,18 @@ pub struct LimitSettings {
 pub struct RosterSettings {
     pub allocate_missing_ids: bool,
     pub settle_interval_s: u64,
+    pub absent_records: AbsentRecords,
+}
+
+/// What a roster import does with records that an import wrote last and that its bulk files do not contain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AbsentRecords {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They are marked as deleted.
+    End,
 }
 
 /// Keys that operators hold.

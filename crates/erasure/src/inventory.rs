@@ -123,6 +123,7 @@ pub const TABLES: &[Table] = &[
     table("roster", "results", Column(&["student_id"]), Treatment::Crate),
     table("roster", "assessment_results", Column(&["student_id"]), Treatment::Crate),
     impersonal("roster", "roster_org_below"),
+    impersonal("roster", "roster_imported"),
     by_crate("roster", "orgs"),
     by_crate("roster", "academic_sessions"),
     by_crate("roster", "resources"),

@@ -26,6 +26,8 @@ pub struct LineOutcome {
     pub sourced_id: Option<String>,
     /// The write, or the reason why the record was rejected.
     pub result: Result<repository::WriteOutcome>,
+    /// What the caller should know although the record was written, as of [`write::notices`].
+    pub notice: Option<Detail>,
 }
 
 impl repository::WriteOutcome {
@@ -151,11 +153,15 @@ impl LineBatch {
             });
             results.push(sound.map(|record| good.push(record)));
         }
-        let mut outcomes = repository::put_among(tx, kind, &good, &stored)?.into_iter();
-        let outcome = |((line, sourced_id), result): (_, Result<()>)| LineOutcome {
-            line,
-            sourced_id,
-            result: result.map(|()| outcomes.next().expect("each good record has an outcome")),
+        let outcomes = repository::put_among(tx, kind, &good, &stored)?.into_iter();
+        let mut outcomes = outcomes.zip(write::notices(tx, kind, &good)?);
+        let outcome = |((line, sourced_id), result): (_, Result<()>)| {
+            let result = result.map(|()| outcomes.next().expect("each good record has an outcome"));
+            let (result, notice) = match result {
+                Ok((outcome, notice)) => (Ok(outcome), notice),
+                Err(problem) => (Err(problem), None),
+            };
+            LineOutcome { line, sourced_id, result, notice }
         };
         Ok(self.lines.into_iter().zip(results).map(outcome).collect())
     }

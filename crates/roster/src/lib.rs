@@ -62,4 +62,8 @@ pub use patch::merge;
 use lyceum_store::{Migration, migration};
 
 /// The schema of this crate.
-pub const MIGRATIONS: &[Migration] = &[migration!(3, "roster"), migration!(19, "source_modified")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!(3, "roster"),
+    migration!(15, "imported_records"),
+    migration!(19, "source_modified"),
+];

@@ -18,6 +18,10 @@ pub const ZIP_RATIO_FREE_BYTES: u64 = 1024 * 1024;
 pub const CSV_MAX_ENTRIES: usize = 1000;
 /// Faults that one import reports in full; the rest is counted.
 pub const IMPORT_MAX_REPORTED_FAULTS: usize = 1000;
+/// Percent of the stored records of a kind that an import with `--absent end` ends at most, if it does not allow removals.
+pub const IMPORT_ENDED_MAX_PERCENT: u64 = 20;
+/// Records of a kind that an import with `--absent end` may always end at most, whatever their share is.
+pub const IMPORT_ENDED_UNCHECKED_MAX_RECORDS: u64 = 5;
 /// Components and resources that one `/courses/structure` request or syllabus holds at most.
 pub const COURSE_MAX_NODES: usize = 20_000;
 /// Faults that one `/courses/structure` request reports at most.

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::collections::{Collection, CollectionPart, at, named_by};
+use crate::kind::RecordKind;
+use crate::kinds::USER;
 use crate::patch::merge;
 use crate::record::{ModifiedTime, Object, Record, members};
 use crate::repository::{self, WrittenRecord};
@@ -97,6 +99,24 @@ pub static INTO: &[CreationPath] = &[
         ..into("/terms/{termSourcedId}/gradingPeriods", "gradingPeriods", &[Some("parent")])
     },
 ];
+
+/// What the caller of a write should know about each of the written records although it succeeded: an earlier user has the
+/// same username.
+pub fn notices(
+    tx: &mut Tx<'_>,
+    kind: &RecordKind,
+    records: &[Record],
+) -> Result<Vec<Option<Detail>>> {
+    if *kind != USER {
+        return Ok(vec![None; records.len()]);
+    }
+    let first = repository::first_users_with_usernames(tx, records)?;
+    let notice = |record: &Record| {
+        let (message, _) = rules::user::shared_username(record, &first)?;
+        Some(Detail { path: "user.username".to_owned(), message })
+    };
+    Ok(records.iter().map(notice).collect())
+}
 
 /// Creates a record.
 ///

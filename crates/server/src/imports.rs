@@ -13,9 +13,10 @@ use bytes::Bytes;
 use lyceum_access::audit::AuditChange;
 use lyceum_blob::{Blobs, Digest};
 use lyceum_bridge::settle::SettledUsers;
+use lyceum_core::config::AbsentRecords;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_roster::csv::{self, CsvReport, ErasedUsers, ImportOptions};
+use lyceum_roster::csv::{self, AbsentPolicy, CsvReport, ErasedUsers, ImportOptions};
 use lyceum_roster::imports::{self, Import, ImportOutcome, ImportProgress, ImportState, NewImport};
 use lyceum_store::jobs::ClaimedJob;
 use lyceum_store::limits::JOB_MAX_ATTEMPTS;
@@ -241,14 +242,15 @@ async fn read(app: &App, import: &Import) -> Result<ImportReport> {
             app.imports.progress_by_import().insert(import.id, progress);
         };
         let erased = crate::erasure::key(&app).erased_users();
-        run((&app.db, &app.blobs), erased, &import, now, report_progress)
+        let absent = app.config.roster.absent_records;
+        run((&app.db, &app.blobs), (erased, absent), &import, now, report_progress)
     })
     .await
 }
 
 fn run(
     (db, blobs): (&Db, &Blobs),
-    erased: ErasedUsers,
+    (erased, absent): (ErasedUsers, AbsentRecords),
     import: &Import,
     now: Timestamp,
     mut report_progress: impl FnMut(csv::CsvProgress),
@@ -272,6 +274,7 @@ fn run(
         notes: Some(notes.clone()),
         erased: Some(erased),
         strict: false,
+        absent: AbsentPolicy { records: absent, allows_many: false },
         ..ImportOptions::default()
     };
     // The message shows the name that the uploader knows, not the path on this server.

@@ -1,17 +1,17 @@
 //! `lyceum import`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_erasure::ErasureKey;
-use lyceum_roster::csv::{self, CsvReport, ImportOptions};
+use lyceum_roster::csv::{self, AbsentPolicy, CsvReport, ImportOptions};
 use serde_json::json;
 
 use super::reach::existing;
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, counted, table};
-use crate::settings::{DataArgs, Missing, master_of};
+use crate::settings::{DataArgs, Missing, flag, master_of, open};
 
 /// Maximum number of errors and warnings that are printed. The JSON output has more.
 const SHOWN_FAULTS: usize = 20;
@@ -27,6 +27,16 @@ pub(crate) struct Import {
     /// Refuse everything that OneRoster 1.2 forbids, such as unknown columns
     #[arg(long, conflicts_with = "keep_going")]
     strict: bool,
+    /// Report what the import would do, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// What happens to stored records that a bulk file does not contain: `end` marks those that an import wrote last as
+    /// deleted [default: setting `roster.absent_records`]
+    #[arg(long, value_name = "keep|end", value_parser = ["keep", "end"])]
+    absent: Option<String>,
+    /// Let `--absent end` mark more than 20 % of the stored records of a type as deleted
+    #[arg(long)]
+    allow_removals: bool,
     /// Id of an organization. Rows that change what does not belong to it or to an organization below it are errors; can
     /// be given several times
     #[arg(long = "organization", value_name = "SOURCEDID")]
@@ -37,7 +47,9 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) fn run(self, printer: &Printer) -> Result {
-        let (loaded, db) = self.data.open_loaded(Missing::Make)?;
+        let absent = flag("--absent", "roster.absent_records", self.absent.clone());
+        let loaded = self.data.load(absent.as_slice())?;
+        let db = open(&loaded.config, Missing::Make)?;
         let erased = Some(ErasureKey::new(master_of(&db, &loaded)?).erased_users());
         let reach = existing(&db, &self.organizations)?;
         let rejects = self.keep_going.then(|| self.rejects());
@@ -50,6 +62,11 @@ impl Import {
                 erased,
                 reach,
                 strict: self.strict,
+                check: self.dry_run,
+                absent: AbsentPolicy {
+                    records: loaded.config.roster.absent_records,
+                    allows_many: self.allow_removals,
+                },
                 ..ImportOptions::default()
             },
             SystemClock.now(),
@@ -61,8 +78,8 @@ impl Import {
         );
         bar.finish_and_clear();
         let report = report?;
-        for name in &report.ignored {
-            printer.warn(&format!("'{name}' is not a OneRoster file and was ignored"));
+        for notice in &report.notices {
+            printer.warn(&notice.to_string());
         }
         for warning in report.warnings.iter().take(SHOWN_FAULTS) {
             printer.warn(&warning.to_string());
@@ -72,17 +89,19 @@ impl Import {
             printer.warn(&format!("{}; use --json to list them", counted(more, "more warning")));
         }
         printer.answer(|| report_text(&report), || json!(report));
-        if !report.committed {
+        if !self.keep_going && report.fault_count > 0 {
             return Err(refused(&report));
         }
-        if let Some(path) = &report.rejects {
-            let (faults, path) = (counted(report.fault_count, "error"), path.display());
-            printer.warn(&format!("{faults}; the rejected rows are in '{path}'"));
+        let rows = counted(report.row_count() - report.rejected_count(), "row");
+        let files = counted(report.files.len(), "file");
+        printer.done(&match self.dry_run {
+            true => format!("nothing was changed; the import would store {rows} from {files}"),
+            false => format!("imported {rows} from {files}"),
+        });
+        match &report.rejects {
+            Some(path) => Err(rejected(&report, path)),
+            None => Ok(()),
         }
-        let rows: u64 = report.files.iter().map(|file| file.rows).sum();
-        let (rows, files) = (counted(rows, "row"), counted(report.files.len(), "file"));
-        printer.done(&format!("imported {rows} from {files}"));
-        Ok(())
     }
 
     /// Path of the rejected rows: those of `network.zip` go to `network-rejected.csv`.
@@ -93,7 +112,8 @@ impl Import {
 }
 
 fn report_text(report: &CsvReport) -> String {
-    let header = ["file", "rows", "created", "updated", "unchanged", "deleted", "rejected"];
+    let header =
+        ["file", "rows", "created", "updated", "restored", "unchanged", "deleted", "rejected"];
     let rows: Vec<Vec<String>> = report
         .files
         .iter()
@@ -102,6 +122,7 @@ fn report_text(report: &CsvReport) -> String {
                 file.rows,
                 file.created,
                 file.updated,
+                file.restored,
                 file.unchanged,
                 file.deleted,
                 file.rejected,
@@ -112,6 +133,13 @@ fn report_text(report: &CsvReport) -> String {
         })
         .collect();
     table(&header, &rows)
+}
+
+/// The failure of an import that left rows out.
+fn rejected(report: &CsvReport, path: &Path) -> Failure {
+    let faults = counted(report.fault_count, "error");
+    let rows = counted(report.rejected_count(), "row");
+    Failure::failed(format!("{rows} rejected with {faults}; they are in '{}'", path.display()))
 }
 
 fn refused(report: &CsvReport) -> Failure {

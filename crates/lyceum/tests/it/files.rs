@@ -70,10 +70,10 @@ fn an_import_reports_the_outcome_of_its_rows() {
         sound(&place);
         let (code, stdout, stderr) = place.run("import in");
         assert_eq!(code, 0, "{stderr}");
-        let expected = "file   rows  created  updated  unchanged  deleted  rejected\n\
-                   orgs   2     2        0        0          0        0\n\
-                   users  2     2        0        0          0        0\n\
-                   roles  2     0        0        0          0        0\n";
+        let expected = "file   rows  created  updated  restored  unchanged  deleted  rejected\n\
+                   orgs   2     2        0        0         0          0        0\n\
+                   users  2     2        0        0         0          0        0\n\
+                   roles  2     0        0        0         0          0        0\n";
         let sorted = |text: &str| {
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
             lines.sort();
@@ -87,12 +87,13 @@ fn an_import_reports_the_outcome_of_its_rows() {
         assert_eq!(
             *users.unwrap(),
             json!({"file": "users", "mode": "bulk", "rows": 2, "created": 0, "updated": 0,
-                   "unchanged": 2, "deleted": 0, "older": 0, "rejected": 0})
+                   "restored": 0, "restored_were_deleted": null, "unchanged": 2, "deleted": 0, "older": 0, "rejected": 0,
+                   "coverage": {"stored": 2, "in_file": 2, "imported": 0, "ended": 0}})
         );
         assert_eq!(place.run("import in --quiet").2, "");
         place.write("in/notes.csv", "a,b\n");
         let (_, _, stderr) = place.run("import in");
-        assert!(stderr.starts_with("warning: 'notes.csv' is not a OneRoster file"), "{stderr}");
+        assert!(stderr.starts_with("warning: notes.csv: is not a OneRoster file"), "{stderr}");
         let (code, printed) = place.fails("import missing.zip");
         assert!(printed.contains("missing.zip"), "{printed}");
         assert!([1, 4].contains(&code), "{code}");
@@ -152,12 +153,11 @@ fn keep_going_imports_the_rows_without_errors() {
     for place in migrated_places() {
         broken(&place);
         let (code, stdout, stderr) = place.run("import in --keep-going");
-        assert_eq!(code, 0, "{stderr}");
+        assert_eq!(code, 1, "{stderr}");
         assert!(stdout.lines().any(|line| line.starts_with("users") && line.ends_with('1')));
-        assert!(
-            stderr.starts_with("warning: 3 errors; the rejected rows are in 'in-rejected.csv'\n"),
-            "{stderr}"
-        );
+        let expected = "imported 6 rows from 3 files\n\
+                        error: 4 rows rejected with 3 errors; they are in 'in-rejected.csv'\n";
+        assert_eq!(stderr, expected, "the role of the rejected user is rejected, too");
         let rejected = fs::read_to_string(place.path().join("in-rejected.csv")).unwrap();
         let mut lines = rejected.lines();
         assert_eq!(lines.next(), Some("file,line,column,value,problem,remedy,row"));
@@ -170,6 +170,79 @@ fn keep_going_imports_the_rows_without_errors() {
             place.json("admin check --json"),
             json!({"records": 4, "files": 0, "faults": []})
         );
+    }
+}
+
+#[test]
+fn a_dry_run_reports_the_same_and_changes_nothing() {
+    for place in migrated_places() {
+        sound(&place);
+        let (code, stdout, stderr) = place.run("import in --dry-run");
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stdout.lines().any(|line| line.starts_with("users  2     2")), "{stdout}");
+        let expected = "nothing was changed; the import would store 6 rows from 3 files\n";
+        assert_eq!(stderr, expected);
+        assert_eq!(place.json("import in --dry-run --json")["committed"], false);
+        assert_eq!(place.json("admin check --json")["records"], 0);
+        broken(&place);
+        assert_eq!(place.run("import in --dry-run").0, 1);
+        assert_eq!(place.run("import in --dry-run --keep-going").0, 1);
+        assert_eq!(place.json("admin check --json")["records"], 0);
+    }
+}
+
+#[test]
+fn a_file_that_is_rejected_as_a_whole_ends_with_the_exit_code_1() {
+    for place in migrated_places() {
+        sound(&place);
+        place.write("in/users.csv", &(USERS.replace("sourcedId", "sourceId") + SOUND[1]));
+        let (code, stdout, stderr) = place.run("import in --keep-going");
+        assert_eq!(code, 1, "{stdout}{stderr}");
+        assert!(stderr.contains("imported 2 rows from 3 files\n"), "{stderr}");
+        let error = "error: 4 rows rejected with 1 error; they are in 'in-rejected.csv'\n";
+        assert!(stderr.ends_with(error), "{stderr}");
+    }
+}
+
+#[test]
+fn records_that_a_complete_file_does_not_contain_stay_or_end() {
+    for place in migrated_places() {
+        let users: String = (0..30).map(|n| format!("u{n},,,true,u{n},Ann,Ames\n")).collect();
+        let roles: String = (0..30).map(|n| format!("r{n},,,u{n},primary,student,s\n")).collect();
+        roster(&place, "in", SOUND[0], &users, &roles);
+        place.ok("import in");
+        let is_kept = |row: &&str| !row.starts_with("u1,") && !row.starts_with("r1,");
+        let without_one = |rows: &str| -> String {
+            rows.lines().filter(is_kept).map(|row| format!("{row}\n")).collect()
+        };
+        roster(&place, "in", SOUND[0], &without_one(&users), &without_one(&roles));
+        let (code, _, stderr) = place.run("import in");
+        let expected = "warning: users.csv: 29 of 30 stored users are in the file; 1 is not; they stay; `--absent end` would \
+                        end those that an import wrote last (1)\n";
+        assert!(code == 0 && stderr.starts_with(expected), "{stderr}");
+        let coverage = |report: &Value| {
+            let files = report["files"].as_array().unwrap().iter();
+            files.clone().find(|one| one["file"] == "users").unwrap()["coverage"].clone()
+        };
+        let ended = place.json("import in --absent end --dry-run --json");
+        assert_eq!(coverage(&ended)["ended"], 1, "{ended}");
+        place.write("settings.toml", "[roster]\nabsent_records = \"end\"\n");
+        let ended = place.json("import in --config settings.toml --json");
+        let expected = json!({"stored": 30, "in_file": 29, "imported": 1, "ended": 1});
+        assert_eq!(coverage(&ended), expected);
+
+        roster(&place, "in", SOUND[0], "", "");
+        let (code, _, stderr) = place.run("import in --absent end");
+        let refused = "0 of 29 stored users are in the file; 29 are not; send the complete file, or allow the import \
+                       to end 29 of them with `--allow-removals`";
+        assert!(code == 1 && stderr.contains(refused), "{stderr}");
+        let ended = place.json("import in --absent end --allow-removals --json");
+        assert_eq!(coverage(&ended)["ended"], 29, "{ended}");
+
+        roster(&place, "in", SOUND[0], &users, &roles);
+        let (_, stdout, stderr) = place.run("import in");
+        assert!(stdout.contains("users  30    0        0        30"), "{stdout}");
+        assert!(stderr.contains("30 records are restored, which were deleted on 20"), "{stderr}");
     }
 }
 

@@ -1,14 +1,14 @@
 //! A row that will become a record, with the parts that other files add to it.
 
-use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, PayloadDialect};
 use serde_json::Value;
 
 use super::binding;
 use super::cell::{self, CellError};
 use super::fault::CsvError;
-use super::files::{self, COMMON, CsvFile, JoinedFile, JoinedShape};
-use super::header::{ColumnUse, CsvHeader, REMOVE_COMMAS, RowWidth, trailing};
+use super::files::{COMMON, CsvFile, JoinedShape};
+use super::header::{REMOVE_COMMAS, RowWidth, trailing};
+use super::layout::FileLayout;
 use super::manifest::FileMode;
 use super::parts::{PartRow, assemble};
 use super::row_members::{RowMembers, overlay};
@@ -16,19 +16,6 @@ use super::rows::CsvRow;
 use super::strict;
 use crate::kind::{Field, FieldType};
 use crate::record::{ModifiedTime, Object, Record};
-
-/// What is known about a file of records before its first row.
-#[derive(Clone)]
-pub(super) struct FileLayout {
-    pub(super) file: &'static CsvFile,
-    pub(super) mode: FileMode,
-    pub(super) header: CsvHeader,
-    /// The files in the package that have parts of its records.
-    pub(super) parts: Vec<(&'static CsvFile, &'static JoinedFile, FileMode)>,
-    pub(super) now: Timestamp,
-    /// Whether everything that the binding forbids is an error.
-    pub(super) is_strict: bool,
-}
 
 /// A row with its values and errors.
 #[derive(Default)]
@@ -44,8 +31,8 @@ pub(super) struct CandidateRow {
     pub(super) refusals: Vec<RejectedRow>,
     /// Warnings about values that were not read or were left out.
     pub(super) warnings: Vec<CsvError>,
-    /// Roles with a profile that the user does not have. [`CandidateRow::finish`] computes them again.
-    pub(super) unknown_profiles: Vec<CsvError>,
+    /// Warnings about values that do not fit each other. [`CandidateRow::finish`] computes them again.
+    pub(super) mismatches: Vec<CsvError>,
 }
 
 /// A row that is not imported, with the reasons.
@@ -157,8 +144,9 @@ impl CandidateRow {
             self.refuse_part(layout, part, vec![fault]);
             return Err(AssemblyFailure(true));
         }
-        let unknown = self.drop_unknown_profiles(layout, object);
-        self.unknown_profiles = unknown;
+        let mut mismatches = self.drop_unknown_profiles(layout, object);
+        mismatches.extend(self.unequal_subjects(layout, object));
+        self.mismatches = mismatches;
         let stamp = ModifiedTime::Source(layout.now);
         Record::parse(layout.file.kind, object, PayloadDialect::Platform, stamp)
             .map_err(|problem| AssemblyFailure(self.blame(layout, &problem.details)))
@@ -215,6 +203,20 @@ impl CandidateRow {
             role.as_object_mut().map(|role| role.remove("userProfile"));
         }
         warnings
+    }
+
+    /// The warning about subjects and subject codes that cannot be pairs.
+    fn unequal_subjects(&self, layout: &FileLayout, object: &Object) -> Option<CsvError> {
+        let [subjects, codes] = ["subjects", "subjectCodes"]
+            .map(|field| object.get(field).and_then(Value::as_array).map_or(0, Vec::len));
+        if subjects == codes || subjects == 0 || codes == 0 {
+            return None;
+        }
+        let problem = format!(
+            "the row has another number of subjects ({subjects}) than of subjectCodes ({codes})"
+        );
+        let remedy = "write a code for each subject, in the same order";
+        Some(layout.fault(self.row.line, problem, remedy.to_owned()))
     }
 
     /// The stored record overlaid with the row. A column that the file lacks leaves its field unchanged. An empty
@@ -323,11 +325,17 @@ impl CandidateRow {
         let part = layout.file.parts().find(|(_, part)| part.field == field);
         if let (true, Some((file, part)), false) = (missing, part, layout.header.covers(field)) {
             let (one, many) = (layout.file.kind.one, csv(file));
-            return layout.fault(
+            let fault = layout.fault(
                 self.row.line,
                 format!("the {one} '{}' has no row in {many}", self.id),
                 format!("add a row with the {} '{}' to {many}", part.owner, self.id),
             );
+            let mut parts = self.refusals.iter().flat_map(|refusal| &refusal.faults);
+            return CsvError {
+                is_consequence: layout.unread.iter().any(|unread| unread.name == file.name)
+                    || parts.any(|part| part.is_consequence && part.file == many),
+                ..fault
+            };
         }
         let remedy = match (missing, header, layout.file.kind.field(field)) {
             (true, ..) => "fill the cell".to_owned(),
@@ -398,55 +406,6 @@ impl CandidateRow {
     pub(super) fn refuse(&mut self, faults: Vec<CsvError>) {
         self.record = None;
         self.refusals.push(RejectedRow { faults, cells: self.row.readable() });
-    }
-}
-
-impl FileLayout {
-    /// The layout for parts of records for which the package has no row.
-    pub(super) fn of_parts(
-        file: &'static CsvFile,
-        parts: Vec<(&'static CsvFile, &'static JoinedFile, FileMode)>,
-        now: Timestamp,
-    ) -> Self {
-        let header = CsvHeader::unusable();
-        Self { file, mode: FileMode::Delta, header, parts, now, is_strict: false }
-    }
-
-    /// Whether rows can be checked without stored records.
-    pub(super) fn stands_alone(&self) -> bool {
-        self.mode == FileMode::Bulk && self.parts.iter().all(|(_, _, mode)| *mode == FileMode::Bulk)
-    }
-
-    pub(super) fn fault(&self, line: u64, problem: String, remedy: String) -> CsvError {
-        CsvError::of_row(&csv(self.file), line, problem, remedy)
-    }
-
-    /// Whether the package has all values of the field.
-    fn covers(&self, field: &str) -> bool {
-        self.header.covers(field)
-            || self
-                .parts
-                .iter()
-                .any(|(_, part, mode)| *mode == FileMode::Bulk && part.field == field)
-    }
-
-    /// The column in which to look for an error of the field.
-    pub(super) fn header_of(&self, field: &str, inner: &str) -> String {
-        let of_field = |one: &ColumnUse| match one {
-            ColumnUse::Field(found) => found.name == field,
-            ColumnUse::FormerOrgs => field == "roles" && inner.contains(".org"),
-            ColumnUse::FormerRole => field == "roles" && !inner.contains(".org"),
-            _ => false,
-        };
-        match self.header.place(of_field) {
-            Some(at) => self.header.names[at].clone(),
-            None if COMMON.contains(&field) => field.to_owned(),
-            None if field.is_empty() => String::new(),
-            None => match self.file.header_of(field) {
-                Some(header) => header.to_owned(),
-                None => files::EXTRA.to_owned(),
-            },
-        }
     }
 }
 

@@ -3,9 +3,10 @@
 use lyceum_core::{PayloadDialect, Result};
 use serde_json::Value;
 
-use super::candidate::{CandidateRow, FileLayout};
+use super::candidate::CandidateRow;
 use super::fault::CsvError;
 use super::files;
+use super::layout::FileLayout;
 use super::writing::{CandidateWriter, ReadyRow};
 use crate::kind::{FieldType, Presence, RecordKind, ReferenceTarget};
 use crate::kinds;
@@ -17,8 +18,7 @@ impl CandidateWriter<'_, '_> {
         for (pointer, place) in
             named.iter().filter(|(pointer, _)| !self.exists(pointer)).cloned().collect::<Vec<_>>()
         {
-            let (problem, remedy) = self.nothing_at(&pointer);
-            self.refusals.warn(CsvError { problem, remedy, ..place })?;
+            self.refusals.warn(self.nothing_at(&pointer, place))?;
         }
         Ok(())
     }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use lyceum_core::Result;
 use lyceum_store::Tx;
 
-use super::candidate::{CandidateRow, FileLayout, RejectedRow};
+use super::candidate::{CandidateRow, RejectedRow};
+use super::layout::FileLayout;
 use super::writing::CandidateWriter;
 use crate::kinds::USER;
 
@@ -48,7 +49,7 @@ impl ErasedUsers {
             );
             row.record = None;
             row.refusals = vec![RejectedRow { faults: vec![fault], cells: Vec::new() }];
-            writer.refuse(kind, row)?;
+            writer.refuse(layout, row)?;
         }
         Ok(rows)
     }

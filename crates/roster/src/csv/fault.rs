@@ -3,10 +3,6 @@
 use lyceum_core::Detail;
 use serde::{Deserialize, Serialize};
 
-use super::candidate::csv;
-use super::files;
-use crate::kind::RecordKind;
-
 /// An error in a cell, row or file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CsvError {
@@ -22,6 +18,9 @@ pub struct CsvError {
     pub problem: String,
     /// How to fix it.
     pub remedy: String,
+    /// Whether it only follows from a file that cannot be read. Then that error is reported instead of it.
+    #[serde(skip)]
+    pub(super) is_consequence: bool,
 }
 
 impl CsvError {
@@ -39,6 +38,7 @@ impl CsvError {
             value: String::new(),
             problem: problem.into(),
             remedy: remedy.into(),
+            is_consequence: false,
         }
     }
 
@@ -78,24 +78,5 @@ impl std::fmt::Display for CsvError {
             write!(f, ", {} '{}'", self.column, self.value)?;
         }
         write!(f, ": {}; {}", self.problem, self.remedy)
-    }
-}
-
-/// The problem and the fix for a reference to a record that does not exist.
-pub(super) fn nothing_there(kind: &RecordKind, id: &str, was_refused: bool) -> (String, String) {
-    let (one, file) = (kind.one, csv(files::of_kind(kind)));
-    if was_refused {
-        (
-            format!("the row of the {one} '{id}' in {file} is rejected"),
-            format!("fix that row of {file}"),
-        )
-    } else {
-        (
-            format!(
-                "there is no {one} with the sourcedId '{id}', neither in the import nor in the \
-                 store"
-            ),
-            format!("add the {one} to {file}, or fix the cell"),
-        )
     }
 }

@@ -36,6 +36,10 @@ pub(super) struct CsvHeader {
     pub(super) uses: Vec<ColumnUse>,
     /// Whether the rows can be read, because the header exists and has all required columns.
     pub(super) is_usable: bool,
+    /// Its line.
+    line: u64,
+    /// The places of columns that the file should not have.
+    unknown: Vec<usize>,
     /// The number of extra commas at its end.
     blank: usize,
 }
@@ -44,8 +48,16 @@ pub(super) struct CsvHeader {
 #[derive(Default)]
 pub(super) struct HeaderErrors {
     pub(super) faults: Vec<CsvError>,
-    /// Warnings about columns that are not read.
+    /// Warnings about commas at its end and, if the rows are not read, about unknown columns.
     pub(super) warnings: Vec<CsvError>,
+    /// The number of rows that are not read.
+    pub(super) unread_rows: u64,
+}
+
+/// The number of values in each unknown column.
+pub(super) struct UnknownColumns<'h> {
+    header: &'h CsvHeader,
+    values: Vec<u64>,
 }
 
 /// How the fields of a row fit the header.
@@ -59,7 +71,14 @@ pub(super) enum RowWidth {
 impl CsvHeader {
     /// The header of a file without a readable one.
     pub(super) fn unusable() -> Self {
-        Self { names: Vec::new(), uses: Vec::new(), is_usable: false, blank: 0 }
+        Self {
+            names: Vec::new(),
+            uses: Vec::new(),
+            is_usable: false,
+            line: 1,
+            unknown: Vec::new(),
+            blank: 0,
+        }
     }
 
     /// Reads a header. Wrong and unknown columns are not read.
@@ -86,6 +105,7 @@ impl CsvHeader {
             fault("", &problem, "remove metadata columns".into());
         }
         let mut uses: Vec<ColumnUse> = Vec::with_capacity(names.len());
+        let mut unknown = Vec::new();
         for (at, name) in names.iter().enumerate() {
             let trimmed = name.trim();
             let repeated = names[..at].iter().any(|other| other.trim() == trimmed);
@@ -100,8 +120,7 @@ impl CsvHeader {
                 }
                 Some(found) => found,
                 None => {
-                    let problem = "is not a column of this file and is not read";
-                    warnings.push(header_problem(name, problem, advice(file, trimmed)));
+                    unknown.push(at);
                     ColumnUse::Nothing
                 }
             });
@@ -112,10 +131,8 @@ impl CsvHeader {
         });
         let missing: Vec<_> = needed.filter(|header| !has(header)).collect();
         for header in &missing {
-            let problem = "the column is missing; the rows of the file are not read";
-            let unknown =
-                names.iter().zip(&uses).filter(|(_, it)| matches!(it, ColumnUse::Nothing));
-            let similar = nearest(header, unknown.map(|(name, _)| name.trim()));
+            let problem = "the column is missing, and the rows of the file are not read";
+            let similar = nearest(header, unknown.iter().map(|at| names[*at].trim()));
             fault(
                 header,
                 problem,
@@ -126,7 +143,13 @@ impl CsvHeader {
             );
         }
         let is_usable = missing.is_empty();
-        (Self { names, uses, is_usable, blank }, HeaderErrors { faults, warnings })
+        let header = Self { names, uses, is_usable, line: row.line, unknown, blank };
+        (header, HeaderErrors { faults, warnings, unread_rows: 0 })
+    }
+
+    /// Begins to count the values that are not read.
+    pub(super) fn unknown_columns(&self) -> UnknownColumns<'_> {
+        UnknownColumns { header: self, values: vec![0; self.unknown.len()] }
     }
 
     /// How the fields of a row fit the header.
@@ -158,6 +181,47 @@ impl CsvHeader {
     pub(super) fn place(&self, wanted: impl Fn(&ColumnUse) -> bool) -> Option<usize> {
         self.uses.iter().position(wanted)
     }
+}
+
+impl UnknownColumns<'_> {
+    /// Counts the values of a row.
+    pub(super) fn count(&mut self, row: &CsvRow) {
+        for (at, values) in self.header.unknown.iter().zip(&mut self.values) {
+            *values += u64::from(!row.bytes(*at).is_empty());
+        }
+    }
+
+    /// A warning about each column, with the number of its values and the likely intended column.
+    pub(super) fn warnings(&self, file: &'static CsvFile) -> Vec<CsvError> {
+        let columns = self.header.unknown.iter().zip(&self.values);
+        let warning = |(at, values): (&usize, &u64)| {
+            let name = &self.header.names[*at];
+            let problem =
+                format!("is not a column of this file; values that are not read: {values}");
+            let csv = format!("{}.csv", file.name);
+            CsvError::of_row(&csv, self.header.line, problem, advice(file, name.trim()))
+                .at(name, name)
+        };
+        columns.map(warning).collect()
+    }
+}
+
+/// The name of the separator in a header whose columns are not separated by commas.
+pub(super) fn other_separator(
+    header: &str,
+    is_column: impl Fn(&str) -> bool,
+) -> Option<&'static str> {
+    let separators = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
+    let has_columns = |separator: char| {
+        header.split(separator).filter(|name| is_column(name.trim().trim_matches('"'))).count() > 1
+    };
+    separators.into_iter().find(|(separator, _)| has_columns(*separator)).map(|(_, name)| name)
+}
+
+/// The problem and the fix for a file with another separator than commas.
+pub(super) fn not_commas(separator: &str) -> (String, &'static str) {
+    let problem = format!("columns are separated by commas, but the file has {separator}");
+    (problem, "save the file with commas between the columns")
 }
 
 /// What to do about commas at the end of a line.
@@ -199,7 +263,7 @@ fn use_of(file: &'static CsvFile, name: &str) -> Option<ColumnUse> {
 /// What to do about an unknown header: names the likely intended column.
 fn advice(file: &'static CsvFile, name: &str) -> String {
     match nearest(name, file.headers()) {
-        Some(near) => format!("write '{near}'"),
+        Some(near) => format!("rename it to '{near}'"),
         None => format!("name it '{METADATA}{name}' to keep it, or remove it"),
     }
 }

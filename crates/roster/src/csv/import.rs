@@ -5,14 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
+use lyceum_core::text::near_miss;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::{Db, Spool};
 
-use super::candidate::{CandidateRow, FileLayout, RejectedRow};
+use super::absent::AbsentPolicy;
+use super::candidate::{CandidateRow, RejectedRow};
 use super::erased::ErasedUsers;
 use super::fault::CsvError;
 use super::files::{self, CsvFile, JoinedFile};
+use super::layout::FileLayout;
 use super::manifest::{self, FileMode, Manifest};
 use super::reading::{PartRead, ReadBatch, ReadOrder, read_records, spool_parts, spooled};
 use super::report::{CsvReport, RejectedRows};
@@ -32,6 +35,8 @@ pub struct ImportOptions {
     pub notes: Option<PathBuf>,
     /// Whether everything that the binding forbids is an error, including warnings.
     pub strict: bool,
+    /// What happens to active records that bulk files do not contain.
+    pub absent: AbsentPolicy,
     /// Refuses the rows of users who were erased. Without it, none were.
     pub erased: Option<ErasedUsers>,
     /// The part of the roster that the rows may change. Rows outside of it are errors, unless they change nothing.
@@ -56,7 +61,8 @@ const BATCHES_AHEAD: usize = 2;
 
 /// Imports a zip or a folder in one transaction, completely or not at all.
 ///
-/// Bulk files create and replace records, and records that they do not contain stay as they are. Delta files can also
+/// Bulk files create and replace records. They are complete: what happens to records that they do not contain follows
+/// [`ImportOptions::absent`]. Delta files can also
 /// mark records as deleted. Repeating an import changes nothing. The rules of the API apply to every row. The report
 /// says what was done, or lists the errors (`committed` is false).
 ///
@@ -71,7 +77,8 @@ pub fn import(
     let mut source = CsvSource::open(path)?;
     let notes = RowNotes::new(options.notes.as_deref())?;
     let mut refusals = RejectedRows::new(options.rejects.as_deref(), notes, options.strict);
-    let (manifest, faults) = Manifest::of(&mut source, options.strict)?;
+    let (manifest, faults, warnings) = Manifest::of(&mut source, options.strict)?;
+    warnings.into_iter().try_for_each(|warning| refusals.warn(warning))?;
     if !faults.is_empty() {
         let cells = Vec::new();
         refusals.add(RejectedRow { faults, cells })?;
@@ -82,16 +89,8 @@ pub fn import(
         .filter(|name| *name != manifest::NAME && !is_named(name))
         .map(str::to_owned)
         .collect();
-    if options.strict {
-        for name in refusals.report.ignored.clone() {
-            let problem = "is not listed in the manifest";
-            refusals.warn(CsvError::of_row(
-                &name,
-                0,
-                problem,
-                "list the file in the manifest, or remove it",
-            ))?;
-        }
+    for name in refusals.report.ignored.clone() {
+        refusals.warn(unread_file(&name))?;
     }
     let total_bytes = source.bytes(is_named);
     let mut is_read = false;
@@ -108,6 +107,7 @@ pub fn import(
             now,
             is_strict: options.strict,
             erased: options.erased.clone(),
+            absent: options.absent,
         };
         for file in files::ALL.iter().filter(|file| file.part.is_none()) {
             run.records(file)?;
@@ -127,6 +127,25 @@ pub fn import(
     refusals.finish()
 }
 
+/// The warning about a file of the package that is not read.
+fn unread_file(name: &str) -> CsvError {
+    let stem = name.trim_end_matches(".csv");
+    let (problem, remedy) = match files::by_name(stem) {
+        Some(_) => (
+            "is not read, because the manifest does not list it",
+            format!("write '{}{stem},bulk' into manifest.csv, or remove the file", files::ENTRY),
+        ),
+        None => (
+            "is not a OneRoster file and is not read",
+            match near_miss(stem, files::ALL.iter().map(|file| file.name)) {
+                Some(near) => format!("rename it to '{near}.csv', or remove it"),
+                None => "remove the file".to_owned(),
+            },
+        ),
+    };
+    CsvError::of_row(name, 0, problem, remedy)
+}
+
 struct ImportRun<'r, 'w, 'tx> {
     source: &'r mut CsvSource,
     manifest: &'r Manifest,
@@ -136,6 +155,7 @@ struct ImportRun<'r, 'w, 'tx> {
     now: Timestamp,
     is_strict: bool,
     erased: Option<ErasedUsers>,
+    absent: AbsentPolicy,
 }
 
 /// Counts the rows and reports the progress.
@@ -160,24 +180,32 @@ type PartFiles = Vec<(&'static CsvFile, &'static JoinedFile, FileMode)>;
 impl ImportRun<'_, '_, '_> {
     /// Imports a file of records, together with the files that contain parts of them.
     fn records(&mut self, file: &'static CsvFile) -> Result<()> {
-        let mut parts = Vec::new();
+        let (mut parts, mut unread) = (Vec::new(), Vec::new());
         for (part_file, part) in file.parts() {
             if let Some(mode) = self.manifest.mode(part_file.name) {
-                self.parts(part_file, mode)?;
-                parts.push((part_file, part, mode));
+                match self.parts(part_file, mode)? {
+                    true => parts.push((part_file, part, mode)),
+                    false => unread.push(part_file),
+                }
             }
         }
-        if let Some(mode) = self.manifest.mode(file.name) {
-            self.own_rows(file, mode, &parts)?;
-        }
-        self.parts_alone(file, parts)
+        let written = match self.manifest.mode(file.name) {
+            Some(mode) => self.own_rows(file, mode, &parts, unread)?,
+            None => None,
+        };
+        self.parts_alone(file, parts)?;
+        written.map_or(Ok(()), |written| self.writer.end_absent(&written, self.absent))
     }
 
-    fn parts(&mut self, file: &'static CsvFile, mode: FileMode) -> Result<()> {
+    /// Reads a file of parts. Returns `false` if it cannot be read.
+    fn parts(&mut self, file: &'static CsvFile, mode: FileMode) -> Result<bool> {
         let refusals = &mut *self.writer.refusals;
         refusals.report.of(file.name, mode);
         let bytes = Arc::clone(&self.meter.bytes);
         let came = |read: PartRead<'_>| match read {
+            PartRead::Header(header, errors) => {
+                refusals.add_header((file.name, mode), header, errors)
+            }
             PartRead::Row(part) => {
                 refusals.notes.add(file.name, part.line, &part.id, RowOutcome::Part)
             }
@@ -185,10 +213,11 @@ impl ImportRun<'_, '_, '_> {
             PartRead::Warning(fault) => refusals.warn(fault),
         };
         let how = (mode, self.is_strict);
-        let rows = spool_parts(self.source, &mut self.spool, file, how, bytes, came)?;
+        let read = spool_parts(self.source, &mut self.spool, file, how, bytes, came)?;
+        let rows = read.unwrap_or(0);
         self.writer.refusals.report.of(file.name, mode).rows += rows;
         self.meter.count(file.name, rows);
-        Ok(())
+        Ok(read.is_some())
     }
 
     /// Reads the file on another thread and writes it on this one.
@@ -197,14 +226,15 @@ impl ImportRun<'_, '_, '_> {
         file: &'static CsvFile,
         mode: FileMode,
         parts: &PartFiles,
-    ) -> Result<()> {
+        unread: Vec<&'static CsvFile>,
+    ) -> Result<Option<FileProgress>> {
         let Self { source, writer, spool, meter, now, is_strict, erased, .. } = self;
         let is_strict = *is_strict;
         writer.refusals.report.of(file.name, mode);
         let is_new = repository::is_empty(writer.tx, file.kind)?;
         let bytes = Arc::clone(&meter.bytes);
-        let order =
-            ReadOrder { file, mode, parts: parts.clone(), is_new, now: *now, bytes, is_strict };
+        let (parts, now) = (parts.clone(), *now);
+        let order = ReadOrder { file, mode, parts, unread, is_new, now, bytes, is_strict };
         let (send, receive) = sync_channel(BATCHES_AHEAD);
         std::thread::scope(|scope| {
             let reading = scope.spawn(move || read_records(source, spool, order, &send));
@@ -214,9 +244,10 @@ impl ImportRun<'_, '_, '_> {
             });
             let read =
                 reading.join().map_err(|_| Problem::internal("the reading thread panicked"))?;
-            let at = written?;
+            let mut at = written?;
             read?;
-            at.map_or(Ok(()), |mut at| writer.end(&mut at))
+            at.as_mut().map_or(Ok(()), |at| writer.end(at))?;
+            Ok(at)
         })
     }
 

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use lyceum_core::text::near_miss;
 use lyceum_core::{Problem, ProblemKind, Result};
 
 use super::fault::CsvError;
 use super::files::{self, BEYOND_THE_STANDARD, ENTRY, ENTRY_BEYOND};
+use super::header::{not_commas, other_separator};
 use super::rows::{CsvRow, CsvRows};
 use super::source::CsvSource;
 
@@ -34,6 +36,9 @@ impl FileMode {
 
 /// The name of the manifest.
 pub(super) const NAME: &str = "manifest.csv";
+const PROPERTY_NAME: &str = "propertyName";
+const PROPERTY_VALUE: &str = "value";
+const VERSION: &str = "oneroster.version";
 
 /// The files of a package, with their modes.
 #[derive(Debug, Default)]
@@ -50,8 +55,13 @@ impl Manifest {
     /// Reads the manifest. A package without one is treated as bulk if it contains roster files. With `is_strict`, it
     /// reports everything that the binding forbids.
     ///
+    /// Returns also its errors and warnings.
+    ///
     /// Errors: `Invalid` if there is neither a manifest nor a roster file, or if it cannot be read.
-    pub(super) fn of(source: &mut CsvSource, is_strict: bool) -> Result<(Self, Vec<CsvError>)> {
+    pub(super) fn of(
+        source: &mut CsvSource,
+        is_strict: bool,
+    ) -> Result<(Self, Vec<CsvError>, Vec<CsvError>)> {
         if !source.has(NAME) {
             let present =
                 files::ALL.iter().filter(|file| source.has(&format!("{}.csv", file.name)));
@@ -64,10 +74,11 @@ impl Manifest {
                 ));
             }
             let missing = CsvError::of_row(NAME, 0, "is required", "add the manifest");
-            return Ok((Self { modes }, if is_strict { vec![missing] } else { Vec::new() }));
+            let faults = if is_strict { vec![missing] } else { Vec::new() };
+            return Ok((Self { modes }, faults, Vec::new()));
         }
         let mut manifest = Self::default();
-        let mut faults = Vec::new();
+        let (mut faults, mut warnings) = (Vec::new(), Vec::new());
         let mut row = CsvRow::default();
         let mut properties: Vec<(String, String)> = Vec::new();
         {
@@ -76,10 +87,18 @@ impl Manifest {
             while let Some(next) = rows.next(&mut row).map_err(|e| unreadable(NAME, &e))? {
                 match next {
                     Ok(()) => {
+                        let is_property =
+                            |name: &str| name == PROPERTY_NAME || name == PROPERTY_VALUE;
+                        if let Some(separator) = other_separator(&row.readable()[0], is_property) {
+                            let (problem, remedy) = not_commas(separator);
+                            let message = CsvError::of_row(NAME, row.line, problem, remedy);
+                            return Err(Problem::new(ProblemKind::Invalid, message.to_string()));
+                        }
                         let mut cells = row.readable().into_iter().map(|it| it.trim().to_owned());
                         let name = cells.next().unwrap_or_default();
                         properties.push((name, cells.next().unwrap_or_default()));
                         faults.extend(manifest.line(&row));
+                        warnings.extend(former_version(&row).filter(|_| !is_strict));
                     }
                     Err(broken) => {
                         faults.push(CsvError::of_row(
@@ -109,7 +128,7 @@ impl Manifest {
         if is_strict {
             faults.extend(strict_faults(&properties));
         }
-        Ok((manifest, faults))
+        Ok((manifest, faults, warnings))
     }
 
     fn line(&mut self, row: &CsvRow) -> Option<CsvError> {
@@ -119,7 +138,7 @@ impl Manifest {
         let fault = |problem: String, remedy: &str| {
             Some(CsvError::of_row(NAME, row.line, problem, remedy).at(name, value))
         };
-        if name == "oneroster.version" && !matches!(value, "1.1" | "1.2" | "1.2.1") {
+        if name == VERSION && !matches!(value, "1.1" | "1.2" | "1.2.1") {
             return fault("is not a supported version".into(), "export as OneRoster 1.2");
         }
         if name == "manifest.version" && value != "1.0" {
@@ -139,16 +158,34 @@ impl Manifest {
                 self.modes.insert(known.name, mode);
                 None
             }
-            None => fault(format!("'{file}' is not a roster file"), "remove the line, or fix it"),
+            None => {
+                let problem = format!("'{file}' is not a roster file");
+                match near_miss(file, files::ALL.iter().map(|known| known.name)) {
+                    Some(near) => fault(problem, &format!("write '{ENTRY}{near}'")),
+                    None => fault(problem, "remove the line, or fix it"),
+                }
+            }
         }
     }
+}
+
+/// The warning about a version of OneRoster whose files are read like those of 1.2. In strict mode it is an error.
+fn former_version(row: &CsvRow) -> Option<CsvError> {
+    let cells = row.readable();
+    let (name, value) = (cells.first()?.trim(), cells.get(1)?.trim());
+    if name != VERSION || !matches!(value, "1.1" | "1.2.1") {
+        return None;
+    }
+    let problem =
+        "is not the version 1.2 that OneRoster 1.2 requires here; the files are read as 1.2";
+    Some(CsvError::of_row(NAME, row.line, problem, "write 1.2").at(name, value))
 }
 
 /// What the binding forbids in a manifest: each property must occur once, and other properties must not occur.
 fn strict_faults(properties: &[(String, String)]) -> Vec<CsvError> {
     let of_files = files::ALL.iter().filter(|file| !BEYOND_THE_STANDARD.contains(&file.name));
     let of_files = of_files.map(|file| (format!("{ENTRY}{}", file.name), None));
-    let versions = [("manifest.version", "1.0"), ("oneroster.version", "1.2")]
+    let versions = [("manifest.version", "1.0"), (VERSION, "1.2")]
         .map(|(name, value)| (name.to_owned(), Some(value)));
     let required: Vec<(String, Option<&str>)> = versions.into_iter().chain(of_files).collect();
     let fault = |problem: String, remedy: &str, name: &str, value: &str| {
@@ -156,7 +193,7 @@ fn strict_faults(properties: &[(String, String)]) -> Vec<CsvError> {
     };
     let mut faults = Vec::new();
     let head = properties.first().map(|(name, value)| (name.as_str(), value.as_str()));
-    if head != Some(("propertyName", "value")) {
+    if head != Some((PROPERTY_NAME, PROPERTY_VALUE)) {
         let problem = "the first line must be propertyName,value".to_owned();
         faults.push(fault(problem, "write that line", "", ""));
     }

@@ -1,5 +1,6 @@
 //! OneRoster 1.2 as CSV files in a zip or a folder.
 
+mod absent;
 mod binding;
 mod candidate;
 mod cell;
@@ -10,7 +11,9 @@ mod fault;
 pub mod files;
 mod header;
 mod import;
+mod layout;
 mod manifest;
+mod missing;
 mod outside;
 pub(crate) mod package;
 mod parts;
@@ -24,9 +27,11 @@ pub mod source;
 mod standard;
 mod strict;
 mod table;
+mod usernames;
 mod waiting;
 mod writing;
 
+pub use absent::{AbsentPolicy, FileCoverage};
 pub use erased::{ErasedUsers, FindErased};
 pub use export::{ExportContent, ExportReport, export};
 pub use fault::CsvError;

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use lyceum_core::{Problem, Result};
 
-use super::candidate::{CandidateRow, FileLayout};
+use super::candidate::CandidateRow;
 use super::fault::CsvError;
+use super::layout::FileLayout;
 use super::writing::{CandidateWriter, header_of};
 use crate::kind::RecordKind;
 use crate::reach;

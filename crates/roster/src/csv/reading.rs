@@ -9,10 +9,14 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Spool;
 
-use super::candidate::{CandidateRow, FileLayout, RejectedRow, csv};
+use super::candidate::{CandidateRow, RejectedRow, csv};
 use super::fault::CsvError;
 use super::files::{CsvFile, JoinedFile};
-use super::header::{ColumnUse, CsvHeader, HeaderErrors, REMOVE_COMMAS, RowWidth, trailing};
+use super::header::{
+    ColumnUse, CsvHeader, HeaderErrors, REMOVE_COMMAS, RowWidth, not_commas, other_separator,
+    trailing,
+};
+use super::layout::FileLayout;
 use super::manifest::{FileMode, unreadable};
 use super::parts::PartRow;
 use super::row_members::RowMembers;
@@ -37,6 +41,8 @@ pub(super) struct ReadOrder {
     pub(super) mode: FileMode,
     /// The files in the package that have parts of its records. They are already in the spool.
     pub(super) parts: Vec<(&'static CsvFile, &'static JoinedFile, FileMode)>,
+    /// The files with parts of its records that cannot be read.
+    pub(super) unread: Vec<&'static CsvFile>,
     /// Whether nothing is stored that rows could change, so that each row can be checked independently.
     pub(super) is_new: bool,
     pub(super) now: Timestamp,
@@ -46,8 +52,9 @@ pub(super) struct ReadOrder {
     pub(super) is_strict: bool,
 }
 
-/// The result of reading a row of a part file.
+/// The result of reading the header or a row of a part file.
 pub(super) enum PartRead<'a> {
+    Header(&'a CsvHeader, HeaderErrors),
     Row(&'a PartRow),
     Refused(RejectedRow),
     Warning(CsvError),
@@ -60,26 +67,30 @@ pub(super) fn read_records(
     order: ReadOrder,
     out: &SyncSender<ReadBatch>,
 ) -> Result<()> {
-    let ReadOrder { file, mode, parts, is_new, now, bytes, is_strict } = order;
+    let ReadOrder { file, mode, parts, unread, is_new, now, bytes, is_strict } = order;
     let name = csv(file);
     let input = source.read(&name)?;
     let mut rows = CsvRows::new(CountingReader { input, bytes });
-    let (header, faults) = read_header(&mut rows, file, mode, is_strict)?;
-    let own = FileLayout { file, mode, header, parts, now, is_strict };
+    let (header, errors) = read_header(&mut rows, file, mode, is_strict)?;
+    let own = FileLayout { file, mode, header, parts, unread, now, is_strict };
     let eager = is_new && own.stands_alone();
     // If sending fails, the writing half has stopped, and reports why.
-    if out.send(ReadBatch::Begin(Box::new(own.clone()), faults)).is_err() {
+    if out.send(ReadBatch::Begin(Box::new(own.clone()), errors)).is_err() {
         return Ok(());
     }
     let mut count = 0;
     let mut waiting = Vec::with_capacity(BATCH_RECORDS);
     let mut row = CsvRow::default();
     let mut row_members = RowMembers::of(&own);
+    let mut unknown = own.header.unknown_columns();
     while own.header.is_usable
         && let Some(next) = rows.next(&mut row).map_err(|e| unreadable(&name, &e))?
     {
         let candidate = match next {
-            Ok(()) => candidate(&own, spool, std::mem::take(&mut row), &mut row_members, eager)?,
+            Ok(()) => {
+                unknown.count(&row);
+                candidate(&own, spool, std::mem::take(&mut row), &mut row_members, eager)?
+            }
             Err(broken) => {
                 let mut candidate = CandidateRow::default();
                 let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.remedy);
@@ -96,9 +107,14 @@ pub(super) fn read_records(
             return Ok(());
         }
     }
-    if is_strict && count == 0 && own.header.is_usable {
+    let mut warnings = Vec::new();
+    if own.header.is_usable {
+        warnings = unknown.warnings(file);
+        warnings.extend((is_strict && count == 0).then(|| no_rows(file)));
+    }
+    if !warnings.is_empty() {
         let mut candidate = CandidateRow::default();
-        candidate.warnings.push(no_rows(file));
+        candidate.warnings = warnings;
         waiting.push(candidate);
     }
     let _ = out.send(ReadBatch::Rows(waiting));
@@ -141,8 +157,30 @@ pub(super) fn spooled(
     Ok(parts)
 }
 
-/// Reads the header, which is the first row of the file.
+/// Reads the header of a file. If its rows cannot be read, they are counted.
 fn read_header<R: Read>(
+    rows: &mut CsvRows<R>,
+    file: &'static CsvFile,
+    mode: FileMode,
+    is_strict: bool,
+) -> Result<(CsvHeader, HeaderErrors)> {
+    let (header, mut errors) = first_row(rows, file, mode, is_strict)?;
+    if !header.is_usable {
+        let mut unknown = header.unknown_columns();
+        let mut row = CsvRow::default();
+        while let Some(next) = rows.next(&mut row).map_err(|e| unreadable(&csv(file), &e))? {
+            errors.unread_rows += 1;
+            if next.is_ok() {
+                unknown.count(&row);
+            }
+        }
+        errors.warnings.extend(unknown.warnings(file));
+    }
+    Ok((header, errors))
+}
+
+/// Reads the header, which is the first row of the file.
+fn first_row<R: Read>(
     rows: &mut CsvRows<R>,
     file: &'static CsvFile,
     mode: FileMode,
@@ -160,8 +198,17 @@ fn read_header<R: Read>(
         );
         return Ok((CsvHeader::unusable(), faulty(fault)));
     }
+    let separated = |header: &str, line: u64| {
+        let separator =
+            other_separator(header, |name| file.headers().any(|header| header == name))?;
+        let (problem, remedy) = not_commas(separator);
+        Some(CsvError::of_row(&name, line, problem, remedy))
+    };
     match rows.next(&mut row).map_err(|e| unreadable(&name, &e))? {
         Some(Ok(())) => {
+            if let Some(fault) = separated(&row.readable().join(","), row.line) {
+                return Ok((CsvHeader::unusable(), faulty(fault)));
+            }
             let (header, mut errors) = CsvHeader::read(file, &row, mode == FileMode::Delta);
             if is_strict {
                 errors.faults.extend(strict::header(file, &row.readable(), row.line));
@@ -169,7 +216,9 @@ fn read_header<R: Read>(
             Ok((header, errors))
         }
         Some(Err(broken)) => {
-            let fault = CsvError::of_row(&name, broken.line, broken.problem, broken.remedy);
+            let fault = separated(&broken.raw, broken.line).unwrap_or_else(|| {
+                CsvError::of_row(&name, broken.line, broken.problem, broken.remedy)
+            });
             Ok((CsvHeader::unusable(), faulty(fault)))
         }
         None => {
@@ -181,7 +230,7 @@ fn read_header<R: Read>(
 }
 
 /// Reads a part file into the spool, by the records to which the parts belong. Calls `came` with each row, or with
-/// the reasons why it is rejected, and with warnings. Returns the number of rows.
+/// the reasons why it is rejected, and with warnings. Returns the number of rows; `None` if they cannot be read.
 pub(super) fn spool_parts(
     source: &mut CsvSource,
     spool: &mut Spool,
@@ -189,25 +238,24 @@ pub(super) fn spool_parts(
     (mode, is_strict): (FileMode, bool),
     bytes: Arc<AtomicU64>,
     mut came: impl FnMut(PartRead<'_>) -> Result<()>,
-) -> Result<u64> {
+) -> Result<Option<u64>> {
     let name = csv(file);
     let owner = file.part.as_ref().map_or("", |part| part.owner);
     let input = source.read(&name)?;
     let mut rows = CsvRows::new(CountingReader { input, bytes });
-    let (header, HeaderErrors { faults, warnings }) =
-        read_header(&mut rows, file, mode, is_strict)?;
-    if !faults.is_empty() {
-        came(PartRead::Refused(RejectedRow { faults, cells: header.names.clone() }))?;
+    let (header, errors) = read_header(&mut rows, file, mode, is_strict)?;
+    came(PartRead::Header(&header, errors))?;
+    if !header.is_usable {
+        return Ok(None);
     }
-    warnings.into_iter().try_for_each(|warning| came(PartRead::Warning(warning)))?;
     let mut row = CsvRow::default();
     let mut count = 0;
-    while header.is_usable
-        && let Some(next) = rows.next(&mut row).map_err(|e| unreadable(&name, &e))?
-    {
+    let mut unknown = header.unknown_columns();
+    while let Some(next) = rows.next(&mut row).map_err(|e| unreadable(&name, &e))? {
         count += 1;
         let read = match next {
             Ok(()) => {
+                unknown.count(&row);
                 if let RowWidth::Trailing(blank) = header.width(&row) {
                     let fault =
                         CsvError::of_row(&name, row.line, trailing("row", blank), REMOVE_COMMAS);
@@ -238,10 +286,11 @@ pub(super) fn spool_parts(
             Err(refusal) => came(PartRead::Refused(refusal))?,
         }
     }
-    if is_strict && count == 0 && header.is_usable {
+    unknown.warnings(file).into_iter().try_for_each(|warning| came(PartRead::Warning(warning)))?;
+    if is_strict && count == 0 {
         came(PartRead::Warning(no_rows(file)))?;
     }
-    Ok(count)
+    Ok(Some(count))
 }
 
 fn part_row(

@@ -8,11 +8,14 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::absent::FileCoverage;
 use super::candidate::RejectedRow;
 use super::fault::CsvError;
+use super::header::{CsvHeader, HeaderErrors};
 use super::manifest::FileMode;
 use super::row_notes::{RowNotes, RowOutcome};
 use crate::limits::IMPORT_MAX_REPORTED_FAULTS;
+use crate::record::Record;
 
 /// The report of an import, also as it is stored.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -30,6 +33,8 @@ pub struct CsvReport {
     pub warnings: Vec<CsvError>,
     /// The number of warnings.
     pub warning_count: u64,
+    /// What a person may want to know although nothing is wrong: records that are not in a complete file, and restored ones.
+    pub notices: Vec<CsvError>,
     /// The file with rejected rows, if there are any.
     pub rejects: Option<PathBuf>,
     /// Files in the package that were not read.
@@ -50,21 +55,64 @@ pub struct FileReport {
     pub created: u64,
     /// Number of changed records.
     pub updated: u64,
+    /// Number of records that were deleted and are active again. They do not count as changed.
+    #[serde(default)]
+    pub restored: u64,
+    /// The first and the last day on which the restored records were deleted.
+    #[serde(default)]
+    pub restored_were_deleted: Option<(String, String)>,
     /// Number of records with the same values as before.
     pub unchanged: u64,
-    /// Number of records that are now marked as deleted.
+    /// Number of records that are now marked as deleted, by a row or because a complete file does not contain them.
     pub deleted: u64,
     /// Number of rows that were skipped because the stored record changed later.
     #[serde(default)]
     pub older: u64,
     /// Number of rejected rows.
     pub rejected: u64,
+    /// Which stored records the file contains. `None` if it is a delta, cannot be read or has the first records of its
+    /// kind, and for files with parts of records.
+    #[serde(default)]
+    pub coverage: Option<FileCoverage>,
+}
+
+impl FileReport {
+    /// Notes the day on which a restored record was deleted.
+    pub(super) fn note_restored(&mut self, former: &Record) {
+        let day = former.date_last_modified.date().to_string();
+        let (first, last) = self.restored_were_deleted.get_or_insert((day.clone(), day.clone()));
+        if day < *first {
+            *first = day;
+        } else if day > *last {
+            *last = day;
+        }
+    }
+
+    /// What to tell about restored records.
+    fn restored_notice(&self) -> Option<CsvError> {
+        let (first, last) = self.restored_were_deleted.as_ref()?;
+        let count = self.restored;
+        let problem = match (count, first == last) {
+            (1, _) => format!("1 record is restored, which was deleted on {first}"),
+            (_, true) => format!("{count} records are restored, which were deleted on {first}"),
+            _ => format!(
+                "{count} records are restored, which were deleted between {first} and {last}"
+            ),
+        };
+        let remedy = "remove their rows if they must stay deleted";
+        Some(CsvError::of_row(&format!("{}.csv", self.file), 0, problem, remedy))
+    }
 }
 
 impl CsvReport {
     /// The number of rows of all files.
     pub fn row_count(&self) -> u64 {
         self.files.iter().map(|file| file.rows).sum()
+    }
+
+    /// The number of rejected rows of all files.
+    pub fn rejected_count(&self) -> u64 {
+        self.files.iter().map(|file| file.rejected).sum()
     }
 
     /// The report of a file. Begins one if there is none yet.
@@ -76,10 +124,13 @@ impl CsvReport {
                 rows: 0,
                 created: 0,
                 updated: 0,
+                restored: 0,
+                restored_were_deleted: None,
                 unchanged: 0,
                 deleted: 0,
                 older: 0,
                 rejected: 0,
+                coverage: None,
             });
             self.files.len() - 1
         });
@@ -121,18 +172,43 @@ impl RejectedRows {
         let (file, line) =
             refusal.faults.first().map_or(("", 0), |fault| (fault.file.as_str(), fault.line));
         let name = file.trim_end_matches(".csv");
-        if let Some(report) = self.report.files.iter_mut().find(|one| one.file == name)
-            && (self.last.0 != file || self.last.1 != line)
-        {
-            report.rejected += 1;
-            self.notes.add(name, line, "", RowOutcome::Rejected)?;
-            self.last = (file.to_owned(), line);
-        }
+        self.reject(name, line)?;
         let mut row = csv::Writer::from_writer(Vec::new());
         row.write_record(&refusal.cells).map_err(Problem::internal)?;
         let row = row.into_inner().map_err(|e| Problem::internal(e.to_string()))?;
         let row = String::from_utf8_lossy(&row);
         refusal.faults.into_iter().try_for_each(|fault| self.note(fault, row.trim_end()))
+    }
+
+    /// Counts a row as rejected. A row with several errors counts once.
+    pub(super) fn reject(&mut self, file: &str, line: u64) -> Result<()> {
+        if let Some(report) = self.report.files.iter_mut().find(|one| one.file == file)
+            && (self.last.0 != file || self.last.1 != line)
+        {
+            report.rejected += 1;
+            self.notes.add(file, line, "", RowOutcome::Rejected)?;
+            self.last = (file.to_owned(), line);
+        }
+        Ok(())
+    }
+
+    /// Reports the errors of a header. If the rows of the file are not read, all of them count as rejected.
+    pub(super) fn add_header(
+        &mut self,
+        (file, mode): (&str, FileMode),
+        header: &CsvHeader,
+        HeaderErrors { faults, warnings, unread_rows }: HeaderErrors,
+    ) -> Result<()> {
+        warnings.into_iter().try_for_each(|warning| self.warn(warning))?;
+        if !faults.is_empty() {
+            self.add(RejectedRow { faults, cells: header.names.clone() })?;
+        }
+        if !header.is_usable {
+            let report = self.report.of(file, mode);
+            report.rows = unread_rows;
+            report.rejected = unread_rows;
+        }
+        Ok(())
     }
 
     /// Records a warning. The import continues unless it is strict.
@@ -147,8 +223,12 @@ impl RejectedRows {
         Ok(())
     }
 
-    fn note(&mut self, fault: CsvError, row: &str) -> Result<()> {
+    /// Records an error of a row, or of a whole file.
+    pub(super) fn note(&mut self, fault: CsvError, row: &str) -> Result<()> {
         self.write(&fault, row)?;
+        if fault.is_consequence {
+            return Ok(());
+        }
         self.report.fault_count += 1;
         if self.report.faults.len() < IMPORT_MAX_REPORTED_FAULTS {
             self.report.faults.push(fault);
@@ -194,6 +274,9 @@ impl RejectedRows {
             out.flush().map_err(Problem::internal)?;
         }
         self.notes.finish()?;
+        let restored: Vec<CsvError> =
+            self.report.files.iter().filter_map(FileReport::restored_notice).collect();
+        self.report.notices.extend(restored);
         Ok(self.report)
     }
 }

@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::candidate::FileLayout;
 use super::cell::{self, CellError, decode};
 use super::fault::CsvError;
 use super::files::COMMON;
 use super::header::ColumnUse;
+use super::layout::FileLayout;
 use super::rows::CsvRow;
 use crate::kind::{Field, FieldType};
 use crate::record::Object;

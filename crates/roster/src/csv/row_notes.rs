@@ -18,6 +18,8 @@ pub enum RowOutcome {
     Created,
     /// The record changed.
     Updated,
+    /// The record was deleted and is active again.
+    Restored,
     /// The record has the same values as before.
     Unchanged,
     /// The record is now marked as deleted.
@@ -37,6 +39,7 @@ impl RowOutcome {
     pub const ALL: [Self; 8] = [
         Self::Created,
         Self::Updated,
+        Self::Restored,
         Self::Unchanged,
         Self::Deleted,
         Self::Older,
@@ -50,6 +53,7 @@ impl RowOutcome {
         match self {
             Self::Created => "created",
             Self::Updated => "updated",
+            Self::Restored => "restored",
             Self::Unchanged => "unchanged",
             Self::Deleted => "deleted",
             Self::Older => "older",
@@ -65,7 +69,7 @@ impl RowOutcome {
 pub struct NotedRow {
     /// Its file without `.csv`.
     pub file: String,
-    /// The line on which it begins; 0 if the record has only parts in other files.
+    /// The line on which it begins; 0 if the record has only parts in other files, or ends because it is in no row.
     pub line: u64,
     /// The `sourcedId` of the record or part; empty if the row was rejected.
     pub id: String,

@@ -5,11 +5,13 @@ use std::collections::{HashMap, HashSet};
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::Tx;
 
-use super::candidate::{CandidateRow, FileLayout, RejectedRow, csv};
+use super::absent::SeenRecords;
+use super::candidate::{CandidateRow, csv};
 use super::dangling::{DanglingName, may_be_left_out, named_and_not_kept};
-use super::fault::{CsvError, nothing_there};
+use super::fault::CsvError;
 use super::files;
 use super::header::HeaderErrors;
+use super::layout::FileLayout;
 use super::manifest::FileMode;
 use super::remembered_ids::RememberedIds;
 use super::report::RejectedRows;
@@ -28,8 +30,11 @@ pub(super) struct CandidateWriter<'w, 'tx> {
     pub(super) reach: &'w Reach,
     /// Records that exist.
     pub(super) known: RememberedIds,
-    /// Rejected records. Errors about references to them say that they were rejected.
-    refused: HashSet<u64>,
+    /// Rejected records, and whether that only follows from a file that cannot be read. Errors about references to them
+    /// say that they were rejected.
+    pub(super) refused: HashMap<u64, bool>,
+    /// The kinds whose files cannot be read.
+    pub(super) unread: HashSet<&'static str>,
 }
 
 /// The state while a file is written.
@@ -40,6 +45,8 @@ pub(super) struct FileProgress {
     pub(super) seen: RememberedIds,
     /// Rows that refer to records of their own kind which may come later.
     pub(super) waiting: WaitingRows,
+    /// The stored records of rows so far, if the file is complete.
+    pub(super) seen_records: Option<SeenRecords>,
     /// Whether no record of this kind was stored before the import.
     pub(super) is_new: bool,
 }
@@ -48,7 +55,8 @@ impl FileProgress {
     pub(super) fn new(layout: FileLayout, is_new: bool) -> Self {
         let waiting = WaitingRows::new(layout.file.kind);
         let row_members = RowMembers::of(&layout);
-        Self { layout, row_members, seen: RememberedIds::default(), waiting, is_new }
+        let seen = RememberedIds::default();
+        Self { layout, row_members, seen, waiting, seen_records: None, is_new }
     }
 }
 
@@ -64,22 +72,23 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
         refusals: &'w mut RejectedRows,
         reach: &'w Reach,
     ) -> Self {
-        Self { tx, refusals, reach, known: RememberedIds::default(), refused: HashSet::new() }
+        let (refused, unread) = (HashMap::new(), HashSet::new());
+        Self { tx, refusals, reach, known: RememberedIds::default(), refused, unread }
     }
 
     /// Begins a file after its header was read.
     pub(super) fn begin(
         &mut self,
         layout: FileLayout,
-        HeaderErrors { faults, warnings }: HeaderErrors,
+        errors: HeaderErrors,
         is_new: bool,
     ) -> Result<FileProgress> {
-        warnings.into_iter().try_for_each(|warning| self.refusals.warn(warning))?;
-        if !faults.is_empty() {
-            let cells = layout.header.names.clone();
-            self.refusals.add(RejectedRow { faults, cells })?;
+        if !layout.header.is_usable {
+            self.unread.insert(layout.file.kind.one);
         }
-        Ok(FileProgress::new(layout, is_new))
+        self.refusals.add_header((layout.file.name, layout.mode), &layout.header, errors)?;
+        let seen_records = self.begin_seen(&layout, is_new)?;
+        Ok(FileProgress { seen_records, ..FileProgress::new(layout, is_new) })
     }
 
     /// Writes a batch of rows. Rows that refer to records which may come later must wait.
@@ -92,6 +101,8 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
             let ids: Vec<&str> = rows.iter().map(|one| one.id.as_str()).collect();
             repository::present(self.tx, kind, &ids)?
         };
+        let has_unnamed_rows = rows.iter().any(|row| row.id.is_empty() && !row.refusals.is_empty());
+        self.see(at, &stored, has_unnamed_rows)?;
         let mut ready = Vec::with_capacity(rows.len());
         for mut candidate in rows {
             candidate.warnings.drain(..).try_for_each(|warning| self.refusals.warn(warning))?;
@@ -109,7 +120,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
             match candidate.record.take() {
                 Some(record) => ready.push(ReadyRow { candidate, record }),
                 None if candidate.refusals.is_empty() => self.note_gone(&at.layout, &candidate)?,
-                None => self.refuse(kind, candidate)?,
+                None => self.refuse(&at.layout, candidate)?,
             }
         }
         let mut now = Vec::with_capacity(ready.len());
@@ -153,7 +164,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
             let faults = faults.collect();
             let mut candidate = one.candidate;
             candidate.refuse(faults);
-            self.refuse(kind, candidate)
+            self.refuse(&at.layout, candidate)
         })
     }
 
@@ -168,7 +179,9 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
             return self.refuse_parts(layout, candidate);
         };
         complete(layout, &mut candidate, &mut RowMembers::of(layout), Some(&stored))?;
-        let Some(record) = candidate.record.take() else { return self.refuse(kind, candidate) };
+        let Some(record) = candidate.record.take() else {
+            return self.refuse(layout, candidate);
+        };
         let ready = self.with_references(layout, vec![ReadyRow { candidate, record }])?;
         let present = ready.iter().map(|one| (one.record.sourced_id.clone(), stored.clone()));
         let present = present.collect();
@@ -181,10 +194,8 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
             let last = candidate.parts.len() - 1;
             let (file, row) = candidate.part(layout, last);
             let owner = file.part.as_ref().map_or("", |part| part.owner);
-            let refused = self.refused.contains(&self.known.hash(kind.one, &candidate.id));
-            let (problem, remedy) = nothing_there(kind, &candidate.id, refused);
-            let fault = CsvError::of_row(&csv(file), row.line, problem, remedy);
-            let fault = fault.at(owner, &candidate.id);
+            let cell = CsvError::of_row(&csv(file), row.line, "", "").at(owner, &candidate.id);
+            let fault = self.missing_cause(kind, &candidate.id).describe(kind, &candidate.id, cell);
             candidate.refuse_part(layout, last, vec![fault]);
         }
         candidate.refusals.reverse();
@@ -206,7 +217,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
         let mut good = Vec::with_capacity(rows.len());
         for (mut one, named) in rows.drain(..).zip(named) {
             self.warn_of_named(&named)?;
-            one.candidate.unknown_profiles.drain(..).try_for_each(|it| self.refusals.warn(it))?;
+            one.candidate.mismatches.drain(..).try_for_each(|it| self.refusals.warn(it))?;
             loop {
                 let mut missing = self.missing_others(&one.record);
                 if !missing.is_empty() {
@@ -230,7 +241,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
                         .map(|pointer| self.missing_fault(layout, &one.candidate, pointer, false))
                         .collect();
                     one.candidate.refuse(faults);
-                    self.refuse(layout.file.kind, one.candidate)?;
+                    self.refuse(layout, one.candidate)?;
                     break;
                 }
                 if parts.is_empty() {
@@ -239,7 +250,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
                 }
                 self.drop_parts(layout, &mut one, &parts)?;
                 let Some(record) = one.candidate.record.take() else {
-                    self.refuse(layout.file.kind, one.candidate)?;
+                    self.refuse(layout, one.candidate)?;
                     break;
                 };
                 one.record = record;
@@ -261,9 +272,8 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
                 continue;
             };
             let (file, row) = one.candidate.part(layout, part);
-            let (problem, remedy) = self.nothing_at(pointer);
-            let fault = CsvError::of_row(&csv(file), row.line, problem, remedy);
-            faults.push((part, fault.at(header, &pointer.sourced_id)));
+            let cell = CsvError::of_row(&csv(file), row.line, "", "");
+            faults.push((part, self.nothing_at(pointer, cell.at(header, &pointer.sourced_id))));
         }
         faults.sort_by_key(|(part, _)| std::cmp::Reverse(*part));
         faults.dedup_by_key(|(part, _)| *part);
@@ -302,57 +312,6 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
             self.known.add(*hash);
         }
         Ok(())
-    }
-
-    /// The references to other kinds whose targets are missing.
-    fn missing_others(&self, record: &Record) -> Vec<RecordReference> {
-        let others = record.references.iter().filter(|one| one.kind.one != record.kind.one);
-        others.filter(|one| !self.exists(one)).cloned().collect()
-    }
-
-    /// The references to its own kind whose targets do not exist yet.
-    fn unresolved(&self, record: &Record) -> Vec<RecordReference> {
-        let own = record
-            .references
-            .iter()
-            .filter(|one| one.kind.one == record.kind.one && one.sourced_id != record.sourced_id);
-        own.filter(|one| !self.exists(one)).cloned().collect()
-    }
-
-    fn missing_own(&mut self, record: &Record) -> Result<Vec<RecordReference>> {
-        let own = self.unresolved(record);
-        Ok(repository::missing(self.tx, own.iter())?.into_iter().cloned().collect())
-    }
-
-    pub(super) fn exists(&self, pointer: &RecordReference) -> bool {
-        self.known.has(self.known.hash(pointer.kind.one, &pointer.sourced_id))
-    }
-
-    pub(super) fn missing_fault(
-        &self,
-        layout: &FileLayout,
-        candidate: &CandidateRow,
-        pointer: &RecordReference,
-        waits: bool,
-    ) -> CsvError {
-        let (problem, remedy) = match waits {
-            false => self.nothing_at(pointer),
-            true => (
-                format!(
-                    "the {} '{}' is rejected itself, or the two are parents of each other",
-                    pointer.kind.one, pointer.sourced_id
-                ),
-                "fix the row of the other record, or write another sourcedId in this cell"
-                    .to_owned(),
-            ),
-        };
-        let header = header_of(layout, pointer);
-        layout.fault(candidate.row.line, problem, remedy).at(&header, &pointer.sourced_id)
-    }
-
-    pub(super) fn nothing_at(&self, pointer: &RecordReference) -> (String, String) {
-        let hash = self.known.hash(pointer.kind.one, &pointer.sourced_id);
-        nothing_there(pointer.kind, &pointer.sourced_id, self.refused.contains(&hash))
     }
 
     /// Writes records whose references exist.
@@ -395,7 +354,7 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
                 if let Some(problem) = outside.get(&record.sourced_id) {
                     self.blame_place(layout, &mut candidate, &record, problem);
                 }
-                self.refuse(kind, candidate)?;
+                self.refuse(layout, candidate)?;
             }
             self.put_records(layout, good, stored)?;
         }
@@ -412,6 +371,9 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
         let (lines, records): (Vec<u64>, Vec<Record>) =
             rows.into_iter().map(|one| (one.candidate.row.line, one.record)).unzip();
         let outcomes = repository::put_among(self.tx, kind, &records, stored)?;
+        self.warn_of_usernames(layout, &lines, &records)?;
+        let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
+        repository::mark_imported(self.tx, kind, &ids)?;
         let is_target = files::is_referred_to(kind);
         let RejectedRows { report, notes, .. } = &mut *self.refusals;
         let report = report.of(layout.file.name, layout.mode);
@@ -420,7 +382,13 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
                 (WriteOutcome::Unchanged, _) => (&mut report.unchanged, RowOutcome::Unchanged),
                 (_, Status::ToBeDeleted) => (&mut report.deleted, RowOutcome::Deleted),
                 (WriteOutcome::Created, _) => (&mut report.created, RowOutcome::Created),
-                (WriteOutcome::Updated, _) => (&mut report.updated, RowOutcome::Updated),
+                (WriteOutcome::Updated, _) => match stored.get(&record.sourced_id) {
+                    Some(former) if !former.is_active() => {
+                        report.note_restored(&record.read_former(former)?);
+                        (&mut report.restored, RowOutcome::Restored)
+                    }
+                    _ => (&mut report.updated, RowOutcome::Updated),
+                },
             };
             *count += 1;
             notes.add(layout.file.name, line, &record.sourced_id, came)?;
@@ -480,9 +448,15 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
     }
 
     /// Reports the errors of a candidate, and remembers that its record is missing.
-    pub(super) fn refuse(&mut self, kind: &RecordKind, candidate: CandidateRow) -> Result<()> {
+    pub(super) fn refuse(&mut self, layout: &FileLayout, candidate: CandidateRow) -> Result<()> {
         if !candidate.id.is_empty() {
-            self.refused.insert(self.known.hash(kind.one, &candidate.id));
+            let mut faults = candidate.refusals.iter().flat_map(|refusal| &refusal.faults);
+            let is_consequence = faults.all(|fault| fault.is_consequence);
+            let hash = self.known.hash(layout.file.kind.one, &candidate.id);
+            self.refused.insert(hash, is_consequence);
+        }
+        for part in &candidate.parts {
+            self.refusals.reject(layout.parts[part.of].0.name, part.line)?;
         }
         self.refuse_rows(candidate)
     }

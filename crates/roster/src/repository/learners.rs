@@ -10,6 +10,7 @@ use super::classes::{ClassMember, is_member};
 use super::reach::{self, RecordUse};
 use super::walk::OrganizationWalk;
 use crate::kinds::USER;
+use crate::record::Record;
 
 /// A user with the role of a student.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,6 +103,31 @@ pub fn users_with_username(tx: &mut Tx<'_>, username: &str) -> Result<Vec<String
                ORDER BY seq LIMIT 10";
     // Both stores change the case of ASCII letters only.
     tx.all(sql, &[username.to_ascii_lowercase().as_str().into()], |row| row.string(0))
+}
+
+/// The first active user with the username of each of these users, by the username in lower case.
+pub(crate) fn first_users_with_usernames(
+    tx: &mut Tx<'_>,
+    users: &[Record],
+) -> Result<HashMap<String, String>> {
+    let usernames = users.iter().filter_map(|user| user.column("username"));
+    let usernames: Vec<String> = usernames.map(str::to_ascii_lowercase).collect();
+    if usernames.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let list = serde_json::to_string(&usernames).map_err(Problem::internal)?;
+    let sql = format!(
+        "SELECT lower(t.username), t.sourced_id FROM users t WHERE {} AND t.status = 'active' \
+         AND NOT EXISTS (SELECT 1 FROM users o WHERE lower(o.username) = lower(t.username) \
+         AND o.status = 'active' AND o.seq < t.seq)",
+        dialect::is_one_of(tx.dialect(), "lower(t.username)", "$1")
+    );
+    let mut found = HashMap::new();
+    tx.query(&sql, &[list.as_str().into()], |row| {
+        found.insert(row.text(0)?.to_owned(), row.text(1)?.to_owned());
+        Ok(true)
+    })?;
+    Ok(found)
 }
 
 /// Whether an active student has the e-mail address, which other users may share.

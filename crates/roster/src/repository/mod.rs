@@ -13,6 +13,7 @@ mod course;
 mod credentials;
 mod delete;
 mod erase;
+mod imported;
 pub(crate) mod imports;
 mod learners;
 mod list;
@@ -44,6 +45,8 @@ pub use course::{
 pub use credentials::{Credential, add_credential, credential};
 pub use delete::delete;
 pub use erase::{RedactedRecords, erase_references, erase_user, redact_records};
+pub(crate) use imported::{each_active, last_number, mark_imported, with_numbers};
+pub(crate) use learners::first_users_with_usernames;
 pub use learners::{
     ListedStudent, OwnGoal, each_learning, has_student_with_email, learners, own_goals, student,
     users_with_emails, users_with_username,

@@ -8,7 +8,7 @@ use lyceum_store::Tx;
 
 use super::read::find;
 use super::referrers::referring;
-use super::{credentials, moves, organizations};
+use super::{credentials, imported, moves, organizations};
 use crate::kind::RecordKind;
 use crate::kinds::{self, ORG, USER};
 use crate::limits;
@@ -159,6 +159,7 @@ pub(super) fn forget(
         )?;
     }
     tx.send(&format!("DELETE FROM {} WHERE seq = $1", kind.table), &[stored.seq.into()])?;
+    imported::forget(tx, kind, stored.seq)?;
     if *kind == USER {
         credentials::forget(tx, sourced_id)?;
     }

@@ -1,9 +1,11 @@
 //! Rules of users: roles at organizations.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::name;
-use crate::record::{ListLink, Object};
+use crate::record::{ListLink, Object, Record, Status};
 
 /// A link field that combines a role with its organization. "Students of a school" is then one lookup, which does not
 /// find a parent at one school who teaches at another.
@@ -17,6 +19,23 @@ pub(crate) fn role_at_org(role: &str, org: &str) -> String {
 /// A link field with the organizations of a user who has roles at several. Counts of organizations leave these users
 /// out, so that nobody is counted twice.
 pub(crate) const SEVERAL_ORGS: &str = "user.severalOrgs";
+
+/// What to say about an active user whose username an earlier user has, and the username. `first_by_username` has the
+/// first active user with each username in lower case ([`crate::repository::first_users_with_usernames`]).
+pub(crate) fn shared_username<'r>(
+    user: &'r Record,
+    first_by_username: &HashMap<String, String>,
+) -> Option<(String, &'r str)> {
+    let (id, username) = (&user.sourced_id, user.column("username")?);
+    let first = first_by_username.get(&username.to_ascii_lowercase())?;
+    if first == id || user.status != Status::Active {
+        return None;
+    }
+    let problem = format!(
+        "the users '{first}' and '{id}' have the username '{username}'; only the older of their accounts signs in with it"
+    );
+    Some((problem, username))
+}
 
 /// The links of [`ROLE_AT_ORG`], [`SEVERAL_ORGS`] and the words of the user's names.
 pub(crate) fn links(object: &Object) -> Vec<ListLink> {

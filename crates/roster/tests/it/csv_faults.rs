@@ -260,7 +260,10 @@ fn every_file_has_a_case() {
     }
 }
 
-fn keep_going(package: &Package, db: &lyceum_store::Db) -> (CsvReport, Vec<Vec<String>>) {
+pub(crate) fn keep_going(
+    package: &Package,
+    db: &lyceum_store::Db,
+) -> (CsvReport, Vec<Vec<String>>) {
     let folder = tempfile::tempdir().unwrap();
     let path = package.write(folder.path());
     let rejects = folder.path().join("package-rejected.csv");
@@ -285,6 +288,10 @@ fn keep_going(package: &Package, db: &lyceum_store::Db) -> (CsvReport, Vec<Vec<S
 fn are_noted(report: &CsvReport, notes: &[u8]) {
     for file in &report.files {
         let rows = notes_of_file(notes, &file.file).unwrap();
+        if rows.iter().any(|row| row.line == 1) {
+            assert_eq!(file.rejected, file.rows, "the rows of the file are not read: {file:?}");
+            continue;
+        }
         let count_of = |came| rows.iter().filter(|row| row.came == came).count() as u64;
         let counted = [
             RowOutcome::Created,
@@ -380,64 +387,4 @@ fn trees_have_no_cycles() {
             (2, "parentSourcedId")
         );
     });
-}
-
-fn fault_of(package: &Package) -> CsvError {
-    let folder = tempfile::tempdir().unwrap();
-    let target = lyceum_store::StoreLocation::Sqlite(folder.path().join("test.db"));
-    let db = lyceum_store::Db::open(&target, lyceum_roster::MIGRATIONS).unwrap();
-    let report = import_at(&db, package, &ImportOptions::default(), now());
-    assert!(!report.committed);
-    report.faults.into_iter().next().unwrap()
-}
-
-#[test]
-fn headers_and_manifests_are_checked() {
-    let with = |file: &str, text: &str| {
-        let mut package = Package::whole();
-        package.0.insert(file.into(), text.into());
-        fault_of(&package)
-    };
-    let fault = with("orgs", "sourcedId,name,typ\nx,X,school\n");
-    assert_eq!((fault.line, fault.column.as_str()), (1, "type"));
-    assert_eq!(fault.remedy, "rename the column 'typ' to 'type'");
-    let fault = with("orgs", "sourcedId,name,type,name\nx,X,school,Y\n");
-    assert!(fault.problem.contains("twice"), "{fault:?}");
-    let fault = with("orgs", "sourcedId,name\nx,X\n");
-    assert_eq!((fault.column.as_str(), fault.remedy.as_str()), ("type", "add the column 'type'"));
-    let fault = with("orgs", "");
-    assert!(fault.problem.contains("no header"), "{fault:?}");
-    let fault = with("manifest", "propertyName,value\noneroster.version,2.0\nfile.orgs,bulk\n");
-    assert_eq!((fault.file.as_str(), fault.line, fault.value.as_str()), ("manifest.csv", 2, "2.0"));
-    let fault = with("manifest", "propertyName,value\nfile.orgs,some\n");
-    assert_eq!((fault.column.as_str(), fault.value.as_str()), ("file.orgs", "some"));
-    let mut package = Package::whole();
-    package.0.remove("orgs");
-    let fault = fault_of(&package);
-    assert!(fault.problem.contains("lists orgs.csv"), "{fault:?}");
-    let mut delta = Package::default();
-    delta.0.insert("orgs".into(), "sourcedId,name,type\nx,X,school\n".into());
-    let fault = fault_of(&delta.with_manifest("delta"));
-    assert_eq!(fault.column, "status");
-}
-
-#[test]
-fn encodings_are_recognised() {
-    let folder = tempfile::tempdir().unwrap();
-    let target = lyceum_store::StoreLocation::Sqlite(folder.path().join("test.db"));
-    let db = lyceum_store::Db::open(&target, lyceum_roster::MIGRATIONS).unwrap();
-    let roster = folder.path().join("roster");
-    std::fs::create_dir(&roster).unwrap();
-    std::fs::write(roster.join("orgs.csv"), b"sourcedId,name,type\nx,Caf\xe9,school\ny,B,school\n")
-        .unwrap();
-    let report = import(&db, &roster, &ImportOptions::default(), now(), &mut |_| {}).unwrap();
-    let fault = &report.faults[0];
-    assert_eq!(
-        (fault.line, fault.column.as_str(), fault.value.as_str()),
-        (2, "name", "Caf\u{fffd}")
-    );
-    assert!(fault.remedy.contains("UTF-8"));
-    std::fs::write(roster.join("orgs.csv"), b"\xff\xfes\0o\0u\0r\0").unwrap();
-    let report = import(&db, &roster, &ImportOptions::default(), now(), &mut |_| {}).unwrap();
-    assert!(report.faults[0].problem.contains("UTF-16"), "{:?}", report.faults);
 }

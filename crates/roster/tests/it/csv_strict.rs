@@ -283,6 +283,96 @@ fn a_dangling_optional_reference_is_left_out_with_a_warning() {
     });
 }
 
+/// What is imported with a warning and refused with `--strict`: a change of the strict package and the warning.
+const SUSPICIOUS: &[(&str, &str, &str, &str)] = &[
+    (
+        "courses",
+        "\"Math,Science\",02000",
+        "\"Math,Science\",\"02000,03000\"",
+        "courses.csv line 2: the row has another number of subjects (2) than of subjectCodes (1); write a code for each \
+         subject, in the same order",
+    ),
+    (
+        "classes",
+        "Math,\"02000,03000\"",
+        "Math,02000",
+        "classes.csv line 2: the row has another number of subjects (1) than of subjectCodes (2); write a code for each \
+         subject, in the same order",
+    ),
+    (
+        "users",
+        "p2,,,true,ANA",
+        "p2,,,true,ben",
+        "users.csv line 3, username 'ANA': the users 'p1' and 'p2' have the username 'ANA'; only the older of their \
+         accounts signs in with it; give one of the users another username",
+    ),
+];
+
+/// The strict package with a course, a class and a second user.
+fn strict_package_with_class() -> Package {
+    let mut package = strict_package();
+    let own = |package: &mut Package, file: &str, rows: &[&str]| {
+        package.set(file, rows);
+        let manifest = package.0.get_mut("manifest").unwrap();
+        *manifest = manifest.replace(&format!("file.{file},absent"), &format!("file.{file},bulk"));
+    };
+    own(&mut package, "academicSessions", &["y,,,Year,schoolYear,2026-08-24,2027-06-11,,2027"]);
+    own(&mut package, "courses", &["c1,,,y,Math 5,M5,05,s1,\"Math,Science\",\"02000,03000\""]);
+    own(&mut package, "classes", &["k5,,,Math 5 A,05,c1,M5-A,scheduled,,s1,y,Math,02000,1"]);
+    let users =
+        ["p1,,,true,ana,,Ana,N,,,,,,,05,,,,,,s1,", "p2,,,true,ben,,Ben,N,,,,,,,05,,,,,,s1,"];
+    own(&mut package, "users", &users);
+    let roles = ["r1,,,p1,primary,student,,,s1,", "r2,,,p2,primary,student,,,s1,"];
+    own(&mut package, "roles", &roles);
+    package
+}
+
+#[test]
+fn suspicious_rows_are_warnings_and_strict_mode_refuses_them() {
+    both(|db| {
+        let strict = ImportOptions { strict: true, ..ImportOptions::default() };
+        let sound = strict_package_with_class();
+        let report = import_at(db, &sound, &strict, now());
+        assert!(report.committed, "{:#?}", report.faults);
+        for (file, text, sound_text, warning) in SUSPICIOUS {
+            let mut package = sound.clone();
+            let rows = package.0.get_mut(*file).unwrap();
+            *rows = rows.replace(sound_text, text);
+            assert_ne!(package.0, sound.0, "{file}");
+            let report = import_at(db, &package, &strict, now());
+            assert!(!report.committed);
+            assert_eq!(report.faults[0].to_string(), *warning);
+            let report = import_at(db, &package, &ImportOptions::default(), now());
+            assert!(report.committed, "{:#?}", report.faults);
+            assert_eq!(report.warnings[0].to_string(), *warning);
+            assert_eq!(report.warning_count, 1);
+            import_all(db, &sound);
+        }
+    });
+}
+
+#[test]
+fn other_versions_in_the_manifest_are_warnings_and_strict_mode_refuses_them() {
+    both(|db| {
+        for version in ["1.1", "1.2.1"] {
+            let mut package = strict_package();
+            let manifest = package.0.get_mut("manifest").unwrap();
+            *manifest =
+                manifest.replace("oneroster.version,1.2", &format!("oneroster.version,{version}"));
+            let report = import_all(db, &package);
+            let expected = format!(
+                "manifest.csv line 3, oneroster.version '{version}': is not the version 1.2 that OneRoster 1.2 requires \
+                 here; the files are read as 1.2; write 1.2"
+            );
+            let warnings: Vec<String> = report.warnings.iter().map(ToString::to_string).collect();
+            assert_eq!(warnings, [expected]);
+            let strict = ImportOptions { strict: true, ..ImportOptions::default() };
+            let report = import_at(db, &package, &strict, now());
+            assert_eq!((report.committed, report.fault_count), (false, 1));
+        }
+    });
+}
+
 #[test]
 fn a_user_with_an_unknown_agent_is_imported_without_it() {
     both(|db| {

@@ -116,6 +116,7 @@ fn view(
     let report = screen::report(import).unwrap_or_default();
     let errors = report.faults.iter().map(|error| error_row(t!("error"), error));
     let warnings = report.warnings.iter().map(|warning| error_row(t!("warning"), warning));
+    let notices = report.notices.iter().map(|notice| error_row(t!("note"), notice));
     let kilobytes = u32::try_from(import.bytes.max(1).div_euclid(1000) + 1).unwrap_or(u32::MAX);
     ImportPage {
         frame: visitor.frame(import.name.clone()),
@@ -134,9 +135,9 @@ fn view(
         files: report.files.iter().map(|of| file(of, import)).collect(),
         ignored: report.ignored.join(", "),
         errors: report.fault_count,
-        warnings: report.warning_count,
+        warnings: report.warning_count + report.notices.len() as u64,
         has_rejects: import.rejects.is_some(),
-        list: List::new("Errors", ERRORS, query, errors.chain(warnings).collect()),
+        list: List::new("Errors", ERRORS, query, errors.chain(notices).chain(warnings).collect()),
     }
 }
 
@@ -166,6 +167,7 @@ fn file(of: &FileReport, import: &Import) -> ImportedFile {
         ("rows", of.rows),
         ("created", of.created),
         ("updated", of.updated),
+        ("restored", of.restored),
         ("unchanged", of.unchanged),
         ("deleted", of.deleted),
         ("rejected", of.rejected),
@@ -225,6 +227,7 @@ fn outcome_name(came: RowOutcome) -> String {
     match came {
         RowOutcome::Created => t!("new"),
         RowOutcome::Updated => t!("changed"),
+        RowOutcome::Restored => t!("restored"),
         RowOutcome::Unchanged => t!("unchanged"),
         RowOutcome::Deleted => t!("deleted"),
         RowOutcome::Older => t!("older than what is stored"),

@@ -146,6 +146,9 @@ struct BulkLineResult<'a> {
     /// The record's sourcedId, if it has one.
     sourced_id: Option<&'a str>,
     outcome: BulkOutcome,
+    /// What to know about a written record, such as another user with the same username.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<&'a Detail>,
     #[serde(flatten)]
     refusal: Option<BulkRefusal<'a>>,
 }
@@ -173,7 +176,7 @@ struct BulkRefusal<'a> {
 }
 
 impl<'a> BulkLineResult<'a> {
-    fn of(LineOutcome { line, sourced_id, result }: &'a LineOutcome) -> Self {
+    fn of(LineOutcome { line, sourced_id, result, notice }: &'a LineOutcome) -> Self {
         let (outcome, refusal) = match result {
             Ok(WriteOutcome::Created) => (BulkOutcome::Created, None),
             Ok(WriteOutcome::Updated) => (BulkOutcome::Updated, None),
@@ -184,6 +187,7 @@ impl<'a> BulkLineResult<'a> {
                 (BulkOutcome::Refused, Some(BulkRefusal { status, message, errors }))
             }
         };
-        Self { line: *line, sourced_id: sourced_id.as_deref(), outcome, refusal }
+        let warnings = notice.iter().collect();
+        Self { line: *line, sourced_id: sourced_id.as_deref(), outcome, refusal, warnings }
     }
 }
