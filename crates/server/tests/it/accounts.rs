@@ -205,6 +205,17 @@ fn the_oldest_active_account_of_a_student_signs_in_with_the_username_of_the_rost
         assert_eq!(sign_in_status(server, "ann", "password of ann"), 200, "no account has it too");
         let second: Value = client.post("/api/people").json(&student("ann2")).expect(201).json();
         use_link(server, second["link"].as_str().unwrap(), "password of ann2");
+        let third = json!({ "sourcedId": "ann3", "enabledUser": true, "givenName": "Ann", "familyName": "E",
+            "username": "ann", "roles": [{ "roleType": "primary", "role": "student", "org": { "sourcedId": "s" } }] });
+        let users = "/ims/oneroster/rostering/v1p2/users";
+        let writer = server.client();
+        let written = writer.post(users).json(&json!({ "user": third })).expect(201);
+        let notice = "\"user.username: the users 'ann' and 'ann3' have the username 'ann'; only the older of their \
+                      accounts signs in with it\"";
+        assert_eq!(written.header("x-lyceum-notice"), notice);
+        let bulk = writer.post(&format!("{users}/bulk"));
+        let line = bulk.body("application/x-ndjson", third.to_string()).expect(200).text();
+        assert!(line.contains("\"warnings\":[{\"path\":\"user.username\""), "{line}");
         let statuses = || {
             ["password of ann", "password of ann2"].map(|word| sign_in_status(server, "ann", word))
         };

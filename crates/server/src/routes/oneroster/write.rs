@@ -3,13 +3,13 @@
 use axum::http::{Method, StatusCode, header};
 use lyceum_bridge::settle;
 use lyceum_core::text::segment;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Result};
 use lyceum_erasure::ErasureKey;
 use lyceum_roster::collections::{self, Collection};
 use lyceum_roster::fields;
 use lyceum_roster::kind::Service;
 use lyceum_roster::kinds::USER;
-use lyceum_roster::record::Object;
+use lyceum_roster::record::{Object, Record};
 use lyceum_roster::render::RecordView;
 use lyceum_roster::repository::{WriteOutcome, WrittenRecord};
 use lyceum_roster::write::{self as roster, SourcedIdPair};
@@ -216,9 +216,11 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
             let created = roster::create(tx, collection, object.clone(), &rules)?;
             refuse_erased(tx, &erased, collection, &[&created.pair.allocated_sourced_id])?;
             settle_written(tx, collection, &rules, &created.put)?;
-            Ok(created)
+            let notices = notices(tx, collection, &created.put)?;
+            Ok((created, notices))
         })
         .await?;
+    let (created, notices) = created;
     let status = match created.put.outcome {
         WriteOutcome::Created => StatusCode::CREATED,
         _ => StatusCode::OK,
@@ -231,6 +233,7 @@ async fn created(context: Context, collection: Collection) -> Result<Answer> {
     }
     Ok(Answer::of(&answer)
         .status(status)
+        .noting(notices)
         .header(header::ETAG, etag::tag(created.put.stored.version))
         .header(
             header::LOCATION,
@@ -264,6 +267,14 @@ fn settle_written(
     settle::after_write(tx, rules.now, collection.kind, &[fields::of(&put.stored)?])
 }
 
+/// What to tell the writer of a record besides that it is written.
+fn notices(tx: &mut Tx<'_>, collection: Collection, put: &WrittenRecord) -> Result<Vec<Detail>> {
+    let (body, extra) = (&put.stored.body, put.stored.extra.as_deref());
+    let record = Record::stored(collection.kind, body, extra)?;
+    let notices = roster::notices(tx, collection.kind, &[record])?;
+    Ok(notices.into_iter().flatten().collect())
+}
+
 fn location(context: &Context, collection: Collection, id: &str) -> String {
     let id = segment(id);
     format!("{}{}/{}/{id}", context.base_url(), collection.kind.service.prefix(), collection.path)
@@ -287,7 +298,7 @@ async fn replaced(context: Context, collection: Collection, upserts: bool) -> Re
     // `If-Match: *` forbids creating the record (RFC 9110, 13.1.1).
     let must_exist = upserts && etag::is_any(&context.headers);
     let creates = upserts && !must_exist;
-    let put = context
+    let (put, notices) = context
         .app
         .db
         .write(move |tx| {
@@ -299,10 +310,11 @@ async fn replaced(context: Context, collection: Collection, upserts: bool) -> Re
                 _ => problem,
             })?;
             settle_written(tx, collection, &rules, &put)?;
-            Ok(put)
+            let notices = notices(tx, collection, &put)?;
+            Ok((put, notices))
         })
         .await?;
-    answer_put(&context, collection, &put)
+    Ok(answer_put(&context, collection, &put)?.noting(notices))
 }
 
 /// The answer to a PUT. In the gradebook, the standard requires an empty 201 even if the record is not new. The
@@ -334,17 +346,18 @@ async fn patched(context: Context, collection: Collection) -> Result<Answer> {
     let id = context.param("sourcedId").to_owned();
     let expected = etag::expected(&context)?;
     let rules = rules(&context, collection);
-    let put = context
+    let (put, notices) = context
         .app
         .db
         .write(move |tx| {
             let put = roster::patch(tx, collection, &id, &patch, expected, &rules)?;
             settle_written(tx, collection, &rules, &put)?;
-            Ok(put)
+            let notices = notices(tx, collection, &put)?;
+            Ok((put, notices))
         })
         .await?;
     let shown = render_record(&context.app, context.dialect, collection, &put)?;
-    Ok(Answer::json(shown).header(header::ETAG, etag::tag(put.stored.version)))
+    Ok(Answer::json(shown).noting(notices).header(header::ETAG, etag::tag(put.stored.version)))
 }
 
 async fn deleted(context: Context, collection: Collection) -> Result<Answer> {
