@@ -48,13 +48,14 @@ pub struct ImportsPage {
 }
 
 /// The names of the numbers of a [`ImportedFile`].
-pub(crate) const NUMBERS: [&str; 7] = [
+pub(crate) const NUMBERS: [&str; 8] = [
     phrase!("Rows"),
     phrase!("New"),
     phrase!("Changed"),
     phrase!("Restored"),
     phrase!("Unchanged"),
     phrase!("Deleted"),
+    phrase!("Older"),
     phrase!("Refused"),
 ];
 
@@ -63,7 +64,7 @@ pub struct ImportedFile {
     /// The name of the file.
     pub name: String,
     /// The numbers that [`NUMBERS`] names. Each links to its rows.
-    pub numbers: [Cell; 7],
+    pub numbers: [Cell; 8],
 }
 
 /// The progress of an import.

@@ -246,7 +246,7 @@ mod tests {
             let envelope = format!(
                 r#"{{"sensor":"https://a.example","sendTime":"{at}","dataVersion":"{CONTEXT}","data":[{body}]}}"#
             );
-            assert_eq!(crate::parse(&envelope).unwrap().events, [event]);
+            assert_eq!(crate::parse(&envelope, at).unwrap().events, [event]);
         }
     }
 }

@@ -278,6 +278,6 @@ fn send(db: &Db, number: u32, at: Timestamp) {
             "object": { "id": "https://example.org/documents/1", "type": "Document" },
         }],
     });
-    let events = parse(&envelope.to_string()).unwrap().events;
+    let events = parse(&envelope.to_string(), at).unwrap().events;
     db.write_blocking(|tx| append(tx, at, "app", &events).map(drop)).unwrap();
 }

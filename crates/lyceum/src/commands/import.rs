@@ -112,8 +112,17 @@ impl Import {
 }
 
 fn report_text(report: &CsvReport) -> String {
-    let header =
-        ["file", "rows", "created", "updated", "restored", "unchanged", "deleted", "rejected"];
+    let header = [
+        "file",
+        "rows",
+        "created",
+        "updated",
+        "restored",
+        "unchanged",
+        "deleted",
+        "older",
+        "rejected",
+    ];
     let rows: Vec<Vec<String>> = report
         .files
         .iter()
@@ -125,6 +134,7 @@ fn report_text(report: &CsvReport) -> String {
                 file.restored,
                 file.unchanged,
                 file.deleted,
+                file.older,
                 file.rejected,
             ];
             std::iter::once(file.file.clone())

@@ -70,10 +70,10 @@ fn an_import_reports_the_outcome_of_its_rows() {
         sound(&place);
         let (code, stdout, stderr) = place.run("import in");
         assert_eq!(code, 0, "{stderr}");
-        let expected = "file   rows  created  updated  restored  unchanged  deleted  rejected\n\
-                   orgs   2     2        0        0         0          0        0\n\
-                   users  2     2        0        0         0          0        0\n\
-                   roles  2     0        0        0         0          0        0\n";
+        let expected = "file   rows  created  updated  restored  unchanged  deleted  older  rejected\n\
+                   orgs   2     2        0        0         0          0        0      0\n\
+                   users  2     2        0        0         0          0        0      0\n\
+                   roles  2     0        0        0         0          0        0      0\n";
         let sorted = |text: &str| {
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
             lines.sort();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use lyceum_core::Result;
 use lyceum_core::config::AbsentRecords;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::candidate::csv;
@@ -28,7 +29,8 @@ pub struct AbsentPolicy {
 
 /// The active records of a kind before the import, and which of them its bulk file contains. Only records that the reach
 /// of the import may change count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ImportedFileCoverage")]
 pub struct FileCoverage {
     /// Number of active records.
     pub stored: u64,

@@ -36,7 +36,7 @@ pub enum RowOutcome {
 
 impl RowOutcome {
     /// All outcomes.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Created,
         Self::Updated,
         Self::Restored,

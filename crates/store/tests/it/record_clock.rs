@@ -173,7 +173,8 @@ fn a_long_write_gets_a_stamp_behind_the_polls_during_it() {
         let read = |tx: &mut Tx<'_>| {
             let sql = "SELECT date_last_modified, body FROM records";
             let records: Vec<(String, String)> = tx.rows(sql, &[])?;
-            let removed: Vec<i64> = tx.rows("SELECT stamp FROM removed_records WHERE kind <> ''", &[])?;
+            let removed: Vec<i64> =
+                tx.rows("SELECT stamp FROM removed_records WHERE kind <> ''", &[])?;
             Ok((records, removed))
         };
         let (records, removed) = db.read_blocking(read).unwrap();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 use lyceum_qti::{
-    DocumentFault, DocumentKind, ManifestFile, Severity, XmlFileKind, manifest_files, read_for_author,
-    summary, xml_file_kind,
+    DocumentFault, DocumentKind, ManifestFile, Severity, XmlFileKind, manifest_files,
+    read_for_author, summary, xml_file_kind,
 };
 
 use super::fault_report::{as_json, as_text};

@@ -170,6 +170,7 @@ fn file(of: &FileReport, import: &Import) -> ImportedFile {
         ("restored", of.restored),
         ("unchanged", of.unchanged),
         ("deleted", of.deleted),
+        ("older", of.older),
         ("rejected", of.rejected),
     ];
     let cell = |(outcome, count): (&str, u64)| {
