@@ -206,23 +206,27 @@ impl UnknownColumns<'_> {
     }
 }
 
-/// The name of the separator in a header whose columns are not separated by commas.
+/// The problem of a header whose columns are not separated by commas.
 pub(super) fn other_separator(
     header: &str,
     is_column: impl Fn(&str) -> bool,
 ) -> Option<&'static str> {
-    let separators = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
+    let separators = [
+        (';', "columns are separated by commas, but the file has semicolons"),
+        ('\t', "columns are separated by commas, but the file has tabs"),
+        ('|', "columns are separated by commas, but the file has vertical bars"),
+    ];
     let has_columns = |separator: char| {
         header.split(separator).filter(|name| is_column(name.trim().trim_matches('"'))).count() > 1
     };
-    separators.into_iter().find(|(separator, _)| has_columns(*separator)).map(|(_, name)| name)
+    separators
+        .into_iter()
+        .find(|(separator, _)| has_columns(*separator))
+        .map(|(_, problem)| problem)
 }
 
-/// The problem and the fix for a file with another separator than commas.
-pub(super) fn not_commas(separator: &str) -> (String, &'static str) {
-    let problem = format!("columns are separated by commas, but the file has {separator}");
-    (problem, "save the file with commas between the columns")
-}
+/// What to do about another separator.
+pub(super) const WRITE_COMMAS: &str = "save the file with commas between the columns";
 
 /// What to do about commas at the end of a line.
 pub(super) const REMOVE_COMMAS: &str = "remove the commas at the end of the line";

@@ -133,7 +133,7 @@ fn unread_file(name: &str) -> CsvError {
     let (problem, remedy) = match files::by_name(stem) {
         Some(_) => (
             "is not read, because the manifest does not list it",
-            format!("write '{}{stem},bulk' into manifest.csv, or remove the file", files::ENTRY),
+            format!("write 'file.{stem},bulk' into manifest.csv, or remove the file"),
         ),
         None => (
             "is not a OneRoster file and is not read",

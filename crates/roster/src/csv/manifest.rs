@@ -7,7 +7,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 
 use super::fault::CsvError;
 use super::files::{self, BEYOND_THE_STANDARD, ENTRY, ENTRY_BEYOND};
-use super::header::{not_commas, other_separator};
+use super::header::{WRITE_COMMAS, other_separator};
 use super::rows::{CsvRow, CsvRows};
 use super::source::CsvSource;
 
@@ -89,9 +89,8 @@ impl Manifest {
                     Ok(()) => {
                         let is_property =
                             |name: &str| name == PROPERTY_NAME || name == PROPERTY_VALUE;
-                        if let Some(separator) = other_separator(&row.readable()[0], is_property) {
-                            let (problem, remedy) = not_commas(separator);
-                            let message = CsvError::of_row(NAME, row.line, problem, remedy);
+                        if let Some(problem) = other_separator(&row.readable()[0], is_property) {
+                            let message = CsvError::of_row(NAME, row.line, problem, WRITE_COMMAS);
                             return Err(Problem::new(ProblemKind::Invalid, message.to_string()));
                         }
                         let mut cells = row.readable().into_iter().map(|it| it.trim().to_owned());

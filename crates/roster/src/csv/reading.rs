@@ -13,7 +13,7 @@ use super::candidate::{CandidateRow, RejectedRow, csv};
 use super::fault::CsvError;
 use super::files::{CsvFile, JoinedFile};
 use super::header::{
-    ColumnUse, CsvHeader, HeaderErrors, REMOVE_COMMAS, RowWidth, not_commas, other_separator,
+    ColumnUse, CsvHeader, HeaderErrors, REMOVE_COMMAS, RowWidth, WRITE_COMMAS, other_separator,
     trailing,
 };
 use super::layout::FileLayout;
@@ -199,10 +199,8 @@ fn first_row<R: Read>(
         return Ok((CsvHeader::unusable(), faulty(fault)));
     }
     let separated = |header: &str, line: u64| {
-        let separator =
-            other_separator(header, |name| file.headers().any(|header| header == name))?;
-        let (problem, remedy) = not_commas(separator);
-        Some(CsvError::of_row(&name, line, problem, remedy))
+        let problem = other_separator(header, |name| file.headers().any(|header| header == name))?;
+        Some(CsvError::of_row(&name, line, problem, WRITE_COMMAS))
     };
     match rows.next(&mut row).map_err(|e| unreadable(&name, &e))? {
         Some(Ok(())) => {
