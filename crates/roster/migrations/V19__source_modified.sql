@@ -1,3 +1,4 @@
+-- Older servers must stop: they write records without the record clock.
 -- When a record changed in the system that it was imported from; NULL if it changed here.
 ALTER TABLE orgs ADD COLUMN source_modified TEXT;
 ALTER TABLE academic_sessions ADD COLUMN source_modified TEXT;

@@ -493,10 +493,8 @@ impl RequestInfo {
 /// The answer to `HEAD`: the headers of `GET`, including the length, without the body.
 fn without_body(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
-    if let Some(bytes) = body.size_hint().exact()
-        && !parts.headers.contains_key(header::CONTENT_LENGTH)
-    {
-        parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
+    if let Some(bytes) = body.size_hint().exact() {
+        parts.headers.entry(header::CONTENT_LENGTH).or_insert_with(|| bytes.into());
     }
     Response::from_parts(parts, Body::empty())
 }

@@ -225,7 +225,7 @@ fn next(tx: &mut Tx<'_>, now: Timestamp) -> Result<Timestamp> {
         // The lock comes first: the branch is evaluated after the condition.
         SqlDialect::Postgres => format!(
             "SELECT CASE WHEN pg_advisory_xact_lock_shared({WRITERS_LOCK})::text IS NULL THEN 0 \
-             ELSE greatest($1::bigint, {SEQUENCE_LAST} + 1) END"
+             ELSE GREATEST($1::bigint, {SEQUENCE_LAST} + 1) END"
         ),
     };
     milliseconds(tx, &sql, now)
@@ -245,7 +245,7 @@ fn raised(tx: &mut Tx<'_>, now: Timestamp) -> Result<Timestamp> {
     if tx.dialect() == SqlDialect::Postgres {
         let sql = format!(
             "SELECT CASE WHEN pg_advisory_xact_lock({RAISE_LOCK})::text IS NULL THEN 0 \
-             ELSE setval('record_clock_last_seq', greatest($1::bigint, {SEQUENCE_LAST} + 1)) END"
+             ELSE setval('record_clock_last_seq', GREATEST($1::bigint, {SEQUENCE_LAST} + 1)) END"
         );
         return milliseconds(tx, &sql, now);
     }

@@ -49,10 +49,9 @@ pub(crate) enum TxConnection<'a> {
 impl<'a> Tx<'a> {
     pub(crate) fn new(session: TxConnection<'a>) -> Self {
         let sees_latest = matches!(session, TxConnection::Sqlite(_));
-        let deltas = CountDeltas::default();
         Self {
             session,
-            deltas,
+            deltas: CountDeltas::default(),
             signals: SignalSet::default(),
             failed: false,
             sees_latest,
@@ -104,8 +103,7 @@ impl<'a> Tx<'a> {
         }
     }
 
-    /// Writes what is written once for all records: their final stamp and the changes of counts. The last thing before the
-    /// commit.
+    /// Writes the final stamps of records and the changes of counts; the last thing before the commit.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.settle_stamps()?;
         let deltas = self.take_deltas();

@@ -480,11 +480,7 @@ fn an_author_learns_what_students_do_not_see() {
             "p/img",
             "load no file from 'https://a.example/b.png'",
         ),
-        (
-            "<p><a href=\"http://a.example/\">b</a></p>".into(),
-            "p/a",
-            "show 'http://a.example/' as text, not as a link",
-        ),
+        ("<p><a href=\"http://a.example/\">b</a></p>".into(), "p/a", "as text, not as a link"),
     ] {
         let xml = item_xml(&format!("<qti-item-body>{inside}</qti-item-body>"));
         let faults = read_for_author(&xml).unwrap().faults;

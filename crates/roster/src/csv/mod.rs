@@ -14,6 +14,7 @@ mod import;
 mod layout;
 mod manifest;
 mod missing;
+mod older;
 mod outside;
 pub(crate) mod package;
 mod parts;

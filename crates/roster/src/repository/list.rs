@@ -1,12 +1,11 @@
 //! Lists records: narrowed, filtered, sorted, by page.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Reach, Result};
 use lyceum_store::{Row, Sql, Tx};
 
 use super::belongs::{self, PathScope};
+use super::cursor::{self, ListCursor};
 use super::people::{self, UserSelection};
 use super::reach::{self, RecordUse};
 use super::read::in_part;
@@ -149,7 +148,7 @@ fn seek_range(
     walk: &OrganizationWalk,
 ) -> Result<Option<(i64, u64)>> {
     if let Some(cursor) = query.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
-        return Ok(Some((read_cursor(&query.sort, cursor)?.seq, 0)));
+        return Ok(Some((cursor::read(&query.sort, cursor)?.seq, 0)));
     }
     if query.offset == 0 || !is_whole(query) || !walk.is_counted() {
         return Ok(Some((i64::MIN, query.offset)));
@@ -213,7 +212,7 @@ impl<'q> PageInProgress<'q> {
     }
 
     fn finish(mut self) -> RecordPage {
-        let next = || cursor(self.query, &self.last.0, self.last.1);
+        let next = || cursor::text(self.query, &self.last.0, self.last.1);
         self.listed.next = self.has_next.then(next);
         self.listed
     }
@@ -392,7 +391,7 @@ fn search(sql: &mut Sql, kind: &'static RecordKind, text: &str) -> Result<()> {
 fn seek(tx: &mut Tx<'_>, sql: &mut Sql, query: &ListQuery, source: &ListSource) -> Result<i64> {
     let seq = source.seq();
     if let Some(cursor) = query.cursor.as_deref().filter(|cursor| !cursor.is_empty()) {
-        let ListCursor { key, seq: last, .. } = read_cursor(&query.sort, cursor)?;
+        let ListCursor { key, seq: last, .. } = cursor::read(&query.sort, cursor)?;
         let sign = if query.sort.descending { "<" } else { ">" };
         if query.sort.is_default() {
             sql.push(&format!(" AND {seq} {sign} ")).bind(last);
@@ -468,46 +467,4 @@ fn total(
     from_where(tx, &mut sql, query, source, None)?;
     let total = tx.query_one(&sql.text.clone(), &sql.values(), |row| row.int(0))?;
     Ok(u64::try_from(total.unwrap_or(0)).unwrap_or(0))
-}
-
-/// Where a page ended.
-struct ListCursor {
-    seq: i64,
-    until: Option<Timestamp>,
-    key: String,
-}
-
-fn cursor(query: &ListQuery, key: &str, seq: i64) -> String {
-    let until = query.until.map(|until| until.to_string()).unwrap_or_default();
-    URL_SAFE_NO_PAD.encode(format!("{}\n{seq}\n{until}\n{key}", query.sort.name()))
-}
-
-/// The instant up to which the walk goes that the cursor continues. Errors: `BadSelection`.
-pub(crate) fn until_of(sort: &SortOrder, cursor: &str) -> Result<Option<Timestamp>> {
-    if cursor.is_empty() { Ok(None) } else { Ok(read_cursor(sort, cursor)?.until) }
-}
-
-fn read_cursor(sort: &SortOrder, cursor: &str) -> Result<ListCursor> {
-    let broken = || {
-        Problem::new(
-            ProblemKind::BadSelection,
-            "the cursor does not come from this list; start again without a cursor",
-        )
-    };
-    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| broken())?;
-    let text = String::from_utf8(bytes).map_err(|_| broken())?;
-    let mut parts = text.splitn(4, '\n');
-    let fits = parts.next() == Some(sort.name().as_str());
-    let seq = parts.next().and_then(|seq| seq.parse().ok());
-    let until = match parts.next() {
-        Some("") => Some(None),
-        Some(until) => until.parse().ok().map(Some),
-        None => None,
-    };
-    match (fits, seq, until, parts.next()) {
-        (true, Some(seq), Some(until), Some(key)) if !key.contains('\0') => {
-            Ok(ListCursor { seq, until, key: key.to_owned() })
-        }
-        _ => Err(broken()),
-    }
 }

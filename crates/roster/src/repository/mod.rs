@@ -11,6 +11,7 @@ mod classes;
 mod cost;
 mod course;
 mod credentials;
+mod cursor;
 mod delete;
 mod erase;
 mod imported;
@@ -27,6 +28,7 @@ mod reach;
 mod read;
 mod references;
 mod referrers;
+mod sources;
 mod targets;
 mod walk;
 
@@ -43,6 +45,7 @@ pub use course::{
     lock_user, placed_in, placed_with_word, resources, test_outs,
 };
 pub use credentials::{Credential, add_credential, credential};
+pub(crate) use cursor::until_of;
 pub use delete::delete;
 pub use erase::{RedactedRecords, erase_references, erase_user, redact_records};
 pub(crate) use imported::{each_active, last_number, mark_imported, with_numbers};
@@ -51,7 +54,6 @@ pub use learners::{
     ListedStudent, OwnGoal, each_learning, has_student_with_email, learners, own_goals, student,
     users_with_emails, users_with_username,
 };
-pub(crate) use list::until_of;
 pub use list::{ListQuery, RecordPage, list};
 pub use names::{NameSearch, find_by_name};
 pub(crate) use organizations::{check_depth, hold_still};
@@ -60,7 +62,7 @@ pub use purge::{PurgeReport, purge};
 pub use put::{
     Creation, WriteOutcome, WrittenRecord, create, create_all, present, put_all, replace, upsert,
 };
-pub(crate) use put::{add, expect, overwrite, put_among, source_times};
+pub(crate) use put::{add, expect, overwrite, put_among};
 pub use reach::{
     RecordUse, each_user_within, each_within, find_within, ids_within, is_within, refers_within,
     require_within,
@@ -71,4 +73,5 @@ pub use read::{
 pub(crate) use read::{are_in_use, is_empty};
 pub(crate) use references::check_all;
 pub use references::{linked, missing, referring_to, referring_to_both, require};
+pub(crate) use sources::source_times;
 pub(crate) use targets::{IdsByKind, child_of_another_course, depend_on, of_school, unfit};

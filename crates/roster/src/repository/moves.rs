@@ -94,9 +94,9 @@ fn note_move(
 ) -> Result<()> {
     let own = match *kind == ORG {
         true => {
-            "t.sourced_id IN (SELECT b.org FROM roster_org_below b WHERE b.root = $ID)".to_owned()
+            "t.sourced_id IN (SELECT b.org FROM roster_org_below b WHERE b.root = $id)".to_owned()
         }
-        false => "t.sourced_id = $ID".to_owned(),
+        false => "t.sourced_id = $id".to_owned(),
     };
     let mut moved = vec![(kind, own)];
     let mut at = 0;
@@ -113,7 +113,7 @@ fn note_move(
              body = replace(body, '\"dateLastModified\":\"' || date_last_modified, '\"dateLastModified\":\"' || $1) \
              WHERE {} AND date_last_modified <> $1",
             kind.table,
-            condition.replace("$ID", "$2")
+            condition.replace("$id", "$2")
         );
         tx.send(&sql, &[text.as_str().into(), id.into()])?;
         for org in lost {
@@ -122,7 +122,7 @@ fn note_move(
                  SELECT '{}', t.sourced_id, CAST($1 AS BIGINT), CAST($2 AS TEXT) FROM {} t WHERE {}",
                 kind.one,
                 kind.table,
-                condition.replace("$ID", "$3")
+                condition.replace("$id", "$3")
             );
             let values = [stamp.milliseconds().into(), org.as_str().into(), id.into()];
             tx.send(&sql, &values)?;

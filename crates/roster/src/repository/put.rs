@@ -8,7 +8,7 @@ use lyceum_store::{Tx, Value, dialect};
 
 use super::announce::announce;
 use super::read::{StoredRecord, find};
-use super::{moves, organizations, references};
+use super::{moves, organizations, references, sources};
 use crate::kind::{OrganizationPath, RecordKind};
 use crate::kinds;
 use crate::record::{ListLink, Record, Status};
@@ -389,7 +389,7 @@ pub(crate) fn put_among(
         outcomes.push(match present.get(&record.sourced_id) {
             None => WriteOutcome::Created,
             Some(stored) if is_same(record, stored) => {
-                confirm_source(tx, record, stored)?;
+                sources::confirm(tx, record, stored)?;
                 WriteOutcome::Unchanged
             }
             Some(stored) => {
@@ -400,34 +400,6 @@ pub(crate) fn put_among(
     }
     rewrite_all(tx, kind, &changed)?;
     Ok(outcomes)
-}
-
-/// Notes that the source of an import said the same at a later time.
-fn confirm_source(tx: &mut Tx<'_>, record: &Record, stored: &StoredRecord) -> Result<()> {
-    let Some(at) = record.source_modified.as_deref() else { return Ok(()) };
-    let sql = format!(
-        "UPDATE {} SET source_modified = $1 WHERE seq = $2 AND {SOURCE_TIME} < $1",
-        record.kind.table
-    );
-    tx.send(&sql, &[at.into(), stored.seq.into()])
-}
-
-/// When a record changed in its source; changes that were made here count as well.
-const SOURCE_TIME: &str = "coalesce(source_modified, date_last_modified)";
-
-/// The times at which the records with these ids changed in their source, as text, by id.
-pub(crate) fn source_times(
-    tx: &mut Tx<'_>,
-    kind: &RecordKind,
-    ids: &[&str],
-) -> Result<HashMap<String, String>> {
-    let list = serde_json::to_string(ids).map_err(Problem::internal)?;
-    let sql = format!(
-        "SELECT sourced_id, {SOURCE_TIME} FROM {} WHERE {}",
-        kind.table,
-        dialect::is_one_of(tx.dialect(), "sourced_id", "$1")
-    );
-    Ok(tx.rows::<(String, String)>(&sql, &[list.as_str().into()])?.into_iter().collect())
 }
 
 /// The outcome of creating many records.

@@ -271,7 +271,8 @@ fn a_new_record_with_the_number_of_a_purged_one_was_not_imported() {
         import_at(db, &last, &ending(), now());
         let kind = kinds::by_name("enrollment").unwrap();
         let later = now().plus_seconds(1);
-        let purge = |tx: &mut lyceum_store::Tx<'_>| repository::purge(tx, kind, (later, later), 0, 10);
+        let purge =
+            |tx: &mut lyceum_store::Tx<'_>| repository::purge(tx, kind, (later, later), 0, 10);
         assert_eq!(db.write_blocking(purge).unwrap().0.removed, 1);
         create(
             db,

@@ -124,10 +124,15 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "advisory locks",
-        words: &["pg_advisory_lock(", "pg_try_advisory_lock("],
+        words: &[
+            "pg_advisory_lock(",
+            "pg_advisory_xact_lock(",
+            "pg_advisory_xact_lock_shared(",
+            "pg_try_advisory_lock(",
+        ],
         phrases: &[],
         support: [Full, Partial("from 2.25.1 on, by a flag", "Y1"), Missing("K1")],
-        change: "Migrations run one after the other, and each connection owns a shard of the tally. CockroachDB has functions \
+        change: "Migrations run one after the other, each connection owns a shard of the tally, and polls wait for writers of records. CockroachDB has functions \
                  of these names that lock nothing, so counts would be wrong: shards would have to be rows with leases.",
     },
     Feature {
@@ -188,7 +193,7 @@ pub(super) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "numbers in the order of insertion",
-        words: &["ROWID", "nextval(", "pg_get_serial_sequence("],
+        words: &["ROWID", "nextval(", "pg_get_serial_sequence(", "setval("],
         phrases: &[],
         support: [Partial("each node numbers for itself", "C1"), Undocumented, Undocumented],
         change: "Lists are in the order of insertion, and the event log is followed by number. Where nodes take numbers in \

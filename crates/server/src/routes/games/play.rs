@@ -493,10 +493,6 @@ pub(super) fn once(route: Route) -> Route {
 /// The same route, which returns a page of a list: usually with this number of entries.
 pub(super) fn paged(usual: i64, route: Route) -> Route {
     let offset = serde_json::json!({ "type": "integer", "minimum": 0 });
-    route.page_limit(usual, GAME_PAGE_MAX_RECORDS).param(
-        ParamPlace::Query,
-        "offset",
-        offset,
-        "The number of entries to skip.",
-    )
+    let route = route.page_limit(usual, GAME_PAGE_MAX_RECORDS);
+    route.param(ParamPlace::Query, "offset", offset, "The number of entries to skip.")
 }
