@@ -269,9 +269,9 @@ fn check_route(caller: Caller<'_>, access: Access) -> Result<(), AccessDenial> {
         Access::SignedIn if is_nobody => Err(AccessDenial::SignedOut),
         Access::SignedIn if matches!(caller, Caller::Student(_)) => Err(AccessDenial::Student),
         Access::Public | Access::SignedIn => Ok(()),
-        Access::Page(roles) => match caller {
-            Caller::Person(role, _) if roles.contain(role) => Ok(()),
-            Caller::Person(..) | Caller::Student(_) => Err(AccessDenial::Role(roles)),
+        Access::Page(scopes) => match caller {
+            Caller::Person(role, _) if Roles::with(scopes).contain(role) => Ok(()),
+            Caller::Person(..) | Caller::Student(_) => Err(AccessDenial::Role(Roles::with(scopes))),
             _ => Err(AccessDenial::SignedOut),
         },
         Access::Student(least) => match caller {

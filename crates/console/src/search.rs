@@ -7,7 +7,7 @@ use lyceum_core::phrase;
 use lyceum_core::text::is_named;
 
 use crate::Frame;
-use crate::frame::{SCREENS, screens};
+use crate::frame::{Screen, screens};
 use crate::language::translated;
 
 /// The results of one sort.
@@ -32,10 +32,10 @@ pub struct SearchResult {
     pub href: String,
 }
 
-/// The screens that the role sees and the words name; all of them if there are no words.
-pub fn screens_named(role: &str, words: &BTreeSet<String>) -> SearchGroup {
-    let known = SCREENS.iter().copied().chain([&screens::PROFILE]);
-    let named = known.filter(|screen| screen.is_for(role) && is_named(&screen.title(), words));
+/// Those of the screens, and the own account, that the words name; all of them if there are no words.
+pub fn screens_named(seen: Vec<&'static Screen>, words: &BTreeSet<String>) -> SearchGroup {
+    let known = seen.into_iter().chain([&screens::PROFILE]);
+    let named = known.filter(|screen| is_named(&screen.title(), words));
     let found = named.map(|screen| SearchResult {
         name: screen.title(),
         about: translated(screen.group),

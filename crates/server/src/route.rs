@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::http::{Method, StatusCode};
+use lyceum_access::Scope;
 pub use lyceum_access::{Access, LimitedCallers};
 use lyceum_console::Screen;
 use lyceum_core::Result;
@@ -226,6 +227,15 @@ impl Route {
     #[must_use]
     pub fn of_no_organization(mut self) -> Self {
         self.limited_callers = LimitedCallers::Unaffected;
+        self
+    }
+
+    /// A page or form that also needs another scope than its screen.
+    #[must_use]
+    pub(crate) fn needing(mut self, scope: Scope) -> Self {
+        if let Access::Page(scopes) = &mut self.access {
+            *scopes = scopes.with(scope);
+        }
         self
     }
 

@@ -134,8 +134,8 @@ export default async function events(t, kit) {
   assert.match(await page.textContent("pre"), /"urn:uuid:00000000-0000-4000-8000-000000900002"/);
   await kit.look("event", new URL(page.url()).pathname + new URL(page.url()).search);
 
-  // Live, as a developer, by keyboard.
-  const live = await kit.open("/console/events", "developer");
+  // Live, as a guide, by keyboard.
+  const live = await kit.open("/console/events", "guide");
   await tabTo(live, "a[href='/console/events/live']");
   await live.keyboard.press("Enter");
   await live.waitForSelector(".pill.good:text('live')");
@@ -144,12 +144,12 @@ export default async function events(t, kit) {
   await live.waitForSelector("tbody tr");
   t.diagnostic(`an event is seen after ${Date.now() - began} ms`);
   assert.match(await live.textContent("tbody tr"), /SessionEvent/);
-  assert.deepEqual(kit.pages.developer.faults, []);
+  assert.deepEqual(kit.pages.guide.faults, []);
   await tabTo(live, "[data-pause]");
   await live.keyboard.press("Enter");
   await live.waitForSelector(".pill:text('paused')");
   assert.equal((await send(kit, event(5))).status, 200);
-  await kit.look("events-live", "/console/events/live", "developer");
+  await kit.look("events-live", "/console/events/live", "guide");
 
   const waiting = await kit.look("events-rejected", "/console/events/refused");
   assert.match(await waiting.textContent("tbody tr:first-child"), /waiting/);

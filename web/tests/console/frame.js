@@ -5,8 +5,8 @@ import { ZONE, tabTo } from "./kit.js";
 
 const SEEN = {
   administrator: ["Home", "Today", "Students", "Classes", "Courses", "Badges and records", "Events", "Imports", "Projects", "Apps and keys", "Webhooks", "People", "System", "Docs"],
-  guide: ["Home", "Today", "Students", "Classes", "Courses", "Badges and records", "Docs"],
-  developer: ["Home", "Events", "Projects", "Apps and keys", "Docs"],
+  guide: ["Home", "Today", "Students", "Classes", "Courses", "Badges and records", "Events", "Docs"],
+  developer: ["Home", "Projects", "Apps and keys", "Docs"],
 };
 const FIRST_VIEW_MAX_BYTES = 150_000;
 // The bar is that of the program as it is shipped; an unoptimized one, with other tests beside it, has three times that.

@@ -13,8 +13,8 @@ pub enum Access {
     Public,
     /// Everybody who is signed in: a person by a session, or any valid token or key.
     SignedIn,
-    /// A person who is signed in in a browser, with one of these roles.
-    Page(Roles),
+    /// A person who is signed in in a browser, whose role has all of these scopes: a page shows what the API shows.
+    Page(Scopes),
     /// A student who is signed in in a browser, with this session or one that opens more.
     Student(StudentSession),
     /// A token with one of these scopes.
@@ -78,7 +78,7 @@ impl<const N: usize> From<[Scope; N]> for Access {
     }
 }
 
-/// The roles that see a page. Administrators see every page.
+/// The roles that see a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Roles(u8);
 
@@ -86,13 +86,14 @@ impl Roles {
     /// The student alone.
     pub const STUDENT: Self = Self(Self::bit(Role::Student));
 
-    /// The administrator and the roles of these names.
-    ///
-    /// # Panics
-    /// Panics if no role has one of the names. Only constants of the program are passed here.
-    pub fn named(names: &[&str]) -> Self {
-        let roles = names.iter().map(|name| name.parse().expect("a page names roles that exist"));
-        Self(roles.fold(Self::bit(Role::Administrator), |all, role| all | Self::bit(role)))
+    /// The roles of staff that have all of these scopes.
+    pub fn with(scopes: Scopes) -> Self {
+        let has_all = |role: &Role| {
+            let rights = role.scopes().rights();
+            scopes.iter().all(|scope| rights.allow(scope))
+        };
+        let roles = Role::STAFF.into_iter().filter(has_all);
+        Self(roles.fold(0, |all, role| all | Self::bit(role)))
     }
 
     /// Whether the role is one of them.

@@ -65,7 +65,7 @@ fn a_student_has_access_only_to_the_routes_of_students() {
     }
     for caller in [own, class] {
         assert_eq!(on_route(caller, Access::SignedIn), Err(AccessDenial::Student));
-        let page = Access::Page(Roles::named(&["guide", "developer"]));
+        let page = Access::Page(Scopes::default());
         assert!(matches!(on_route(caller, page), Err(AccessDenial::Role(_))));
         for scope in Scope::all() {
             assert!(matches!(on_route(caller, scope), Err(AccessDenial::Scope(_))), "{scope}");
@@ -79,8 +79,8 @@ fn a_student_has_access_only_to_the_routes_of_students() {
 }
 
 #[test]
-fn a_page_requires_one_of_its_roles() {
-    let page = Access::Page(Roles::named(&["guide"]));
+fn a_page_requires_a_person_whose_role_has_its_scopes() {
+    let page = Access::Page(Scopes::default().with(Scope::EventsRead));
     for role in [Role::Administrator, Role::Guide] {
         assert!(on_route(Caller::Person(role, &Reach::Everything), page).is_ok());
     }
@@ -89,7 +89,11 @@ fn a_page_requires_one_of_its_roles() {
     {
         assert_eq!(on_route(caller, page), Err(AccessDenial::SignedOut));
     }
-    assert_eq!(Roles::named(&["guide"]).to_string(), "'administrator' or 'guide'");
+    let roles = |scopes: &[Scope]| Roles::with(scopes.iter().copied().collect()).to_string();
+    assert_eq!(roles(&[]), "'administrator' or 'guide' or 'developer'");
+    assert_eq!(roles(&[Scope::EventsRead]), "'administrator' or 'guide'");
+    assert_eq!(roles(&[Scope::EventsRead, Scope::EventsWrite]), "'administrator'");
+    assert_eq!(roles(&[Scope::ProjectsRead]), "'administrator' or 'developer'");
 }
 
 #[test]

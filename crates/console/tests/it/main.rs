@@ -12,15 +12,16 @@ mod words;
 
 use std::borrow::Cow;
 
-use lyceum_console::{Frame, ListQuery, screens};
+use lyceum_console::{Frame, ListQuery, SCREENS, screens};
 
-/// The frame of a page of courses for that role.
+/// The frame of a page of courses for a person with that role who sees all screens.
 fn frame(role: &'static str) -> Frame {
     Frame {
         name: "Robin Example".into(),
         email: "robin@example.org".into(),
         role,
         environment: "local",
+        screens: SCREENS.to_vec(),
         screen: &screens::COURSES,
         title: "A <b>title</b>".into(),
         token: "form-token".into(),

@@ -69,6 +69,24 @@ fn a_page_requires_a_session_with_a_role_that_sees_it() {
     });
 }
 
+#[test]
+fn the_home_of_a_developer_says_nothing_about_events_and_learners() {
+    both(|server| {
+        let events = [crate::events::event(1)];
+        let sent = crate::events::send(&server.client(), "/ims/caliper/v1p2/events", &events);
+        assert_eq!(sent.status, 200, "{}", sent.text());
+        let home = |role| page(server, &visitor(server, role), "/console").text();
+        let guide = home(Role::Guide);
+        assert!(guide.contains("/console/events") && guide.contains("/console/unknown"));
+        assert!(!guide.contains("/console/events/refused"), "{guide}");
+        let developer = home(Role::Developer);
+        for part in ["/console/events", "/console/unknown", "Incoming events", "Stored data"] {
+            assert!(!developer.contains(part), "{part}: {developer}");
+        }
+        assert!(developer.contains("My projects"), "{developer}");
+    });
+}
+
 /// Exports and other long reads may take some seconds.
 #[test]
 fn a_page_is_served_during_long_reads() {
@@ -443,7 +461,8 @@ fn a_search_finds_pages_and_records_of_the_screens_that_the_role_sees() {
             developer.contains("No person, class, course or page has this name")
                 && !developer.contains("Example")
         );
-        assert!(search(Role::Developer, "q=even").contains("href=\"/console/events\">Events"));
+        assert!(search(Role::Guide, "q=even").contains("href=\"/console/events\">Events"));
+        assert!(!search(Role::Developer, "q=even").contains("/console/events"));
         // Guides see neither accounts nor the screens of administrators.
         let guide = search(Role::Guide, "q=robin");
         assert!(

@@ -1,5 +1,6 @@
 //! Events: the event log, new events as they arrive, and rejected envelopes, which can be replayed.
 
+use lyceum_access::Scope::EventsWrite;
 use lyceum_access::audit::AuditChange;
 use lyceum_bridge::reach::actors_within;
 use lyceum_console::language::message;
@@ -53,11 +54,11 @@ pub(super) fn routes() -> Vec<Route> {
         page("/events/live", &screens::EVENTS, live).within_reach(),
         page("/events/stream", &screens::EVENTS, streamed).within_reach(),
         page("/events/one", &screens::EVENTS, one).within_reach(),
-        // A rejected envelope may contain events of people of all organizations.
-        page("/events/refused", &screens::EVENTS, rejected_list),
-        page("/events/refused/{id}", &screens::EVENTS, rejected_one),
-        action("/events/refused/{id}/replay", &screens::EVENTS, replay),
-        action("/events/replay", &screens::EVENTS, replay_all),
+        // The API shows nobody what it rejected. A replay sends events.
+        page("/events/refused", &screens::EVENTS, rejected_list).needing(EventsWrite),
+        page("/events/refused/{id}", &screens::EVENTS, rejected_one).needing(EventsWrite),
+        action("/events/refused/{id}/replay", &screens::EVENTS, replay).needing(EventsWrite),
+        action("/events/replay", &screens::EVENTS, replay_all).needing(EventsWrite),
     ]
 }
 
@@ -78,7 +79,7 @@ async fn log(context: Context, visitor: Visitor) -> Result<Answer> {
     let found = context.app.db.scan(longest, read).await?;
     let page = view::EventsPage {
         frame: visitor.frame(t!("Events")),
-        tabs: tabs(&context, "Log", found.waiting_count),
+        tabs: tabs(&visitor, "Log", found.waiting_count),
         list: log_list(&visitor, query, by_words, &found)?,
         waiting: 0,
         which: arrived.map(|at| {
@@ -198,16 +199,16 @@ fn person(person: &str) -> Cell {
     Cell::text(person).to(links::events_of(person))
 }
 
-/// The tabs of the screen. People who are limited to a part of the roster do not see rejected envelopes.
-fn tabs(context: &Context, here: &'static str, waiting: i64) -> Tabs {
-    view::tabs(here, (!context.reach().is_limited()).then_some(waiting))
+/// The tabs of the screen. Roles that send no events do not see rejected envelopes.
+fn tabs(visitor: &Visitor, here: &'static str, waiting: i64) -> Tabs {
+    view::tabs(here, visitor.has(EventsWrite).then_some(waiting))
 }
 
 async fn live(context: Context, visitor: Visitor) -> Result<Answer> {
     let (waiting, _) = context.app.db.read(repository::refused_counts).await?;
     show_page(&view::LiveEventsPage {
         frame: visitor.frame(t!("Events")),
-        tabs: tabs(&context, "Live", waiting),
+        tabs: tabs(&visitor, "Live", waiting),
         stream: "/console/events/stream",
     })
 }

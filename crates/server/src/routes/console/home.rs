@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use lyceum_access::Scope::{EventsRead, EventsWrite, RosterRead};
 use lyceum_access::{Role, TokenHolder};
 use lyceum_adaptive::screens::chosen_class::OWN_CLASSES;
 use lyceum_adaptive::screens::my_classes as teacher;
@@ -40,10 +41,10 @@ use crate::route::Route;
 const SLOW_MS: i64 = 100;
 
 pub(super) fn routes() -> Vec<Route> {
-    // Unknown students are in no organization, so the list is for people without a limit.
+    // Unknown students are actors of events, and in no organization: the list is for readers of all events.
     vec![
         page("", &screens::HOME, show).within_reach(),
-        page("/unknown", &screens::HOME, unknown_students),
+        page("/unknown", &screens::HOME, unknown_students).needing(EventsRead),
     ]
 }
 
@@ -172,7 +173,6 @@ async fn show_part(
     reach: Reach,
     OwnWork { my_classes, my_projects }: OwnWork,
 ) -> Result<Answer> {
-    let is_developer = visitor.person.role == Role::Developer;
     let read = move |tx: &mut Tx<'_>| roster::counts(tx, &reach);
     let counts = context.app.db.scan(deadline(), read).await?;
     show_page(&HomePage {
@@ -180,7 +180,7 @@ async fn show_part(
         about: about(visitor, context.app.db.dialect()),
         my_classes,
         my_projects,
-        figures: if is_developer { Vec::new() } else { figures(counts) },
+        figures: if visitor.has(RosterRead) { figures(counts) } else { Vec::new() },
         flow: None,
         health: None,
         steps: Vec::new(),
@@ -204,22 +204,15 @@ fn view(
     home: &screen::Home,
 ) -> HomePage {
     let role = visitor.person.role;
-    let sees_events = screens::EVENTS.is_for(role.name());
-    let seen = |mut figures: Vec<Figure>| {
-        for one in figures.iter_mut().filter(|_| !sees_events) {
-            one.href.take_if(|href| href.starts_with(screens::EVENTS.path));
-        }
-        figures
-    };
     HomePage {
         frame: visitor.frame(t!("Home")),
         about: about(visitor, dialect),
         my_classes: None,
         my_projects: None,
-        figures: if role == Role::Developer { Vec::new() } else { seen(all_figures(home)) },
-        flow: Some(EventFlow {
-            figures: seen(flow(home, now)),
-            minutes: minutes(&home.intake, sees_events),
+        figures: if visitor.has(RosterRead) { all_figures(home) } else { Vec::new() },
+        flow: visitor.has(EventsRead).then(|| EventFlow {
+            figures: flow(home, now, visitor.has(EventsWrite)),
+            minutes: minutes(&home.intake),
         }),
         health: (role == Role::Administrator).then(|| Health {
             figures: vec![
@@ -378,7 +371,8 @@ fn figures(counts: RecordCounts) -> Vec<Figure> {
     ]
 }
 
-fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
+/// Numbers about the incoming events. `sees_rejected` tells whether the visitor may open rejected envelopes.
+fn flow(home: &screen::Home, now: Timestamp, sees_rejected: bool) -> Vec<Figure> {
     let EventIntake { since, rate, rate_arrived, newest, rejected, .. } = &home.intake;
     let toned = |is_bad: bool, good: String, bad: String| match is_bad {
         false => ("good", good),
@@ -406,7 +400,8 @@ fn flow(home: &screen::Home, now: Timestamp) -> Vec<Figure> {
             shown: words::count(*rejected),
             description: rejected_label.1,
             tone: rejected_label.0,
-            href: Some(format!("/console/events/refused?state=waiting&since={since}")),
+            href: sees_rejected
+                .then(|| format!("/console/events/refused?state=waiting&since={since}")),
         },
         Figure {
             name: phrase!("Delivery delay"),
@@ -441,7 +436,7 @@ fn describe_arrival(at: Option<&ArrivalRange>) -> String {
     }
 }
 
-fn minutes(intake: &EventIntake, are_links: bool) -> chart::Svg {
+fn minutes(intake: &EventIntake) -> chart::Svg {
     let bar = |(minutes_ago, (count, events)): (usize, &(i64, Option<ArrivalRange>))| {
         let (label, when) = match minutes_ago {
             0 => (t!("now"), t!("this minute")),
@@ -452,7 +447,7 @@ fn minutes(intake: &EventIntake, are_links: bool) -> chart::Svg {
         };
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let value = *count as f64;
-        let href = (are_links && *count > 0).then(|| describe_arrival(events.as_ref()));
+        let href = (*count > 0).then(|| describe_arrival(events.as_ref()));
         Bar {
             value,
             label,

@@ -1,5 +1,5 @@
-//! The console. Each screen is one file with its table of routes. A page requires a session of a person whose role sees
-//! the screen. Every change is a form with a token against forged requests.
+//! The console. Each screen is one file with its table of routes. A page requires a session of a person whose role has
+//! the screen's scope: it shows what the API shows this role. Every change is a form with a token against forged requests.
 
 mod answers;
 mod badges;
@@ -33,8 +33,8 @@ use askama::Template;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
-use lyceum_access::{Roles, person};
-use lyceum_console::{Column, ExportFile, ExportFormat, List, Screen, assets, t};
+use lyceum_access::{Role, Roles, Scopes, person};
+use lyceum_console::{Column, ExportFile, ExportFormat, List, SCREENS, Screen, assets, t};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_hosting::limits::CONSOLE_EXPORT_MAX_ROWS;
 use lyceum_store::Tx;
@@ -129,7 +129,21 @@ where
 }
 
 fn access(screen: &Screen) -> Access {
-    Access::Page(Roles::named(screen.roles))
+    Access::Page(scopes(screen))
+}
+
+fn scopes(screen: &Screen) -> Scopes {
+    screen.scope.parse().expect("a screen names a scope that exists")
+}
+
+/// Whether the role sees the screen.
+fn sees(role: Role, screen: &Screen) -> bool {
+    Roles::with(scopes(screen)).contain(role)
+}
+
+/// The screens of the navigation that the role sees.
+fn screens_of(role: Role) -> Vec<&'static Screen> {
+    SCREENS.iter().copied().filter(|screen| sees(role, screen)).collect()
 }
 
 /// A form that changes something. The rules of [`page`] apply. The form must also contain the token of the current

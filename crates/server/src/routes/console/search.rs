@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use lyceum_access::Role;
 use lyceum_access::screens::search as accounts;
 use lyceum_console::search::{SearchGroup, SearchOptions, SearchPage, SearchResult, screens_named};
 use lyceum_console::{Screen, links, screens};
@@ -13,7 +14,7 @@ use lyceum_roster::repository::NameSearch;
 use lyceum_roster::screens::search::{self as roster, FoundRecord};
 use lyceum_store::Tx;
 
-use super::{Visitor, page, show_page};
+use super::{Visitor, page, screens_of, sees, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::limits::{CONSOLE_SEARCH_MAX_MS, SEARCH_LIST_MAX_RECORDS, SEARCH_PAGE_MAX_RECORDS};
@@ -29,13 +30,13 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let is_part = context.query_value("part").is_some();
     let search = Search {
         words: name_words(&query),
-        role: visitor.person.role.name(),
+        role: visitor.person.role,
         reach: context.reach(),
         most: if is_part { SEARCH_LIST_MAX_RECORDS } else { SEARCH_PAGE_MAX_RECORDS },
     };
-    let finds_records = RECORD_SCREENS.iter().any(|screen| screen.is_for(search.role));
+    let finds_records = RECORD_SCREENS.iter().any(|screen| sees(search.role, screen));
     let is_too_short = finds_records && !search.words.iter().any(|word| is_long_enough(word));
-    let mut groups = vec![screens_named(search.role, &search.words)];
+    let mut groups = vec![screens_named(screens_of(search.role), &search.words)];
     if finds_records && !is_too_short {
         let limit = Duration::from_millis(CONSOLE_SEARCH_MAX_MS);
         let read = move |tx: &mut Tx<'_>| search.read(tx);
@@ -63,7 +64,7 @@ fn is_long_enough(word: &str) -> bool {
 
 struct Search {
     words: BTreeSet<String>,
-    role: &'static str,
+    role: Role,
     reach: Reach,
     most: usize,
 }
@@ -79,19 +80,19 @@ impl Search {
             most: i64::try_from(most).unwrap_or(i64::MAX),
         };
         let mut groups = Vec::new();
-        if screens::STUDENTS.is_for(self.role) {
+        if sees(self.role, &screens::STUDENTS) {
             let found = roster::users(tx, name_search, true)?;
             groups.push(self.records(phrase!("Students"), found, links::student));
         }
-        if screens::CLASSES.is_for(self.role) {
+        if sees(self.role, &screens::CLASSES) {
             let found = roster::classes(tx, name_search)?;
             groups.push(self.records(phrase!("Classes"), found, links::class));
         }
-        if screens::COURSES.is_for(self.role) {
+        if sees(self.role, &screens::COURSES) {
             let found = roster::courses(tx, name_search)?;
             groups.push(self.records(phrase!("Courses"), found, links::course));
         }
-        if screens::PEOPLE.is_for(self.role) {
+        if sees(self.role, &screens::PEOPLE) {
             let account = |person: lyceum_access::Person| SearchResult {
                 href: links::account(&person.id),
                 about: person.account_name().to_owned(),

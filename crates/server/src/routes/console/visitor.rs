@@ -1,7 +1,7 @@
 //! The visitor of a console page.
 
 use axum::http::{HeaderMap, StatusCode, header};
-use lyceum_access::{AccessDenial, Person, Role, TokenHolder};
+use lyceum_access::{AccessDenial, Person, Role, Scope, TokenHolder};
 use lyceum_bridge::today::Moment;
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_console::{Cell, Frame, FramedProblemPage, ListQuery, Screen, t, words};
@@ -9,7 +9,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{as_page, on_to};
+use super::{as_page, on_to, screens_of};
 use crate::answer::Answer;
 use crate::auth::{self, Grant};
 use crate::context::Context;
@@ -57,6 +57,11 @@ impl Visitor {
         }
     }
 
+    /// Whether the visitor's role has the scope.
+    pub(super) fn has(&self, scope: Scope) -> bool {
+        self.person.role.scopes().rights().allow(scope)
+    }
+
     /// The frame of a page with this title.
     pub(super) fn frame(&self, title: impl Into<String>) -> Frame {
         Frame {
@@ -64,6 +69,7 @@ impl Visitor {
             email: self.person.email.clone(),
             role: self.person.role.name(),
             environment: self.environment,
+            screens: screens_of(self.person.role),
             screen: self.screen,
             title: title.into(),
             token: self.token.clone(),

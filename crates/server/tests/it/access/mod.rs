@@ -4,6 +4,7 @@ mod callers;
 mod early;
 mod matrix;
 mod organizations;
+mod pages;
 mod reach;
 mod work;
 mod work_routes;

@@ -161,11 +161,11 @@ fn a_page_of_a_person_outside_of_the_reach_is_like_one_that_does_not_exist() {
 }
 
 #[test]
-fn the_event_log_of_a_limited_developer_has_events_of_the_own_district() {
+fn the_event_log_of_a_limited_guide_has_events_of_the_own_district() {
     both(|server| {
         plant(server);
-        let all = limited_person(server, "all@x.test", Role::Developer, &Reach::Everything);
-        let own = limited_person(server, "own@x.test", Role::Developer, &near());
+        let all = limited_person(server, "all@x.test", Role::Guide, &Reach::Everything);
+        let own = limited_person(server, "own@x.test", Role::Guide, &near());
         let stream = |cookie: &str| {
             let path = "/console/events/stream?follow=false";
             let nobody = server.anonymous();
@@ -183,7 +183,7 @@ fn the_event_log_of_a_limited_developer_has_events_of_the_own_district() {
         let (own_stream, all_stream) = (stream(&own), stream(&all));
         assert!(own_stream.contains(NEAR) && !own_stream.contains(FAR), "{own_stream}");
         assert!(all_stream.contains(FAR), "{all_stream}");
-        for path in ["/console", "/console/events/live", "/console/keys", "/console/projects"] {
+        for path in ["/console", "/console/events/live"] {
             assert_eq!(open(server, &own, path).status, 200, "{path}");
         }
         assert_eq!(open(server, &own, "/console/events/refused").status, 403);

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_access::{Role, audit, person};
+use lyceum_access::{Role, Roles, audit, person};
 use lyceum_core::Reach;
-use lyceum_server::route::{LimitedCallers, Route};
+use lyceum_server::route::{Access, LimitedCallers, Route};
 use lyceum_server::routes;
 use lyceum_testkit::naive_reach::WholeRoster;
 use lyceum_testserver::client::TestClient;
@@ -161,11 +161,11 @@ fn state(server: &TestServer) -> (Vec<String>, i64) {
 }
 
 fn is_for_guides(route: &Route) -> bool {
-    let scopes = Role::Guide.scopes();
-    match (route.screen, route.access.scopes()) {
-        (Some(screen), _) => screen.is_for("guide"),
-        (None, Some(needed)) => needed.iter().any(|scope| scopes.iter().any(|own| own == scope)),
-        (None, None) => false,
+    let rights = Role::Guide.scopes().rights();
+    match (route.access, route.access.scopes()) {
+        (Access::Page(scopes), _) => Roles::with(scopes).contain(Role::Guide),
+        (_, Some(needed)) => rights.allow_any(needed),
+        (_, None) => false,
     }
 }
 
