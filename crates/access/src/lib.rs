@@ -63,7 +63,7 @@ pub use client::{Client, ClientRefusal, ClientSecrets, NewClient};
 pub use holder::TokenHolder;
 pub use keyring::{Jwk, JwkSet, Keyring, Realm, master_of_database};
 pub use master::{MasterKey, parse_key};
-pub use owner::{SANDBOX_CLIENT, current_reaches};
+pub use owner::{OwnerGrant, SANDBOX_CLIENT, current_grants};
 pub use person::{NewPerson, Person, Role};
 pub use repository::address::{note_server_address, server_address};
 pub use repository::members::{has_members, join, leave};

@@ -217,7 +217,7 @@ impl Scope {
             }
             WebhooksRead => "Read webhooks, their filters and what was delivered.",
             WebhooksWrite => {
-                "Change webhooks and replay deliveries. A webhook receives changes of every area."
+                "Change webhooks and replay deliveries. A webhook receives what its owner's other scopes read."
             }
             OrV1p1RosterCoreReadonly => "Read the core rosters by OneRoster 1.1.",
             OrV1p1RosterReadonly => "Read the rosters by OneRoster 1.1, without demographics.",

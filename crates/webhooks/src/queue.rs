@@ -223,6 +223,9 @@ pub fn refusals(
     let access = reach::decide(tx, are_within, &objects, &pairs.collect::<Vec<_>>())?;
     let refusals = due.iter().zip(access).filter_map(|((_, due), access)| match access {
         OwnerAccess::Allowed => None,
+        OwnerAccess::Unreadable => {
+            Some((due.seq, "the webhook's owner has no scope that reads the object"))
+        }
         OwnerAccess::Outside => {
             Some((due.seq, "the object lies outside of the part of the roster that the webhook's owner has access to"))
         }

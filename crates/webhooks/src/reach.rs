@@ -1,11 +1,13 @@
-//! What the owner of a webhook may receive: changes of objects that the owner may read now. The crates of the objects
-//! decide about this, so the server passes a function.
+//! What the owner of a webhook may receive: changes of objects that the owner may read now, with a scope that reads them.
+//! The crates of the objects decide what lies within a reach, so the server passes a function.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use lyceum_access::Scope;
+use lyceum_access::{OwnerGrant, Scope};
 use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
+
+use crate::topics;
 
 /// The object of a change.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +28,8 @@ pub type AreWithin = fn(&mut Tx<'_>, &Reach, &[ChangedObject<'_>]) -> Result<Vec
 pub(crate) enum OwnerAccess {
     /// Yes.
     Allowed,
+    /// The owner has no scope that reads the object.
+    Unreadable,
     /// The object lies outside of the owner's reach.
     Outside,
     /// The owner was revoked or disabled, or lost the right to webhooks.
@@ -42,11 +46,16 @@ pub(crate) fn decide(
 ) -> Result<Vec<OwnerAccess>> {
     let owners: BTreeSet<&str> = pairs.iter().map(|(owner, _)| *owner).collect();
     let owners: Vec<&str> = owners.into_iter().collect();
-    let reaches = lyceum_access::current_reaches(tx, &owners, Scope::WebhooksWrite)?;
+    let grants = lyceum_access::current_grants(tx, &owners, Scope::WebhooksWrite)?;
+    let readable = |(owner, object): &(&str, usize)| {
+        let grant = grants.get(*owner)?;
+        let group = topics::group(objects[*object].topic)?;
+        group.is_read_with(grant.rights).then_some(grant)
+    };
     let mut to_check: HashMap<&Reach, BTreeSet<usize>> = HashMap::new();
-    for (owner, object) in pairs {
-        if let Some(reach) = reaches.get(*owner).filter(|reach| reach.is_limited()) {
-            to_check.entry(reach).or_default().insert(*object);
+    for pair in pairs {
+        if let Some(grant) = readable(pair).filter(|grant| grant.reach.is_limited()) {
+            to_check.entry(&grant.reach).or_default().insert(pair.1);
         }
     }
     let mut within: HashMap<&Reach, HashSet<usize>> = HashMap::new();
@@ -57,12 +66,15 @@ pub(crate) fn decide(
         let numbers = numbers.into_iter().zip(are).filter(|(_, is_within)| *is_within);
         within.insert(reach, numbers.map(|(number, _)| number).collect());
     }
-    let access = |(owner, object): &(&str, usize)| match reaches.get(*owner) {
+    let access = |pair: &(&str, usize)| match readable(pair) {
+        None if grants.contains_key(pair.0) => OwnerAccess::Unreadable,
         None => OwnerAccess::Ended,
-        Some(reach) if !reach.is_limited() || within[reach].contains(object) => {
-            OwnerAccess::Allowed
+        Some(OwnerGrant { reach, .. }) => {
+            match !reach.is_limited() || within[reach].contains(&pair.1) {
+                true => OwnerAccess::Allowed,
+                false => OwnerAccess::Outside,
+            }
         }
-        Some(_) => OwnerAccess::Outside,
     };
     Ok(pairs.iter().map(access).collect())
 }

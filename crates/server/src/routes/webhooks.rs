@@ -8,12 +8,14 @@ use lyceum_store::Tx;
 use lyceum_webhooks::filter::{self, Filter, FilterInput};
 use lyceum_webhooks::limits::WEBHOOK_LOG_PAGE_MAX_RECORDS;
 use lyceum_webhooks::log::{self, Delivery, DeliveryState};
+use lyceum_webhooks::topics;
 use lyceum_webhooks::webhook::{self, VisibleWebhooks, Webhook, WebhookInput, WebhookOwner};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
+use crate::auth::Grant;
 use crate::context::Context;
 use crate::render::Rendering;
 use crate::route::{Area, ParamPlace, Route, delete, get, post, put};
@@ -93,7 +95,7 @@ fn webhooks() -> Vec<Route> {
         get("", WebhooksRead, list_webhooks)
             .within_reach()
             .named("getWebhooks")
-            .description("Lists all webhooks, or those of a sensor. Callers with a limit see their own webhooks, here and elsewhere.")
+            .description("Lists all webhooks, or those of a sensor. Callers who do not read everything see their own webhooks, here and elsewhere.")
             .param(ParamPlace::Query, "sensor", text(), "The sensor.")
             .answers::<WebhookList>(200, "The webhooks."),
         post("", WebhooksWrite, create_webhook)
@@ -213,10 +215,13 @@ fn id(context: &Context) -> String {
     context.param("id").to_owned()
 }
 
-/// Callers with a limit see only their own webhooks.
+/// Callers who read less than everything see only their own webhooks. Otherwise they could lead a webhook of an owner who
+/// reads more to a target of their own.
 fn visible_webhooks(context: &Context) -> VisibleWebhooks {
-    match (context.reach().is_limited(), &context.grant) {
-        (true, Some(grant)) => VisibleWebhooks::Of(grant.client_id().to_owned()),
+    let reads_all =
+        |grant: &Grant| !context.reach().is_limited() && topics::are_all_read_with(grant.rights());
+    match &context.grant {
+        Some(grant) if !reads_all(grant) => VisibleWebhooks::Of(grant.client_id().to_owned()),
         _ => VisibleWebhooks::All,
     }
 }

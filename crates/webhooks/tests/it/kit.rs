@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lyceum_access::{MasterKey, NewClient, client};
+use lyceum_access::{MasterKey, NewClient, Scope, client};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_store::outbox::{self, Change};
@@ -78,8 +78,15 @@ impl Webhooks {
         self.db.write_blocking(work).unwrap()
     }
 
+    /// A client with all scopes.
     pub(crate) fn client(&self, id: &str) {
-        let new = NewClient { id: Some(id.to_owned()), ..NewClient::named(id) };
+        self.client_with(id, &[]);
+    }
+
+    /// A client with these scopes; with all of them if the list is empty.
+    pub(crate) fn client_with(&self, id: &str, scopes: &[Scope]) {
+        let scopes = scopes.iter().copied().collect();
+        let new = NewClient { id: Some(id.to_owned()), scopes, ..NewClient::named(id) };
         self.write(|tx| client::create(tx, now(), &new).map(drop));
     }
 

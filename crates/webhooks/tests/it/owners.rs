@@ -1,6 +1,6 @@
 //! What owners of webhooks receive, and which webhooks callers see.
 
-use lyceum_access::{NewApiKey, NewPerson, Role, api_key, client, person};
+use lyceum_access::{NewApiKey, NewPerson, Role, Scope, Scopes, api_key, client, person};
 use lyceum_core::config::Environment;
 use lyceum_core::{ProblemKind, Reach};
 use lyceum_webhooks::log::DeliveryState;
@@ -56,6 +56,50 @@ fn owners_with_a_limit_receive_what_lies_within_it_when_it_is_sent() {
         let ended = Some("the owner of the webhook no longer has access");
         assert_eq!(refusals(webhooks, &near), [("near".into(), ended), ("far".into(), ended)]);
         assert_eq!(refusals(webhooks, &all)[0].1, None);
+    });
+}
+
+/// Leaves a client these scopes.
+fn narrow(webhooks: &Webhooks, client: &str, scopes: &[Scope]) {
+    let scopes: Scopes = scopes.iter().copied().collect();
+    let sql = "UPDATE clients SET scopes = $1 WHERE id = $2";
+    webhooks.write(|tx| tx.send(sql, &[scopes.to_string().as_str().into(), client.into()]));
+}
+
+#[test]
+fn owners_receive_only_what_their_scopes_read_when_it_is_sent() {
+    use Scope::{DemographicsRead, EventsRead, OrRosterCoreReadonly, WebhooksWrite};
+    both(|webhooks| {
+        let owners: [(&str, &[Scope], &[&str]); 5] = [
+            ("all", &[], &["u", "d", "e"]),
+            ("webhooks", &[WebhooksWrite], &[]),
+            ("roster", &[WebhooksWrite, OrRosterCoreReadonly], &["u"]),
+            ("demographics", &[WebhooksWrite, DemographicsRead], &["d"]),
+            ("events", &[WebhooksWrite, EventsRead], &["e"]),
+        ];
+        let ids = owners.map(|(owner, scopes, _)| {
+            webhooks.client_with(owner, scopes);
+            webhooks.webhook_of(owner, &json!({})).id
+        });
+        webhooks.announce("user.updated", "u", &json!({}));
+        webhooks.announce("demographics.updated", "d", &json!({}));
+        webhooks.event("https://app.test/1", "e");
+        webhooks.step(now(), &[]);
+        for ((owner, _, expected), id) in owners.iter().zip(&ids) {
+            assert_eq!(webhooks.in_state(id, DeliveryState::Waiting), *expected, "{owner}");
+        }
+
+        // What waits or is sent again follows the scopes that the owner has by then.
+        let all = &ids[0];
+        let first = &webhooks.due(now(), all)[0];
+        webhooks.ended(now(), all, first, 200);
+        narrow(webhooks, "all", &[WebhooksWrite, EventsRead]);
+        let number = webhooks.log(all)[0].id;
+        webhooks.write(|tx| log::replay(tx, now(), (ALL, all), number).map(drop));
+        let unreadable = Some("the webhook's owner has no scope that reads the object");
+        let expected = [("u", unreadable), ("d", unreadable), ("e", None)];
+        let expected = expected.map(|(object, reason)| (object.to_owned(), reason));
+        assert_eq!(refusals(webhooks, all), expected);
     });
 }
 

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use lyceum_roster::kind::Service;
+use lyceum_server::route::Route;
+use lyceum_server::routes;
 use lyceum_testserver::client::TestClient;
 use lyceum_testserver::receiver::Receiver;
 use lyceum_testserver::server::both_as;
@@ -19,6 +22,40 @@ fn every_kind_of_record_has_topics() {
             let topic = format!("{}.{action}", kind.one);
             assert!(names.contains(&topic), "{topic}");
         }
+    }
+}
+
+/// A webhook gives its owner what the routes of the API give, with the same scopes.
+#[test]
+fn a_topic_has_the_scopes_of_the_route_that_reads_its_object() {
+    let areas = routes::all();
+    let scopes = |path: &str| {
+        let reads = |base: &str, route: &Route| {
+            route.method == "GET" && format!("{base}{}", route.path) == path
+        };
+        let mut routes =
+            areas.iter().flat_map(|area| area.routes.iter().map(|one| (area.base, one)));
+        let found = routes.find(|(base, route)| reads(base, route));
+        found.unwrap_or_else(|| panic!("no route reads {path}")).1.access.scopes()
+    };
+    for group in topics::TOPICS {
+        let path = match group.subject {
+            "caliper" => "/caliper/events/{externalId}".to_owned(),
+            "attempt" => "/adaptive/getAttempts".to_owned(),
+            "badge" => "/ims/ob/v3p0/assertions/{id}".to_owned(),
+            "deployment" => "/api/projects/{slug}/deployments/{version}".to_owned(),
+            record => {
+                let kind = lyceum_roster::kinds::by_name(record).unwrap();
+                let service = match kind.service {
+                    Service::Rostering => "rostering",
+                    Service::Gradebook => "gradebook",
+                    Service::Resources => "resources",
+                };
+                format!("/ims/oneroster/{service}/v1p2/{}/{{sourcedId}}", kind.path)
+            }
+        };
+        let of_topic = group.scopes.iter().copied().collect();
+        assert_eq!(scopes(&path), Some(of_topic), "{}: {path}", group.subject);
     }
 }
 

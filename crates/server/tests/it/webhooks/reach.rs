@@ -243,6 +243,33 @@ fn only_webhooks_that_see_the_person_get_events_badges_attempts_and_erasures() {
 }
 
 #[test]
+fn a_client_with_the_scopes_of_webhooks_alone_receives_and_leads_elsewhere_no_data() {
+    both_as(&setup(), |server| {
+        let receiver = Receiver::start(|_| 200);
+        let all = server.client();
+        let scopes = [Scope::WebhooksRead, Scope::WebhooksWrite];
+        let own = server.client_with(&scopes, PayloadDialect::Platform);
+        let foreign = create(&all, &receiver.url("/all"), &json!({}));
+        let webhook = create(&own, &receiver.url("/own"), &json!({}));
+        put_org(&all, "near", "Near");
+        wait_for_log(&all, &foreign, "delivered", 1);
+        // Another target for the webhook of an owner who reads everything would receive it.
+        let target = json!({ "name": "New", "targetUrl": receiver.url("/own"), "secret": "********", "active": true });
+        own.put(&format!("/webhooks/{foreign}")).json(&target).expect(404);
+        let listed: Value = own.get("/webhooks").expect(200).json();
+        assert_eq!(listed["webhooks"].as_array().unwrap().len(), 1, "{listed}");
+        assert_eq!(listed["webhooks"][0]["id"], webhook.as_str());
+        put_org(&all, "near", "Near 2");
+        wait_for_log(&all, &foreign, "delivered", 2);
+        wait_until_all_is_sent(server);
+        assert!(receiver.messages().iter().all(|message| message.path == "/all"));
+        assert!(
+            log(&all, &webhook, "waiting").is_empty() && log(&all, &webhook, "dead").is_empty()
+        );
+    });
+}
+
+#[test]
 fn limited_callers_manage_their_own_webhooks() {
     both_as(&setup(), |server| {
         let receiver = Receiver::start(|_| 200);
