@@ -3,14 +3,13 @@
 //!
 //! This crate does not know the roster: the callers check that a student is in the class.
 
-use std::net::IpAddr;
-
 use lyceum_core::config::Environment;
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
 
+use crate::caller_place::CallerPlace;
 use crate::class_secret::{ClassAnswer, open_secret};
 use crate::guess::{self, GuessedAccount};
 use crate::limits;
@@ -89,14 +88,14 @@ pub fn of_code(tx: &mut Tx<'_>, now: Timestamp, typed: &str) -> Result<Option<Op
     Ok(repository::of_code(tx, &code)?.filter(|open| now < open.closes))
 }
 
-/// As [`of_code`], for a code that a student typed: wrong ones are counted by address. Errors: too many were wrong.
+/// As [`of_code`], for a code that a student typed: wrong ones are counted by place. Errors: too many were wrong.
 pub fn enter_code(
     tx: &mut Tx<'_>,
     now: Timestamp,
     typed: &str,
-    address: IpAddr,
+    place: &CallerPlace,
 ) -> Result<Option<OpenClass>> {
-    let tries = [guess::from_place("class codes", address, limits::GUESSES_CLASS_CODE_COUNT)];
+    let tries = [guess::from_place("class codes", place, limits::GUESSES_CLASS_CODE_COUNT)];
     guess::count(tx, now, &tries)?;
     let found = of_code(tx, now, typed)?;
     if found.is_some() {
@@ -114,17 +113,17 @@ pub fn close(tx: &mut Tx<'_>, class: &str) -> Result<()> {
 /// Signs a student of the class in and answers the secret of the session; `None` if the answer is wrong.
 /// `former` is the secret of a session that the same browser had.
 ///
-/// Errors: too many wrong answers for the student, in the class or from the address.
+/// Errors: too many wrong answers for the student, in the class or from the place.
 pub fn sign_in(
     tx: &mut Tx<'_>,
     (now, environment): (Timestamp, Environment),
     master: &MasterKey,
     open: &OpenClass,
     student: &Person,
-    (answer, address): (&ClassAnswer, IpAddr),
+    (answer, place): (&ClassAnswer, &CallerPlace),
     former: Option<&str>,
 ) -> Result<Option<String>> {
-    let tries = tries(open, student, address);
+    let tries = tries(open, student, place);
     guess::count(tx, now, &tries)?;
     let secret = open_secret(tx, master, &student.id)?;
     if !secret.is_some_and(|secret| secret.is_answered_by(answer)) {
@@ -134,11 +133,11 @@ pub fn sign_in(
     session::start_in_class(tx, now, environment, student, &open.class, former).map(Some)
 }
 
-fn tries(open: &OpenClass, student: &Person, address: IpAddr) -> Vec<GuessedAccount> {
+fn tries(open: &OpenClass, student: &Person, place: &CallerPlace) -> Vec<GuessedAccount> {
     vec![
         (student_tries(&student.id), limits::GUESSES_CLASS_STUDENT_COUNT),
         (class_tries(&open.class), limits::GUESSES_CLASS_COUNT),
-        guess::from_place("class sign-ins", address, limits::GUESSES_CLASS_ADDRESS_COUNT),
+        guess::from_place("class sign-ins", place, limits::GUESSES_CLASS_ADDRESS_COUNT),
     ]
 }
 

@@ -1,11 +1,10 @@
 //! Limits on guessing: how often something may be tried in a while.
 
-use std::net::{IpAddr, Ipv6Addr};
-
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
+use crate::caller_place::CallerPlace;
 use crate::limits;
 use crate::repository::guesses as repository;
 use crate::secret;
@@ -55,19 +54,9 @@ fn too_many(now: Timestamp, since: Timestamp) -> Problem {
 }
 
 /// Something that is limited for each place that it comes from, such as `device codes from 192.0.2.1`. Every limit
-/// by address counts in this way.
-pub fn from_place(what: &str, address: IpAddr, max: i64) -> GuessedAccount {
-    (format!("{what} from {}", place(address)), max)
-}
-
-/// The IPv4 address, or the IPv6 network of one subscriber (RFC 6177), because a subscriber has many IPv6 addresses.
-fn place(address: IpAddr) -> String {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => {
-            format!("{}/64", Ipv6Addr::from_bits(address.to_bits() >> 64 << 64))
-        }
-    }
+/// by place counts in this way.
+pub fn from_place(what: &str, place: &CallerPlace, max: i64) -> GuessedAccount {
+    (format!("{what} from {}", place.counted()), max)
 }
 
 /// Takes a try back: it was none, for it was right.

@@ -12,7 +12,7 @@
 //! | what is done with accounts, with the audit log | `account` |
 //! | students: accounts of users of the roster | `student` |
 //! | sign-in in class: open classes, pictures and words | `class_sign_in`, `class_secret` |
-//! | sessions in browsers and on the command line, limits on guessing | `session`, `device`, `guess` |
+//! | sessions in browsers and on the command line, limits on guessing by account and place | `session`, `device`, `guess`, `caller_place` |
 //! | API keys, and who holds a session or key | `api_key`, `holder` |
 //! | what the owner of a webhook has access to now | `owner` |
 //! | sign-in with an OpenID provider, and the account that it opens | `oidc`, `identity` |
@@ -28,6 +28,7 @@ pub mod account;
 pub mod allowed;
 pub mod api_key;
 pub mod audit;
+mod caller_place;
 pub mod class_secret;
 pub mod class_sign_in;
 pub mod client;
@@ -59,6 +60,7 @@ pub use allowed::{
     Access, AccessDenial, AccessReach, LimitedCallers, PlayerTrust, RequestSubject, Roles, allowed,
 };
 pub use api_key::{ApiKey, NewApiKey};
+pub use caller_place::CallerPlace;
 pub use client::{Client, ClientRefusal, ClientSecrets, NewClient};
 pub use holder::TokenHolder;
 pub use keyring::{Jwk, JwkSet, Keyring, Realm, master_of_database};

@@ -2,7 +2,6 @@
 
 use std::any::TypeId;
 use std::borrow::Cow;
-use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use std::time::Duration;
 use axum::extract::RawPathParams;
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use bytes::Bytes;
-use lyceum_access::{LimitedCallers, Student, TokenHolder};
+use lyceum_access::{CallerPlace, LimitedCallers, Student, TokenHolder};
 use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -39,8 +38,8 @@ pub struct Context {
     pub grant: Option<Grant>,
     /// The payload dialect of the answer.
     pub dialect: PayloadDialect,
-    /// The sender, as far as trusted proxies name it.
-    pub address: IpAddr,
+    /// The sender: a backend, or an address as far as trusted proxies name it.
+    pub place: CallerPlace,
     /// The id of the request.
     pub request_id: RequestId,
     /// Notices about the query, which the answer's header repeats. A body with the member `warnings` has them too.

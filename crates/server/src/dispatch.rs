@@ -3,7 +3,6 @@
 
 mod forwarded;
 
-use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use axum::{RequestPartsExt, Router};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use hyper::body::Body as HttpBody;
-use lyceum_access::{Access, AccessDenial, RequestSubject};
+use lyceum_access::{Access, AccessDenial, CallerPlace, RequestSubject};
 use lyceum_console::language::within;
 use lyceum_core::language::Language;
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
@@ -35,7 +34,7 @@ use crate::auth::{self, Grant, HeaderRefusal};
 use crate::connection::{Peer, RunningRequest};
 use crate::context::Context;
 use crate::forward::Destination;
-use crate::hop::{self, ForwardedCaller};
+use crate::hop;
 use crate::limits;
 use crate::metrics::method_label;
 use crate::problem_page::ProblemPage;
@@ -122,7 +121,7 @@ impl Dispatch {
         let running = info.peer.running.as_deref();
         let reading =
             running.filter(|_| !request.body().is_end_stream()).map(RunningRequest::reads_body);
-        let response = hosted::answer(&self.app, project, request, info.address, &info.id).await;
+        let response = hosted::answer(&self.app, project, request, &info.place, &info.id).await;
         drop(reading);
         let response = match self.app.lease.check(info.held.as_ref()) {
             Ok(()) => response,
@@ -236,7 +235,7 @@ async fn finish(
         status,
         us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         client,
-        address = %info.address,
+        address = %info.place,
         trace_id = trace::id(&info.span),
     );
     let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
@@ -316,7 +315,7 @@ impl Call<'_> {
         rendering: Rendering,
     ) -> Result<Answer, HeaderRefusal> {
         auth::check_environment(self.app, &self.parts.headers)?;
-        self.grant = auth::identify(self.app, route.access, &self.parts, self.info.address).await?;
+        self.grant = auth::identify(self.app, route.access, &self.parts, &self.info.place).await?;
         let holder = self.grant.as_ref().and_then(Grant::holder);
         self.language = match language::is_file(self.parts.uri.query()) {
             true => Language::English,
@@ -391,7 +390,7 @@ impl Call<'_> {
                 .or(self.grant.as_ref().map(Grant::dialect))
                 .unwrap_or(PayloadDialect::Platform),
             grant: self.grant.clone(),
-            address: self.info.address,
+            place: self.info.place.clone(),
             request_id: self.info.id.clone(),
             notices: Vec::new(),
             params: None,
@@ -453,8 +452,8 @@ struct RequestInfo {
     peer: Peer,
     /// The span of the request in its trace.
     span: Span,
-    /// The caller's address. Behind a proxy it differs from the peer's.
-    address: IpAddr,
+    /// Where the request comes from. Behind a proxy, the caller's address differs from the peer's.
+    place: CallerPlace,
     started: Instant,
     method: Method,
     version: Version,
@@ -470,13 +469,9 @@ impl RequestInfo {
     fn of(app: &App, parts: &Parts, peer: Peer, span: Span) -> Self {
         let (headers, server) = (&parts.headers, &app.config.server);
         let encodings = headers.get(header::ACCEPT_ENCODING).filter(|_| server.compression);
-        let forwarded = parts.extensions.get::<ForwardedCaller>();
         Self {
             id: RequestId::of(headers),
-            address: match forwarded {
-                Some(ForwardedCaller(caller)) => *caller,
-                None => proxy::caller(peer.address, headers, &server.trusted_proxies),
-            },
+            place: proxy::place(parts, peer.address, &server.trusted_proxies),
             peer,
             span,
             started: Instant::now(),

@@ -1,7 +1,6 @@
 //! Forwards requests for a project, or for an upload, to the node that has its files. Both directions are streamed.
 
 use std::borrow::Cow;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri, header};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use lyceum_access::CallerPlace;
 use lyceum_core::config::Config;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_hosting::leases::{self, HeldProject, ProjectRoute};
@@ -173,7 +173,7 @@ pub(crate) async fn forward(
     app: &App,
     mut request: Request<Body>,
     (node, slug): (&KnownNode, Option<&str>),
-    from: (IpAddr, &RequestId),
+    from: (&CallerPlace, &RequestId),
 ) -> Result<Response<Body>> {
     let client = app.node_client.as_ref().expect("a node that forwards shares its database");
     let here = hyper::upgrade::on(&mut request);
@@ -213,7 +213,7 @@ fn addressed(
     app: &App,
     request: Request<Body>,
     node: &KnownNode,
-    (caller, id): (IpAddr, &RequestId),
+    (caller, id): (&CallerPlace, &RequestId),
 ) -> Result<Request<Body>> {
     let (mut parts, body) = request.into_parts();
     // In HTTP/2, the host is part of the address.

@@ -1,13 +1,12 @@
-//! The header on a request that one node forwards to another. It names the caller's address, and proves that a node
+//! The header on a request that one node forwards to another. It names the caller's place, and proves that a node
 //! with the same master key forwarded exactly this request a moment ago. A request with the header is never forwarded
 //! again.
-
-use std::net::IpAddr;
 
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Request, header};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use lyceum_access::CallerPlace;
 use lyceum_core::{Problem, ProblemKind, Result};
 use ring::hmac;
 
@@ -16,19 +15,19 @@ use crate::limits;
 use crate::state::App;
 
 /// The header. Its value: the id of the node that receives the request, the time in milliseconds since 1970, the
-/// caller's address and the signature, with spaces between them.
+/// caller's place and the signature, with spaces between them.
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("lyceum-forwarded");
 
 /// The caller of a forwarded request. It is an extension of the request.
-#[derive(Clone, Copy)]
-pub(crate) struct ForwardedCaller(pub(crate) IpAddr);
+#[derive(Clone)]
+pub(crate) struct ForwardedCaller(pub(crate) CallerPlace);
 
 /// The header's value for a request to the node with this id.
-pub(crate) fn signed(app: &App, parts: &Parts, target: &str, caller: IpAddr) -> HeaderValue {
+pub(crate) fn signed(app: &App, parts: &Parts, target: &str, caller: &CallerPlace) -> HeaderValue {
     let claims = format!("{target} {} {caller}", app.clock.now().milliseconds());
     let tag = hmac::sign(&key(app), signed_text(parts, &claims).as_bytes());
     HeaderValue::try_from(format!("{claims} {}", BASE64_URL_SAFE_NO_PAD.encode(tag)))
-        .expect("ids, numbers and addresses are valid in a header")
+        .expect("ids, numbers, addresses and slugs are valid in a header")
 }
 
 /// The caller of a forwarded request; `None` for other requests.

@@ -1,11 +1,25 @@
-//! Finds the address of the real caller behind trusted proxies.
+//! Finds where a request comes from: a backend, another node's caller, or the address of the caller behind trusted
+//! proxies.
 
 use std::net::IpAddr;
 
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
+use lyceum_access::CallerPlace;
 use lyceum_core::config::Network;
 
+use crate::auth::CallingBackend;
+use crate::hop::ForwardedCaller;
+
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The place that the request comes from. A backend's own headers do not change its place.
+pub(crate) fn place(parts: &Parts, peer: IpAddr, trusted: &[Network]) -> CallerPlace {
+    let backend = parts.extensions.get().map(CallingBackend::place);
+    backend
+        .or_else(|| parts.extensions.get().map(|ForwardedCaller(place)| place.clone()))
+        .unwrap_or_else(|| CallerPlace::Address(caller(peer, &parts.headers, trusted)))
+}
 
 /// The caller's address: the peer's, or the last address in `X-Forwarded-For` that is not a trusted proxy. Values that
 /// untrusted senders write into that header are ignored.
@@ -28,7 +42,22 @@ pub(crate) fn caller(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> 
 
 #[cfg(test)]
 mod tests {
+    use axum::http::Request;
+    use lyceum_core::config::LimitSettings;
+
     use super::*;
+
+    #[test]
+    fn a_backend_does_not_choose_its_place() {
+        let trusted: Vec<Network> = serde_json::from_str(r#"["127.0.0.0/8"]"#).unwrap();
+        let request = Request::builder().header(X_FORWARDED_FOR, "198.51.100.1");
+        let (mut parts, ()) = request.body(()).unwrap().into_parts();
+        let here = IpAddr::from([127, 0, 0, 1]);
+        assert_eq!(place(&parts, here, &trusted).to_string(), "198.51.100.1");
+        let limits = LimitSettings { requests_per_second: 1, burst: 1 };
+        parts.extensions.insert(CallingBackend::of("tides", &limits));
+        assert_eq!(place(&parts, here, &trusted).to_string(), "backend:tides");
+    }
 
     #[test]
     fn only_trusted_proxies_are_believed() {

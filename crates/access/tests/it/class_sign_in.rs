@@ -1,13 +1,13 @@
 //! Sign-in in class: codes, secrets, limits on guessing, and the sessions that result.
 
-use std::net::IpAddr;
-
 use lyceum_access::class_secret::{self, ClassAnswer, ClassSecret, ClassSecretKind, PICTURES};
 use lyceum_access::class_sign_in::{self, OpenClass};
 use lyceum_access::holder::{self, TokenRejection};
 use lyceum_access::limits;
 use lyceum_access::session::SessionKind;
-use lyceum_access::{MasterKey, NewPerson, Person, Role, StudentSession, TokenHolder, person};
+use lyceum_access::{
+    CallerPlace, MasterKey, NewPerson, Person, Role, StudentSession, TokenHolder, person,
+};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind};
 use lyceum_store::Db;
@@ -61,8 +61,8 @@ impl Classroom<'_> {
         answer: &ClassAnswer,
         address: &str,
     ) -> Result<Option<String>, Problem> {
-        let address: IpAddr = address.parse().unwrap();
-        let (at, who) = ((morning(), STAGING), (answer, address));
+        let place: CallerPlace = address.parse().unwrap();
+        let (at, who) = ((morning(), STAGING), (answer, &place));
         self.db.write_blocking(|tx| {
             class_sign_in::sign_in(tx, at, self.master, self.open, student, who, None)
         })
@@ -118,8 +118,8 @@ fn wrong_codes_are_limited_by_address() {
     on_both_stores(|db| {
         let code = open(db, &teacher(db), "math", 15).code;
         let enter = |typed: &str, address: &str, now: Timestamp| {
-            let address: IpAddr = address.parse().unwrap();
-            db.write_blocking(|tx| class_sign_in::enter_code(tx, now, typed, address))
+            let place: CallerPlace = address.parse().unwrap();
+            db.write_blocking(|tx| class_sign_in::enter_code(tx, now, typed, &place))
         };
         for _ in 0..2 * limits::GUESSES_CLASS_CODE_COUNT {
             assert!(enter(&code, SCHOOL, morning()).unwrap().is_some(), "right codes are free");

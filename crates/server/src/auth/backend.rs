@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use lyceum_access as access;
-use lyceum_access::{Client, Scopes};
+use lyceum_access::{CallerPlace, Client, Scopes};
 use lyceum_core::config::LimitSettings;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{PayloadDialect, Reach, Result};
@@ -20,7 +20,7 @@ use crate::state::App;
 /// forge it.
 #[derive(Clone)]
 pub(crate) struct CallingBackend {
-    slug: String,
+    slug: Arc<str>,
     caller: Arc<ClientShare>,
 }
 
@@ -39,7 +39,7 @@ impl CallingBackend {
             changed: 0,
             reach: Reach::Everything,
         };
-        Self { slug: slug.to_owned(), caller: Arc::new(ClientShare::new(client, limits)) }
+        Self { slug: slug.into(), caller: Arc::new(ClientShare::new(client, limits)) }
     }
 
     /// The backend that sent the request; `None` if the request has a token, such as the token of the backend's caller.
@@ -56,9 +56,14 @@ impl CallingBackend {
         })
     }
 
+    /// Where its requests come from, whatever their headers say.
+    pub(crate) fn place(&self) -> CallerPlace {
+        CallerPlace::Backend(Arc::clone(&self.slug))
+    }
+
     /// The rights of the backend.
     pub(crate) async fn grant(&self, app: &App) -> Result<Grant> {
-        let slug = self.slug.clone();
+        let slug = Arc::clone(&self.slug);
         let game = app.db.read(move |tx| games::find(tx, &slug)).await?;
         let token = access::Grant {
             client_id: format!("backend:{}", self.slug),

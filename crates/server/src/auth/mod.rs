@@ -11,7 +11,6 @@ pub(crate) mod sign_in;
 mod signed;
 pub(crate) mod token_request;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::request::Parts;
@@ -21,8 +20,8 @@ use lyceum_access as access;
 use lyceum_access::Scope::{GamesRead, GamesWrite};
 use lyceum_access::allowed::Caller as Calling;
 use lyceum_access::{
-    Access, AccessDenial, AccessReach, Player, PlayerTrust, RequestSubject, Rights, Scopes,
-    Student, TokenHolder, allowed,
+    Access, AccessDenial, AccessReach, CallerPlace, Player, PlayerTrust, RequestSubject, Rights,
+    Scopes, Student, TokenHolder, allowed,
 };
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
@@ -185,7 +184,7 @@ pub(crate) async fn identify(
     app: &App,
     access: Access,
     parts: &Parts,
-    address: IpAddr,
+    place: &CallerPlace,
 ) -> Result<Option<Grant>, HeaderRefusal> {
     let headers = &parts.headers;
     let scopes = match access {
@@ -209,7 +208,7 @@ pub(crate) async fn identify(
     };
     let grant = match CallingBackend::that_calls(app, parts) {
         Some(backend) => backend.grant(app).await?,
-        None => match signed::grant(app, access, parts, address).await? {
+        None => match signed::grant(app, access, parts, place).await? {
             Some(grant) => grant,
             None => authenticate(app, headers, scopes).await?,
         },

@@ -1,11 +1,10 @@
 //! Sign-in with a password.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use lyceum_access::guess::{self, GuessedAccount};
 use lyceum_access::session::{self, SessionKind};
-use lyceum_access::{Person, Role, account, password, person, student};
+use lyceum_access::{CallerPlace, Person, Role, account, password, person, student};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
@@ -34,7 +33,7 @@ async fn owner(context: &Context, name: &str, password: String) -> Result<Person
     if app.hashing_queue.available_permits() == 0 {
         return Err(busy());
     }
-    let subjects = subjects(name, context.address);
+    let subjects = subjects(name, &context.place);
     let counted = subjects.clone();
     app.db.write(move |tx| guess::count(tx, now, &counted)).await?;
     let wanted = name.to_owned();
@@ -98,7 +97,7 @@ pub(crate) async fn change_password(
     if app.hashing_queue.available_permits() == 0 {
         return Err(busy());
     }
-    let subjects = subjects(person.account_name(), context.address);
+    let subjects = subjects(person.account_name(), &context.place);
     let (counted, id) = (subjects.clone(), person.id.clone());
     app.db.write(move |tx| guess::count(tx, now, &counted)).await?;
     let stored = app.db.read(move |tx| person::password(tx, &id)).await?;
@@ -155,11 +154,11 @@ fn busy() -> Problem {
     problem
 }
 
-fn subjects(email: &str, address: IpAddr) -> Vec<GuessedAccount> {
+fn subjects(email: &str, place: &CallerPlace) -> Vec<GuessedAccount> {
     let account = format!("account {}", email.trim().to_lowercase());
     vec![
-        guess::from_place(&account, address, limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT),
+        guess::from_place(&account, place, limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT),
         (account, limits::GUESSES_ACCOUNT_COUNT),
-        guess::from_place("sign-ins", address, limits::GUESSES_ADDRESS_COUNT),
+        guess::from_place("sign-ins", place, limits::GUESSES_ADDRESS_COUNT),
     ]
 }

@@ -1,12 +1,13 @@
 //! Requests that clients sign with OAuth 1.0a (RFC 5849). Only routes with a scope for them accept them.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::header;
 use axum::http::request::Parts;
 use lyceum_access::guess::{self, GuessedAccount};
-use lyceum_access::{self as access, Access, Client, SignatureRefusal, SignedRequest, client};
+use lyceum_access::{
+    self as access, Access, CallerPlace, Client, SignatureRefusal, SignedRequest, client,
+};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
@@ -22,7 +23,7 @@ pub(super) async fn grant(
     app: &App,
     access: Access,
     parts: &Parts,
-    address: IpAddr,
+    place: &CallerPlace,
 ) -> Result<Option<Grant>, HeaderRefusal> {
     if !access.takes_signed_requests() || app.sandbox.is_some() {
         return Ok(None);
@@ -34,7 +35,7 @@ pub(super) async fn grant(
         SignedRequest::parse(parts.method.as_str(), &url, parts.uri.query(), authorization);
     let verified = match parsed {
         None => return Ok(None),
-        Some(Ok(request)) => verify(app, request, address).await?,
+        Some(Ok(request)) => verify(app, request, place).await?,
         Some(Err(refusal)) => Err(refusal),
     };
     let client = verified.map_err(|refusal| refused(&refusal, parts, &url))?;
@@ -54,15 +55,15 @@ pub(super) async fn grant(
     Ok(Some(Grant { token: Arc::new(token), caller, kind: CallerKind::Client }))
 }
 
-/// Verifies the signature and uses up the nonce. Wrong signatures are counted for the sender's address, so that nobody
+/// Verifies the signature and uses up the nonce. Wrong signatures are counted for the sender's place, so that nobody
 /// can lock out a client from elsewhere.
 async fn verify(
     app: &App,
     request: SignedRequest,
-    address: IpAddr,
+    place: &CallerPlace,
 ) -> Result<Result<Client, SignatureRefusal>> {
     let (now, keyring) = (app.clock.now(), app.gate.keyring());
-    let subjects = subjects(request.client(), address);
+    let subjects = subjects(request.client(), place);
     let (checked, signed) = (subjects.clone(), request.clone());
     let verified = app.db.read(move |tx| {
         guess::check(tx, now, &checked)?;
@@ -87,11 +88,11 @@ async fn verify(
     }
 }
 
-fn subjects(client: &str, address: IpAddr) -> Vec<GuessedAccount> {
+fn subjects(client: &str, place: &CallerPlace) -> Vec<GuessedAccount> {
     let of_client = format!("signatures of the client {client}");
     vec![
-        guess::from_place(&of_client, address, limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT),
-        guess::from_place("signatures", address, limits::GUESSES_ADDRESS_COUNT),
+        guess::from_place(&of_client, place, limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT),
+        guess::from_place("signatures", place, limits::GUESSES_ADDRESS_COUNT),
     ]
 }
 

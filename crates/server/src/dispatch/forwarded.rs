@@ -45,7 +45,7 @@ impl Dispatch {
         let reading =
             running.filter(|_| !request.body().is_end_stream()).map(RunningRequest::reads_body);
         let to = (&node, slug.as_deref());
-        let answered = forward::forward(&self.app, request, to, (info.address, &info.id)).await;
+        let answered = forward::forward(&self.app, request, to, (&info.place, &info.id)).await;
         drop(reading);
         let held = match &answered {
             Ok(response) => bytes_of(response.body()).min(ANSWER_PIECE_BYTES),

@@ -1,7 +1,6 @@
 //! Requests for the backend of a project.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
@@ -9,6 +8,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Request, Response, header};
 use http_body_util::Limited;
 use hyper::body::Body as HttpBody;
+use lyceum_access::CallerPlace;
 use lyceum_blob::Blobs;
 use lyceum_core::config::variable;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -35,7 +35,7 @@ pub(super) async fn answer(
     (deployment, key): (&Deployment, &str),
     address: &ProjectAddress,
     mut request: Request<Body>,
-    from: (IpAddr, &RequestId),
+    from: (&CallerPlace, &RequestId),
 ) -> Result<Response<Body>> {
     if deployment.backend.is_none() {
         let message = format!("the project '{}' has no backend", address.slug);
@@ -235,7 +235,7 @@ fn forwarded(
     app: &App,
     address: &ProjectAddress,
     request: Request<Body>,
-    (caller, id): (IpAddr, &RequestId),
+    (caller, id): (&CallerPlace, &RequestId),
 ) -> Result<Request<Limited<Body>>> {
     let (mut parts, body) = request.into_parts();
     if body.size_hint().lower() > limits::BACKEND_BODY_MAX_BYTES as u64 {
@@ -265,7 +265,7 @@ fn forwarded(
         parts.headers.insert(SCHEME_HEADER, scheme);
     }
     parts.headers.insert(X_REQUEST_ID, id.header());
-    if let Ok(caller) = HeaderValue::from_str(&caller.to_string()) {
+    if let Ok(caller) = HeaderValue::from_str(&caller.address().to_string()) {
         parts.headers.insert(X_FORWARDED_FOR, caller);
     }
     let body = Limited::new(body, limits::BACKEND_BODY_MAX_BYTES);

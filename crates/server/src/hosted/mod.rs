@@ -12,13 +12,13 @@ mod platform;
 mod preview;
 pub(crate) mod range;
 
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::Response;
+use lyceum_access::CallerPlace;
 use lyceum_assessment::files;
 use lyceum_blob::{Blobs, SweepReport};
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
@@ -111,7 +111,7 @@ pub(crate) async fn answer(
     app: &App,
     address: ProjectAddress,
     request: Request,
-    caller: IpAddr,
+    caller: &CallerPlace,
     id: &RequestId,
 ) -> Response {
     let is_by_path = address.is_by_path;
@@ -159,7 +159,7 @@ async fn respond(
     app: &App,
     mut address: ProjectAddress,
     request: Request,
-    caller: IpAddr,
+    caller: &CallerPlace,
     id: &RequestId,
 ) -> Result<Response> {
     let (parts, body) = request.into_parts();

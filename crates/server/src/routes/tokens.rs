@@ -136,7 +136,7 @@ async fn start_device_sign_in(context: Context) -> Result<Answer> {
     }
     let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
     let subjects =
-        [guess::from_place("device codes", context.address, limits::GUESSES_ADDRESS_COUNT)];
+        [guess::from_place("device codes", &context.place, limits::GUESSES_ADDRESS_COUNT)];
     let codes = context.app.db.write(move |tx| {
         guess::count(tx, now, &subjects)?;
         device::start(tx, now, environment)

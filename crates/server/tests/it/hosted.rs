@@ -10,6 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use lyceum_core::config::Environment;
 use lyceum_hosting::limits;
 use lyceum_project::{Artifact, Backend, Desired, Metadata, Module, State, Uses, plan, secrets};
+use lyceum_server::limits::GUESSES_ADDRESS_COUNT;
 use lyceum_testserver::client::{Call, Reply, TestClient};
 use lyceum_testserver::server::{Setup, TestServer, both_as};
 use serde_json::{Value, json};
@@ -377,6 +378,38 @@ fn a_visitor_who_reads_nothing_is_disconnected_and_a_slow_one_is_not() {
         let mut got = Vec::new();
         let _ = idle.read_to_end(&mut got);
         assert!(got.len() < film.len(), "nothing was cut: {} bytes", got.len());
+    });
+}
+
+/// Asks the platform for codes, each time with another address in the headers.
+const ASKS_OFTEN: &str = r#"export default { async fetch(request, env) {
+  const { searchParams } = new URL(request.url);
+  const statuses = [];
+  for (let n = 0; n < Number(searchParams.get("count")); n++) {
+    const headers = { "content-type": "application/x-www-form-urlencoded",
+      "x-forwarded-for": `198.51.100.${n}`, "forwarded": `for=198.51.100.${n}`, "x-real-ip": `198.51.100.${n}` };
+    const asked = await env.LYCEUM.fetch("/oauth2/device_authorization",
+      { method: "POST", headers, body: "client_id=lyceum-cli" });
+    statuses.push(asked.status);
+  }
+  return Response.json(statuses);
+} };"#;
+
+#[test]
+fn what_a_backend_asks_counts_for_its_project_whatever_its_headers_say() {
+    let mut setup = Setup::default();
+    setup.config.server.env = Environment::Staging;
+    setup.config.server.trusted_proxies = serde_json::from_str(r#"["127.0.0.0/8"]"#).unwrap();
+    both_as(&setup, |server| {
+        deployed(&server.client(), &[("index.html", b"tides")], ASKS_OFTEN, &[]);
+        let count = GUESSES_ADDRESS_COUNT + 2;
+        let path = format!("/api/ask?count={count}");
+        let statuses: Vec<u16> = visit(&server.anonymous(), &path).expect(200).json();
+        let refused = statuses.iter().filter(|status| **status == 429).count();
+        assert_eq!((statuses.len(), refused), (usize::try_from(count).unwrap(), 2), "{statuses:?}");
+        // Others on this machine have their own tries.
+        let form = [("client_id", "lyceum-cli")];
+        server.anonymous().post("/oauth2/device_authorization").form(&form).expect(200);
     });
 }
 

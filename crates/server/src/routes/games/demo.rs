@@ -33,7 +33,7 @@ async fn demo(context: Context) -> Result<Answer> {
         None => None,
     };
     let named = context.param("gameId").to_owned();
-    let address = context.address;
+    let place = context.place.clone();
     let begin = move |tx: &mut Tx<'_>| {
         let game = games::find(tx, &named)?;
         let known = match &former {
@@ -44,7 +44,7 @@ async fn demo(context: Context) -> Result<Answer> {
             Some(known) => known,
             None => {
                 let most = limits::DEMO_VISITORS_MAX_COUNT;
-                guess::count(tx, now, &[guess::from_place("demo visitors", address, most)])?;
+                guess::count(tx, now, &[guess::from_place("demo visitors", &place, most)])?;
                 visitors::begin_demo(tx, now, &game)?
             }
         };

@@ -73,9 +73,9 @@ async fn code_page(context: &Context, problem: Option<&Problem>) -> Result<Answe
 /// Takes the code that a student typed. The browser keeps it, so the next student begins with the names.
 async fn enter(context: Context) -> Result<Answer> {
     let form = Form::read(&context).await?;
-    let (now, address) = (context.app.clock.now(), context.address);
+    let (now, place) = (context.app.clock.now(), context.place.clone());
     let typed = form.field("code").to_owned();
-    let entered = move |tx: &mut Tx<'_>| class_sign_in::enter_code(tx, now, &typed, address);
+    let entered = move |tx: &mut Tx<'_>| class_sign_in::enter_code(tx, now, &typed, &place);
     match context.app.db.write(entered).await {
         Ok(Some(open)) => {
             let open_s = open.closes.seconds() - now.seconds();
@@ -113,7 +113,7 @@ async fn answer(context: Context) -> Result<Answer> {
         (_, "", words) => ClassAnswer::from_words(words),
         (first, second, _) => ClassAnswer::from_pictures(first, second),
     };
-    let (app, address) = (&context.app, context.address);
+    let (app, place) = (&context.app, context.place.clone());
     let (now, environment) = (app.clock.now(), app.config.server.env);
     let former = people::session(app, &context.headers).map(str::to_owned);
     let had_session = former.is_some();
@@ -127,7 +127,7 @@ async fn answer(context: Context) -> Result<Answer> {
         let Some(student) = { accounts }.find(|account| account.id == wanted) else {
             return Ok(None);
         };
-        let (answer, former) = ((&answer, address), former.as_deref());
+        let (answer, former) = ((&answer, &place), former.as_deref());
         class_sign_in::sign_in(tx, (now, environment), master, &open, &student, answer, former)
             .map(Some)
     });

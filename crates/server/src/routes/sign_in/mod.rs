@@ -259,7 +259,7 @@ async fn check_link(
     refused: fn() -> Problem,
 ) -> Result<()> {
     let now = context.app.clock.now();
-    let tries = [guess::from_place("link", context.address, limits::GUESSES_LINK_COUNT)];
+    let tries = [guess::from_place("link", &context.place, limits::GUESSES_LINK_COUNT)];
     let checked = context.app.db.write(move |tx| {
         guess::count(tx, now, &tries)?;
         let works = works(tx)?;
