@@ -115,8 +115,12 @@ fn each_change_is_planned_separately() {
         wanted.frontend = Some(Artifact { sha256: "f2".into(), size: 12 });
     });
     assert_eq!(frontend.steps, [Step::UploadFrontend, Step::Publish]);
-    let sizes = frontend.frontend.unwrap();
-    assert_eq!((sizes.old.unwrap().size, sizes.new.size), (10, 12));
+    let sizes = frontend.frontend.as_ref().unwrap();
+    assert_eq!((sizes.old.as_ref().unwrap().size, sizes.new.size), (10, 12));
+    let as_large = changed(&|wanted| {
+        wanted.frontend = Some(Artifact { sha256: "f2".into(), size: 10 });
+    });
+    assert_eq!(as_large.steps, frontend.steps, "the hash tells, not the size");
 
     let forced = changed(&|wanted| wanted.force_backend = true);
     assert_eq!(forced.steps, [Step::UploadBackend, Step::StartBackend, Step::Publish]);
