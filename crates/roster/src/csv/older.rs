@@ -33,9 +33,9 @@ impl CandidateWriter<'_, '_> {
             let (id, line) = (&one.record.sourced_id, one.candidate.row.line);
             match (times.get(id), &one.record.source_modified) {
                 (Some(stored), Some(sent)) if sent < stored => {
+                    let kind = kind.one;
                     let problem = format!(
-                        "the stored {} '{id}' changed later, at {stored}; the row is skipped",
-                        kind.one
+                        "the stored {kind} '{id}' changed later, at {stored}; the row is skipped"
                     );
                     let remedy =
                         "export the file again, or leave dateLastModified empty".to_owned();
@@ -43,8 +43,8 @@ impl CandidateWriter<'_, '_> {
                         .warn(layout.fault(line, problem, remedy).at("dateLastModified", sent))?;
                     self.refusals.report.of(layout.file.name, layout.mode).older += 1;
                     self.refusals.notes.add(layout.file.name, line, id, RowOutcome::Older)?;
-                    if files::is_referred_to(kind) {
-                        self.known.add(self.known.hash(kind.one, id));
+                    if files::is_referred_to(layout.file.kind) {
+                        self.known.add(self.known.hash(kind, id));
                     }
                 }
                 _ => kept.push(one),
