@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use lyceum_assessment::Items;
 use lyceum_bridge::enroll;
+use lyceum_bridge::school_hours::SchoolHours;
+use lyceum_bridge::today::Moment;
 use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
@@ -35,10 +37,19 @@ pub struct LessonContext<'a> {
     pub base_url: &'a str,
     /// The part of the roster that the caller has access to.
     pub reach: &'a Reach,
+    /// The school hours of organizations that set none.
+    pub usual_hours: &'a SchoolHours,
     /// The cache of items.
     pub items: &'a Items,
     /// The cache of other data.
     pub memory: &'a LessonCaches,
+}
+
+impl LessonContext<'_> {
+    /// The moment of the work.
+    pub fn moment(&self) -> Moment {
+        Moment { now: self.now, usual_hours: self.usual_hours.clone() }
+    }
 }
 
 /// An attempt at a lesson.
@@ -452,27 +463,6 @@ pub fn reset(
     repository::begin_anew(tx, &former)?;
     let attempt = current_of(tx, context, student, &lesson)?;
     gradebook::write(tx, context, &lesson, &attempt, &[], &[])
-}
-
-/// Resets a student's progress in a course: attempts no longer count, what they earned is taken back, and all
-/// assessment results in the course are marked `tobedeleted`. Returns the number of results.
-///
-/// Errors: `NotFound` for an unknown student or course.
-pub fn reset_course(
-    tx: &mut Tx<'_>,
-    context: &LessonContext<'_>,
-    student: &str,
-    course: &str,
-) -> Result<usize> {
-    if context.reach.is_limited() {
-        lesson::student_to_change(tx, student, context.reach)?;
-    }
-    for attempt in repository::of(tx, student, ("course", course))? {
-        external::delete(tx, student, &attempt.lesson)?;
-        credit::take_back(tx, context, &attempt)?;
-    }
-    repository::retire(tx, student, ("course", course))?;
-    lyceum_bridge::progress::reset(tx, context.now, student, course, context.reach)
 }
 
 /// The bank of an attempt.

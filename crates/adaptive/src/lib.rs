@@ -9,11 +9,11 @@
 //! | choosing a question, scoring, XP, replaying an attempt | `engine`, `attempt_history` |
 //! | a lesson, its questions, attempts | `lesson`, `bank`, `attempt`, `attempt_summary` |
 //! | the next question, an answer, finishing a test | `answer`, `finalize` |
-//! | time limits, and extra time for students | `time_limit` |
+//! | time limits, extra time for students, due days | `time_limit`, `due` |
 //! | what students see: questions, progress | `question`, `progress` |
 //! | XP and mastery of a complete attempt, gradebook records | `credit`, `gradebook` |
 //! | new tests, external tests, test-out, placement, assigned tests | `new_test`, `external`, `test_out`, `placement`, `test_assignments`, `test_choice` |
-//! | what guides do for students and classes | `teaching` |
+//! | what guides do for students and classes; resetting progress | `teaching`, `progress_reset` |
 //! | lesson plans, progress in courses and subjects | `lesson_plans`, `course_progress`, `subject_progress` |
 //! | display settings of courses, screening | `render_config`, `screening` |
 //! | what students see: their courses, their home | `student_lessons`, `screens` |
@@ -32,6 +32,7 @@ mod bank;
 mod caches;
 pub mod course_progress;
 mod credit;
+pub mod due;
 pub mod engine;
 pub mod external;
 pub mod finalize;
@@ -48,6 +49,7 @@ pub mod placement;
 pub mod policies;
 mod policy;
 pub mod progress;
+pub mod progress_reset;
 pub mod question;
 pub mod render_config;
 pub mod reply;

@@ -32,7 +32,7 @@ pub const SUBJECT_COURSES_MAX_COUNT: i64 = 1000;
 pub const STREAK_MAX_DAYS: u32 = 366;
 /// Bytes of the id of a student's answer at most.
 pub const ANSWER_ID_MAX_BYTES: usize = 100;
-/// Students whom one teaching action for a class can change.
+/// Students whom one teaching action for a class, or one reset of progress, can change.
 pub const TEACHING_STUDENTS_MAX_COUNT: usize = 1000;
 /// Milliseconds after the end of a test's time in which an answer that was sent before may arrive.
 pub const LATE_ANSWER_MAX_MS: i64 = 15_000;

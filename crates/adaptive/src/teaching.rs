@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::attempt::{self, LessonContext};
+use crate::due::DueTime;
 use crate::lesson::{self, Lesson};
 use crate::lesson_list::ListedLesson;
 use crate::lesson_plans::{self, LessonPlanInput};
@@ -40,8 +41,8 @@ pub enum TeachingAction {
         /// The lesson's sourcedId.
         #[schemars(with = "OneLineText")]
         lesson: String,
-        /// The time until which it must be completed.
-        expires_at: Option<Timestamp>,
+        /// The time until which it must be completed; a day ends at midnight at the student's school.
+        expires_at: Option<DueTime>,
     },
     /// Assigns the test of a subject and grade that fits each student best, as createTestAssignment does.
     AssignTest {
@@ -50,8 +51,8 @@ pub enum TeachingAction {
         subject: String,
         /// The grade.
         grade: Grade,
-        /// The time until which it must be completed.
-        expires_at: Option<Timestamp>,
+        /// The time until which it must be completed; a day ends at midnight at the student's school.
+        expires_at: Option<DueTime>,
     },
     /// Leaves a lesson out of the students' plans, or takes it in again. Students without a plan get one.
     Skip {
@@ -133,7 +134,7 @@ pub fn apply(
         TeachingAction::Assign { lesson, expires_at } => {
             let lesson = find_lesson(tx, lesson, context.reach)?;
             for student in &seen {
-                assign(tx, context.now, student, &lesson, *expires_at)?;
+                assign(tx, context, student, &lesson, *expires_at)?;
             }
         }
         TeachingAction::AssignTest { subject, grade, expires_at } => {
@@ -142,7 +143,7 @@ pub fn apply(
                 let test = best_fit(tx, context.now, &tests, student, None)?;
                 let test = test.ok_or_else(|| no_test(subject, &grade.stored))?;
                 let lesson = lesson::find(tx, &test.id)?;
-                assign(tx, context.now, student, &lesson, *expires_at)?;
+                assign(tx, context, student, &lesson, *expires_at)?;
             }
         }
         TeachingAction::Skip { lesson, skipped } => {
@@ -218,10 +219,10 @@ fn find_lesson(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Lesson> {
 /// Assigns a lesson to a student who has no open assignment of it.
 fn assign(
     tx: &mut Tx<'_>,
-    now: Timestamp,
+    context: &LessonContext<'_>,
     student: &str,
     lesson: &Lesson,
-    expires: Option<Timestamp>,
+    due: Option<DueTime>,
 ) -> Result<()> {
     let filter = AssignmentFilter {
         student: Some(student.to_owned()),
@@ -231,7 +232,8 @@ fn assign(
         limit: PAGE_MAX_RECORDS,
         offset: 0,
     };
-    let (known, _) = repository::test_assignments::list(tx, now, &filter, &Reach::Everything)?;
+    let (known, _) =
+        repository::test_assignments::list(tx, context.now, &filter, &Reach::Everything)?;
     let is_open = |one: &TestAssignment| {
         one.component_resource_sourced_id == lesson.id
             && ["assigned", "in_progress"].contains(&one.assignment_status.as_str())
@@ -239,7 +241,8 @@ fn assign(
     if known.iter().any(is_open) {
         return Ok(());
     }
-    assign_lesson(tx, now, student, &lesson.subject, lesson, expires).map(drop)
+    let expires = due.map(|due| due.expires(tx, &context.moment(), student)).transpose()?;
+    assign_lesson(tx, context.now, student, &lesson.subject, lesson, expires).map(drop)
 }
 
 fn skip(

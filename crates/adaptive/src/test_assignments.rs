@@ -1,5 +1,6 @@
 //! Tests assigned to students. Their status is computed from the attempts at their lessons.
 
+use lyceum_bridge::today::Moment;
 use lyceum_core::body::{self, OneLineText};
 use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::time::Timestamp;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::due::DueTime;
 use crate::lesson::{self, Lesson};
 use crate::limits;
 use crate::placement::is_refusal;
@@ -97,7 +99,7 @@ pub struct NewTestAssignment {
     subject: String,
     grade: String,
     test_name: Option<String>,
-    expires: Option<Timestamp>,
+    due: Option<DueTime>,
 }
 
 /// A test to assign, as it is sent.
@@ -115,14 +117,14 @@ pub struct TestAssignmentInput {
     /// The title of the test; by default any test.
     #[schemars(with = "Option<OneLineText>")]
     test_name: Option<String>,
-    /// The time until which it must be completed.
-    expires_at: Option<Timestamp>,
+    /// The time until which it must be completed; a day ends at midnight at the student's school.
+    expires_at: Option<DueTime>,
 }
 
 impl From<TestAssignmentInput> for NewTestAssignment {
     fn from(new: TestAssignmentInput) -> Self {
         let TestAssignmentInput { student, subject, grade, test_name, expires_at } = new;
-        Self { student, subject, grade: grade.stored, test_name, expires: expires_at }
+        Self { student, subject, grade: grade.stored, test_name, due: expires_at }
     }
 }
 
@@ -164,15 +166,16 @@ pub struct TestAssignmentsTable {
 /// Errors: `NotFound` if the student or the test does not exist; `Forbidden` under the reach of a teacher.
 pub fn create(
     tx: &mut Tx<'_>,
-    now: Timestamp,
+    moment: &Moment,
     request: &NewTestAssignment,
     reach: &Reach,
 ) -> Result<CreatedAssignment> {
     lesson::student_to_change(tx, &request.student, reach)?;
     let tests = tests_of(tx, &request.subject, &request.grade)?;
-    let test = best_fit(tx, now, &tests, &request.student, request.test_name.as_deref())?;
+    let test = best_fit(tx, moment.now, &tests, &request.student, request.test_name.as_deref())?;
     let test = test.ok_or_else(|| no_test(&request.subject, &request.grade))?;
-    note(tx, now, request, &test.id)
+    let expires = request.due.map(|due| due.expires(tx, moment, &request.student)).transpose()?;
+    note(tx, moment.now, request, &test.id, expires)
 }
 
 /// Assigns a lesson that was already found.
@@ -189,9 +192,9 @@ pub(crate) fn assign_lesson(
         subject: subject.to_owned(),
         grade: lesson.grade.clone().unwrap_or_default(),
         test_name: None,
-        expires,
+        due: expires.map(DueTime::Instant),
     };
-    note(tx, now, &request, &lesson.id)
+    note(tx, now, &request, &lesson.id, expires)
 }
 
 fn note(
@@ -199,6 +202,7 @@ fn note(
     now: Timestamp,
     request: &NewTestAssignment,
     lesson: &str,
+    expires: Option<Timestamp>,
 ) -> Result<CreatedAssignment> {
     let record = fields::in_use(tx, &COMPONENT_RESOURCE, lesson)?;
     let assignment = CreatedAssignment {
@@ -212,7 +216,7 @@ fn note(
         grade: &request.grade,
         test_name: request.test_name.as_deref(),
         assigned_at: &now.to_string(),
-        expires: request.expires,
+        expires,
     };
     repository::insert(tx, &assignment, &row)?;
     Ok(assignment)
@@ -381,7 +385,7 @@ fn missing(id: &str) -> Problem {
 /// Assigns many, each by itself. Errors: `Forbidden` for the reach of a teacher.
 pub fn bulk(
     tx: &mut Tx<'_>,
-    now: Timestamp,
+    moment: &Moment,
     items: &[Value],
     reach: &Reach,
 ) -> Result<TestAssignmentsReport> {
@@ -389,7 +393,7 @@ pub fn bulk(
     for (at, item) in items.iter().enumerate() {
         let result = match item {
             Value::Object(_) => body::of::<TestAssignmentInput>(item.clone())
-                .and_then(|new| create(tx, now, &NewTestAssignment::from(new), reach)),
+                .and_then(|new| create(tx, moment, &NewTestAssignment::from(new), reach)),
             _ => Err(Problem::invalid(format!("items[{at}]"), messages::MUST_BE_OBJECT)),
         };
         match result {
@@ -420,7 +424,7 @@ fn all_errors(problem: &Problem) -> String {
 /// Errors: `Invalid`.
 pub fn import(
     tx: &mut Tx<'_>,
-    now: Timestamp,
+    moment: &Moment,
     table: &TestAssignmentsTable,
     reach: &Reach,
 ) -> Result<TestAssignmentsReport> {
@@ -442,7 +446,7 @@ pub fn import(
         return Ok(TestAssignmentsReport { success: false, results: Vec::new(), errors });
     };
     let TestAssignmentsInput { items } = body::of(json!({ "items": rows(csv)? }))?;
-    bulk(tx, now, &items, reach)
+    bulk(tx, moment, &items, reach)
 }
 
 /// The lines of a CSV text as objects, with the names from the first line.

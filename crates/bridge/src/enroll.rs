@@ -82,7 +82,8 @@ pub fn enroll(
     }
     keep_within(tx, &ORG, reach, RecordUse::See, &mut person.orgs, |org| org)?;
     let own = person.orgs.first().map(String::as_str);
-    let class = default_class::find_or_make(tx, now, course, school.or(own))?;
+    let class = default_class::find_or_make(tx, now, course, school.or(own))
+        .map_err(|problem| at_school(problem, school, own))?;
     let id = request.sourced_id.clone().unwrap_or_else(|| id(&class, user, role));
     let mut record = Object::new();
     record.insert("sourcedId".into(), id.as_str().into());
@@ -211,6 +212,23 @@ fn free(tx: &mut Tx<'_>, now: Timestamp, id: &str, user: &str, course: &str) -> 
             "the sourcedId '{id}' belongs to another enrollment; send a different sourcedId or leave it out"
         ),
     ))
+}
+
+/// The problem of a default class for a request that names the school in its path, or that should.
+pub(crate) fn at_school(problem: Problem, school: Option<&str>, own: Option<&str>) -> Problem {
+    let Some(refused) = problem.details.iter().find(|one| one.path == default_class::SCHOOL) else {
+        return problem;
+    };
+    let message = match (school, own) {
+        (Some(_), _) => refused.message.clone(),
+        (None, Some(own)) => format!(
+            "is required because the user's organization '{own}' is not a school; name a school in the path"
+        ),
+        (None, None) => "is required because neither the user nor the course has an organization; name a school in the \
+                         path"
+            .to_owned(),
+    };
+    Problem::invalid("schoolId", message)
 }
 
 /// Rewrites the paths of errors for a request whose body is the enrollment itself.

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::enroll::at_school;
 use crate::resolved_enrollments::{self, ResolvedEnrollment};
 use crate::{goals, settle};
 
@@ -349,7 +350,8 @@ pub fn default_class(
     if let Some(school) = school {
         fields::in_use_within(tx, &ORG, school, reach)?;
     }
-    let id = default_class::find_or_make(tx, now, course, school)?;
+    let id = default_class::find_or_make(tx, now, course, school)
+        .map_err(|problem| at_school(problem, school, None))?;
     // A class that was just made is withdrawn with the transaction if the caller has no access to its school.
     let class = fields::in_use_within(tx, &CLASS, &id, reach)?;
     Ok(DefaultClass {

@@ -114,7 +114,7 @@ fn page(tx: &mut Tx<'_>, users: &SettledUsers, after: i64) -> Result<(Vec<Object
     Ok((users, next))
 }
 
-/// Finds what is due for the users, with two to six statements for any number of users.
+/// Finds what is due for the users, with two to seven statements for any number of users.
 pub(crate) fn due_enrollments(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -146,9 +146,12 @@ pub(crate) fn due_enrollments(
         .filter(|enrollment| enrollment.role == "student")
         .map(|enrollment| (enrollment.user.as_str(), enrollment.course.as_str()))
         .collect();
+    let roots = tracks.iter().map(|track| track.org.as_str()).filter(|org| !org.is_empty());
+    let orgs = students.iter().flat_map(|student| &student.orgs).map(String::as_str);
+    let levels = repository::levels_below(tx, &roots.collect(), &orgs.collect())?;
     let mut by_tracks = Vec::new();
     for student in students.iter().filter(|student| student.learns) {
-        for track in leading(student, &tracks).filter(|track| is_taught(&track.course)) {
+        for track in leading(student, &tracks, &levels).filter(|track| is_taught(&track.course)) {
             let key = (student.id.clone(), track.id.clone(), track.course.clone());
             if !enrolled_before.contains(&key) {
                 let is_enrolled = attends.contains(&(student.id.as_str(), track.course.as_str()));
@@ -167,14 +170,22 @@ pub(crate) fn due_enrollments(
     Ok(DueEnrollments { of_past_years, by_tracks, present })
 }
 
-/// The tracks that apply to the student. For each subject and grade, it is the track of the student's first
-/// organization that has one, otherwise the track for all organizations.
-fn leading<'a>(student: &EnrollingStudent, tracks: &'a [Track]) -> impl Iterator<Item = &'a Track> {
+/// The tracks that apply to the student. For each subject and grade, it is the track of the nearest organization: of the
+/// student's own ones in their order, then of those above them; otherwise the track for all organizations.
+fn leading<'a>(
+    student: &EnrollingStudent,
+    tracks: &'a [Track],
+    levels: &HashMap<(String, String), i64>,
+) -> impl Iterator<Item = &'a Track> {
     let rank = |track: &Track| match track.org.as_str() {
-        "" => Some(usize::MAX),
-        org => student.orgs.iter().position(|own| own == org),
+        "" => Some((i64::MAX, 0)),
+        org => {
+            let level = |own: &String| levels.get(&(org.to_owned(), own.clone())).copied();
+            let own = student.orgs.iter().enumerate();
+            own.filter_map(|(place, own)| Some((level(own)?, place))).min()
+        }
     };
-    let mut best: BTreeMap<(&str, &str), (usize, &Track)> = BTreeMap::new();
+    let mut best: BTreeMap<(&str, &str), (_, &Track)> = BTreeMap::new();
     for track in tracks.iter().filter(|track| student.grades.contains(&track.grade_value)) {
         let Some(rank) = rank(track) else { continue };
         let key = (track.subject_value.as_str(), track.grade_value.as_str());

@@ -36,7 +36,7 @@ pub struct Track {
     pub subject_value: String,
     /// Its grade, as grades compare.
     pub grade_value: String,
-    /// The organization for whose students it holds; empty, for all.
+    /// The organization for whose students, and those of the organizations below it, it holds; empty, for all.
     pub org: String,
     /// The course to which it leads.
     pub course: String,
@@ -54,7 +54,7 @@ pub struct SubjectTrackInput {
     /// The course to which the track leads.
     #[schemars(with = "OneLineText", extend("maxLength" = SOURCED_ID_MAX_BYTES))]
     pub course_id: String,
-    /// The organization for whose students it holds; without one, for all.
+    /// The organization for whose students, and those of the organizations below it, it holds; without one, for all.
     #[schemars(with = "Option<OneLineText>", extend("maxLength" = SOURCED_ID_MAX_BYTES))]
     pub org_sourced_id: Option<String>,
 }
@@ -83,7 +83,7 @@ pub struct SubjectTrack {
     pub grade: String,
     /// The course to which it leads.
     pub course: TrackCourse,
-    /// The organization for whose students it holds; null, for all.
+    /// The organization for whose students, and those of the organizations below it, it holds; null, for all.
     pub org: Option<TrackOrg>,
 }
 

@@ -61,6 +61,13 @@ pub fn students(class: &str) -> String {
     }
 }
 
+/// The students of a class who are enrolled now; without a class, all of them.
+pub fn enrolled_students(class: &str) -> String {
+    let of_class = [("class", class), ("enrolled", "yes")];
+    let chosen = of_class.iter().filter(|(_, value)| !value.is_empty()).copied();
+    format!("{}?{}", screens::STUDENTS.path, pairs(&chosen.collect::<Vec<_>>()))
+}
+
 /// The school hours of an organization.
 pub fn school_hours(org: &str) -> String {
     format!("/console/system/hours/{}", segment(org))

@@ -48,7 +48,7 @@ impl TodayPage {
     /// How many students need attention, as HTML.
     fn summary(&self) -> String {
         if self.student_count == 0 {
-            return rich!("There are no students yet. [Import a roster](/console/imports) or create users over the API.").0;
+            return rich!("No student is enrolled yet. [Import a roster](/console/imports) or enroll students over the API.").0;
         }
         if self.need_count == 0 {
             return rich_plural!(

@@ -14,6 +14,10 @@ use crate::kinds::{ACADEMIC_SESSION, CLASS, COURSE};
 use crate::record::{Object, Record, members};
 use crate::repository;
 
+/// The path of errors of the school where users enroll.
+pub const SCHOOL: &str = "enrollment.school.sourcedId";
+const SCHOOL_OF_CLASS: &str = "class.school.sourcedId";
+
 /// School years begin on the first day of this month.
 const SCHOOL_YEAR_BEGINS_IN_MONTH: i8 = 8;
 
@@ -37,7 +41,7 @@ pub fn find_or_make(
     let fields = members(&stored.body, stored.extra.as_deref())?;
     let Some(school) = school.or(reference(&fields, "org")) else {
         return Err(Problem::invalid(
-            "enrollment.school",
+            SCHOOL,
             format!(
                 "is required because the course '{course}' has no org; send a reference to a school"
             ),
@@ -77,7 +81,13 @@ pub fn find_or_make(
             "org": { "sourcedId": school },
             "terms": [{ "sourcedId": term_id }],
         }),
-    )?;
+    )
+    .map_err(|problem| {
+        match problem.details.iter().find(|one| one.path == SCHOOL_OF_CLASS) {
+            Some(refused) => Problem::invalid(SCHOOL, refused.message.clone()),
+            None => problem,
+        }
+    })?;
     Ok(class)
 }
 

@@ -65,5 +65,6 @@ use lyceum_store::{Migration, migration};
 pub const MIGRATIONS: &[Migration] = &[
     migration!(3, "roster"),
     migration!(15, "imported_records"),
+    migration!(17, "enrollment_courses"),
     migration!(19, "source_modified"),
 ];

@@ -98,5 +98,5 @@ fn search(text: &str) -> Result<Option<String>> {
             format!("the search text has at most {most} bytes"),
         ));
     }
-    Ok((!text.is_empty()).then(|| text.to_ascii_lowercase()))
+    Ok((!text.trim().is_empty()).then(|| text.to_ascii_lowercase()))
 }

@@ -7,7 +7,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, PayloadDialect, Problem, Result, limits, messages};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::canonical::{CanonicalWriter, ReadMode, check_json};
 use crate::collections;
@@ -174,9 +174,37 @@ impl Record {
     /// Parses a record from its stored texts. Its other columns are derived again. The record may be older than a
     /// rule.
     pub fn stored(kind: &'static RecordKind, body: &str, extra: Option<&str>) -> Result<Self> {
-        let object = members(body, extra)?;
+        Self::read_unchecked(kind, &members(body, extra)?, ModifiedTime::Stored)
+    }
+
+    fn read_unchecked(
+        kind: &'static RecordKind,
+        object: &Object,
+        stamp: ModifiedTime,
+    ) -> Result<Self> {
         let reading = ReadMode { dialect: PayloadDialect::Platform, is_checked: false };
-        Self::read(kind, &object, ModifiedTime::Stored, reading).map_err(Problem::internal)
+        Self::read(kind, object, stamp, reading).map_err(Problem::internal)
+    }
+
+    /// The record with these single references, which follow from a stored record: field and sourcedId. They may point
+    /// to deleted records.
+    pub(crate) fn with_references(
+        &self,
+        references: &[(&str, &str)],
+        stamp: ModifiedTime,
+    ) -> Result<Self> {
+        let mut object = members(&self.body, self.extra.as_deref())?;
+        for (field, id) in references {
+            object.insert((*field).to_owned(), json!({ "sourcedId": id }));
+        }
+        let mut record = Self::read_unchecked(self.kind, &object, stamp)?;
+        record.source_modified.clone_from(&self.source_modified);
+        for (field, _) in references {
+            let path = format!("{}.{field}.sourcedId", self.kind.one);
+            let pointers = record.references.iter_mut().filter(|pointer| pointer.path == path);
+            pointers.for_each(|pointer| pointer.target = ReferenceTarget::Any);
+        }
+        Ok(record)
     }
 
     /// The value of a column: of a single-valued reference the sourcedId.

@@ -180,7 +180,9 @@ fn parsed(
     }
     reach::check_default_class(tx, kind, object, &rules.reach)?;
     rules::complete(tx, kind, object, rules.dialect, rules.now)?;
-    Record::parse(kind, object, rules.dialect, ModifiedTime::Now(rules.now))
+    let mut record = Record::parse(kind, object, rules.dialect, ModifiedTime::Now(rules.now))?;
+    let refused = rules::derive(tx, kind, &mut [&mut record])?;
+    refused.into_values().next().map_or(Ok(record), Err)
 }
 
 /// Replaces the record with that id; with `upserts` it is created if it is missing.
@@ -245,6 +247,9 @@ pub fn patch(
     let stored = within(tx, collection, id, &rules.reach)?;
     let mut object = members(&stored.body, stored.extra.as_deref())?;
     merge(&mut object, patch);
+    if let Some(forget) = collection.kind.rules.forget {
+        forget(&mut object, patch);
+    }
     same_id(collection, id, &mut object)?;
     // The stored record may hold the platform's members, whatever the client's dialect is.
     let wide = WriteRules { dialect: PayloadDialect::Platform, ..rules.clone() };

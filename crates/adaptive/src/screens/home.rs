@@ -14,6 +14,7 @@ use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
 
 use crate::attempt::LessonContext;
+use crate::due::last_day;
 use crate::lesson::LessonCourse;
 use crate::limits::STREAK_MAX_DAYS;
 use crate::repository::attempts;
@@ -55,6 +56,8 @@ pub struct AssignedTest {
     pub lesson: StudentLesson,
     /// When the assignment expires.
     pub expires: Option<Timestamp>,
+    /// The last day, if it expires with a day at the student's school.
+    pub last_day: Option<Date>,
 }
 
 /// Reads the home of a student. Days are those of the school's time zone; of `zone` if no school hours are set.
@@ -179,6 +182,7 @@ fn assigned(
         limit: PAGE_MAX_RECORDS,
         offset: 0,
     };
+    let zone = zone_of(tx, &context.moment(), student)?;
     let page = test_assignments::list(tx, context.now, &filter, &Reach::Everything)?;
     let mut assigned: Vec<AssignedTest> = Vec::new();
     for one in page.test_assignments {
@@ -189,7 +193,9 @@ fn assigned(
         }
         match student_lessons::find(tx, context, student, id) {
             Ok(found) => {
-                assigned.push(AssignedTest { lesson: found.lesson, expires: one.expires_at });
+                let last_day = one.expires_at.and_then(|expires| last_day(&zone, expires));
+                let (lesson, expires) = (found.lesson, one.expires_at);
+                assigned.push(AssignedTest { lesson, expires, last_day });
             }
             Err(problem) if problem.kind == lyceum_core::ProblemKind::NotFound => {}
             Err(problem) => return Err(problem),

@@ -18,6 +18,8 @@ pub struct StudentFilter {
     pub grade: String,
     /// The class.
     pub class: ChosenClass,
+    /// Whether the students are enrolled now.
+    pub is_enrolled: Option<bool>,
 }
 
 impl StudentFilter {
@@ -70,12 +72,16 @@ pub fn read(
     let schools = distinct(days.iter().map(|day| &day.school));
     let grades = distinct(days.iter().map(|day| &day.learner.grade));
     days.retain(|day| filter.admits(day));
+    let goals_decide = deciding == DecidingWork::Everything || filter.is_enrolled.is_some();
+    if goals_decide {
+        today::add_goals(tx, moment.now, &mut days)?;
+        days.retain(|day| {
+            filter.is_enrolled.is_none_or(|is_enrolled| day.is_enrolled == is_enrolled)
+        });
+    }
     days.sort_by_cached_key(|day| folded(&day.learner.name()));
     if deciding != DecidingWork::Nothing {
         add_work(tx, &mut days)?;
-    }
-    if deciding == DecidingWork::Everything {
-        today::add_goals(tx, moment.now, &mut days)?;
     }
     let (places, total) = show(&days);
     let mut shown: Vec<StudentDay> =
@@ -83,7 +89,7 @@ pub fn read(
     if deciding == DecidingWork::Nothing {
         add_work(tx, &mut shown)?;
     }
-    if deciding != DecidingWork::Everything {
+    if !goals_decide {
         today::add_goals(tx, moment.now, &mut shown)?;
     }
     Ok(StudentList { classes, schools, grades, shown, total })

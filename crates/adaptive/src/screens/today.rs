@@ -78,7 +78,7 @@ impl StudentCounts {
 /// The data of the page.
 #[derive(Debug)]
 pub struct TodayList {
-    /// How many students of the class do what.
+    /// How many enrolled students of the class do what.
     pub counts: StudentCounts,
     /// The classes of the viewer.
     pub classes: Vec<ListedClass>,
@@ -89,7 +89,7 @@ pub struct TodayList {
     pub needs: Vec<StudentInNeed>,
 }
 
-/// Reads the page, with the people within the reach. Errors: `NotFound` for a class outside of it.
+/// Reads the page, with the enrolled students within the reach. Errors: `NotFound` for a class outside of it.
 pub fn read(
     tx: &mut Tx<'_>,
     moment: &Moment,
@@ -99,6 +99,7 @@ pub fn read(
     let mut days = today::students(tx, moment, reach)?;
     let classes = filter.class.limit_days(tx, moment.now, reach, &mut days)?;
     today::add_goals(tx, moment.now, &mut days)?;
+    days.retain(|day| day.is_enrolled);
     add_work(tx, &mut days)?;
     let counts = StudentCounts::of(days.iter(), moment);
     let mut needs = match filter.presence {

@@ -186,7 +186,7 @@ fn assignments_expire_and_are_cancelled() {
         let assigned = |expires: Value| {
             let wish = request::<TestAssignmentInput>(wish(expires)).into();
             let created =
-                school.write(|tx, context| assignments::create(tx, context.now, &wish, ALL));
+                school.write(|tx, context| assignments::create(tx, &context.moment(), &wish, ALL));
             created.unwrap().assignment_id
         };
         let [over, open, gone] =
@@ -232,7 +232,7 @@ fn rows_are_assigned_each_by_itself() {
             let table = request(table);
             shown(
                 school
-                    .write(|tx, context| assignments::import(tx, context.now, &table, ALL))
+                    .write(|tx, context| assignments::import(tx, &context.moment(), &table, ALL))
                     .unwrap(),
             )
         };

@@ -5,6 +5,7 @@ use lyceum_adaptive::attempt::LessonContext;
 use lyceum_adaptive::{LessonCaches, answer, today};
 use lyceum_assessment::Items;
 use lyceum_assessment::banks::{self, BankInput};
+use lyceum_bridge::school_hours::SchoolHours;
 use lyceum_bridge::today::Moment;
 use lyceum_bridge::zone::Zone;
 use lyceum_core::ProblemKind::{Conflict, Invalid, NotFound};
@@ -113,8 +114,9 @@ fn wrong_answers_step_down_and_a_second_attempt_earns_less() {
             move |tx: &mut Tx<'_>| {
                 let (items, memory) = (Items::default(), LessonCaches::default());
                 let base_url = "https://lyceum.example.org";
+                let (usual_hours, items, memory) = (&SchoolHours::usual("UTC"), &items, &memory);
                 let context =
-                    LessonContext { now, base_url, reach: ALL, items: &items, memory: &memory };
+                    LessonContext { now, base_url, reach: ALL, usual_hours, items, memory };
                 attempt::create(tx, &context, "amy", "steps").map(drop)
             }
         };

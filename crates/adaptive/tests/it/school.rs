@@ -6,11 +6,12 @@ use lyceum_adaptive::answer::{AnswerRequest, NextStep, served_step};
 use lyceum_adaptive::attempt::{self, LessonContext};
 use lyceum_adaptive::reply::AnswerReply;
 use lyceum_adaptive::repository::log;
-use lyceum_adaptive::{LessonCaches, MIGRATIONS, answer, finalize, progress};
+use lyceum_adaptive::{LessonCaches, MIGRATIONS, answer, finalize, progress, progress_reset};
 use lyceum_assessment::{CheckedDocument, ContentKind, Items, parse, repository as documents};
 use lyceum_bridge::analytics::{self, StudentName};
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_bridge::enrollments::{self, CourseEnrollment};
+use lyceum_bridge::school_hours::SchoolHours;
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result, body};
@@ -129,7 +130,8 @@ impl School {
         let caches = self.caches.borrow();
         let (items, memory) = (&caches.0, &caches.1);
         let (now, base_url) = (self.now(), "https://lyceum.example.org");
-        let context = LessonContext { now, base_url, reach: ALL, items, memory };
+        let usual_hours = &SchoolHours::usual("UTC");
+        let context = LessonContext { now, base_url, reach: ALL, usual_hours, items, memory };
         self.db.write_blocking(|tx| work(tx, &context))
     }
 
@@ -365,7 +367,7 @@ impl Student<'_> {
     /// Sets the progress in the course back; answers how many results were reset.
     pub(crate) fn reset_course(self, course: &str) -> usize {
         self.school
-            .write(|tx, context| attempt::reset_course(tx, context, self.id, course))
+            .write(|tx, context| progress_reset::reset_course(tx, context, self.id, course))
             .unwrap()
     }
 

@@ -116,9 +116,27 @@ fn all_days(days: &[StudentDay]) -> (Vec<usize>, usize) {
     ((0..days.len()).collect(), days.len())
 }
 
+/// Enrolls the students in a class of the course `math`.
+fn enroll(db: &Db, students: &[&str]) {
+    records::course(db, "math", "north", "Math");
+    records::class(db, "class", "math", "north");
+    for student in students {
+        records::enroll(db, student, "class", "north", "student");
+    }
+}
+
 #[test]
-fn today_counts_all_students_and_lists_the_filtered_ones() {
+fn today_counts_enrolled_students_and_lists_the_filtered_ones() {
     both(|db| {
+        for former in ["dan", "eve"] {
+            records::student(db, former, "south", "03");
+            fail(db, former, 4);
+            fail(db, former, 5);
+            fail(db, former, 6);
+        }
+        enroll(db, &["ann", "ben", "cem", "dan"]);
+        let ended = json!({ "endDate": "2026-03-13" });
+        records::patch(db, "enrollments", "class-dan", &ended).unwrap();
         let read = |rule: &str, school: &str| {
             let filter = today::TodayFilter {
                 presence: None,
@@ -165,6 +183,17 @@ fn students_are_sorted_by_name_and_filtered_by_school_and_grade() {
         assert_eq!(all.shown[1].xp(), 5000);
         assert_eq!(ids(&read("South", "").shown), ["ben", "cem"]);
         assert_eq!(ids(&read("South", "03").shown), ["ben"]);
+        enroll(db, &["ben", "cem"]);
+        let enrolled = |is_enrolled: bool, deciding: DecidingWork| {
+            let filter =
+                StudentFilter { is_enrolled: Some(is_enrolled), ..StudentFilter::default() };
+            let list = read_students(db, &moment(), &filter, deciding, all_days);
+            ids(&list.shown).join(" ")
+        };
+        for deciding in [DecidingWork::Nothing, DecidingWork::Everything] {
+            let found = (enrolled(true, deciding), enrolled(false, deciding));
+            assert_eq!(found, ("ben cem".to_owned(), "ann".to_owned()));
+        }
     });
 }
 

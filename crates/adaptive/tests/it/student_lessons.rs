@@ -1,13 +1,16 @@
 //! What a student sees of courses and on the first page, on both stores.
 
+use lyceum_adaptive::attempt::LessonContext;
 use lyceum_adaptive::screens::home::{self, StudentHome};
 use lyceum_adaptive::student_lessons::{
     self as lessons, FoundLesson, LessonKind, LessonStanding, Material, StudentCourse,
 };
-use lyceum_adaptive::{LessonType, lesson_plans, test_assignments};
+use lyceum_adaptive::{LessonType, lesson_plans, teaching, test_assignments};
+use lyceum_bridge::school_hours::{self, SchoolHours};
 use lyceum_bridge::zone::Zone;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, Result, body};
+use lyceum_store::Tx;
 use lyceum_testkit::records;
 use serde_json::json;
 
@@ -150,7 +153,7 @@ fn lessons_of_other_students_are_answered_like_unknown_ones() {
         school
             .write(|tx, context| {
                 let items = [assigned.clone()];
-                test_assignments::bulk(tx, context.now, &items, ALL)
+                test_assignments::bulk(tx, &context.moment(), &items, ALL)
             })
             .unwrap();
         assert_eq!(find(school, "amy", "latin-start").unwrap().lesson.id, "latin-start");
@@ -161,6 +164,44 @@ fn lessons_of_other_students_are_answered_like_unknown_ones() {
             ["latin-start"]
         );
         assert!(home(school, "bob", "UTC").assigned.is_empty());
+    });
+}
+
+#[test]
+fn a_due_day_ends_at_midnight_at_the_students_school() {
+    both(|school| {
+        let hours = SchoolHours::usual("America/New_York");
+        school.write(|tx, _| school_hours::set(tx, "s", &hours, ALL)).unwrap();
+        let assign = |lesson: &str, expires: &str| {
+            let action = json!({ "type": "assign", "lesson": lesson, "expiresAt": expires });
+            let request = body::of(json!({ "student": "amy", "action": action })).unwrap();
+            school.write(|tx, context| teaching::apply(tx, context, &request, "tess")).unwrap();
+        };
+        assign("count", "2026-11-30");
+        assign("quiz", "2026-11-30T22:00:00Z");
+        let items = [
+            json!({ "student": "amy", "subject": "latin", "grade": "3", "expiresAt": "2026-06-30" }),
+        ];
+        let bulk = |tx: &mut Tx<'_>, context: &LessonContext<'_>| {
+            test_assignments::bulk(tx, &context.moment(), &items, ALL)
+        };
+        assert!(school.write(bulk).unwrap().success);
+        // Wherever the browser is.
+        for zone in ["UTC", "Asia/Taipei"] {
+            let assigned = home(school, "amy", zone).assigned;
+            let shown = assigned.iter().map(|one| {
+                let day = one.last_day.map(|day| day.to_string()).unwrap_or_default();
+                (one.lesson.id.as_str(), one.expires.unwrap().to_string(), day)
+            });
+            let expected = [
+                ("count", "2026-12-01T05:00:00.000Z", "2026-11-30"),
+                ("quiz", "2026-11-30T22:00:00.000Z", ""),
+                ("latin-start", "2026-07-01T04:00:00.000Z", "2026-06-30"),
+            ];
+            let expected =
+                expected.map(|(id, expires, day)| (id, expires.to_owned(), day.to_owned()));
+            assert_eq!(shown.collect::<Vec<_>>(), expected);
+        }
     });
 }
 

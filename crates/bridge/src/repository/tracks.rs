@@ -1,6 +1,6 @@
 //! Subject tracks and the enrollments that they made.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value, columns, dialect};
@@ -39,6 +39,33 @@ pub(crate) fn tracks_of_grades<'a>(
     );
     let list = serde_json::to_string(&grades).map_err(Problem::internal)?;
     tx.rows(&sql, &[list.as_str().into()])
+}
+
+/// How many levels each of the organizations lies below each of the roots that is above it, or the same: by root and
+/// organization.
+pub(crate) fn levels_below(
+    tx: &mut Tx<'_>,
+    roots: &BTreeSet<&str>,
+    orgs: &BTreeSet<&str>,
+) -> Result<HashMap<(String, String), i64>> {
+    if roots.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let depth =
+        |org: &str| format!("(SELECT COUNT(*) FROM roster_org_below d WHERE d.org = {org})");
+    let sql = format!(
+        "SELECT b.root, b.org, {} - {} FROM roster_org_below b WHERE {} AND {}",
+        depth("b.org"),
+        depth("b.root"),
+        dialect::is_one_of(tx.dialect(), "b.root", "$1"),
+        dialect::is_one_of(tx.dialect(), "b.org", "$2")
+    );
+    let [roots, orgs] =
+        [roots, orgs].map(|ids| serde_json::to_string(ids).map_err(Problem::internal));
+    let found = tx.all(&sql, &[roots?.as_str().into(), orgs?.as_str().into()], |row| {
+        Ok(((row.string(0)?, row.string(1)?), row.int(2)?))
+    })?;
+    Ok(found.into_iter().collect())
 }
 
 /// Stores a track, and replaces a track with the same id.

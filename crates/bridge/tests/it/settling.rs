@@ -108,6 +108,59 @@ fn tracks_and_school_years_apply_without_a_request() {
 }
 
 #[test]
+fn a_track_of_a_district_applies_to_its_schools_unless_a_nearer_one_does() {
+    both(|db| {
+        school(db, 1);
+        for (id, ty, parent) in [
+            ("state", "state", None),
+            ("district", "district", Some("state")),
+            ("near", "school", Some("district")),
+            ("own", "school", Some("district")),
+        ] {
+            let parent = parent.map(|parent| json!({ "sourcedId": parent }));
+            create(db, "orgs", json!({"sourcedId": id, "name": id, "type": ty, "parent": parent}));
+        }
+        for course in ["of-all", "of-state", "of-district", "of-own"] {
+            create(
+                db,
+                "courses",
+                json!({"sourcedId": course, "title": course, "org": {"sourcedId": "s"}}),
+            );
+        }
+        for school in ["near", "own"] {
+            create(
+                db,
+                "users",
+                json!({
+                    "sourcedId": format!("at-{school}"), "enabledUser": true, "givenName": "G",
+                    "familyName": "F", "grades": ["03"],
+                    "roles": [{"roleType": "primary", "role": "student", "org": {"sourcedId": school}}],
+                }),
+            );
+        }
+        for (course, org) in [
+            ("of-all", None),
+            ("of-state", Some("state")),
+            ("of-district", Some("district")),
+            ("of-own", Some("own")),
+        ] {
+            let body =
+                json!({"subject": "Math", "grade": "3", "courseId": course, "orgSourcedId": org});
+            let track = serde_json::from_value::<SubjectTrackInput>(body).unwrap().into();
+            db.write_blocking(|tx| tracks::put(tx, &track, &Reach::Everything)).unwrap();
+        }
+        let spring = instant("2026-03-01");
+        sweep(db, spring, &SettledUsers::Everybody);
+        let of = |user: &str| {
+            courses(db, spring, user).into_iter().map(|(course, _)| course).collect::<Vec<_>>()
+        };
+        assert_eq!(of("at-near"), ["of-district"]);
+        assert_eq!(of("at-own"), ["of-own"]);
+        assert_eq!(of("u0"), ["of-all"], "the school is in no district");
+    });
+}
+
+#[test]
 fn a_track_of_the_students_school_overrides_the_general_one() {
     both(|db| {
         school(db, 2);

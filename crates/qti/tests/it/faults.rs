@@ -4,7 +4,7 @@ use lyceum_qti::limits::{
     QTI_ATTRIBUTES_MAX_COUNT, QTI_DEPTH_MAX_LEVELS, QTI_DOCUMENT_MAX_BYTES, QTI_MAX_FAULTS,
     QTI_MAX_NODES,
 };
-use lyceum_qti::{Severity, read, read_item};
+use lyceum_qti::{Severity, read, read_for_author, read_item};
 
 use crate::kit::item_xml;
 
@@ -289,4 +289,41 @@ fn white_space_references_and_sections_are_read_as_xml_defines_them() {
     let item = read_item(&xml).unwrap();
     assert_eq!(&*item.title, "a \"b");
     assert!(lyceum_qti::upgraded(&xml).unwrap().contains("<p>a&lt;&lt;b&gt;&amp;amp;éA</p>"));
+}
+
+#[test]
+fn an_author_learns_what_students_do_not_see() {
+    let svg = |inside: &str| format!("<svg xmlns=\"http://www.w3.org/2000/svg\">{inside}</svg>");
+    let math = |inside: &str| {
+        format!("<math xmlns=\"http://www.w3.org/1998/Math/MathML\">{inside}</math>")
+    };
+    for (inside, path, message) in [
+        (svg("<animate/>"), "svg/animate", "get the element 'animate'"),
+        (svg("<use href=\"https://a.example/b#c\"/>"), "svg/use", "get the element 'use'"),
+        (math("<mglyph/>"), "math/mglyph", "get the element 'mglyph'"),
+        (
+            "<p><img src=\"https://a.example/b.png\" alt=\"b\"/></p>".into(),
+            "p/img",
+            "load no file from 'https://a.example/b.png'",
+        ),
+        (
+            "<p><a href=\"http://a.example/\">b</a></p>".into(),
+            "p/a",
+            "show 'http://a.example/' as text, not as a link",
+        ),
+    ] {
+        let xml = item_xml(&format!("<qti-item-body>{inside}</qti-item-body>"));
+        let faults = read_for_author(&xml).unwrap().faults;
+        let [fault] = &faults.0[..] else { panic!("{inside}: {faults}") };
+        assert_eq!(fault.severity, Severity::Warning);
+        assert!(fault.path.replace("[1]", "").ends_with(path), "{inside}: {}", fault.path);
+        assert!(fault.message.contains(message), "{inside}: {fault}");
+    }
+    let shown = [
+        svg("<rect fill=\"red\"/>"),
+        math("<mi>x</mi>"),
+        "<p><img src=\"a.png\" alt=\"\"/></p>".into(),
+    ];
+    let xml = item_xml(&format!("<qti-item-body>{}</qti-item-body>", shown.concat()));
+    assert_eq!(read_for_author(&xml).unwrap().faults.0, []);
 }

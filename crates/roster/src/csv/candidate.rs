@@ -257,6 +257,9 @@ impl CandidateRow {
                 }
             }
         }
+        if let Some(forget) = layout.file.kind.rules.forget {
+            forget(&mut merged, &own);
+        }
         overlay(&mut merged, own);
         merged
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::{Problem, Reach, Result};
+use lyceum_core::{Reach, Result};
 use lyceum_store::Tx;
 
 use super::absent::SeenRecords;
@@ -330,17 +330,19 @@ impl<'w, 'tx> CandidateWriter<'w, 'tx> {
         let most = if rules::are_ordered(kind) { 1 } else { rows.len().max(1) };
         let mut rows = rows.into_iter();
         loop {
-            let together: Vec<ReadyRow> = rows.by_ref().take(most).collect();
+            let mut together: Vec<ReadyRow> = rows.by_ref().take(most).collect();
             if together.is_empty() {
                 return Ok(());
             }
+            let mut records: Vec<&mut Record> =
+                together.iter_mut().map(|one| &mut one.record).collect();
+            let mut refused = rules::derive(self.tx, kind, &mut records)?;
             let pairs: Vec<_> = together
                 .iter()
                 .map(|one| (&one.record, stored.get(&one.record.sourced_id)))
                 .collect();
-            let refused = rules::refused(self.tx, &pairs)?.into_iter();
-            let refused: HashMap<String, Problem> =
-                refused.map(|(id, problem)| (id.to_owned(), problem)).collect();
+            let broken = rules::refused(self.tx, &pairs)?.into_iter();
+            refused.extend(broken.map(|(id, problem)| (id.to_owned(), problem)));
             let outside = self.outside(kind, &pairs)?;
             let (bad, good): (Vec<ReadyRow>, Vec<ReadyRow>) =
                 together.into_iter().partition(|one| {

@@ -33,6 +33,7 @@ pub const CLASS: RecordKind = RecordKind {
     ],
     rules: KindRules {
         complete: Some(class::name_school_twice),
+        forget: Some(class::forget_former_school),
         links: Some(name::of_class),
         accept: Some(class::depend_on_schools),
         ..KindRules::NONE

@@ -29,10 +29,12 @@ pub const ENROLLMENT: RecordKind = RecordKind {
         reference("course", "course")
             .platform()
             .in_use()
-            .doc("The course whose default class the user joins."),
+            .doc("The course of the class. A create request without `class` enrolls in its default class."),
     ],
     rules: KindRules {
         complete: Some(enrollment::derive_class_and_school),
+        derive: Some(enrollment::derive_course),
+        forget: Some(enrollment::forget_former_class),
         check_values: Some(values::enrollment_dates),
         ..KindRules::NONE
     },

@@ -1,6 +1,6 @@
 //! The members of classes, in one statement for any number of members.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
@@ -8,6 +8,7 @@ use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, columns, dialect};
 
 use super::reach::{self, RecordUse};
+use super::targets::depend_on;
 use super::walk::OrganizationWalk;
 use crate::kinds::{CLASS, USER};
 use crate::membership;
@@ -100,6 +101,26 @@ pub fn class_sizes(
         Ok(true)
     })?;
     Ok(sizes)
+}
+
+/// The course of each of the classes, deleted ones included.
+pub(crate) fn courses_of_classes(
+    tx: &mut Tx<'_>,
+    classes: &BTreeSet<&str>,
+) -> Result<HashMap<String, String>> {
+    if !tx.is_serializable() {
+        for class in classes {
+            depend_on(tx, &CLASS, class)?;
+        }
+    }
+    let ids = serde_json::to_string(classes).map_err(Problem::internal)?;
+    let sql = format!(
+        "SELECT t.sourced_id, t.course_id FROM classes t WHERE t.course_id IS NOT NULL AND {}",
+        dialect::is_one_of(tx.dialect(), "t.sourced_id", "$1")
+    );
+    let courses =
+        tx.all(&sql, &[ids.as_str().into()], |row| Ok((row.string(0)?, row.string(1)?)))?;
+    Ok(courses.into_iter().collect())
 }
 
 /// How many active classes within the reach each course has that has any, by its sourcedId.

@@ -1,11 +1,13 @@
 //! Lists records: narrowed, filtered, sorted, by page.
 
+use lyceum_core::text::name_words;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_store::{Row, Sql, Tx};
 
 use super::belongs::{self, PathScope};
 use super::cursor::{self, ListCursor};
+use super::names;
 use super::people::{self, UserSelection};
 use super::reach::{self, RecordUse};
 use super::read::in_part;
@@ -32,7 +34,8 @@ pub struct ListQuery {
     /// Whether the filter speaks of `status` or `dateLastModified`, so that deleted records are
     /// listed too (delta sync).
     pub with_deleted: bool,
-    /// A text that one of the searched fields contains, in lower case.
+    /// The words to find, in lower case. Each is found if a searched field contains it, or a word of the names begins with
+    /// it.
     pub search: Option<String>,
     /// The order.
     pub sort: SortOrder,
@@ -60,6 +63,9 @@ pub struct RecordPage {
     pub total: u64,
     /// The cursor of the next page; `None` on the last page.
     pub next: Option<String>,
+    /// The sourcedIds of the results of students who have left ([`super::of_former_students`]); `None` for other kinds
+    /// and in the standard dialect.
+    pub of_former_students: Option<Vec<String>>,
 }
 
 /// The most bytes that a list reserves at once for records to come.
@@ -363,26 +369,32 @@ fn from_where(
     Ok(())
 }
 
+/// The condition that each word of the text is found: inside a searched field, or as the beginnings of words of the names,
+/// of which an index has those without fields of their own, such as preferred names.
 fn search(sql: &mut Sql, kind: &'static RecordKind, text: &str) -> Result<()> {
-    // A kind without texts to search has nothing that is found.
-    sql.push(" AND (FALSE");
-    for field in kind.fields.iter().filter(|field| field.searched) {
-        sql.push(" OR ");
-        let location = match field.column_name() {
-            Some(name) => ValueLocation::Column { name, folded: true, indexed: false },
-            None => ValueLocation::Json {
-                extra: field.platform,
-                path: vec![field.name.to_owned()],
-                folded: true,
-            },
-        };
-        let operand = Operand::Text(text.to_owned());
-        filter::compile(
-            sql,
-            &BoundFilter::Clause(Clause { location, op: FilterOperator::Contains, operand }),
-        )?;
+    for word in text.split_whitespace() {
+        // A kind without texts to search has nothing that is found.
+        sql.push(" AND (FALSE");
+        for field in kind.fields.iter().filter(|field| field.searched) {
+            let name = field.column_name().expect("searched fields have columns");
+            let location = ValueLocation::Column { name, folded: true, indexed: false };
+            let operand = Operand::Text(word.to_owned());
+            let clause = Clause { location, op: FilterOperator::Contains, operand };
+            sql.push(" OR ");
+            filter::compile(sql, &BoundFilter::Clause(clause))?;
+        }
+        let beginnings = name_words(word);
+        if kind.rules.links.is_some() && !beginnings.is_empty() {
+            sql.push(" OR (TRUE");
+            for beginning in &beginnings {
+                sql.push(" AND t.seq IN (");
+                names::begins_with(sql, kind, beginning);
+                sql.push(")");
+            }
+            sql.push(")");
+        }
+        sql.push(")");
     }
-    sql.push(")");
     Ok(())
 }
 

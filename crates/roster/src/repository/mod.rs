@@ -14,6 +14,8 @@ mod credentials;
 mod cursor;
 mod delete;
 mod erase;
+mod followers;
+mod former;
 mod imported;
 pub(crate) mod imports;
 mod learners;
@@ -35,6 +37,7 @@ mod walk;
 pub use belongs::PathScope;
 pub use changed::{changed, numbered, removed};
 pub use check::{CheckReport, check};
+pub(crate) use classes::courses_of_classes;
 pub use classes::{
     ActiveClass, ClassMember, MemberCounts, active_classes, class_counts, class_sizes,
     classes_of_member, in_class, students_by_class,
@@ -48,6 +51,7 @@ pub use credentials::{Credential, add_credential, credential};
 pub(crate) use cursor::until_of;
 pub use delete::delete;
 pub use erase::{RedactedRecords, erase_references, erase_user, redact_records};
+pub use former::of_former_students;
 pub(crate) use imported::{each_active, last_number, mark_imported, with_numbers};
 pub(crate) use learners::first_users_with_usernames;
 pub use learners::{

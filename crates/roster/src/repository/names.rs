@@ -40,13 +40,7 @@ pub fn find_by_name(
         if place > 0 {
             sql.push(" INTERSECT ");
         }
-        // The highest character ends the range of all texts that begin with the word.
-        sql.push("SELECT n.owner FROM roster_link n WHERE n.field = ")
-            .bind(name::link_field(kind.one).as_str())
-            .push(" AND n.value >= ")
-            .bind(word.as_str())
-            .push(" AND n.value < ")
-            .bind(format!("{word}\u{10ffff}").as_str());
+        begins_with(&mut sql, kind, word);
     }
     sql.push(") AND t.status = 'active' AND ");
     condition(&mut sql, (kind, "t"), reach, RecordUse::See)?;
@@ -63,4 +57,15 @@ pub fn find_by_name(
         Ok(true)
     })?;
     Ok(found)
+}
+
+/// Appends the statement that selects the numbers of the records of the kind with a name of which a word begins so.
+pub(super) fn begins_with(sql: &mut Sql, kind: &RecordKind, word: &str) {
+    // The highest character ends the range of all texts that begin with the word.
+    sql.push("SELECT n.owner FROM roster_link n WHERE n.field = ")
+        .bind(name::link_field(kind.one).as_str())
+        .push(" AND n.value >= ")
+        .bind(word)
+        .push(" AND n.value < ")
+        .bind(format!("{word}\u{10ffff}").as_str());
 }

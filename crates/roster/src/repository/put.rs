@@ -8,9 +8,9 @@ use lyceum_store::{Tx, Value, dialect};
 
 use super::announce::announce;
 use super::read::{StoredRecord, find};
-use super::{moves, organizations, references, sources};
+use super::{followers, moves, organizations, references, sources};
 use crate::kind::{OrganizationPath, RecordKind};
-use crate::kinds;
+use crate::kinds::{self, CLASS};
 use crate::record::{ListLink, Record, Status};
 use crate::rules;
 
@@ -260,7 +260,7 @@ fn rewrite(tx: &mut Tx<'_>, record: &Record, stored: &StoredRecord) -> Result<Wr
     Ok(WrittenRecord { outcome: WriteOutcome::Updated, stored })
 }
 
-/// Writes each record over the stored one; they are known to be right.
+/// Writes each record over the stored one; they are known to be right. The enrollments of classes follow them.
 pub(super) fn rewrite_all(
     tx: &mut Tx<'_>,
     kind: &RecordKind,
@@ -301,8 +301,10 @@ pub(super) fn rewrite_all(
     }
     organizations::place(tx, kind, &moved)?;
     former.iter().try_for_each(|(record, before)| moves::follow(tx, record, before))?;
-    let records: Vec<&Record> = records.iter().map(|(record, _)| record).collect();
-    announce(tx, &records, false)
+    let written: Vec<&Record> = records.iter().map(|(record, _)| record).collect();
+    announce(tx, &written, false)?;
+    let mut classes = former.iter().filter(|_| *kind == CLASS);
+    classes.try_for_each(|(class, before)| followers::move_enrollments(tx, class, before))
 }
 
 fn relink(tx: &mut Tx<'_>, owner: i64, before: &[ListLink], after: &[ListLink]) -> Result<()> {

@@ -61,7 +61,11 @@ pub(crate) fn depend_on(tx: &mut Tx<'_>, kind: &RecordKind, sourced_id: &str) ->
     if tx.dialect() == SqlDialect::Sqlite {
         return Ok(());
     }
-    let sql = format!("UPDATE {} SET version = version WHERE sourced_id = $1", kind.table);
+    // A transaction that depends on the record already does not write it again.
+    let sql = format!(
+        "UPDATE {} SET version = version WHERE sourced_id = $1 AND xmin <> pg_current_xact_id()::xid",
+        kind.table
+    );
     tx.send(&sql, &[sourced_id.into()])
 }
 

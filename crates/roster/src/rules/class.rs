@@ -24,6 +24,17 @@ pub(crate) fn name_school_twice(_: &mut Tx<'_>, class: &mut Object, _: Timestamp
     Ok(())
 }
 
+/// Removes the former school from a class whose change names the new one in only one of the two ways.
+pub(crate) fn forget_former_school(class: &mut Object, change: &Object) {
+    let school = |class: &Object, name: &str| class.get(name)?.get("sourcedId").cloned();
+    for (named, other) in [("school", "org"), ("org", "school")] {
+        let is_alone = change.contains_key(named) && !change.contains_key(other);
+        if is_alone && school(class, named) != school(class, other) {
+            class.shift_remove(other);
+        }
+    }
+}
+
 /// Makes the transaction depend on the schools of classes. Enrollments and line items get their school from the
 /// class. They need not depend on the school themselves, which would make them wait for each other.
 pub(crate) fn depend_on_schools(tx: &mut Tx<'_>, classes: &[&Record]) -> Result<()> {

@@ -29,6 +29,10 @@ use crate::repository::StoredRecord;
 pub struct KindRules {
     /// Adds values that clients of the platform may leave out. Runs before validation.
     pub complete: Option<CompleteRecord>,
+    /// Sets members that follow from other records, in both dialects. Runs after validation.
+    pub derive: Option<DeriveMembers>,
+    /// Removes members of a changed record that must follow again, because the change does not name them.
+    pub forget: Option<ForgetMembers>,
     /// Checks the values of a record.
     pub check_values: Option<CheckValues>,
     /// Returns links in addition to those of list members.
@@ -44,6 +48,10 @@ pub struct KindRules {
 
 /// See [`KindRules::complete`].
 pub type CompleteRecord = fn(&mut Tx<'_>, &mut Object, Timestamp) -> Result<()>;
+/// See [`KindRules::derive`]. Returns the records that contradict those from which their members follow, by sourcedId.
+pub type DeriveMembers = fn(&mut Tx<'_>, &mut [&mut Record]) -> Result<HashMap<String, Problem>>;
+/// See [`KindRules::forget`]. The last object is the change.
+pub type ForgetMembers = fn(&mut Object, &Object);
 /// See [`KindRules::check_values`].
 pub type CheckValues = fn(&RecordKind, &Object, &mut Vec<Detail>);
 /// See [`KindRules::check_place`]. The last record is the stored one that is replaced.
@@ -55,6 +63,8 @@ impl KindRules {
     /// The rules of a kind without any.
     pub const NONE: Self = Self {
         complete: None,
+        derive: None,
+        forget: None,
         check_values: None,
         links: None,
         check_place: None,
@@ -75,6 +85,16 @@ pub(crate) fn complete(
         Some(complete) => complete(tx, object, now),
         None => Ok(()),
     }
+}
+
+/// Sets the members of records of a kind that follow from other records. Returns those that contradict them, by
+/// sourcedId.
+pub(crate) fn derive(
+    tx: &mut Tx<'_>,
+    kind: &RecordKind,
+    records: &mut [&mut Record],
+) -> Result<HashMap<String, Problem>> {
+    kind.rules.derive.map_or_else(|| Ok(HashMap::new()), |derive| derive(tx, records))
 }
 
 /// The kind of which a record with the same sourcedId must exist.

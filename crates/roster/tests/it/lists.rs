@@ -168,6 +168,47 @@ fn search_looks_into_names_and_codes() {
     });
 }
 
+#[test]
+fn search_finds_each_word_in_any_of_the_names_and_numbers_of_a_user() {
+    both(|db| {
+        create(db, "orgs", json!({"sourcedId": "s", "name": "s", "type": "school"}));
+        let role = json!([{"roleType": "primary", "role": "student", "org": {"sourcedId": "s"}}]);
+        for (id, given, family) in
+            [("ann", "Ann", "Smith"), ("zoe", "Zoë", "Smithers"), ("bo", "Bo", "Li")]
+        {
+            create(
+                db,
+                "users",
+                json!({"sourcedId": id, "enabledUser": true, "givenName": given, "familyName": family,
+                "preferredFirstName": format!("Pip{id}"), "preferredLastName": "O'Hara", "roles": role,
+                "username": format!("{id}.name"), "email": format!("{id}@example.org"),
+                "identifier": format!("NR-{id}-7")}),
+            );
+        }
+        let found = |text: &str| {
+            let parameters = ListParameters { search: Some(text), ..ListParameters::default() };
+            ids(&list(db, "users", None, &parameters).unwrap()).join(" ")
+        };
+        for (text, expected) in [
+            ("Ann Smith", "ann"),
+            ("smith  ann", "ann"),
+            ("smith", "ann zoe"),
+            ("mith", "ann zoe"),
+            ("zoe smith", "zoe"),
+            ("pipbo LI", "bo"),
+            ("o'hara pipann", "ann"),
+            ("bo@example.org li", "bo"),
+            ("bo.name bo", "bo"),
+            ("nr-zoe-7 Zoë", "zoe"),
+            ("ann li", ""),
+            ("% li", ""),
+            ("  ", "ann zoe bo"),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    });
+}
+
 /// What a list costs: `low`, `high`, or whether few records are found.
 fn expected_cost(
     db: &Db,

@@ -24,6 +24,7 @@ mod csv_strict;
 mod csv_zips;
 mod deep_pages;
 mod demo;
+mod enrollments;
 mod filters;
 mod fuzz;
 mod kit;

@@ -289,7 +289,7 @@ fn view(context: &Context, import: &Import) -> RosterImport {
 }
 
 async fn export(context: Context) -> Result<Answer> {
-    let content = match context.query_value("content").as_deref() {
+    let wanted = match context.query_value("content").as_deref() {
         None | Some("standard") => ExportContent::Standard,
         Some("complete") => ExportContent::Complete,
         Some(_) => return Err(Problem::invalid("content", "must be 'standard' or 'complete'")),
@@ -297,13 +297,13 @@ async fn export(context: Context) -> Result<Answer> {
     let all = files::ALL.iter().map(|file| (file.kind, file.name));
     require_scopes(&context, all, RouteEffect::ReadCore)?;
     let (db, reach) = (context.app.db.clone(), context.reach());
-    if reach.is_limited() && content == ExportContent::Complete {
+    if reach.is_limited() && wanted == ExportContent::Complete {
         let rule = "must be 'standard', because this caller is limited to a part of the roster";
         return Err(Problem::invalid("content", rule));
     }
     let write = run_blocking(move || {
         let file = BufWriter::new(tempfile::tempfile().map_err(Problem::internal)?);
-        let (exported, file) = csv::export(&db, (content, &reach), file, &mut |_, _| {})?;
+        let (exported, file) = csv::export(&db, (wanted, &reach), file, &mut |_, _| {})?;
         let mut file = file.into_inner().map_err(Problem::internal)?;
         let size = file.seek(SeekFrom::End(0)).map_err(Problem::internal)?;
         file.seek(SeekFrom::Start(0)).map_err(Problem::internal)?;

@@ -9,7 +9,7 @@ use lyceum_testserver::server::{Setup, TestServer, always_both, both, both_as};
 use serde_json::{Value, json};
 
 pub(crate) const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
-const GRADEBOOK: &str = "/ims/oneroster/gradebook/v1p2";
+pub(crate) const GRADEBOOK: &str = "/ims/oneroster/gradebook/v1p2";
 
 pub(crate) fn post(client: &TestClient, path: &str, body: &Value, status: u16) -> Value {
     client.post(path).json(body).expect(status).json()
@@ -390,6 +390,34 @@ fn progress_in_a_course_is_reset_and_nothing_else() {
         assert_eq!(test_out(), (true, true), "it may be taken again");
         let again = client.delete(path).expect(200).json::<Value>();
         assert_eq!(again["data"]["resultsReset"], 0);
+    });
+}
+
+#[test]
+fn enrolling_at_a_district_is_refused_and_names_the_school() {
+    both(|server| {
+        let client = server.client();
+        schools(&client);
+        let district = json!({"org": {"sourcedId": "d", "name": "District", "type": "district"}});
+        post(&client, &format!("{ROSTERING}/orgs"), &district, 201);
+        user(&client, "ann", "student", &[], "s");
+        user(&client, "dan", "student", &[], "d");
+        let refused = |reply: Value, path: &str| {
+            assert_eq!(reply["imsx_error_details"][0]["path"], path, "{reply}");
+            reply["imsx_error_details"][0]["message"].as_str().unwrap().to_owned()
+        };
+        let at_district = "must be a school; the org 'd' has the type 'district'";
+        let reply = post(&client, "/bridge/enrollments/enroll/ann/math/d", &json!({}), 422);
+        assert_eq!(refused(reply, "schoolId"), at_district);
+        let reply = client.get("/bridge/enrollments/defaultClass/math/d").expect(422).json();
+        assert_eq!(refused(reply, "schoolId"), at_district);
+        let reply = post(&client, "/bridge/enrollments/enroll/dan/math", &json!({}), 422);
+        let message = refused(reply, "schoolId");
+        assert!(message.contains("the user's organization 'd' is not a school"), "{message}");
+        let enrollment = json!({"enrollment": {"sourcedId": "e", "user": {"sourcedId": "ann"},
+            "course": {"sourcedId": "math"}, "school": {"sourcedId": "d"}}});
+        let reply = post(&client, &format!("{ROSTERING}/enrollments"), &enrollment, 422);
+        assert_eq!(refused(reply, "enrollment.school.sourcedId"), at_district);
     });
 }
 

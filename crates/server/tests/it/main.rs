@@ -62,6 +62,7 @@ mod placement;
 mod platform;
 mod play;
 mod probe;
+mod progress_resets;
 mod project_safety;
 mod projects;
 mod qti_banks;

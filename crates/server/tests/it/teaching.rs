@@ -233,6 +233,17 @@ fn a_test_is_assigned_by_subject_and_grade() {
         let sent = browser.submit(page, &format!("{page}/teaching"), &fields);
         assert_eq!(sent.status, 303, "{}", sent.text());
         assert_eq!(assignments(&client, "cem"), [lesson]);
+
+        // A day ends at midnight at the school, wherever the teacher's browser is.
+        let hours = json!({"weekdays": [1, 2, 3, 4, 5], "begins": "08:00", "ends": "16:00",
+            "timeZone": "America/New_York"});
+        client.put("/bridge/school-hours/s").json(&hours).expect(200);
+        let page = "/console/students/cem";
+        let fields = [("action", "assign"), ("lesson", "quiz"), ("until", "2098-11-30")];
+        let sent = browser.submit(page, &format!("{page}/teaching"), &fields);
+        assert_eq!(sent.status, 303, "{}", sent.text());
+        let found = get(&client, "/adaptive/test-assignments?student=cem");
+        assert_eq!(found["testAssignments"][1]["expiresAt"], "2098-12-01T05:00:00.000Z", "{found}");
     });
 }
 

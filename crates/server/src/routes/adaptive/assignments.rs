@@ -15,6 +15,7 @@ use super::shape::{one_of, some_text, whole_number};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route, delete, get, post, put};
+use crate::routes::bridge::school_hours::moment;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -86,25 +87,24 @@ async fn list_assignments(context: Context, needs_student: bool) -> Result<Answe
 
 async fn create(context: Context) -> Result<Answer> {
     let request = NewTestAssignment::from(context.body_as::<TestAssignmentInput>()?);
-    let (now, reach) = (context.app.clock.now(), context.reach());
-    let work = move |tx: &mut Tx<'_>| assignments::create(tx, now, &request, &reach);
+    let (moment, reach) = (moment(&context), context.reach());
+    let work = move |tx: &mut Tx<'_>| assignments::create(tx, &moment, &request, &reach);
     let assignment = context.app.db.write(work).await?;
     Ok(Answer::of(&assignment).status(StatusCode::CREATED))
 }
 
 async fn bulk(context: Context) -> Result<Answer> {
-    let (TestAssignmentsInput { items }, now) = (context.body_as()?, context.app.clock.now());
-    let reach = context.reach();
-    let report = context.app.db.write(move |tx| assignments::bulk(tx, now, &items, &reach)).await?;
-    Ok(Answer::of(&report))
+    let TestAssignmentsInput { items } = context.body_as()?;
+    let (moment, reach) = (moment(&context), context.reach());
+    let work = move |tx: &mut Tx<'_>| assignments::bulk(tx, &moment, &items, &reach);
+    Ok(Answer::of(&context.app.db.write(work).await?))
 }
 
 async fn import(context: Context) -> Result<Answer> {
-    let (table, now) = (context.body_as::<TestAssignmentsTable>()?, context.app.clock.now());
-    let reach = context.reach();
-    let report =
-        context.app.db.write(move |tx| assignments::import(tx, now, &table, &reach)).await?;
-    Ok(Answer::of(&report))
+    let table = context.body_as::<TestAssignmentsTable>()?;
+    let (moment, reach) = (moment(&context), context.reach());
+    let work = move |tx: &mut Tx<'_>| assignments::import(tx, &moment, &table, &reach);
+    Ok(Answer::of(&context.app.db.write(work).await?))
 }
 
 async fn read_assignment(context: Context) -> Result<Answer> {

@@ -22,6 +22,7 @@ use crate::answer::Answer;
 use crate::blocking::run_blocking;
 use crate::context::Context;
 use crate::route::{ParamPlace, Route, get, post, put};
+use crate::routes::bridge::school_hours::usual;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -126,9 +127,11 @@ pub(crate) fn within<T>(
     mut work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
 ) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
     let (app, now) = (context.app.clone(), context.app.clock.now());
+    let usual_hours = usual(&app);
     move |tx| {
-        let (items, memory) = (&app.items, &app.lessons);
-        work(tx, &LessonContext { now, base_url: &app.base_url, reach: &reach, items, memory })
+        let (base_url, usual_hours) = (app.base_url.as_str(), &usual_hours);
+        let (items, memory, reach) = (&app.items, &app.lessons, &reach);
+        work(tx, &LessonContext { now, base_url, reach, usual_hours, items, memory })
     }
 }
 

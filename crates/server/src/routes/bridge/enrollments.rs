@@ -2,7 +2,10 @@
 
 use axum::http::StatusCode;
 use lyceum_access::Scope::{BridgeRead, BridgeWrite};
-use lyceum_adaptive::attempt::{LessonContext, reset_course};
+use lyceum_adaptive::attempt::LessonContext;
+use lyceum_adaptive::progress_reset::{
+    ProgressResetInput, ProgressResetReport, reset_course, reset_students,
+};
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_bridge::enrollments::{self, CourseEnrollment, DefaultClass};
 use lyceum_bridge::goals;
@@ -87,6 +90,12 @@ pub(super) fn routes() -> Vec<Route> {
             .named("resetProgress")
             .description("Resets a user's progress in a course: attempts no longer count, their XP are taken back, and assessment results are marked 'tobedeleted'.")
             .answers::<Data<ProgressReset>>(200, "The number of results that were marked `tobedeleted`."),
+        post("/enrollments/resetProgress/{courseId}", BridgeWrite, reset_students_progress)
+            .within_reach()
+            .named("resetProgressOfStudents")
+            .description("Resets the progress in a course, as for one user, of all enrolled students, of the students of a class, or of named students. If it cannot be done for one student, it is done for none.")
+            .reads::<ProgressResetInput>()
+            .answers::<Data<ProgressResetReport>>(200, "The students, and the number of results that were marked `tobedeleted`."),
     ]);
     routes
 }
@@ -163,4 +172,14 @@ async fn reset_progress(context: Context) -> Result<Answer> {
     };
     let reset = adaptive::write(&context, work).await?;
     Ok(Answer::of(&Data { data: ProgressReset { results_reset: reset } }))
+}
+
+async fn reset_students_progress(context: Context) -> Result<Answer> {
+    let input = context.body_as::<ProgressResetInput>()?;
+    let course = context.param("courseId").to_owned();
+    let work = move |tx: &mut Tx<'_>, lesson_context: &LessonContext<'_>| {
+        reset_students(tx, lesson_context, &course, &input)
+    };
+    let report = adaptive::write(&context, work).await?;
+    Ok(Answer::of(&Data { data: report }))
 }

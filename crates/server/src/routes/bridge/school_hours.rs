@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use lyceum_access::Scope::{BridgeRead, BridgeWrite};
 use lyceum_access::audit::AuditChange;
 use lyceum_bridge::school_hours::{self, SchoolHours, SchoolHoursInForce};
+use lyceum_bridge::today::Moment;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::Tx;
 use serde_json::Value;
@@ -38,6 +39,11 @@ pub(super) fn routes() -> Vec<Route> {
 /// The hours of organizations that set none.
 pub(in crate::routes) fn usual(app: &App) -> SchoolHours {
     SchoolHours::usual(&app.config.server.time_zone)
+}
+
+/// The current moment.
+pub(in crate::routes) fn moment(context: &Context) -> Moment {
+    Moment { now: context.app.clock.now(), usual_hours: usual(&context.app) }
 }
 
 async fn read(context: &Context) -> Result<Answer> {

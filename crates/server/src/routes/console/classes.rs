@@ -19,12 +19,13 @@ use lyceum_store::Tx;
 
 use super::students::accuracy;
 use super::teaching::forms;
-use super::visitor::{moment, query};
+use super::visitor::query;
 use super::{Form, Visitor, action, deadline, on_to, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::language::Calendar;
 use crate::route::Route;
+use crate::routes::bridge::school_hours::moment;
 
 /// The numbers of days that can be shown. The first is the default.
 const SPANS: [u32; 4] = [14, 7, 28, 90];

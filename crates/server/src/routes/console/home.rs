@@ -30,12 +30,13 @@ use lyceum_store::{SqlDialect, Tx};
 
 use super::system::database;
 use super::today::label;
-use super::visitor::{moment, query};
+use super::visitor::query;
 use super::{Visitor, at_most, deadline, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::limits;
 use crate::route::Route;
+use crate::routes::bridge::school_hours::moment;
 
 /// A ping of the database that takes longer than this many milliseconds is shown as slow.
 const SLOW_MS: i64 = 100;

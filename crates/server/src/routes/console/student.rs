@@ -17,12 +17,13 @@ use lyceum_store::Tx;
 use super::answers::{QuestionTextsByPlace, answers, words_of_page};
 use super::teaching::forms;
 use super::today::label;
-use super::visitor::{moment, query};
+use super::visitor::query;
 use super::{Visitor, deadline, page, show_list, show_page};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::language::Calendar;
 use crate::route::Route;
+use crate::routes::bridge::school_hours::moment;
 
 /// The numbers of days that charts can show. The first is the default.
 const RANGES: [u32; 3] = [30, 7, 90];

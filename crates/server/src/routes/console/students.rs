@@ -10,11 +10,12 @@ use lyceum_events::facts::{Measure, MeasureSums};
 use lyceum_store::Tx;
 
 use super::today::{chosen_class, class_filter};
-use super::visitor::{moment, query};
+use super::visitor::query;
 use super::{Visitor, deadline, page, show_list};
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::route::Route;
+use crate::routes::bridge::school_hours::moment;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![page("/students", &screens::STUDENTS, show).within_reach()]
@@ -27,6 +28,11 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
         school: query.parameter("school").to_owned(),
         grade: query.parameter("grade").to_owned(),
         class: chosen_class(&visitor, &query),
+        is_enrolled: match query.parameter("enrolled") {
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => None,
+        },
     };
     let (reach, deciding, asked) = (context.reach(), deciding_work(&query), query.clone());
     let read = move |tx: &mut Tx<'_>| {
@@ -44,6 +50,11 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::of_shown("Students", COLUMNS, query, &students.shown, students.total, cell)
         .or_else("There are no students yet. Import a roster, or create users over the API.")
         .choices(classes)
+        .choice(ListFilter::of(
+            "enrolled",
+            "Enrolled now",
+            [("yes", t!("Yes")), ("no", t!("No"))].into_iter(),
+        ))
         .choice(ListFilter::of(
             "school",
             "School",
@@ -77,7 +88,7 @@ fn cell(day: &StudentDay, column: &str, now: Timestamp) -> Cell {
     let id = &day.learner.id;
     let to = |cell: Cell| cell.to(links::events_behind(id, &day.date, &day.date, ""));
     match column {
-        "name" => Cell::text(day.learner.name()).to(links::student(id)),
+        "name" => name(day).to(links::student(id)),
         "grade" => Cell::of(day.learner.grade.as_str(), words::grade(&day.learner.grade)),
         "school" => Cell::text(&day.school),
         "xp" => to(Cell::thousandths(day.xp())),
@@ -86,6 +97,15 @@ fn cell(day: &StudentDay, column: &str, now: Timestamp) -> Cell {
         "minutes" => to(Cell::minutes(day.sums.of(Measure::Active))),
         // The last column.
         _ => last_seen_cell(day, now),
+    }
+}
+
+/// The name. Students who are not enrolled now are marked.
+fn name(day: &StudentDay) -> Cell {
+    let name = day.learner.name();
+    match day.is_enrolled {
+        true => Cell::text(name),
+        false => Cell::of(name.as_str(), t!("{name} (not enrolled)", name = name.as_str())),
     }
 }
 

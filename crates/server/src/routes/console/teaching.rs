@@ -1,11 +1,12 @@
 //! What a guide does for one student or for all students of a class, with the forms on their pages.
 
+use lyceum_adaptive::due::DueTime;
 use lyceum_adaptive::screens::teaching::{AssignableTests, CourseLessons};
 use lyceum_adaptive::teaching::{DAILY_XP_MAX, TeachingAction, TeachingRequest};
 use lyceum_adaptive::time_limit::{ExtraTime, ExtraTimeInput};
 use lyceum_console::teaching::{CourseChoice, ExtraTimeFields, TeachingForms};
 use lyceum_console::{links, screens, t, words};
-use lyceum_core::time::{Timestamp, parse_date};
+use lyceum_core::time::parse_date;
 use lyceum_core::{Problem, Result};
 
 use super::visitor::query;
@@ -91,55 +92,52 @@ fn describe(action: &str) -> Option<String> {
     })
 }
 
-async fn for_student(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+async fn for_student(context: Context, _: Visitor, form: Form) -> Result<Answer> {
     let id = context.param("id").to_owned();
     let page = links::student(&id);
-    teach(&context, &visitor, &form, &page, (Some(id), None)).await
+    teach(&context, &form, &page, (Some(id), None)).await
 }
 
-async fn for_class(context: Context, visitor: Visitor, form: Form) -> Result<Answer> {
+async fn for_class(context: Context, _: Visitor, form: Form) -> Result<Answer> {
     let id = context.param("id").to_owned();
     let page = links::class(&id);
-    teach(&context, &visitor, &form, &page, (None, Some(id))).await
+    teach(&context, &form, &page, (None, Some(id))).await
 }
 
 async fn teach(
     context: &Context,
-    visitor: &Visitor,
     form: &Form,
     page: &str,
     (student, class): (Option<String>, Option<String>),
 ) -> Result<Answer> {
-    let action = read_action(form, visitor)?;
+    let action = read_action(form)?;
     apply(context, TeachingRequest { student, class, action }).await?;
     Ok(on_to(&format!("{page}?done={}#teaching", form.field("action"))))
 }
 
-/// The end of the day `until` in the visitor's time zone.
-fn read_until(form: &Form, visitor: &Visitor) -> Result<Option<Timestamp>> {
+/// The day `until` at the schools of the students.
+fn read_until(form: &Form) -> Result<Option<DueTime>> {
     let text = form.field("until").trim();
     if text.is_empty() {
         return Ok(None);
     }
-    let next = parse_date(text).and_then(|day| day.tomorrow().ok()).ok_or_else(|| {
+    let day = parse_date(text).ok_or_else(|| {
         let rule = format!("must be a date such as 2026-11-24: got '{text}'");
         Problem::invalid("until", rule)
     })?;
-    Ok(Some(visitor.zone().start_of(next)))
+    Ok(Some(DueTime::Day(day)))
 }
 
-fn read_action(form: &Form, visitor: &Visitor) -> Result<TeachingAction> {
+fn read_action(form: &Form) -> Result<TeachingAction> {
     let lesson = || form.field("lesson").to_owned();
     Ok(match form.field("action") {
-        "assign" => {
-            TeachingAction::Assign { lesson: lesson(), expires_at: read_until(form, visitor)? }
-        }
+        "assign" => TeachingAction::Assign { lesson: lesson(), expires_at: read_until(form)? },
         "assign-test" => {
             let grade = serde_json::from_value(form.field("grade").into());
             TeachingAction::AssignTest {
                 subject: form.field("subject").to_owned(),
                 grade: grade.map_err(|error| Problem::invalid("grade", error.to_string()))?,
-                expires_at: read_until(form, visitor)?,
+                expires_at: read_until(form)?,
             }
         }
         "skip" => TeachingAction::Skip { lesson: lesson(), skipped: true },

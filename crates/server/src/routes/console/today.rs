@@ -21,13 +21,14 @@ use tokio::time::Instant;
 
 use super::reasons;
 use super::students::{accuracy, goal, last_seen_cell};
-use super::visitor::{moment, query};
+use super::visitor::query;
 use super::{Visitor, deadline, page, show_list};
 use crate::activity_watch;
 use crate::answer::Answer;
 use crate::context::Context;
 use crate::limits;
 use crate::route::Route;
+use crate::routes::bridge::school_hours::moment;
 use crate::routes::events::stream;
 use crate::sse::{self, EventFeed};
 
@@ -95,7 +96,7 @@ fn view(
         behind_count: today.counts.behind,
         needs_href: format!("{}#needs", links::today("", &class, "")),
         behind_href: links::today("", &class, "behind"),
-        students_href: links::students(&class),
+        students_href: links::enrolled_students(&class),
         tabs: tabs(here, &class, today.counts),
         about: about(presence),
         list,

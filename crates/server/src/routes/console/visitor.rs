@@ -2,7 +2,6 @@
 
 use axum::http::{HeaderMap, StatusCode, header};
 use lyceum_access::{AccessDenial, Person, Role, Scope, TokenHolder};
-use lyceum_bridge::today::Moment;
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_console::{Cell, Frame, FramedProblemPage, ListQuery, Screen, t, words};
 use lyceum_core::time::Timestamp;
@@ -15,7 +14,6 @@ use crate::auth::{self, Grant};
 use crate::context::Context;
 use crate::language::Calendar;
 use crate::render;
-use crate::routes::bridge::school_hours;
 use crate::routes::sign_in::FormGuard;
 use crate::state::App;
 
@@ -160,11 +158,6 @@ pub(crate) fn redirect_or_refuse(
         words::role(visitor.person.role.name()),
     );
     visitor.refused(&Problem::new(ProblemKind::Forbidden, message))
-}
-
-/// The current moment.
-pub(super) fn moment(context: &Context) -> Moment {
-    Moment { now: context.app.clock.now(), usual_hours: school_hours::usual(&context.app) }
 }
 
 /// Parses the list parameters of the address.

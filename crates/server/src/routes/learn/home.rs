@@ -54,7 +54,10 @@ fn view(
 ) -> Result<StudentHomePage> {
     let now = context.app.clock.now();
     let until = |one: &AssignedTest| match one.expires {
-        Some(expires) if expires > now => t!("until {time}", time = calendar.moment(expires)),
+        Some(expires) if expires > now => {
+            let day = one.last_day.map(|day| calendar.day(day));
+            t!("until {time}", time = day.unwrap_or_else(|| calendar.moment(expires)))
+        }
         _ => String::new(),
     };
     let app = |app: ClassApp| AppLine {

@@ -3,13 +3,17 @@
 use std::time::Duration;
 
 use axum::http::{StatusCode, header};
-use lyceum_core::{Problem, Result};
+use lyceum_core::time::Timestamp;
+use lyceum_core::{PayloadDialect, Problem, Result};
 use lyceum_roster::collections::{self, Collection, ScopedCollection};
+use lyceum_roster::kind::RecordKind;
+use lyceum_roster::kinds::{ASSESSMENT_RESULT, RESULT};
 use lyceum_roster::query::{ListParameters, query};
 use lyceum_roster::render::{RecordView, fields};
 use lyceum_roster::repository::{self, ListCost, PathScope, RecordPage, UserSelection};
 use lyceum_roster::v1p1::{self, FormView, RecordForm};
 use lyceum_store::{Db, Tx};
+use serde::Deserialize;
 use serde_json::json;
 
 use super::respond::{self, PagePosition};
@@ -165,7 +169,7 @@ pub(crate) async fn listing(
         complete_until: query.until,
     };
     let cost = repository::cost(&query);
-    let app = context.app.clone();
+    let (app, now) = (context.app.clone(), context.app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
         let mut selected =
             selected.as_deref().map(|text| fields(collection.kind, text, dialect)).transpose()?;
@@ -175,6 +179,9 @@ pub(crate) async fn listing(
         let view = RecordView { base_url: &app.base_url, dialect, fields: selected };
         let listed = repository::list(tx, &query, &view)?;
         let mut listed = finish(tx, listed)?;
+        if dialect == PayloadDialect::Platform && form.is_none() {
+            listed.of_former_students = of_former_students(tx, now, collection.kind, &listed)?;
+        }
         if let Some(form) = &form {
             listed.records = form.render(&app.base_url, &listed.records)?;
         }
@@ -182,6 +189,27 @@ pub(crate) async fn listing(
     };
     let listed = read_at_cost(&context.app.db, cost, work).await?;
     Ok(respond::page(&context, collection, &page, listed))
+}
+
+/// The results on the page whose students have left; `None` if the records are not results.
+fn of_former_students(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    kind: &RecordKind,
+    listed: &RecordPage,
+) -> Result<Option<Vec<String>>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ListedRecord {
+        sourced_id: String,
+    }
+    if ![&RESULT, &ASSESSMENT_RESULT].contains(&kind) {
+        return Ok(None);
+    }
+    let records: Vec<ListedRecord> =
+        serde_json::from_str(&format!("[{}]", listed.records)).map_err(Problem::internal)?;
+    let ids: Vec<&str> = records.iter().map(|record| record.sourced_id.as_str()).collect();
+    repository::of_former_students(tx, now, kind, &ids).map(Some)
 }
 
 /// Reads a short list directly, and other lists on a thread for long reads, with a deadline.

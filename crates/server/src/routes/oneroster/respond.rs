@@ -8,6 +8,7 @@ use lyceum_core::{PayloadDialect, Result};
 use lyceum_roster::collections::Collection;
 use lyceum_roster::render::RecordView;
 use lyceum_roster::repository::{RecordPage, StoredRecord};
+use serde_json::json;
 
 use crate::answer::Answer;
 use crate::context::Context;
@@ -39,7 +40,7 @@ pub(super) fn page(
     listed: RecordPage,
 ) -> Answer {
     let links = links(context, page, &listed);
-    let RecordPage { records: mut body, total, next, .. } = listed;
+    let RecordPage { records: mut body, total, next, of_former_students, .. } = listed;
     // Do not copy the records, which are most of the body.
     let head = format!("{{\"{}\":[", collection.kind.many);
     let records = head.len()..head.len() + body.len();
@@ -60,6 +61,9 @@ pub(super) fn page(
         );
         if let Some(next) = &next {
             let _ = write!(body, ",\"nextCursor\":\"{next}\"");
+        }
+        if let Some(results) = of_former_students {
+            let _ = write!(body, ",\"ofFormerStudents\":{}", json!(results));
         }
         body.push_str(&notice::member(&context.notices));
     }

@@ -6,7 +6,7 @@ use lyceum_roster::collections::Collection;
 use lyceum_roster::kind::{
     Field, FieldType, Presence, RecordKind, Vocabulary, VocabularyExtension,
 };
-use lyceum_roster::kinds;
+use lyceum_roster::kinds::{self, ASSESSMENT_RESULT, RESULT};
 use lyceum_roster::write::{CreationPath, SourcedIdPair};
 use serde_json::{Map, Value, json};
 
@@ -40,6 +40,12 @@ pub(crate) fn collection(collection: Collection) -> TypeSchema {
     }
     properties.insert("nextCursor".into(), json!({ "type": "string" }));
     properties.insert("warnings".into(), json!({ "$ref": "#/components/schemas/Warnings" }));
+    if [&RESULT, &ASSESSMENT_RESULT].contains(&collection.kind) {
+        let description = "The sourcedIds of those results on the page whose students are not enrolled in the class or course now.";
+        let list =
+            json!({ "type": "array", "items": { "type": "string" }, "description": description });
+        properties.insert("ofFormerStudents".into(), list);
+    }
     let required = [collection.kind.many];
     let page = json!({ "type": "object", "required": required, "properties": properties });
     TypeSchema::named(format!("{}Set", one_of(collection)), page)
@@ -308,6 +314,6 @@ pub(crate) fn list_parameters(route: Route) -> Route {
         .param(ParamPlace::Query, "orderBy", json!({ "type": "string", "enum": ["asc", "desc"] }), "The direction of the order.")
         .param(ParamPlace::Query, "filter", text(), "Clauses `field op 'value'` joined by AND and OR; op is one of = != > >= < <= ~.")
         .param(ParamPlace::Query, "fields", fields, "The fields to return, separated by commas.")
-        .param(ParamPlace::Query, "search", text(), "Searches names, titles and codes for this text.")
+        .param(ParamPlace::Query, "search", text(), "The words to find. Each is inside a name, title or code of the record, or of a user inside the username, e-mail address or identifier; or a word of a name begins with it, without regard to accents.")
         .param(ParamPlace::Query, "cursor", text(), "The cursor from the previous page; an empty cursor starts a list. Deep pages are as fast as the first.")
 }

@@ -255,6 +255,7 @@ pub(super) const ROWS: &[Row] = &[
     row("deleteLessonPlans", "DELETE /adaptive/lessonPlans/math-{d}/deleteAll", "", 404),
     row("resetGoals", "POST /bridge/enrollments/resetGoals/math-{d}", "{}", 404),
     row("resetProgress", "DELETE /bridge/enrollments/resetProgress/{d}-kid/math", "", 404),
+    row("resetProgressOfStudents", "POST /bridge/enrollments/resetProgress/math-{d}", "{}", 404),
     row("deleteSubjectTrack", "DELETE /bridge/subject-track/{track}", "", 404),
     row("unenrollAtSchool", "DELETE /bridge/enrollments/unenroll/{d}-sis/math/s-{d}", "", 404),
     row("unenroll", "DELETE /bridge/enrollments/unenroll/{d}-kid/math", "", 404),
