@@ -16,6 +16,7 @@ use crate::settings::{DataArgs, Missing, flag, master_of, open};
 /// Maximum number of errors and warnings that are printed. The JSON output has more.
 const SHOWN_FAULTS: usize = 20;
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[derive(Args)]
 pub(crate) struct Import {
     /// A zip or a folder of OneRoster CSV files

@@ -54,11 +54,12 @@ pub(super) struct SeenRecords {
 }
 
 const WORDS: usize = 1024;
-const BITS: i64 = 64 * WORDS as i64;
+/// Bits in so many words.
+const BITS: i64 = 64 * 1024;
 
 /// The place of a record's bit: block, word and mask.
 fn place(number: i64) -> (i64, usize, u64) {
-    let bit = number.rem_euclid(BITS) as usize;
+    let bit = usize::try_from(number.rem_euclid(BITS)).expect("a remainder is not negative");
     (number.div_euclid(BITS), bit / 64, 1 << (bit % 64))
 }
 
@@ -113,7 +114,9 @@ impl CandidateWriter<'_, '_> {
             active.retain(|id| within.contains(*id));
         }
         seen.active += active.len() as u64;
-        new.iter().for_each(|(_, one)| seen.add(one.seq));
+        for (_, one) in new {
+            seen.add(one.seq);
+        }
         Ok(())
     }
 

@@ -33,7 +33,7 @@ impl Copy {
         loop {
             let after = if self.after.is_empty() { "" } else { &format!("&after={}", self.after) };
             let page: Value = client.get(&format!("/changes?limit=7{after}")).expect(200).json();
-            self.after = page["next"].as_str().unwrap().to_owned();
+            page["next"].as_str().unwrap().clone_into(&mut self.after);
             for change in page["changes"].as_array().unwrap() {
                 let text = |name: &str| change[name].as_str().unwrap().to_owned();
                 let (kind, id, state) = (text("kind"), text("id"), text("state"));
@@ -318,7 +318,9 @@ fn consumers_of_several_servers_miss_none_of_many_writes() {
             let written: Vec<_> = writers.into_iter().map(thread::ScopedJoinHandle::join).collect();
             stop.store(true, Ordering::Relaxed);
             let copies = consumers.map(|consumer| consumer.join().unwrap()).into();
-            written.into_iter().for_each(|writer| writer.unwrap());
+            for writer in written {
+                writer.unwrap();
+            }
             copies
         });
         let mut all = Copy::default();
