@@ -212,7 +212,6 @@ mod tests {
         "profiles list",
         "profiles remove",
         // Write to a data folder, beside the server.
-        "import",
         "keys rotate",
         "admin restore",
         "admin take-over",
