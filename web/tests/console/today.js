@@ -141,8 +141,8 @@ export default async function today(t, kit) {
   const sums = await answered(kit, id, day);
   const shares = rows.first().locator("td:nth-child(5)");
   assert.equal(await shares.textContent(), sums.questions ? `${Math.round((sums.correct * 100) / sums.questions)}%` : "–");
-  const enrolled = await kit.api(`/bridge/enrollments/user/${id}`);
-  const goals = JSON.stringify(enrolled).includes('"dailyXp":30') ? ["30"] : [];
+  const enrollments = await kit.api(`/bridge/enrollments/user/${id}`);
+  const goals = JSON.stringify(enrollments).includes('"dailyXp":30') ? ["30"] : [];
   assert.deepEqual((await rows.first().locator("td:nth-child(4) a").allTextContents()), goals);
   const xp = rows.first().locator("td:nth-child(3) a");
   assert.equal(numberOf(await xp.textContent()), sums.xp);

@@ -1,7 +1,7 @@
 //! `lyceum admin`, on both stores.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use lyceum_store::{Migration, StoreLocation};
 use lyceum_testkit::fresh_database;
@@ -13,25 +13,12 @@ const DATABASE: &str = "LYCEUM_STORE__DATABASE";
 
 /// A place whose commands use SQLite, and one whose commands use a new PostgreSQL database.
 fn places() -> [Place; 2] {
-    [Place::new(), on_postgres()]
+    [Place::new(), on_database(&[])]
 }
 
 /// The same for tests of other commands: on PostgreSQL, the migrations ran.
 pub(crate) fn migrated_places() -> [Place; 2] {
     [Place::new(), on_database(&lyceum_server::migrations())]
-}
-
-fn on_postgres() -> Place {
-    let place = on_database(&[]);
-    // Without any table: what the first command makes of it is part of the test.
-    let emptied = Command::new("psql")
-        .args([place.variable(DATABASE).unwrap(), "--quiet", "-c"])
-        .arg("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-        .env("PATH", place.variable("PATH").unwrap())
-        .stderr(Stdio::null())
-        .status();
-    assert!(emptied.unwrap().success());
-    place
 }
 
 fn on_database(migrations: &[Migration]) -> Place {
@@ -103,7 +90,7 @@ fn the_log_of_a_former_database_is_not_applied_to_a_restored_one() {
 #[test]
 #[ignore = "rest"]
 fn a_forced_restore_leaves_no_table_that_the_backup_lacks() {
-    let place = on_postgres();
+    let place = on_database(&[]);
     place.ok("client create x --id x");
     let psql = |sql: &str| {
         let mut command = Command::new("psql");
@@ -149,7 +136,7 @@ fn existing_files_are_not_overwritten_and_missing_ones_are_reported() {
 #[test]
 #[ignore = "rest"]
 fn missing_tools_of_postgresql_are_named() {
-    let place = on_postgres();
+    let place = on_database(&[]);
     place.ok("client create x");
     let mut command = place.command("admin backup copy");
     let output = command.env("PATH", "").output().unwrap();

@@ -107,9 +107,9 @@ fn exported(place: &Place) -> Vec<u8> {
 }
 
 /// All that the place holds, as bytes, with the times of its records.
-fn all_exported(place: &Place) -> Vec<u8> {
+/// Exports everything to `all.zip`.
+fn export_all(place: &Place) {
     place.ok("export all.zip --complete --quiet");
-    fs::read(place.path().join("all.zip")).unwrap()
 }
 
 fn records(place: &Place) -> u64 {
@@ -133,10 +133,13 @@ fn an_exported_network_is_equal_and_a_second_import_changes_nothing() {
             assert_eq!(sum(&again, what), 0, "{what}");
         }
 
-        let out = all_exported(&from);
+        export_all(&from);
         let back = import(&to, &from.path().join("all.zip"));
         assert_eq!(sum(&back, "created"), created);
-        assert!(all_exported(&to) == out, "an export of what was exported has the same bytes");
+        // What was exported of that says the same, apart from when it changed there.
+        export_all(&to);
+        let same = import(&from, &to.path().join("all.zip"));
+        assert_eq!((sum(&same, "rows"), sum(&same, "unchanged")), (sum(&first, "rows"), created));
     }
 }
 

@@ -84,7 +84,8 @@ fn one_line_counts_the_valid_documents() {
     let stderr = "2 documents checked: 0 errors, 0 warnings\n".to_owned();
     assert_eq!(place.run("qti validate set"), (0, String::new(), stderr));
     let output = place.json("qti validate set --json");
-    let expected = json!({"documents": 2, "skipped": 1, "errors": 0, "warnings": 0});
+    let expected =
+        json!({"documents": 2, "skipped": 1, "not_checked": [], "errors": 0, "warnings": 0});
     assert_eq!(output, expected);
     let (code, stderr) = place.fails("qti validate nowhere");
     assert_eq!((code, stderr.lines().next()), (4, Some("error: there is no 'nowhere'")));
