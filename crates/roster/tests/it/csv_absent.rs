@@ -259,8 +259,11 @@ fn restored_records_are_counted_apart_from_updated_ones() {
         let report = import_at(db, &package, &ending(), now().plus_seconds(86_400));
         let file = of(&report, "enrollments");
         assert_eq!((file.restored, file.updated, file.unchanged), (1, 1, 18));
-        let expected = "enrollments.csv: 1 record is restored, which was deleted on 2026-11-21; remove their rows if they \
-                        must stay deleted";
+        let day = now().date();
+        let expected = format!(
+            "enrollments.csv: 1 record is restored, which was deleted on {day}; remove their rows if they \
+                        must stay deleted"
+        );
         assert_eq!(notices(&report), [expected]);
         assert_eq!(status(db, "e-u0-s1"), "active");
     });
