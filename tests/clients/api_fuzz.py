@@ -20,6 +20,13 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.core.failures import Failure, FailureGroup
 from schemathesis.specs.openapi.checks import response_schema_conformance
 
+
+@schemathesis.serializer("application/zip")
+def bytes_of_zip(_context, value):
+    """A body that is no zip must be refused like any other wrong one."""
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
 # Answers that differ from a document on purpose: (method, status) and why.
 EXCEPTIONS = {
     ("PUT", 200): "OneRoster lists 201 for every PUT; a PUT that updates a record answers 200",
