@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance
 
 @schemathesis.serializer("application/zip")
 def bytes_of_zip(_context, value):
-    """A body that is no zip must be refused like any other wrong one."""
+    """Sends the generated value as it is. It is not a zip, so the server must refuse it."""
     return value if isinstance(value, bytes) else str(value).encode()
 
 

@@ -28,7 +28,7 @@ pub enum ProblemKind {
     MethodNotAllowed,
     /// The id is taken, or the record's state does not allow the change (409).
     Conflict,
-    /// What the request continues is no longer kept (410).
+    /// The cursor is so old that the server no longer knows what was removed since (410).
     Gone,
     /// Another node of the cluster holds the files for this response (421).
     Misdirected,

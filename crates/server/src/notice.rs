@@ -13,7 +13,7 @@ use crate::limits;
 /// ASCII are percent-encoded.
 pub(crate) const X_LYCEUM_NOTICE: HeaderName = HeaderName::from_static("x-lyceum-notice");
 
-/// Sets the header if there is a notice. The last string counts the notices for which there is no room.
+/// Sets the header if there is a notice. Notices that do not fit are counted in the last string: `"and 3 more"`.
 pub(crate) fn set(headers: &mut HeaderMap, notices: &[Detail]) {
     let mut list = String::new();
     for (number, notice) in notices.iter().enumerate() {

@@ -2,7 +2,7 @@
 //!
 //! A writer takes a lock that others share, then reads the clock: that is the stamp of all records of its transaction. A
 //! poll raises the clock, waits until the writers that had the lock then have ended, and reads what is stamped up to the
-//! raised time. Whoever stamps later has a later stamp. The time of day only keeps the clock close to the present: no
+//! raised time. Writers that lock after that get later stamps. The time of day only keeps the clock close to the present: no
 //! server's clock needs to be right.
 
 use lyceum_core::Result;

@@ -51,8 +51,11 @@ pub(super) fn note_gone(
     now: Timestamp,
 ) -> Result<()> {
     let record = Record::stored(kind, &stored.body, stored.extra.as_deref())?;
-    let place = places(&record).into_iter().next();
-    tx.note_removed((kind.one, &record.sourced_id), place.as_deref(), now)
+    let (id, places) = ((kind.one, record.sourced_id.as_str()), places(&record));
+    if places.is_empty() {
+        return tx.note_removed(id, None, now);
+    }
+    places.iter().try_for_each(|place| tx.note_removed(id, Some(place), now))
 }
 
 /// The organizations to which a record belongs by its own fields.

@@ -1,4 +1,4 @@
-//! The course of an enrollment is that of its class, whoever writes which of the two.
+//! An enrollment has the course of its class, whether the enrollment or the class was written last.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{PayloadDialect, ProblemKind};

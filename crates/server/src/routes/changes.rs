@@ -1,6 +1,9 @@
 //! `GET /changes`: what changed in records of all kinds, in the order of the record clock (docs/decisions/167). The other
 //! ways to follow changes are webhooks and lists filtered by `dateLastModified`.
 
+use std::num::NonZeroU64;
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lyceum_access::Scope::{
@@ -26,7 +29,7 @@ use super::oneroster::{RouteEffect, access};
 use crate::answer::Answer;
 use crate::auth::Grant;
 use crate::context::Context;
-use crate::limits;
+use crate::limits::{CHANGES_PAGE_DEFAULT_RECORDS, CHANGES_PAGE_MAX_RECORDS, SCAN_MAX_MS};
 use crate::render::Rendering;
 use crate::route::{Area, ParamPlace, get};
 
@@ -73,10 +76,6 @@ enum ChangeState {
 }
 
 pub(super) fn area() -> Area {
-    let page = json!({
-        "type": "integer", "minimum": 1, "maximum": limits::CHANGES_PAGE_MAX_RECORDS,
-        "default": limits::CHANGES_PAGE_DEFAULT_RECORDS,
-    });
     Area {
         name: "changes",
         base: "/changes",
@@ -99,7 +98,7 @@ pub(super) fn area() -> Area {
                     json!({ "type": "string" }),
                     "The cursor `next` of the page before.",
                 )
-                .param(ParamPlace::Query, "limit", page, "The most changes on a page.")
+                .page_limit(CHANGES_PAGE_DEFAULT_RECORDS, CHANGES_PAGE_MAX_RECORDS)
                 .answers::<ChangePage>(200, "A page."),
         ],
     }
@@ -216,11 +215,9 @@ async fn list(context: Context) -> Result<Answer> {
         })?,
     };
     let rule = "must be a whole number of at least 1";
-    let limit: u64 = context.parsed_query_value("limit", rule)?.unwrap_or(0);
-    let limit = match limit {
-        0 => limits::CHANGES_PAGE_DEFAULT_RECORDS,
-        limit => limit.min(limits::CHANGES_PAGE_MAX_RECORDS),
-    };
+    let limit = context.parsed_query_value::<NonZeroU64>("limit", rule)?;
+    let limit = limit.map_or(CHANGES_PAGE_DEFAULT_RECORDS, NonZeroU64::get);
+    let limit = limit.min(CHANGES_PAGE_MAX_RECORDS);
     let until = match cursor.until {
         Some(until) => until,
         None => context.app.db.records_complete_until(context.app.clock.now()).await?,
@@ -234,7 +231,8 @@ async fn list(context: Context) -> Result<Answer> {
         until,
         limit: usize::try_from(limit).map_err(Problem::internal)?,
     };
-    let page = context.app.db.read(move |tx| reader.page(tx, cursor.after)).await?;
+    let deadline = Duration::from_millis(SCAN_MAX_MS);
+    let page = context.app.db.scan(deadline, move |tx| reader.page(tx, cursor.after)).await?;
     Ok(Answer::of(&page))
 }
 

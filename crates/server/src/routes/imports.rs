@@ -220,9 +220,8 @@ fn owner(context: &Context) -> String {
 /// The caller's import in the address. Errors: `NotFound`.
 async fn find(context: &Context) -> Result<Import> {
     let name = context.param("id");
-    let unknown = || {
-        Problem::new(ProblemKind::NotFound, format!("there is no import '{name}' of this client"))
-    };
+    let unknown =
+        || Problem::new(ProblemKind::NotFound, format!("this client has no import '{name}'"));
     let id = name.parse().map_err(|_| unknown())?;
     let import = context.app.db.read(move |tx| find_import(tx, id)).await?;
     if import.who == owner(context) { Ok(import) } else { Err(unknown()) }

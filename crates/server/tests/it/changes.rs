@@ -146,6 +146,7 @@ fn a_cursor_from_before_dropped_notes_is_gone() {
         let reply = client.get(&format!("/changes?after={}", copy.after)).expect(410);
         assert!(reply.text().contains("read everything again"), "{}", reply.text());
         client.get("/changes?after=x").expect(400);
+        client.get("/changes?limit=0").expect(422);
         client.get("/changes").expect(200);
     });
 }

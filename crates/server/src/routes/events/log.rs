@@ -234,7 +234,7 @@ pub(super) fn filter(context: &Context) -> Result<EventFilter> {
     Ok(filter)
 }
 
-/// A type of events. Errors: there is no such type.
+/// Checks that Caliper has events of this type. Errors: `BadFilter`, with the known types.
 fn event_type(name: &str) -> Result<String> {
     let types = event_types();
     match types.contains(&name) {
