@@ -1,14 +1,16 @@
 //! Serves the next question of a lesson, and takes answers to questions.
 
-use lyceum_assessment::{respond, respond_validated};
+use std::sync::Arc;
+
+use lyceum_assessment::{SentResponses, respond, respond_validated};
 use lyceum_core::body::OneLineText;
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_qti::model::Item;
 use lyceum_roster::record::Object;
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
 
 use crate::attempt::{
     self, Attempt, AttemptLogAnswer, AttemptLogEntry, LessonContext, OpenQuestion, bank_of,
@@ -53,8 +55,13 @@ pub struct NextQuestion {
 /// An accepted answer, from which [`crate::reply::AnswerReply`] is made.
 #[derive(Clone, Debug)]
 pub struct AcceptedAnswer {
+    /// The attempt after the answer.
     pub(crate) attempt: Attempt,
+    /// The number of its entry in the log.
+    pub(crate) number: i64,
     pub(crate) question: String,
+    /// The place of the question in the bank.
+    pub(crate) place: usize,
     pub(crate) answered: AttemptLogAnswer,
     /// The assessment results of question and attempt, if answers are scored at once.
     pub(crate) results: Option<[Option<Object>; 2]>,
@@ -251,39 +258,12 @@ pub struct AnswerRequest {
     /// The lesson's sourcedId.
     #[schemars(with = "OneLineText")]
     lesson: String,
-    /// The answer, in one of the accepted members.
     #[serde(flatten)]
-    #[schemars(with = "AnswerMembers")]
-    body: Object,
+    responses: SentResponses,
 }
 
-impl AnswerRequest {
-    /// An answer with the responses by variable.
-    pub(crate) fn new(
-        student: &str,
-        lesson: &str,
-        question: &str,
-        responses: Map<String, Value>,
-    ) -> Self {
-        let body = std::iter::once(("responses".to_owned(), Value::Object(responses))).collect();
-        let [student, lesson, question] = [student, lesson, question].map(str::to_owned);
-        Self { student, question, lesson, body }
-    }
-}
-
-/// The members of a request that are the answer: one of them must be there.
-#[derive(JsonSchema)]
-#[schemars(extend("anyOf" = [{ "required": ["responses"] }, { "required": ["response"] }]))]
-#[expect(dead_code, reason = "the item says how its answers are read")]
-struct AnswerMembers {
-    /// The answers by response variable.
-    responses: Option<Map<String, Value>>,
-    /// The answer to the only response variable.
-    response: Option<Value>,
-}
-
-/// Takes a student's answer to a question: `{response}` or `{responses: {variable: value}}`. If the same answer is
-/// sent again, nothing changes and the reply is the same. For [`lyceum_store::Db::write_with_locks`].
+/// Takes a student's answer to a question. If the same answer is sent again, nothing changes and the reply is the
+/// same. For [`lyceum_store::Db::write_with_locks`].
 ///
 /// Errors: as [`attempt::lesson_for`]; `Invalid` for a question of another lesson, and for answers that do not match
 /// the item; `Conflict` if the attempt is complete, or another question was served.
@@ -292,86 +272,194 @@ pub fn answer(
     context: &LessonContext<'_>,
     request: &AnswerRequest,
 ) -> Result<AcceptedAnswer> {
-    let AnswerRequest { student, question, lesson, body } = request;
+    let AnswerRequest { student, question, lesson, responses } = request;
     roster::lock_user(tx, student)?;
-    let lesson = &*attempt::lesson_for(tx, context, student, lesson)?;
+    let lesson = attempt::lesson_for(tx, context, student, lesson)?;
     context.check_changes(student)?;
-    let (attempt, open) = attempt_with_question(tx, context, student, lesson)?;
-    let bank = bank_of(tx, context, &attempt)?;
-    if let Some(tool) = lesson.tool_provider() {
-        let message = format!("the lesson is taken at '{tool}'; send its answers there");
-        return Err(Problem::invalid("lesson", message));
-    }
-    let Some(place) = bank.place(question) else {
-        let message = format!(
-            "the question '{question}' is not in the lesson '{}'; send the id of a question that was served",
-            lesson.id
-        );
-        return Err(Problem::invalid("question", message));
-    };
-    match attempt.lesson_type {
-        LessonType::Powerpath100 => {
-            answer_step(tx, context, lesson, (attempt, open), (&bank, place), body)
-        }
-        _ => answer_whole(tx, context, attempt, (&bank, place), body),
-    }
+    let attempt = attempt_with_question(tx, context, student, &lesson)?;
+    let target = AnswerTarget::load(tx, context, (&lesson, attempt), question)?;
+    let responses = responses.clone().by_variable(&target.item);
+    target.answer(tx, context, responses)
 }
 
-fn answer_step(
-    tx: &mut Tx<'_>,
-    context: &LessonContext<'_>,
-    lesson: &Lesson,
-    (mut attempt, open): (Attempt, Option<OpenQuestion>),
-    (bank, place): (&QuestionSet, usize),
-    body: &Object,
-) -> Result<AcceptedAnswer> {
-    let question = &bank.questions.questions[place].id;
-    if open.as_ref().is_none_or(|open| open.item != *question) {
-        if let Some(entry) = log::entry(tx, &attempt, attempt.answered - 1)?
-            && entry.item == *question
-            && let Some(answered) = entry.answered.filter(|former| is_same(former, body))
-        {
-            let results = Some(gradebook::read_step(tx, &attempt, question)?);
-            return Ok(AcceptedAnswer {
-                attempt,
-                question: entry.item,
-                answered,
-                results,
-                log: None,
-            });
+/// The question to which an answer belongs, in the student's last attempt at a lesson.
+pub(crate) struct AnswerTarget<'a> {
+    lesson: &'a Lesson,
+    attempt: Attempt,
+    open: Option<OpenQuestion>,
+    bank: Arc<QuestionSet>,
+    place: usize,
+    item: Arc<Item>,
+}
+
+impl<'a> AnswerTarget<'a> {
+    /// Errors: `Invalid` for a question of another lesson, and for a lesson that is taken with an outside tool.
+    pub(crate) fn load(
+        tx: &mut Tx<'_>,
+        context: &LessonContext<'_>,
+        (lesson, (attempt, open)): (&'a Lesson, (Attempt, Option<OpenQuestion>)),
+        question: &str,
+    ) -> Result<Self> {
+        if let Some(tool) = lesson.tool_provider() {
+            let message = format!("the lesson is taken at '{tool}'; send its answers there");
+            return Err(Problem::invalid("lesson", message));
         }
-        attempt.running()?;
-        return Err(not_the_open_question(question, open.as_ref()));
+        let bank = bank_of(tx, context, &attempt)?;
+        let Some(place) = bank.place(question) else {
+            let message = format!(
+                "the question '{question}' is not in the lesson '{}'; send the id of a question that was served",
+                lesson.id
+            );
+            return Err(Problem::invalid("question", message));
+        };
+        let item = context.items.version(tx, question, bank.items[place].version)?;
+        Ok(Self { lesson, attempt, open, bank, place, item })
     }
-    let number = attempt.answered;
-    let seed = variant_seed(&attempt, number);
-    let mut answered = scored(tx, context, (bank, place), seed, body)?;
-    let policy = attempt.policy(tx)?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
-    let before = attempt.score as u8;
-    answered.points = engine::score_after(&policy, before, answered.share);
-    let answer = Answer {
-        question: u32::try_from(place).map_err(Problem::internal)?,
-        correct: answered.correct,
-        score: answered.score,
-        share: answered.share,
-    };
-    let log = context.memory.logs.get(tx, &attempt, bank)?.and(answer);
-    attempt.answered += 1;
-    attempt.count(attempt.counts().and(answered.share));
-    attempt.score = f64::from(answered.points);
-    log::answer(tx, &attempt, number, &answered)?;
-    if answered.points == 100 {
-        let (score, counts) = (attempt.score, attempt.counts());
-        credit::complete(tx, context, lesson, &mut attempt, score, counts)?;
-    } else {
-        serve_ahead(tx, context, &policy, (&attempt, bank), &log)?;
+
+    /// Takes the answer, whose student is locked. Errors: as [`answer`].
+    pub(crate) fn answer(
+        self,
+        tx: &mut Tx<'_>,
+        context: &LessonContext<'_>,
+        responses: Object,
+    ) -> Result<AcceptedAnswer> {
+        match self.attempt.lesson_type {
+            LessonType::Powerpath100 => self.answer_step(tx, context, responses),
+            _ => self.answer_whole(tx, context, responses),
+        }
     }
-    repository::update(tx, &attempt, context.now)?;
-    let named = (question.as_str(), bank.items[place].title.as_str());
-    let results = gradebook::write_step(tx, context, lesson, &attempt, named, &answered)?.map(Some);
-    let (question, results, log) = (question.clone(), Some(results), Some(log));
-    Ok(AcceptedAnswer { attempt, question, answered, results, log })
+
+    fn id(&self) -> &str {
+        &self.bank.questions.questions[self.place].id
+    }
+
+    /// Takes an answer in a lesson whose questions depend on the score.
+    fn answer_step(
+        mut self,
+        tx: &mut Tx<'_>,
+        context: &LessonContext<'_>,
+        responses: Object,
+    ) -> Result<AcceptedAnswer> {
+        if self.open.as_ref().is_none_or(|open| open.item != self.id()) {
+            return self.repeated_step(tx, &responses);
+        }
+        let number = self.attempt.answered;
+        let mut answered = self.scored(context, number, responses)?;
+        let Self { lesson, attempt, bank, place, .. } = &mut self;
+        let policy = attempt.policy(tx)?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+        let before = attempt.score as u8;
+        answered.points = engine::score_after(&policy, before, answered.share);
+        let place = u32::try_from(*place).map_err(Problem::internal)?;
+        let AttemptLogAnswer { correct, score, share, .. } = answered;
+        let answer = Answer { question: place, correct, score, share };
+        let log = context.memory.logs.get(tx, attempt, bank)?.and(answer);
+        attempt.answered += 1;
+        attempt.count(attempt.counts().and(share));
+        attempt.score = f64::from(answered.points);
+        log::answer(tx, attempt, number, &answered)?;
+        if answered.points == 100 {
+            let (score, counts) = (attempt.score, attempt.counts());
+            credit::complete(tx, context, lesson, attempt, score, counts)?;
+        } else {
+            serve_ahead(tx, context, &policy, (attempt, bank), &log)?;
+        }
+        repository::update(tx, attempt, context.now)?;
+        let named = (self.id(), self.bank.items[self.place].title.as_str());
+        let results =
+            gradebook::write_step(tx, context, self.lesson, &self.attempt, named, &answered)?;
+        Ok(AcceptedAnswer {
+            results: Some(results.map(Some)),
+            log: Some(log),
+            ..self.accepted(number, answered)
+        })
+    }
+
+    /// The reply again, if the last answer was the same. Errors: `Conflict`.
+    fn repeated_step(self, tx: &mut Tx<'_>, responses: &Object) -> Result<AcceptedAnswer> {
+        let number = self.attempt.answered - 1;
+        if let Some(entry) = log::entry(tx, &self.attempt, number)?
+            && entry.item == self.id()
+            && let Some(answered) = entry.answered.filter(|last| last.responses == *responses)
+        {
+            let results = Some(gradebook::read_step(tx, &self.attempt, self.id())?);
+            return Ok(AcceptedAnswer { results, ..self.accepted(number, answered) });
+        }
+        self.attempt.running()?;
+        Err(not_the_open_question(self.id(), self.open.as_ref()))
+    }
+
+    /// Takes an answer in a lesson that is shown whole. The last answer to each question counts.
+    fn answer_whole(
+        mut self,
+        tx: &mut Tx<'_>,
+        context: &LessonContext<'_>,
+        responses: Object,
+    ) -> Result<AcceptedAnswer> {
+        self.attempt.running()?;
+        time_limit::start_clock(tx, &mut self.attempt, context.now)?;
+        if let Some(entry) = log::last_of(tx, &self.attempt, self.id())?
+            && let Some(answered) = entry.answered.filter(|last| last.responses == responses)
+        {
+            return Ok(self.accepted(entry.number, answered));
+        }
+        if let Some(time) = AttemptTime::of(tx, &self.attempt)? {
+            time.admit(context.now)?;
+        }
+        if self.attempt.answered >= limits::LESSON_ANSWERS_MAX_COUNT {
+            let most = limits::LESSON_ANSWERS_MAX_COUNT;
+            let message = format!(
+                "the limit for answers in an attempt is {most}; finish the attempt, or reset it with \
+                    resetAttempt"
+            );
+            return Err(Problem::new(ProblemKind::Conflict, message));
+        }
+        let question = u32::try_from(self.place).map_err(Problem::internal)?;
+        let answered = self.scored(context, i64::from(question), responses)?;
+        let entry = AttemptLogEntry {
+            number: self.attempt.answered,
+            question,
+            item: self.id().to_owned(),
+            served: context.now,
+            reason: QuestionReason::InOrder { place: question },
+            answered: None,
+        };
+        self.attempt.answered += 1;
+        repository::update(tx, &self.attempt, context.now)?;
+        log::append(tx, &self.attempt, &entry)?;
+        log::answer(tx, &self.attempt, entry.number, &answered)?;
+        Ok(self.accepted(entry.number, answered))
+    }
+
+    /// The answer with its result; `number` decides the variant of the question.
+    fn scored(
+        &self,
+        context: &LessonContext<'_>,
+        number: i64,
+        responses: Object,
+    ) -> Result<AttemptLogAnswer> {
+        let validates = self.bank.items[self.place].validates_responses;
+        let score = if validates { respond_validated } else { respond };
+        let scored = score(&self.item, &responses, variant_seed(&self.attempt, number))?;
+        let pending = scored.needs_manual_scoring;
+        let share = (!pending).then(|| millionths(scored.share()));
+        Ok(AttemptLogAnswer {
+            at: context.now,
+            responses,
+            correct: share == Some(WHOLE),
+            score: scored.score,
+            share,
+            pending,
+            points: 0,
+            result: serde_json::to_value(&scored).map_err(Problem::internal)?,
+        })
+    }
+
+    fn accepted(self, number: i64, answered: AttemptLogAnswer) -> AcceptedAnswer {
+        let (question, place) = (self.id().to_owned(), self.place);
+        let attempt = self.attempt;
+        AcceptedAnswer { attempt, number, question, place, answered, results: None, log: None }
+    }
 }
 
 fn not_the_open_question(question: &str, open: Option<&OpenQuestion>) -> Problem {
@@ -389,51 +477,6 @@ fn not_the_open_question(question: &str, open: Option<&OpenQuestion>) -> Problem
     Problem::new(ProblemKind::Conflict, message)
 }
 
-/// Whether the answer equals the earlier one.
-fn is_same(former: &AttemptLogAnswer, body: &Object) -> bool {
-    former.responses == responses_in(body)
-}
-
-/// The answers by response variable, as they were sent.
-fn responses_in(body: &Object) -> Value {
-    match (body.get("responses"), body.get("response")) {
-        (Some(Value::Object(_)), _) => body["responses"].clone(),
-        (_, Some(Value::Object(response))) => Value::Object(response.clone()),
-        (_, Some(response)) => json!({ "RESPONSE": response }),
-        _ => json!({}),
-    }
-}
-
-fn scored(
-    tx: &mut Tx<'_>,
-    context: &LessonContext<'_>,
-    (bank, place): (&QuestionSet, usize),
-    seed: u64,
-    body: &Object,
-) -> Result<AttemptLogAnswer> {
-    let (id, item) = (&bank.questions.questions[place].id, &bank.items[place]);
-    let score = if item.validates_responses { respond_validated } else { respond };
-    let item = context.items.version(tx, id, item.version)?;
-    let mut answer = Object::new();
-    for name in ["response", "responses"] {
-        answer.extend(body.get(name).map(|value| (name.to_owned(), value.clone())));
-    }
-    answer.insert("seed".into(), seed.into());
-    let scored = score(&item, &answer)?;
-    let pending = scored.needs_manual_scoring;
-    let share = (!pending).then(|| millionths(scored.share()));
-    Ok(AttemptLogAnswer {
-        at: context.now,
-        responses: responses_in(body),
-        correct: share == Some(WHOLE),
-        score: scored.score,
-        share,
-        pending,
-        points: 0,
-        result: serde_json::to_value(&scored).map_err(Problem::internal)?,
-    })
-}
-
 /// A share of the full score, from 0 to 1, in millionths. Rounding never turns a part into the whole.
 pub(crate) fn millionths(share: f64) -> u32 {
     if share >= 1.0 {
@@ -442,48 +485,4 @@ pub(crate) fn millionths(share: f64) -> u32 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1")]
     let part = (share.max(0.0) * f64::from(WHOLE)).round() as u32;
     part.min(WHOLE - 1)
-}
-
-/// Takes an answer in a lesson that is shown whole. The last answer to each question counts.
-fn answer_whole(
-    tx: &mut Tx<'_>,
-    context: &LessonContext<'_>,
-    mut attempt: Attempt,
-    (bank, place): (&QuestionSet, usize),
-    body: &Object,
-) -> Result<AcceptedAnswer> {
-    attempt.running()?;
-    let item = bank.questions.questions[place].id.clone();
-    time_limit::start_clock(tx, &mut attempt, context.now)?;
-    let former = log::last_of(tx, &attempt, &item)?.and_then(|last| last.answered);
-    if let Some(answered) = former.filter(|former| is_same(former, body)) {
-        return Ok(AcceptedAnswer { attempt, question: item, answered, results: None, log: None });
-    }
-    if let Some(time) = AttemptTime::of(tx, &attempt)? {
-        time.admit(context.now)?;
-    }
-    if attempt.answered >= limits::LESSON_ANSWERS_MAX_COUNT {
-        let most = limits::LESSON_ANSWERS_MAX_COUNT;
-        let message = format!(
-            "the limit for answers in an attempt is {most}; finish the attempt, or reset it with \
-                resetAttempt"
-        );
-        return Err(Problem::new(ProblemKind::Conflict, message));
-    }
-    let seed = variant_seed(&attempt, i64::try_from(place).unwrap_or(i64::MAX));
-    let answered = scored(tx, context, (bank, place), seed, body)?;
-    let question = u32::try_from(place).map_err(Problem::internal)?;
-    let entry = AttemptLogEntry {
-        number: attempt.answered,
-        question,
-        item,
-        served: context.now,
-        reason: QuestionReason::InOrder { place: question },
-        answered: None,
-    };
-    attempt.answered += 1;
-    repository::update(tx, &attempt, context.now)?;
-    log::append(tx, &attempt, &entry)?;
-    log::answer(tx, &attempt, entry.number, &answered)?;
-    Ok(AcceptedAnswer { attempt, question: entry.item, answered, results: None, log: None })
 }

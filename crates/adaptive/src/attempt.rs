@@ -155,8 +155,7 @@ pub struct AttemptLogAnswer {
     /// When it was received.
     pub at: Timestamp,
     /// The answers by response variable, as they were sent.
-    #[schemars(with = "Map<String, Value>")]
-    pub responses: Value,
+    pub responses: Map<String, Value>,
     /// The results of the answers.
     #[schemars(with = "Map<String, Value>")]
     pub result: Value,

@@ -42,8 +42,7 @@ pub struct LessonQuestion {
     pub response: Option<Value>,
     /// The answers by response variable.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Map<String, Value>>")]
-    pub responses: Option<Value>,
+    pub responses: Option<Map<String, Value>>,
     /// Whether the answer was correct. Hidden until the test is finished and a person has scored it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correct: Option<bool>,
@@ -199,9 +198,8 @@ pub(crate) fn drafts(
 }
 
 /// The answer, if there is exactly one variable.
-fn only(responses: &Value) -> Option<Value> {
-    let responses = responses.as_object()?;
-    if responses.len() == 1 { responses.values().next().cloned() } else { None }
+fn only(responses: &Map<String, Value>) -> Option<Value> {
+    responses.values().next().filter(|_| responses.len() == 1).cloned()
 }
 
 /// The result of an answer, as clients read it.

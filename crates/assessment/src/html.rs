@@ -80,15 +80,15 @@ pub fn candidate_html(
     Ok(lyceum_qti::candidate_html(xml, view, address_of)?)
 }
 
-/// Scores an answer as [`crate::respond`] does, and renders the item with the feedback that the answer selects.
-/// Errors: as [`crate::respond`].
+/// Scores responses as [`crate::respond`] does, and renders the item, whose text is `xml`, with the feedback that they
+/// select. Errors: as [`crate::respond`].
 pub fn answered_html(
-    xml: &str,
-    answer: &Object,
+    (item, xml): (&Item, &str),
+    responses: &Object,
+    seed: u64,
     address_of: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(AnswerScore, String)> {
-    let item = lyceum_qti::read_item(xml)?;
-    let ScoredAnswer { scored, outcomes, variant, seed } = score_answer(&item, answer)?;
+    let ScoredAnswer { scored, outcomes, variant } = score_answer(item, responses, seed)?;
     let view = CandidateSession { outcomes: Some(&outcomes), variant: variant.as_ref(), seed };
     let html = lyceum_qti::candidate_html(xml, view, address_of)?;
     Ok((scored, html))

@@ -54,7 +54,8 @@ pub use html::{
 pub use kind::ContentKind;
 pub use query::{Page, Parameters, Query};
 pub use scoring::{
-    AnswerScore, Chosen, ItemAnswer, Items, candidate, full_score, respond, respond_validated,
+    AnswerScore, Chosen, ItemAnswer, Items, SentResponses, candidate, full_score, respond,
+    respond_validated,
 };
 pub use stored::StoredDocument;
 pub use words::{QuestionWords, question_words};

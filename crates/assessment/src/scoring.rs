@@ -1,9 +1,7 @@
 //! Scores responses to stored items, and renders items for learners.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use lyceum_core::messages::MUST_BE_STRING;
 use lyceum_core::random::RandomStream;
 use lyceum_core::{Detail, Problem, Result};
 use lyceum_qti::model::{FeedbackKind, Item, ResponseDeclaration};
@@ -14,7 +12,7 @@ use lyceum_qti::{
 use lyceum_store::Tx;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -149,42 +147,61 @@ pub struct ShownFeedback {
     pub content: String,
 }
 
-/// An answer to an item. It is kept as it was sent: the item says how its answers are read.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(transparent)]
-pub struct ItemAnswer(pub Object);
+/// The responses of an answer, as clients send them. One of the members must be there.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[schemars(extend("anyOf" = [{ "required": ["responses"] }, { "required": ["response"] }]))]
+pub struct SentResponses {
+    /// The answers by response variable.
+    #[schemars(extend("type" = "object"))]
+    responses: Option<Object>,
+    /// The answer to one response variable: a text, a list of texts, or null for none.
+    response: Option<Value>,
+}
 
-impl JsonSchema for ItemAnswer {
-    fn schema_name() -> Cow<'static, str> {
-        "ItemAnswer".into()
+impl SentResponses {
+    /// The responses by response variable. A single response belongs to `RESPONSE`, or to the item's first variable.
+    pub fn by_variable(self, item: &Item) -> Object {
+        self.of_variable(None, item)
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        AnswerMembers::json_schema(generator)
+    fn of_variable(self, named: Option<&ResponseDeclaration>, item: &Item) -> Object {
+        let usual = || item.response("RESPONSE").or_else(|| item.responses.first());
+        match (self.responses, self.response) {
+            (Some(responses), _) | (None, Some(Value::Object(responses))) => responses,
+            (None, response) => {
+                let variable = named.or_else(usual).map(|found| &found.declaration.identifier);
+                variable.map(|name| (name.to_string(), response.into())).into_iter().collect()
+            }
+        }
     }
 }
 
-/// The members of an answer; one of response and responses must be there.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "the item says how its answers are read")]
-struct AnswerMembers {
+/// An answer to an item, to try out its scoring.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct ItemAnswer {
     /// The name of the response variable, or of the item.
     identifier: Option<String>,
-    /// The answer to one response variable: a text, a list of texts, or null for none.
-    response: Option<Value>,
-    /// The answers by response variable.
-    responses: Option<Map<String, Value>>,
-    /// The variant of an item with templates.
+    #[serde(flatten)]
+    responses: SentResponses,
+    /// The variant of an item with templates; by default 0.
     seed: Option<u64>,
 }
 
-/// Scores an answer: `{response, identifier?, seed?}`, or `{responses: {variable: value}, seed?}` for
-/// an item with several response variables. `identifier` names the response variable, or the item.
-/// `seed` names the variant of an item with templates. An answer that breaks a rule such as
-/// `min-choices` is scored and marked. Errors: `Invalid` for answers that do not fit the item, each by
-/// its variable.
-pub fn respond(item: &Item, body: &Object) -> Result<AnswerScore> {
-    Ok(score_answer(item, body)?.scored)
+impl ItemAnswer {
+    /// The responses by response variable, and the seed of the variant.
+    ///
+    /// Errors: `Invalid` for an identifier that is neither a response variable nor the item's.
+    pub fn for_item(self, item: &Item) -> Result<(Object, u64)> {
+        let named = self.identifier.map(|name| response_named(item, &name)).transpose()?;
+        Ok((self.responses.of_variable(named.flatten(), item), self.seed.unwrap_or(0)))
+    }
+}
+
+/// Scores responses by response variable. The seed selects the variant of an item with templates. An answer that
+/// breaks a rule such as `min-choices` is scored and marked. Errors: `Invalid` for responses that do not fit the
+/// item, each by its variable.
+pub fn respond(item: &Item, responses: &Object, seed: u64) -> Result<AnswerScore> {
+    Ok(score_answer(item, responses, seed)?.scored)
 }
 
 /// A scored answer with everything that decides what is shown of the item after it.
@@ -192,13 +209,11 @@ pub(crate) struct ScoredAnswer {
     pub(crate) scored: AnswerScore,
     pub(crate) outcomes: Outcomes,
     pub(crate) variant: Option<Variant>,
-    pub(crate) seed: u64,
 }
 
 /// Scores an answer. Errors: as [`respond`].
-pub(crate) fn score_answer(item: &Item, body: &Object) -> Result<ScoredAnswer> {
-    let seed = seed(body.get("seed"))?;
-    let responses = responses(item, body)?;
+pub(crate) fn score_answer(item: &Item, responses: &Object, seed: u64) -> Result<ScoredAnswer> {
+    let responses = Responses::from_json(item, responses).map_err(refused)?;
     let faults = check(item, &responses);
     if faults.iter().any(|fault| !fault.is_scored) {
         return Err(refused(faults));
@@ -214,13 +229,13 @@ pub(crate) fn score_answer(item: &Item, body: &Object) -> Result<ScoredAnswer> {
         faults,
         ..scored(item, &outcomes)
     };
-    Ok(ScoredAnswer { scored, outcomes, variant, seed })
+    Ok(ScoredAnswer { scored, outcomes, variant })
 }
 
 /// Like [`respond`], for tests that validate responses (`validate-responses`). Errors: `Invalid` also for answers
 /// that break a rule of an interaction.
-pub fn respond_validated(item: &Item, body: &Object) -> Result<AnswerScore> {
-    match respond(item, body)? {
+pub fn respond_validated(item: &Item, responses: &Object, seed: u64) -> Result<AnswerScore> {
+    match respond(item, responses, seed)? {
         scored if scored.is_valid => Ok(scored),
         scored => Err(refused(scored.faults)),
     }
@@ -279,51 +294,17 @@ fn scored(item: &Item, outcomes: &Outcomes) -> AnswerScore {
     }
 }
 
-/// Reads the responses.
-fn responses(item: &Item, body: &Object) -> Result<Responses> {
-    let named = response_named(item, body.get("identifier"))?;
-    let values = match (body.get("responses"), body.get("response")) {
-        (Some(Value::Object(values)), _) | (None, Some(Value::Object(values))) => values.clone(),
-        (Some(_), _) => {
-            return Err(Problem::invalid("responses", "must be an object of variables"));
-        }
-        (None, None) => {
-            let message = "is required; send a string, an array of strings, or null for no answer";
-            return Err(Problem::invalid("response", message));
-        }
-        (None, Some(answer)) => match named.or_else(|| item.responses.first()) {
-            Some(response) => {
-                let name = response.declaration.identifier.to_string();
-                std::iter::once((name, answer.clone())).collect()
-            }
-            None => Object::new(),
-        },
-    };
-    Responses::from_json(item, &values).map_err(refused)
-}
-
-/// The response variable that an answer is for; by default `RESPONSE`. Errors: `Invalid` for a name that is neither a
-/// response variable nor the item's.
-fn response_named<'i>(
-    item: &'i Item,
-    identifier: Option<&Value>,
-) -> Result<Option<&'i ResponseDeclaration>> {
-    let name = match identifier {
-        None | Some(Value::Null) => return Ok(item.response("RESPONSE")),
-        Some(Value::String(name)) => name,
-        Some(_) => return Err(Problem::invalid("identifier", MUST_BE_STRING)),
-    };
-    if let Some(response) = item.response(name) {
-        return Ok(Some(response));
+/// The response variable with this name; `None` for the name of the item. Errors: `Invalid` for any other name.
+fn response_named<'i>(item: &'i Item, name: &str) -> Result<Option<&'i ResponseDeclaration>> {
+    let named = item.response(name);
+    if named.is_some() || *name == *item.identifier {
+        return Ok(named);
     }
-    if *name == *item.identifier {
-        return Ok(item.response("RESPONSE"));
-    }
-    let known: Vec<&str> = item.responses.iter().map(|own| &*own.declaration.identifier).collect();
+    let known = item.responses.iter().map(|own| &*own.declaration.identifier);
     let message = format!(
         "The item '{}' has no response variable '{name}'. Write one of {}, or leave identifier out.",
         item.identifier,
-        known.join(", "),
+        known.collect::<Vec<_>>().join(", "),
     );
     Err(Problem::invalid("identifier", message))
 }
@@ -334,16 +315,6 @@ fn refused(faults: Vec<ResponseFault>) -> Problem {
         message: format!("{}; {}", fault.message, fault.remedy),
     };
     Problem::invalid_all(faults.into_iter().map(detail).collect())
-}
-
-/// The seed of an item's variant; by default 0.
-fn seed(seed: Option<&Value>) -> Result<u64> {
-    match seed {
-        None | Some(Value::Null) => Ok(0),
-        Some(seed) => seed
-            .as_u64()
-            .ok_or_else(|| Problem::invalid("seed", "must be a whole number of at least 0")),
-    }
 }
 
 /// An item as learners see it.

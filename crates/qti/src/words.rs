@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::DocumentContent;
 use crate::fault::DocumentFault;
@@ -64,10 +64,9 @@ impl ItemWords {
         }
     }
 
-    /// The answer, as a client sent it: an object with a value for each response variable. Values of several variables
-    /// are separated by semicolons.
-    pub fn responses(&self, responses: &Value) -> String {
-        let all = responses.as_object().into_iter().flatten();
+    /// The answer by response variable. Values of several variables are separated by semicolons.
+    pub fn responses(&self, responses: &Map<String, Value>) -> String {
+        let all = responses.iter();
         all.map(|(variable, one)| self.response(variable, one)).collect::<Vec<_>>().join("; ")
     }
 }

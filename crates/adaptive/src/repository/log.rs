@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
+use lyceum_roster::record::Object;
 use lyceum_store::{Tx, Value, columns, json_column};
 
 use crate::attempt::{Attempt, AttemptLogAnswer, AttemptLogEntry};
@@ -37,7 +38,7 @@ struct EntryRow {
 
 struct AnsweredRow {
     at: Timestamp,
-    responses: serde_json::Value,
+    responses: Object,
     result: serde_json::Value,
     /// `None` while a person must score the answer.
     correct: Option<bool>,
@@ -223,8 +224,8 @@ pub(crate) fn answer(
     number: i64,
     answered: &AttemptLogAnswer,
 ) -> Result<()> {
-    let text = |value: &serde_json::Value| value.to_string();
-    let (responses, result) = (text(&answered.responses), text(&answered.result));
+    let responses = serde_json::to_string(&answered.responses).map_err(Problem::internal)?;
+    let result = answered.result.to_string();
     let sql = "UPDATE lesson_question SET answered_ms = $1, responses = $2, result = $3, correct = $4, \
                score = $5, points = $6, share = $7 WHERE attempt = $8 AND round = $9 AND number = $10";
     let values: [Value<'_>; 10] = [

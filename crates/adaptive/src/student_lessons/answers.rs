@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::question::{QuestionText, StudentQuestion, StudentResult, load};
+use super::question::{QuestionText, ShownQuestion, StudentQuestion, StudentResult, load};
 use super::state::{key, shown_question, started};
 use super::{AttemptView, LessonKind, find};
-use crate::answer::AnswerRequest;
-use crate::attempt::{Attempt, LessonContext, bank_of};
+use crate::answer::{AcceptedAnswer, AnswerTarget, variant_seed};
+use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, OpenQuestion, bank_of};
 use crate::repository::{attempts, log};
-use crate::{LessonType, answer, attempt, finalize, time_limit};
+use crate::{LessonType, attempt, finalize, time_limit};
 
 /// A student's answer to a question.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -81,69 +81,47 @@ pub fn answer(
         let most = crate::limits::ANSWER_ID_MAX_BYTES;
         return Err(Problem::invalid("id", format!("must have 1 to {most} bytes")));
     }
-    let attempt = current(tx, context, student, lesson, &answer.attempt)?;
-    if let Some(number) = log::number_of_request(tx, &attempt, &answer.id)? {
-        return reply(tx, context, &attempt, number);
+    let (attempt, open) = current(tx, context, student, lesson, &answer.attempt)?;
+    if let Some(entry) = earlier(tx, &attempt, answer)? {
+        return reply(tx, context, &attempt, shown_question(&attempt, &entry, true));
     }
-    let number = match attempt.lesson_type {
-        LessonType::Powerpath100 => answer_step(tx, context, &attempt, answer)?,
-        _ => answer_whole(tx, context, &attempt, answer)?,
-    };
     let before = attempt.answered;
-    let attempt = current(tx, context, student, lesson, &answer.attempt)?;
+    let lesson = attempt::lesson_for(tx, context, student, lesson)?;
+    let target = AnswerTarget::load(tx, context, (&lesson, (attempt, open)), &answer.question)?;
+    let AcceptedAnswer { attempt, number, place, answered, .. } =
+        target.answer(tx, context, answer.responses.clone())?;
     // An equal answer adds no entry, so requests need no more room than entries.
     if attempt.answered > before {
         log::note_request(tx, &attempt, &answer.id, number)?;
     }
-    reply(tx, context, &attempt, number)
+    let seed = variant_seed(&attempt, number);
+    let answered = Some(&answered);
+    let shown = ShownQuestion { place, number, seed, answered, shows_result: true };
+    reply(tx, context, &attempt, shown)
 }
 
-/// Answers the open question; returns its number in the log.
-fn answer_step(
+/// The entry of the log that the answer made before: by a request with its id, or by an equal answer to the same
+/// question of a lesson that asks question by question.
+///
+/// Errors: `Conflict` for another answer to a question that was answered.
+fn earlier(
     tx: &mut Tx<'_>,
-    context: &LessonContext<'_>,
     attempt: &Attempt,
     answer: &StudentAnswer,
-) -> Result<i64> {
-    if answer.number != attempt.answered {
-        let entry = log::entry(tx, attempt, answer.number)?;
-        let is_same = entry.is_some_and(|entry| {
-            let answered = entry.answered.map(|answered| answered.responses);
-            entry.item == answer.question
-                && answered == Some(Value::Object(answer.responses.clone()))
-        });
-        if is_same {
-            return Ok(answer.number);
-        }
-        let message = "the question was already answered; read the lesson again";
-        return Err(Problem::new(ProblemKind::Conflict, message));
+) -> Result<Option<AttemptLogEntry>> {
+    if let Some(number) = log::number_of_request(tx, attempt, &answer.id)? {
+        return log::entry(tx, attempt, number);
     }
-    store_answer(tx, context, attempt, answer)?;
-    Ok(answer.number)
-}
-
-/// Answers a question of a lesson that shows all; returns the number of the entry in the log.
-fn answer_whole(
-    tx: &mut Tx<'_>,
-    context: &LessonContext<'_>,
-    attempt: &Attempt,
-    answer: &StudentAnswer,
-) -> Result<i64> {
-    store_answer(tx, context, attempt, answer)?;
-    let entry = log::last_of(tx, attempt, &answer.question)?;
-    let entry = entry.ok_or_else(|| Problem::internal("an answer was not logged"))?;
-    Ok(entry.number)
-}
-
-fn store_answer(
-    tx: &mut Tx<'_>,
-    context: &LessonContext<'_>,
-    attempt: &Attempt,
-    answer: &StudentAnswer,
-) -> Result<()> {
-    let (student, lesson) = (&attempt.student, &attempt.lesson);
-    let request = AnswerRequest::new(student, lesson, &answer.question, answer.responses.clone());
-    answer::answer(tx, context, &request).map(drop)
+    if attempt.lesson_type != LessonType::Powerpath100 || answer.number == attempt.answered {
+        return Ok(None);
+    }
+    let is_same = |entry: &AttemptLogEntry| {
+        let responses = entry.answered.as_ref().map(|answered| &answered.responses);
+        entry.item == answer.question && responses == Some(&answer.responses)
+    };
+    let entry = log::entry(tx, attempt, answer.number)?.filter(is_same);
+    let message = "the question was already answered; read the lesson again";
+    entry.map(Some).ok_or_else(|| Problem::new(ProblemKind::Conflict, message))
 }
 
 /// The student's last attempt, if it is the one that the key names. It goes on if a teacher leaves the lesson out of the
@@ -156,10 +134,10 @@ fn current(
     student: &str,
     lesson: &str,
     named: &str,
-) -> Result<Attempt> {
-    let attempt = started(tx, context, student, lesson)?;
+) -> Result<(Attempt, Option<OpenQuestion>)> {
+    let (attempt, open) = started(tx, context, student, lesson)?;
     if key(&attempt) == named {
-        return Ok(attempt);
+        return Ok((attempt, open));
     }
     let message = format!(
         "the attempt '{named}' is not the current one, which is '{}'; read the lesson again",
@@ -172,18 +150,14 @@ fn reply(
     tx: &mut Tx<'_>,
     context: &LessonContext<'_>,
     attempt: &Attempt,
-    number: i64,
+    shown: ShownQuestion<'_>,
 ) -> Result<AnswerReplyDraft> {
     let view = AttemptView::of(tx, context.now, attempt)?;
     if attempt.lesson_type != LessonType::Powerpath100 {
         return Ok(AnswerReplyDraft { attempt: view, question: None });
     }
-    let entry = log::entry(tx, attempt, number)?;
-    let entry = entry.ok_or_else(|| Problem::internal("an answer was not logged"))?;
     let bank = bank_of(tx, context, attempt)?;
-    let question =
-        load(tx, context, (&attempt.lesson, &bank), &[shown_question(attempt, &entry, true)])?
-            .pop();
+    let question = load(tx, context, (&attempt.lesson, &bank), &[shown])?.pop();
     Ok(AnswerReplyDraft { attempt: view, question })
 }
 

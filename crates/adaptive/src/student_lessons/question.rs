@@ -1,16 +1,18 @@
 //! A question as its student sees it in a browser.
 
+use std::sync::Arc;
+
 use lyceum_assessment::files::{self, ContentNames};
 use lyceum_assessment::{
     ContentKind, answered_html, candidate_html, repository as content, stimuli, stimulus_html,
 };
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, Result};
+use lyceum_qti::model::Item;
 use lyceum_roster::record::Object;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::attempt::{AttemptLogAnswer, LessonContext};
 use crate::bank::QuestionSet;
@@ -32,8 +34,7 @@ pub struct StudentQuestion {
     pub html: String,
     /// The answer by response variable, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Map<String, Value>>")]
-    pub responses: Option<Value>,
+    pub responses: Option<Object>,
     /// The result of the answer. Hidden until the attempt shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<StudentResult>,
@@ -75,8 +76,8 @@ pub(super) struct QuestionText {
     /// The address below which the lesson's files are.
     file_base: String,
     seed: u64,
-    /// The answer whose feedback is shown.
-    answer: Option<Object>,
+    /// The parsed item and the responses, if their feedback is shown.
+    answered: Option<(Arc<Item>, Object)>,
 }
 
 /// A question to show.
@@ -133,7 +134,7 @@ pub(super) fn load(
                 .collect(),
             file_base: file_base.clone(),
             seed: shown.seed,
-            answer: answer_with_result.and_then(|answered| answered.responses.as_object().cloned()),
+            answered: answer_with_result.map(|answered| (item, answered.responses.clone())),
         });
     }
     Ok(questions)
@@ -141,19 +142,16 @@ pub(super) fn load(
 
 impl QuestionText {
     pub(super) fn render(self) -> Result<StudentQuestion> {
-        let Self { question, xml, files, stimuli, file_base, seed, answer } = self;
+        let Self { question, xml, files, stimuli, file_base, seed, answered } = self;
         let texts = stimuli.iter().map(|(xml, files)| {
             stimulus_html(xml, &|reference| files.address(&file_base, reference))
         });
         let texts = texts.collect::<Result<_>>()?;
         let address_of = |reference: &str| files.address(&file_base, reference);
-        let html = match answer {
+        let html = match answered {
             None => candidate_html(&xml, seed, &address_of)?,
-            Some(responses) => {
-                let mut answer = Object::new();
-                answer.insert("responses".into(), responses.into());
-                answer.insert("seed".into(), seed.into());
-                answered_html(&xml, &answer, &address_of)?.1
+            Some((item, responses)) => {
+                answered_html((&item, &xml), &responses, seed, &address_of)?.1
             }
         };
         Ok(StudentQuestion { texts, html, ..question })

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::question::{QuestionText, ShownQuestion, StudentQuestion, load};
 use super::{FoundLesson, LessonKind, LessonStanding, find};
 use crate::answer::{variant_number, variant_seed};
-use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, bank_of};
+use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, OpenQuestion, bank_of};
 use crate::finalize::latest;
 use crate::lesson::QuestionSource;
 use crate::repository::{attempts, log};
@@ -324,7 +324,7 @@ pub fn review(
     id: &str,
 ) -> Result<LessonDraft> {
     let found = find(tx, context, student, id)?;
-    let attempt = started(tx, context, student, id)?;
+    let (attempt, _) = started(tx, context, student, id)?;
     if attempt.completed.is_none() && attempt.lesson_type != LessonType::Powerpath100 {
         let message = "the results are shown when the lesson is finished";
         return Err(Problem::new(ProblemKind::Conflict, message));
@@ -342,16 +342,16 @@ pub fn review(
     Ok(LessonDraft { view: view(tx, context, (student, found), Some(&attempt))?, questions })
 }
 
-/// The student's last attempt at a lesson. Errors: `NotFound` for a lesson that the student does not have; `Conflict` if
+/// The student's last attempt at a lesson, and its open question. Errors: `NotFound` for a lesson that the student does not have; `Conflict` if
 /// the student has not started it.
 pub(super) fn started(
     tx: &mut Tx<'_>,
     context: &LessonContext<'_>,
     student: &str,
     id: &str,
-) -> Result<Attempt> {
-    if let Some(attempt) = attempts::last(tx, student, id)? {
-        return Ok(attempt);
+) -> Result<(Attempt, Option<OpenQuestion>)> {
+    if let Some(found) = attempts::last_with_question(tx, student, id)? {
+        return Ok(found);
     }
     find(tx, context, student, id)?;
     let message = "the lesson has not been started; start it first";

@@ -1,7 +1,7 @@
 //! Reading of answers: their response variable and their variant of the item.
 
-use lyceum_assessment::{candidate, parse, respond};
-use lyceum_core::ProblemKind;
+use lyceum_assessment::{ItemAnswer, candidate, respond};
+use lyceum_core::{ProblemKind, body};
 
 /// Two response variables, of which the second is called like the usual one.
 const TWO: &str = "<qti-response-declaration identifier='FIRST' cardinality='single' base-type='integer'>\
@@ -23,7 +23,12 @@ fn xml(parts: &str) -> String {
 /// The score of an answer, or the path of the error in it.
 fn score(parts: &str, answer: &str) -> Result<f64, String> {
     let item = lyceum_qti::read_item(&xml(parts)).unwrap();
-    match respond(&item, &parse(answer.as_bytes()).unwrap()) {
+    let answer = body::read::<ItemAnswer>(answer.as_bytes());
+    let scored = answer.and_then(|answer| {
+        let (responses, seed) = answer.for_item(&item)?;
+        respond(&item, &responses, seed)
+    });
+    match scored {
         Ok(scored) => Ok(scored.score),
         Err(problem) => {
             assert_eq!(problem.kind, ProblemKind::Invalid);
@@ -45,6 +50,10 @@ fn an_answer_belongs_to_the_variable_that_it_names() {
         (r#"{"response": 2, "identifier": 5}"#, Err("identifier")),
         (r#"{"response": "two"}"#, Err("response.RESPONSE")),
         (r#"{"responses": {"THIRD": 1}}"#, Err("response.THIRD")),
+        (r#"{"response": {"FIRST": 1, "RESPONSE": 2}}"#, Ok(1.0)),
+        (r#"{"response": null}"#, Ok(0.0)),
+        (r#"{"responses": null}"#, Err("responses")),
+        (r"{}", Err("responses")),
     ] {
         assert_eq!(score(TWO, answer), expected.map_err(str::to_owned), "{answer}");
     }

@@ -1,6 +1,6 @@
 //! Items and stimuli as HTML: what is read from the store, and what an answer changes.
 
-use lyceum_assessment::{answered_html, candidate_html, item_page, parse, repository};
+use lyceum_assessment::{Object, answered_html, candidate_html, item_page, repository};
 
 use crate::{both, draft, item, now, plain_item};
 
@@ -29,12 +29,13 @@ fn choices(html: &str) -> Vec<&str> {
 
 #[test]
 fn an_answer_shows_its_feedback_and_keeps_the_order_of_choices() {
+    let item = lyceum_qti::read_item(FEEDBACK).unwrap();
     let before = candidate_html(FEEDBACK, 5, &|_| None).unwrap();
     assert!(!before.contains("No, b"), "{before}");
     for (response, score, is_shown) in [("A", 0.0, true), ("B", 1.0, false)] {
-        let answer = format!(r#"{{"response": "{response}", "seed": 5}}"#);
-        let answer = parse(answer.as_bytes()).unwrap();
-        let (scored, html) = answered_html(FEEDBACK, &answer, &|_| None).unwrap();
+        let responses = Object::from_iter([("RESPONSE".to_owned(), response.into())]);
+        let shown = answered_html((&item, FEEDBACK), &responses, 5, &|_| None);
+        let (scored, html) = shown.unwrap();
         assert!((scored.score - score).abs() < 1e-9, "{response}: {}", scored.score);
         assert_eq!(html.contains("No, b"), is_shown, "{html}");
         assert_eq!(choices(&html), choices(&before), "{html}");

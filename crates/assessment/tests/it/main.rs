@@ -13,11 +13,11 @@ mod html;
 use lyceum_assessment::banks::{self, BankInput};
 use lyceum_assessment::limits::QTI_PAGE_MAX_BYTES;
 use lyceum_assessment::{
-    CheckedDocument, ContentKind, DocumentChange, MIGRATIONS, Metadata, Object, Parameters, Query,
-    parse, repository, structure,
+    CheckedDocument, ContentKind, DocumentChange, ItemAnswer, MIGRATIONS, Metadata, Object,
+    Parameters, Query, parse, repository, respond_validated, structure,
 };
-use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{ProblemKind, body};
 use lyceum_qti::limits;
 use lyceum_store::Db;
 use lyceum_testkit::both_stores;
@@ -229,7 +229,8 @@ fn scored(parts: &str, answer: &str) -> lyceum_core::Result<lyceum_assessment::A
          title='t' time-dependent='false'>{parts}</qti-assessment-item>"
     );
     let item = lyceum_qti::read_item(&xml).unwrap();
-    lyceum_assessment::respond(&item, &parse(answer.as_bytes()).unwrap())
+    let (responses, seed) = body::read::<ItemAnswer>(answer.as_bytes())?.for_item(&item)?;
+    lyceum_assessment::respond(&item, &responses, seed)
 }
 
 const MAPPED: &str = "<qti-response-declaration identifier='R' cardinality='multiple' base-type='identifier'>\
@@ -281,9 +282,9 @@ fn a_validating_session_refuses_an_answer_that_breaks_a_rule() {
          title='t' time-dependent='false'>{MAPPED}</qti-assessment-item>"
     );
     let item = lyceum_qti::read_item(&xml).unwrap();
-    let answer = |text: &[u8]| lyceum_assessment::respond_validated(&item, &parse(text).unwrap());
-    answer(br#"{"response": ["A"]}"#).unwrap();
-    let refused = answer(br#"{"response": null}"#).unwrap_err();
+    let answer = |responses| respond_validated(&item, &parse(responses).unwrap(), 0);
+    answer(br#"{"R": ["A"]}"#).unwrap();
+    let refused = answer(br#"{"R": null}"#).unwrap_err();
     assert_eq!((refused.kind, &*refused.details[0].path), (ProblemKind::Invalid, "response.R"));
 }
 

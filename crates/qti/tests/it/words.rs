@@ -35,12 +35,13 @@ const ITEM: &str = r#"<qti-assessment-item xmlns="http://www.imsglobal.org/xsd/i
 fn questions_and_answers_are_plain_text() {
     let words = item_words(ITEM).unwrap();
     assert_eq!(words.question, "Look at the cake. a slice Name it: Which are halves?");
-    let answer = |variable: &str, value| words.responses(&json!({ variable: value }));
+    let answer =
+        |variable: &str, value| words.responses(json!({ variable: value }).as_object().unwrap());
     assert_eq!(answer("CHOICE", json!(["A", "B"])), "one of two, two of four");
     assert_eq!(answer("PAIRS", json!("half fifty")), "1/2 → 50 %");
     assert_eq!(answer("TEXT", json!("half")), "half", "a text is shown as it was written");
     assert_eq!(answer("TEXT", json!(null)), "–");
     let all = json!({ "CHOICE": ["B"], "PAIRS": ["half fifty"], "TEXT": "half" });
-    assert_eq!(words.responses(&all), "two of four; 1/2 → 50 %; half");
+    assert_eq!(words.responses(all.as_object().unwrap()), "two of four; 1/2 → 50 %; half");
     assert!(item_words("<p").is_err());
 }

@@ -59,10 +59,11 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn score_response(context: Context) -> Result<Answer> {
-    let ItemAnswer(answer) = body::of(parse(&context.body)?.into())?;
+    let answer: ItemAnswer = body::of(parse(&context.body)?.into())?;
     let (app, id) = (context.app.clone(), context.param("identifier").to_owned());
     let item = context.app.db.read(move |tx| app.items.item(tx, &id)).await?;
-    Ok(Answer::of(&respond(&item, &answer)?))
+    let (responses, seed) = answer.for_item(&item)?;
+    Ok(Answer::of(&respond(&item, &responses, seed)?))
 }
 
 async fn show_candidate_view(context: Context) -> Result<Answer> {

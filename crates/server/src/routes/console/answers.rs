@@ -11,7 +11,7 @@ use lyceum_console::student::{ANSWERS, ATTEMPT, AttemptPage};
 use lyceum_console::{Cell, List, ListQuery, Row, links, plural, screens, t};
 use lyceum_core::Result;
 use lyceum_store::Tx;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::visitor::query;
 use super::{Visitor, deadline, page, show_list};
@@ -208,14 +208,11 @@ fn given_answer(served: &ServedQuestion, words: Option<&QuestionText>) -> Cell {
 }
 
 /// The responses as text. If there are several, each has the name of its variable.
-fn describe_responses(responses: &Value) -> String {
+fn describe_responses(responses: &Map<String, Value>) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    match responses.as_object() {
-        Some(all) if all.len() == 1 => all.values().map(text).collect(),
-        Some(all) => {
-            let all = all.iter().map(|(name, value)| format!("{name}: {}", text(value)));
-            all.collect::<Vec<_>>().join("; ")
-        }
-        None => text(responses),
+    if responses.len() == 1 {
+        return responses.values().map(text).collect();
     }
+    let all = responses.iter().map(|(name, value)| format!("{name}: {}", text(value)));
+    all.collect::<Vec<_>>().join("; ")
 }

@@ -14,6 +14,7 @@ use lyceum_console::language::sentence;
 use lyceum_console::{links, screens};
 use lyceum_core::text::segment;
 use lyceum_core::{Problem, ProblemKind, Result, body};
+use lyceum_store::Tx;
 use serde::Serialize;
 
 use super::visitor::query;
@@ -89,13 +90,16 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
 
 async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
     let id = context.param("id").to_owned();
-    let ItemPage { item, files, .. } = context.app.db.read(move |tx| item_page(tx, &id)).await?;
+    let app = context.app.clone();
+    let read = move |tx: &mut Tx<'_>| Ok((item_page(tx, &id)?, app.items.item(tx, &id)?));
+    let (ItemPage { item, files, .. }, parsed) = context.app.db.read(read).await?;
     let (answer, shown_files) =
         (form.field("answer").to_owned(), PreviewFiles::of(&item.identifier));
     let checking = run_blocking(move || {
-        let ItemAnswer(answer) = body::of(parse(answer.as_bytes())?.into())?;
+        let answer: ItemAnswer = body::of(parse(answer.as_bytes())?.into())?;
+        let (responses, seed) = answer.for_item(&parsed)?;
         let address_of = |file: &str| shown_files.address(&files, file);
-        let (scored, html) = answered_html(&item.xml, &answer, &address_of)?;
+        let (scored, html) = answered_html((&parsed, &item.xml), &responses, seed, &address_of)?;
         Ok(CheckedAnswer { scored, html, missing_files: shown_files.missing() })
     });
     match checking.await {
