@@ -1,11 +1,12 @@
 //! The parameters of a list: page, order, search and filter.
 
-use lyceum_core::filter::{FilterExpression, parse};
+use lyceum_core::filter::parse;
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_store::filter::BoundFilter;
 
 use crate::ContentKind;
-use crate::repository::check_filter;
+use crate::repository::bind_filter;
 
 /// The parameters as they were sent, without empty ones.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +48,7 @@ pub struct Query {
     /// The page.
     pub page: Page,
     /// The filter.
-    pub filter: Option<FilterExpression>,
+    pub filter: Option<BoundFilter>,
 }
 
 /// The fields that order a list: the name for clients, and the column.
@@ -114,9 +115,7 @@ impl Query {
     /// an invalid filter.
     pub fn read(kind: ContentKind, parameters: &Parameters) -> Result<Self> {
         let filter = parameters.filter.as_deref().map(parse).transpose()?;
-        if let Some(filter) = &filter {
-            check_filter(filter)?;
-        }
+        let filter = filter.as_ref().map(bind_filter).transpose()?;
         Ok(Self { kind, page: Page::read(parameters, &SORTS.map(|(name, _)| name))?, filter })
     }
 

@@ -33,6 +33,32 @@ pub enum FilterOperator {
     Contains,
 }
 
+/// Each operator with the sign that filters write; longer signs first.
+pub const FILTER_OPERATORS: [(&str, FilterOperator); 7] = [
+    ("!=", FilterOperator::NotEqual),
+    (">=", FilterOperator::GreaterOrEqual),
+    ("<=", FilterOperator::LessOrEqual),
+    ("=", FilterOperator::Equal),
+    (">", FilterOperator::Greater),
+    ("<", FilterOperator::Less),
+    ("~", FilterOperator::Contains),
+];
+
+impl FilterOperator {
+    /// Whether the comparison of a text with another one holds.
+    pub fn holds(self, text: &str, with: &str) -> bool {
+        match self {
+            Self::Equal => text == with,
+            Self::NotEqual => text != with,
+            Self::Greater => text > with,
+            Self::GreaterOrEqual => text >= with,
+            Self::Less => text < with,
+            Self::LessOrEqual => text <= with,
+            Self::Contains => text.contains(with),
+        }
+    }
+}
+
 /// The value of a clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterValue {
@@ -135,18 +161,10 @@ impl FilterParser<'_> {
     }
 
     fn op(&mut self) -> Result<FilterOperator> {
-        const OPS: &[(&str, FilterOperator)] = &[
-            ("!=", FilterOperator::NotEqual),
-            (">=", FilterOperator::GreaterOrEqual),
-            ("<=", FilterOperator::LessOrEqual),
-            ("=", FilterOperator::Equal),
-            (">", FilterOperator::Greater),
-            ("<", FilterOperator::Less),
-            ("~", FilterOperator::Contains),
-        ];
         self.blanks();
         let rest = self.rest();
-        let Some((sign, op)) = OPS.iter().find(|(sign, _)| rest.starts_with(sign)) else {
+        let Some((sign, op)) = FILTER_OPERATORS.iter().find(|(sign, _)| rest.starts_with(sign))
+        else {
             return Err(self.expected("one of = != > >= < <= ~"));
         };
         self.at += sign.len();

@@ -1,11 +1,12 @@
 //! Reads the query parameters of a list: `limit`, `offset`, `cursor`, `sort`, `orderBy`,
 //! `filter`, `search`.
 
+use lyceum_core::filter::{FilterExpression, parse};
 use lyceum_core::{Problem, ProblemKind, Reach, Result, limits};
 use lyceum_store::SqlDialect;
 
 use crate::collections::Collection;
-use crate::filter::{self, FilterExpression};
+use crate::filter;
 use crate::repository::{ListQuery, PathScope, until_of};
 use crate::sort::SortOrder;
 
@@ -51,7 +52,7 @@ pub fn query(
         descending,
         store,
     )?;
-    let filter = parameters.filter.filter(|text| !text.trim().is_empty()).map(filter::parse);
+    let filter = parameters.filter.filter(|text| !text.trim().is_empty()).map(parse);
     let filter = filter.transpose()?;
     let query = ListQuery {
         with_deleted: false,

@@ -1,12 +1,13 @@
 //! The parameters of lists.
 
-use lyceum_core::filter::{FilterExpression, parse};
+use lyceum_core::filter::parse;
 use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_store::filter::BoundFilter;
 use serde_json::Value;
 
 use crate::class::{Class, ITEM};
 use crate::record::identifier;
-use crate::repository::check_filter;
+use crate::repository::bind_filter;
 use crate::words;
 
 /// A list that is asked for.
@@ -23,7 +24,7 @@ pub struct Query {
     /// The largest first.
     pub descending: bool,
     /// The filter of records.
-    pub filter: Option<FilterExpression>,
+    pub filter: Option<BoundFilter>,
     /// The members that are shown.
     pub fields: Option<Vec<String>>,
     /// Beginnings of words that items must have.
@@ -79,9 +80,7 @@ impl Query {
                     }
                 }
                 "filter" => {
-                    let filter = parse(value)?;
-                    check_filter(class, &filter)?;
-                    query.filter = Some(filter);
+                    query.filter = Some(bind_filter(class, &parse(value)?)?);
                 }
                 "fields" => query.fields = Some(fields(class, value)?),
                 "search" if is_items => query.words = search_words(value)?,

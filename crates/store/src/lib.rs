@@ -41,6 +41,7 @@ mod compact;
 mod db;
 pub mod dialect;
 mod durable;
+pub mod filter;
 mod from_row;
 mod gauges;
 mod history;

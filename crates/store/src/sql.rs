@@ -1,9 +1,8 @@
 //! A statement under construction: its text and its values grow together.
 
 use lyceum_core::Result;
-use lyceum_core::filter::FilterOperator;
 
-use crate::{SqlDialect, Value, dialect};
+use crate::{SqlDialect, Value};
 
 /// A value that a statement under construction owns.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,29 +60,6 @@ impl Sql {
     pub fn placeholder(&mut self, param: impl Into<Param>) -> String {
         self.params.push(param.into());
         format!("${}", self.params.len())
-    }
-
-    /// Appends a comparison of an expression with a value. `!=` is the complement of `=`: it holds where
-    /// there is no value (docs/decisions/007).
-    pub fn compare(&mut self, expr: &str, op: FilterOperator, param: impl Into<Param>) {
-        let sign = match op {
-            FilterOperator::Contains => {
-                let placeholder = self.placeholder(param);
-                let contains = dialect::contains(self.dialect, expr, &placeholder);
-                self.push(&contains);
-                return;
-            }
-            FilterOperator::NotEqual => {
-                self.push(&format!("({expr} IS NULL OR {expr} <> ")).bind(param).push(")");
-                return;
-            }
-            FilterOperator::Equal => "=",
-            FilterOperator::Greater => ">",
-            FilterOperator::GreaterOrEqual => ">=",
-            FilterOperator::Less => "<",
-            FilterOperator::LessOrEqual => "<=",
-        };
-        self.push(&format!("{expr} {sign} ")).bind(param);
     }
 
     /// Appends the parts in parentheses, with a word between them. Errors: those of `each`.

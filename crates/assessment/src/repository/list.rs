@@ -3,7 +3,6 @@
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Param, Sql, Tx, dialect};
 
-use super::filter;
 use super::read::{COLUMNS, stored};
 use crate::Query;
 use crate::limits;
@@ -62,7 +61,7 @@ fn conditions(sql: &mut Sql, query: &Query) -> Result<()> {
     sql.push("t.kind = ").bind(query.kind.name());
     if let Some(filter) = &query.filter {
         sql.push(" AND ");
-        filter::compile(sql, filter)?;
+        filter.push_to(sql)?;
     }
     if let Some(search) = &query.page.search {
         sql.push(" AND ");

@@ -10,7 +10,7 @@ mod references;
 mod write;
 
 pub(crate) use feedback::{append, newest, remove};
-pub(crate) use filter::check as check_filter;
+pub(crate) use filter::bind as bind_filter;
 pub use list::{DocumentPage, list};
 pub use read::{
     FormerVersion, ItemHead, Text, Versions, each, find, json_of, kinds_of, metadata, require,

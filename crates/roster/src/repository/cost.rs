@@ -6,12 +6,13 @@
 //! the index of the wrong one.
 
 use lyceum_core::Result;
+use lyceum_core::filter::FilterOperator;
 use lyceum_store::Tx;
+use lyceum_store::filter::{BoundFilter, Clause, Operand, ValueLocation};
 
 use super::belongs::PathScope;
 use super::list::ListQuery;
 use crate::collections::{CollectionPart, ScopePath};
-use crate::filter::{BoundFilter, Clause, FilterOperator, Operand, ValueLocation};
 use crate::kind::{Field, FieldType, RecordKind};
 
 /// The cost of a list.
@@ -79,7 +80,7 @@ fn full_scan_cost(query: &ListQuery) -> ListCost {
 
 fn equality(kind: &'static RecordKind, clause: &Clause) -> ListCost {
     let (
-        ValueLocation::Column { name, folded, indexed: true },
+        ValueLocation::Column { name, indexed: true },
         FilterOperator::Equal,
         Operand::Text(value),
     ) = (&clause.location, clause.op, &clause.operand)
@@ -91,7 +92,7 @@ fn equality(kind: &'static RecordKind, clause: &Clause) -> ListCost {
         // A bulk load gives all its records one instant.
         "date_last_modified" => ListCost::High,
         name if is_of_person(kind, name) => ListCost::Low,
-        name if *folded => {
+        name if clause.is_folded => {
             ListCost::Counted(IndexProbe::new(kind.table, &format!("lower(t.{name})"), value))
         }
         name => ListCost::Counted(IndexProbe::new(kind.table, &format!("t.{name}"), value)),

@@ -1,8 +1,10 @@
 //! Lists records: narrowed, filtered, sorted, by page.
 
+use lyceum_core::filter::FilterOperator;
 use lyceum_core::text::name_words;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
+use lyceum_store::filter::{BoundFilter, Clause, Operand, ValueLocation};
 use lyceum_store::{Row, Sql, Tx};
 
 use super::belongs::{self, PathScope};
@@ -13,7 +15,6 @@ use super::reach::{self, RecordUse};
 use super::read::in_part;
 use super::walk::{FIRST_RANGE, OrganizationWalk, WIDEST_RANGE};
 use crate::collections::{Collection, CollectionPart};
-use crate::filter::{self, BoundFilter, Clause, FilterOperator, Operand, ValueLocation};
 use crate::kind::RecordKind;
 use crate::render::RecordView;
 use crate::sort::SortOrder;
@@ -83,7 +84,7 @@ fn is_indexed(bound: &BoundFilter) -> bool {
         BoundFilter::Clause(clause) => match &clause.location {
             ValueLocation::Column { indexed, .. } => *indexed && clause.op == FilterOperator::Equal,
             // A list's value, such as a role, may be shared by most records: counting takes time.
-            ValueLocation::List { .. } | ValueLocation::Json { .. } => false,
+            ValueLocation::List(_) | ValueLocation::Json { .. } => false,
         },
     }
 }
@@ -305,11 +306,14 @@ fn driver(query: &ListQuery) -> Option<(String, String)> {
 
 /// The link that all records have for which the clause holds.
 fn driving(clause: &Clause) -> Option<(String, String)> {
-    let ValueLocation::List { link: Some(link), .. } = &clause.location else { return None };
-    let Operand::Texts(values) = &clause.operand else { return None };
-    let one =
-        values.len() == 1 && matches!(clause.op, FilterOperator::Equal | FilterOperator::Contains);
-    one.then(|| (link.clone(), values[0].clone()))
+    let ValueLocation::List(list) = &clause.location else { return None };
+    let (Operand::Members(values) | Operand::OneOf(values)) = &clause.operand else { return None };
+    match (&list.rows, values.as_slice()) {
+        (Some(rows), [value]) if clause.op != FilterOperator::NotEqual => {
+            Some((rows.field.clone(), value.clone()))
+        }
+        _ => None,
+    }
 }
 
 fn from_where(
@@ -357,7 +361,7 @@ fn from_where(
     }
     if let Some(filter) = &query.filter {
         sql.push(" AND ");
-        filter::compile(sql, filter)?;
+        filter.push_to(sql)?;
     }
     if let Some(people) = &query.people {
         sql.push(" AND ");
@@ -377,11 +381,11 @@ fn search(sql: &mut Sql, kind: &'static RecordKind, text: &str) -> Result<()> {
         sql.push(" AND (FALSE");
         for field in kind.fields.iter().filter(|field| field.searched) {
             let name = field.column_name().expect("searched fields have columns");
-            let location = ValueLocation::Column { name, folded: true, indexed: false };
             let operand = Operand::Text(word.to_owned());
-            let clause = Clause { location, op: FilterOperator::Contains, operand };
+            let location = ValueLocation::Column { name, indexed: false };
+            let op = FilterOperator::Contains;
             sql.push(" OR ");
-            filter::compile(sql, &BoundFilter::Clause(clause))?;
+            BoundFilter::Clause(Clause { location, is_folded: true, op, operand }).push_to(sql)?;
         }
         let beginnings = name_words(word);
         if kind.rules.links.is_some() && !beginnings.is_empty() {

@@ -128,14 +128,7 @@ fn of_words(name: &str, words: &WordMap, op: FilterOperator, text: &str) -> Filt
     if op == FilterOperator::NotEqual {
         return complement(of_words(name, words, FilterOperator::Equal, text));
     }
-    let holds = |word: &str| match op {
-        FilterOperator::Equal | FilterOperator::NotEqual => word == text,
-        FilterOperator::Greater => word > text,
-        FilterOperator::GreaterOrEqual => word >= text,
-        FilterOperator::Less => word < text,
-        FilterOperator::LessOrEqual => word <= text,
-        FilterOperator::Contains => word.contains(text),
-    };
+    let holds = |word: &str| op.holds(word, text);
     let compare = |op, word: &str| {
         let value = FilterValue { text: word.to_owned(), quoted: true };
         FilterExpression::Clause(name.to_owned(), op, value)

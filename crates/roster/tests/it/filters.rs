@@ -1,7 +1,7 @@
 //! The filter engine agrees with the naive evaluator, whatever is asked.
 
 use lyceum_core::ProblemKind;
-use lyceum_roster::filter::{FilterExpression, FilterOperator, FilterValue, parse};
+use lyceum_core::filter::{FILTER_OPERATORS, FilterExpression, FilterOperator, FilterValue, parse};
 use lyceum_roster::query::ListParameters;
 use lyceum_store::Db;
 use proptest::prelude::*;
@@ -78,15 +78,7 @@ fn clause() -> impl Strategy<Value = FilterExpression> {
         ])
         .prop_map(str::to_owned),
     ];
-    let all = vec![
-        FilterOperator::Equal,
-        FilterOperator::NotEqual,
-        FilterOperator::Greater,
-        FilterOperator::GreaterOrEqual,
-        FilterOperator::Less,
-        FilterOperator::LessOrEqual,
-        FilterOperator::Contains,
-    ];
+    let all = FILTER_OPERATORS.map(|(_, op)| op).to_vec();
     let lists = vec![FilterOperator::Equal, FilterOperator::NotEqual, FilterOperator::Contains];
     let scalar = prop::sample::select(vec![
         "sourcedId",
@@ -145,15 +137,7 @@ fn written(expr: &FilterExpression) -> String {
             parts.join(with)
         }
         FilterExpression::Clause(name, op, literal) => {
-            let sign = match op {
-                FilterOperator::Equal => "=",
-                FilterOperator::NotEqual => "!=",
-                FilterOperator::Greater => ">",
-                FilterOperator::GreaterOrEqual => ">=",
-                FilterOperator::Less => "<",
-                FilterOperator::LessOrEqual => "<=",
-                FilterOperator::Contains => "~",
-            };
+            let (sign, _) = FILTER_OPERATORS.iter().find(|(_, other)| other == op).unwrap();
             let value = match literal.quoted {
                 true => format!("'{}'", literal.text.replace('\'', "''")),
                 false => literal.text.clone(),

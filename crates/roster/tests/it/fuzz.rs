@@ -7,7 +7,7 @@ use lyceum_roster::csv::{ImportOptions, files, import};
 use lyceum_roster::record::{ModifiedTime, Record};
 use lyceum_roster::render::RecordView;
 use lyceum_roster::{filter, kinds};
-use lyceum_store::{Db, StoreLocation};
+use lyceum_store::{Db, Sql, SqlDialect, StoreLocation};
 use serde_json::Value;
 
 use crate::csv_files::{Package, check, exported, import_all, now};
@@ -23,12 +23,11 @@ fn filters() {
     ];
     lyceum_testkit::fuzz::run("filter", corpus, |bytes| {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
-        let Ok(expr) = filter::parse(text) else { return };
+        let Ok(expr) = lyceum_core::filter::parse(text) else { return };
         for kind in kinds::ALL {
             if let Ok(bound) = filter::bind(kind, &expr) {
-                for store in [lyceum_store::SqlDialect::Sqlite, lyceum_store::SqlDialect::Postgres]
-                {
-                    filter::condition(store, &bound).expect("what was bound compiles");
+                for store in [SqlDialect::Sqlite, SqlDialect::Postgres] {
+                    bound.push_to(&mut Sql::new(store)).expect("what was bound compiles");
                 }
             }
         }

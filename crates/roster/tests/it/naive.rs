@@ -1,7 +1,7 @@
 //! A filter, evaluated on a record's JSON in the plainest way: the measure of the engine.
 
+use lyceum_core::filter::{FilterExpression, FilterOperator, FilterValue};
 use lyceum_core::time::Timestamp;
-use lyceum_roster::filter::{FilterExpression, FilterOperator, FilterValue};
 use serde_json::Value;
 
 /// Whether the record passes the filter.
@@ -68,7 +68,10 @@ fn scalar(name: &str, value: &Value, op: FilterOperator, literal: &FilterValue) 
         _ => (fold(name, &found), fold(name, &literal.text)),
     };
     match op {
-        FilterOperator::Contains => found.contains(&wanted),
+        // A part is found without regard to ASCII case, even of an id.
+        FilterOperator::Contains => {
+            found.to_ascii_lowercase().contains(&wanted.to_ascii_lowercase())
+        }
         _ => ordered(Some(found.cmp(&wanted)), op),
     }
 }

@@ -78,9 +78,9 @@ fn conditions(sql: &mut Sql, reader: &Reader, query: &Query) -> Result<()> {
         let among = dialect::is_among(sql.dialect, "t.seq", &sets.join(" INTERSECT "));
         sql.push(" AND ").push(&among);
     }
-    if let Some(expr) = &query.filter {
+    if let Some(filter) = &query.filter {
         sql.push(" AND ");
-        filter::compile(sql, query.class, expr)?;
+        filter.push_to(sql)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ mod write;
 
 pub use alignments::{Alignment, align, aligned, aligned_of_all, alignments, unalign};
 pub(crate) use alignments::{aligned_to, below, known};
-pub(crate) use filter::check as check_filter;
+pub(crate) use filter::bind as bind_filter;
 pub use list::{Framework, RecordPage, frameworks, list};
 pub(crate) use package::tree;
 pub use package::write_package;
