@@ -8,41 +8,13 @@ use lyceum_store::Tx;
 use crate::limits;
 use crate::person::{self, Role};
 use crate::repository::api_keys as repository;
-pub use crate::repository::api_keys::list;
+pub use crate::repository::api_keys::{ApiKey, list};
 use crate::secret;
 
 /// The prefix of every key.
 pub(crate) const PREFIX: &str = "lk_";
 /// The prefix of every key's id.
 pub(crate) const ID_PREFIX: &str = "key_";
-
-/// A stored key. The store has only a hash of its text, which was shown once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApiKey {
-    /// Its id.
-    pub id: String,
-    /// Its name for people, unique among active keys.
-    pub name: String,
-    /// The environment whose servers accept it.
-    pub environment: Environment,
-    /// Its role.
-    pub role: Role,
-    /// The slug of the one project that it may change; `None` for every project.
-    pub project: Option<String>,
-    /// When it was made.
-    pub created: Timestamp,
-    /// When it was last used, to [`limits::LAST_USE_RESOLUTION_S`].
-    pub used: Option<Timestamp>,
-    /// Since when it is refused.
-    pub revoked: Option<Timestamp>,
-    /// The id of the person who made it; `None` if a command made it.
-    pub maker: Option<String>,
-    /// Whether it is refused because the person who made it may not change its project any more: the person left the
-    /// project, or the account is disabled or deleted.
-    pub is_stopped: bool,
-    /// The part of the roster that it has access to.
-    pub reach: Reach,
-}
 
 /// An API key to create.
 #[derive(Clone, Debug)]

@@ -18,25 +18,12 @@ use crate::person::Person;
 use crate::repository::{class_sign_ins as repository, guesses, sessions};
 use crate::{secret, session};
 
+pub use crate::repository::class_sign_ins::OpenClass;
+
 /// The letters of codes: no vowels, so that no words arise, and none that look or sound like another.
 const LETTERS: &[u8; 16] = b"BCDFGHJKLMPRTWXZ";
 /// The letters of a code: 16⁶ codes.
 const CODE_LETTERS: usize = 6;
-
-/// A class that is open for sign-in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenClass {
-    /// The sourcedId of the class.
-    pub class: String,
-    /// The code, such as `BCDFGH`.
-    pub code: String,
-    /// The id of the person who opened it.
-    pub opened_by: String,
-    /// When it was opened.
-    pub opened: Timestamp,
-    /// When the code stops working.
-    pub closes: Timestamp,
-}
 
 impl OpenClass {
     /// The code as it is shown, such as `BCD-FGH`.

@@ -8,35 +8,10 @@ use lyceum_store::Tx;
 
 use crate::limits;
 use crate::master::MasterKey;
-pub use crate::repository::clients::{changed_since, find, is_stale, list, touch, uses};
+pub use crate::repository::clients::{Client, changed_since, find, is_stale, list, touch, uses};
 use crate::repository::{clients as repository, signing};
 use crate::scope::{Scopes, UnknownScope};
 use crate::{secret, signed_request};
-
-/// A stored client, without its secrets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Client {
-    /// Its id.
-    pub id: String,
-    /// Its name for people.
-    pub name: String,
-    /// The payload dialect of its answers.
-    pub dialect: PayloadDialect,
-    /// The scopes that it may request.
-    pub scopes: Scopes,
-    /// Origins of web pages that may call with its tokens (CORS), such as `https://app.test`.
-    pub origins: Vec<String>,
-    /// Requests a second, in place of the server's setting; 0: no limit.
-    pub requests_per_second: Option<u32>,
-    /// When it was made.
-    pub created: Timestamp,
-    /// Since when it is refused.
-    pub revoked: Option<Timestamp>,
-    /// Grows with every change of any client: see [`changed_since`](crate::client::changed_since).
-    pub changed: i64,
-    /// The part of the roster that it has access to.
-    pub reach: Reach,
-}
 
 /// A client to create.
 #[derive(Clone, Debug)]

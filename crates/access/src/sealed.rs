@@ -9,20 +9,10 @@ use crate::audit::{AuditChange, COMMAND_LINE};
 use crate::limits::RESEAL_MAX_ROWS;
 use crate::master::MasterKey;
 use crate::repository::sealed as repository;
+use crate::repository::sealed::SealedValue;
 use crate::{class_secret, keyring, signed_request};
 
-/// A column with sealed values.
-#[derive(Clone, Copy)]
-pub struct SealedColumn {
-    /// Its table.
-    pub table: &'static str,
-    /// Its name. Rows with NULL have no sealed value.
-    pub column: &'static str,
-    /// SQL expressions for the texts that name a row.
-    pub key: &'static [&'static str],
-    /// The label of the value of the row with these texts.
-    pub label: fn(&[String]) -> String,
-}
+pub use crate::repository::sealed::SealedColumn;
 
 /// The columns of this crate.
 pub const SEALED_COLUMNS: &[SealedColumn] = &[
@@ -32,12 +22,6 @@ pub const SEALED_COLUMNS: &[SealedColumn] = &[
     signed_request::SEALED_SECRETS,
     signed_request::FORMER_SECRETS,
 ];
-
-/// A sealed value with the texts that name its row.
-pub(crate) struct SealedValue {
-    pub(crate) key: Vec<String>,
-    pub(crate) sealed: Vec<u8>,
-}
 
 impl SealedColumn {
     /// Seals all values of the column that are sealed under the other key again under the main one. Returns how many. It

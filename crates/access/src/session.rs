@@ -4,8 +4,6 @@ use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::Tx;
-use schemars::JsonSchema;
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::limits;
@@ -13,46 +11,7 @@ use crate::person::Person;
 use crate::repository::sessions::{self as repository, NewSession};
 use crate::secret;
 
-/// Where the session's secret is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionKind {
-    /// A browser, in a cookie.
-    Page,
-    /// A program that its owner let in, as a bearer token.
-    Token,
-}
-
-impl SessionKind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Page => "page",
-            Self::Token => "token",
-        }
-    }
-
-    pub(crate) fn prefix(self) -> &'static str {
-        match self {
-            Self::Page => "lw_",
-            Self::Token => "lu_",
-        }
-    }
-
-    /// Seconds that a session lives, used or not.
-    pub fn lifetime_s(self) -> i64 {
-        match self {
-            Self::Page => limits::PAGE_SESSION_LIFETIME_S,
-            Self::Token => limits::TOKEN_SESSION_LIFETIME_S,
-        }
-    }
-
-    /// Seconds that a session lives without being used.
-    pub fn idle_s(self) -> i64 {
-        match self {
-            Self::Page => limits::PAGE_SESSION_IDLE_S,
-            Self::Token => limits::TOKEN_SESSION_IDLE_S,
-        }
-    }
-}
+pub use crate::repository::sessions::{SessionFacts, SessionKind};
 
 /// A key that only the owner of a session's secret has, to encrypt what a browser stores. It follows from the secret, so it
 /// lives as long as the session.
@@ -111,27 +70,6 @@ fn replace(
     let session = secret::random_text::<32>(new.sort.prefix());
     repository::insert(tx, now, &secret::hash(&session), new)?;
     Ok(session)
-}
-
-/// A session of a person as it is listed: without its secret.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "AccountSession")]
-pub struct SessionFacts {
-    /// Its id in lists. It opens nothing.
-    pub id: String,
-    /// Whether it is a browser's; otherwise it is that of a program, such as the command line.
-    pub is_browser: bool,
-    /// When it began.
-    pub created: Timestamp,
-    /// When it was last used, to the minute.
-    pub used: Timestamp,
-    /// When it ends at the latest.
-    pub expires: Timestamp,
-    /// The sourcedId of the class with whose code it began; null for others.
-    pub class: Option<String>,
-    /// Whether the list was requested with it.
-    pub is_current: bool,
 }
 
 /// Whether a session of this kind still opens something. `is_in_class` says that it began with the code of a class.

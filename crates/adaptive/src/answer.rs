@@ -12,16 +12,16 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::attempt::{
-    self, Attempt, AttemptLogAnswer, AttemptLogEntry, LessonContext, OpenQuestion, bank_of,
-};
+use crate::attempt::{self, Attempt, AttemptLogAnswer, AttemptLogEntry, bank_of};
 use crate::bank::QuestionSet;
 use crate::engine::{self, Answer, QuestionChoice, QuestionReason, WHOLE, stream};
 use crate::finalize::FinalizedAttempt;
 use crate::lesson::Lesson;
+use crate::lesson_context::LessonContext;
 use crate::limits;
 use crate::logs::ReadLog;
 use crate::question::{QuestionDraft, QuestionRequest, drafts};
+use crate::repository::attempts::OpenQuestion;
 use crate::repository::{attempts as repository, log};
 use crate::time_limit::{self, AttemptTime};
 use crate::{LessonType, Policy, credit, gradebook};
@@ -226,9 +226,6 @@ fn serve_ahead(
         _ => Ok(()),
     }
 }
-
-/// The method by which attempts derive the seeds of questions. It is stored with each, so that another one can follow.
-pub(crate) const SEEDING: i64 = 1;
 
 /// The seed of everything random in a question, such as the order of its choices. It depends on the question's number
 /// in the log, or on its place if a test is shown whole. Every client can hold it as a JSON number.
@@ -442,7 +439,7 @@ impl<'a> AnswerTarget<'a> {
         let score = if validates { respond_validated } else { respond };
         let scored = score(&self.item, &responses, variant_seed(&self.attempt, number))?;
         let pending = scored.needs_manual_scoring;
-        let share = (!pending).then(|| millionths(scored.share()));
+        let share = (!pending).then(|| engine::millionths(scored.share()));
         Ok(AttemptLogAnswer {
             at: context.now,
             responses,
@@ -475,14 +472,4 @@ fn not_the_open_question(question: &str, open: Option<&OpenQuestion>) -> Problem
         }
     };
     Problem::new(ProblemKind::Conflict, message)
-}
-
-/// A share of the full score, from 0 to 1, in millionths. Rounding never turns a part into the whole.
-pub(crate) fn millionths(share: f64) -> u32 {
-    if share >= 1.0 {
-        return WHOLE;
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1")]
-    let part = (share.max(0.0) * f64::from(WHOLE)).round() as u32;
-    part.min(WHOLE - 1)
 }

@@ -2,176 +2,27 @@
 
 use std::sync::Arc;
 
-use lyceum_assessment::Items;
 use lyceum_bridge::enroll;
-use lyceum_bridge::school_hours::SchoolHours;
-use lyceum_bridge::today::Moment;
 use lyceum_core::body::OneLineText;
-use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
-use lyceum_roster::kinds::USER;
-use lyceum_roster::reach::check_changes;
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_roster::repository::{LessonState, lesson_state};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::bank::QuestionSet;
-use crate::caches::LessonCaches;
-use crate::engine::{self, AnswerCounts, AnswerLog, QuestionReason};
+use crate::engine::{self, AnswerCounts, AnswerLog};
 use crate::lesson::{self, Lesson};
 use crate::limits;
 use crate::logs::ReadLog;
+use crate::repository::attempts::NewAttempt;
 use crate::repository::{attempts as repository, external, log};
-use crate::time_limit::TestTimeLimit;
-use crate::{LessonType, Policy, credit, gradebook, policies, test_out};
+use crate::{LessonType, Policy, credit, gradebook, policies};
 
-/// The context of a lesson's work: time, caches and the server's address.
-#[derive(Clone, Copy)]
-pub struct LessonContext<'a> {
-    /// The current time.
-    pub now: Timestamp,
-    /// The server's address, from which ids in events are made.
-    pub base_url: &'a str,
-    /// The part of the roster that the caller has access to.
-    pub reach: &'a Reach,
-    /// The school hours of organizations that set none.
-    pub usual_hours: &'a SchoolHours,
-    /// The cache of items.
-    pub items: &'a Items,
-    /// The cache of other data.
-    pub memory: &'a LessonCaches,
-}
-
-impl LessonContext<'_> {
-    /// The moment of the work.
-    pub fn moment(&self) -> Moment {
-        Moment { now: self.now, usual_hours: self.usual_hours.clone() }
-    }
-}
-
-/// An attempt at a lesson.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Attempt {
-    /// Its number in the store.
-    pub id: i64,
-    /// The student's sourcedId.
-    pub student: String,
-    /// The lesson's sourcedId.
-    pub lesson: String,
-    /// The number of the student's attempt, from 1.
-    pub number: u32,
-    /// The sourcedId of the course.
-    pub course: String,
-    /// The type of the lesson when the attempt began.
-    pub lesson_type: LessonType,
-    /// The version of the policy when the attempt began.
-    pub policy: i64,
-    /// The id of its bank.
-    pub bank: String,
-    /// The seed of its random choices, and of the variants of its questions.
-    pub seed: u64,
-    /// The XP that the lesson was worth when the attempt began.
-    pub base_xp: f64,
-    /// How often it was reset.
-    pub round: i64,
-    /// The number of answers in the log of its round. If the log has another entry, that is the open question.
-    pub answered: i64,
-    /// The score, 0 to 100.
-    pub score: f64,
-    /// Correct answers so far. In a test that is shown whole, they are counted only when it is complete.
-    pub correct: u32,
-    /// Scored answers so far. In a test that is shown whole, this is the number of scored questions when it is
-    /// complete.
-    pub total: u32,
-    /// The sum of their shares of the full score, in millionths.
-    pub earned: u64,
-    /// The number of answers that a person must still score.
-    pub pending: u32,
-    /// The XP that it earned, if it is complete.
-    pub xp: Option<f64>,
-    /// The multiplier of the lesson's XP, if it is complete.
-    pub multiplier: Option<f64>,
-    /// Whether it mastered the lesson.
-    pub mastered: bool,
-    /// The units that it mastered and that no earlier attempt had.
-    pub units: u32,
-    /// When it began.
-    pub started: Timestamp,
-    /// When it was completed.
-    pub completed: Option<Timestamp>,
-    /// The time limit of its test in milliseconds, without extra time; `None` if there is none.
-    pub time_limit_ms: Option<i64>,
-    /// Whether answers after the time limit count.
-    pub allows_late: bool,
-    /// When the time of its round began to run; `None` without a limit, and until the student begins.
-    pub clock: Option<Timestamp>,
-}
-
-/// The data of a new attempt.
-pub(crate) struct NewAttempt<'a> {
-    pub(crate) student: &'a str,
-    pub(crate) lesson: &'a Lesson,
-    pub(crate) number: u32,
-    pub(crate) policy: i64,
-    pub(crate) bank: &'a str,
-    pub(crate) seed: u64,
-    pub(crate) started: Timestamp,
-    pub(crate) time_limit: Option<TestTimeLimit>,
-}
-
-/// A question that was served and not answered yet.
-pub(crate) struct OpenQuestion {
-    /// Its place in the bank.
-    pub(crate) question: u32,
-    /// The identifier of its item.
-    pub(crate) item: String,
-}
-
-/// An entry of the log: a question that was served.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AttemptLogEntry {
-    /// Its place in the log, from 0.
-    pub number: i64,
-    /// The place of the question in the bank.
-    pub question: u32,
-    /// The identifier of the item.
-    pub item: String,
-    /// When it was served: with the reply to the previous answer, or on request.
-    pub served: Timestamp,
-    /// Why it was chosen.
-    pub reason: QuestionReason,
-    /// The answer, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub answered: Option<AttemptLogAnswer>,
-}
-
-/// An answer with its result.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct AttemptLogAnswer {
-    /// When it was received.
-    pub at: Timestamp,
-    /// The answers by response variable, as they were sent.
-    pub responses: Map<String, Value>,
-    /// The results of the answers.
-    #[schemars(with = "Map<String, Value>")]
-    pub result: Value,
-    /// Whether it was correct.
-    pub correct: bool,
-    /// The item's own score.
-    pub score: f64,
-    /// The share of the full score, in millionths; `None` while a person must score it.
-    #[serde(skip)]
-    pub share: Option<u32>,
-    /// Whether a person must still score it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub pending: bool,
-    /// The score of the attempt after it.
-    pub points: u8,
-}
+pub use crate::lesson_context::LessonContext;
+pub use crate::repository::attempts::Attempt;
+pub use crate::repository::log::{AttemptLogAnswer, AttemptLogEntry};
 
 impl Attempt {
     /// Its state, as a value of OneRoster's `scoreStatus`.
@@ -267,13 +118,6 @@ pub struct StudentAndLesson {
     pub lesson: String,
 }
 
-impl LessonContext<'_> {
-    /// Refuses to change the student's work under the reach of a teacher. Errors: `Forbidden`.
-    pub(crate) fn check_changes(&self, student: &str) -> Result<()> {
-        check_changes(&USER, student, self.reach)
-    }
-}
-
 /// The lesson, for a student within the reach who may work on it.
 ///
 /// Errors: `NotFound` for an unknown student or lesson; `Invalid` if the student is not enrolled in the course.
@@ -363,10 +207,20 @@ fn begin(
         None => None,
     };
     let policy = policies::current(tx, lesson.lesson_type)?.number;
-    let started = context.now;
-    let bank_id = &bank.id;
-    let beginning =
-        NewAttempt { student, lesson, number, policy, bank: bank_id, seed, started, time_limit };
+    let beginning = NewAttempt {
+        student,
+        lesson: &lesson.id,
+        course: &lesson.course.id,
+        lesson_type: lesson.lesson_type,
+        base_xp: lesson.base_xp,
+        number,
+        policy,
+        bank: &bank.id,
+        seed,
+        started: context.now,
+        time_limit_ms: time_limit.map(|limit| limit.ms),
+        allows_late: time_limit.is_some_and(|limit| limit.allows_late),
+    };
     repository::insert(tx, &beginning)?;
     let attempt = repository::last(tx, student, &lesson.id)?;
     let attempt = attempt
@@ -412,7 +266,7 @@ pub fn create(
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if last.is_some() && lesson.lesson_type == LessonType::TestOut {
-        return Err(test_out::already_taken(student, &lesson.id));
+        return Err(already_taken(student, &lesson.id));
     }
     let most = limits::LESSON_ATTEMPT_MAX_COUNT;
     if last.as_ref().is_some_and(|last| last.number >= most) {
@@ -423,6 +277,14 @@ pub fn create(
     gradebook::write(tx, context, &lesson, &attempt, &[], &[])?;
     let log = last.and_then(|last| context.memory.logs.after(&last, &attempt, &bank));
     Ok((attempt, log))
+}
+
+/// The problem of a second start: a test-out can be taken only once, whether it was passed or not.
+pub(crate) fn already_taken(student: &str, lesson: &str) -> Problem {
+    let message = format!(
+        "the student '{student}' has already taken the test-out '{lesson}'; resetAttempt opens it again"
+    );
+    Problem::new(ProblemKind::Conflict, message)
 }
 
 /// The student's attempts at a lesson, in order. Errors: `NotFound`.

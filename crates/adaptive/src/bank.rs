@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::Difficulty;
-use crate::caches::SizedCache;
 use crate::engine::{self, Calibration};
 use crate::limits;
 use crate::repository::banks as repository;
+use crate::sized_cache::SizedCache;
 use crate::time_limit::TestTimeLimit;
 
 /// The questions of an attempt: a version of each item, in the order of the test.

@@ -1,21 +1,24 @@
 //! Writes what a complete attempt earns to the attempt, the gradebook, and the event log, from which facts are
 //! computed. One transaction writes all of them, so that they agree.
 
-use lyceum_core::Result;
+use lyceum_core::{Problem, Result};
 use lyceum_events::facts::{Measure, Metric};
 use lyceum_events::learning::{self, Activity, App, Learner, LearningEvent, Metrics, NamedEntity};
-use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, USER};
+use lyceum_roster::record::{Object, Status, members};
+use lyceum_roster::{course_tree, fields, repository as roster};
 use lyceum_store::{Tx, outbox};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::attempt::{Attempt, LessonContext};
+use crate::attempt::Attempt;
 use crate::engine::AnswerCounts;
 use crate::lesson::Lesson;
+use crate::lesson_context::LessonContext;
+use crate::lesson_list::{ListedLesson, of_courses};
 use crate::repository::attempts;
-use crate::{LessonType, engine, gradebook, test_out};
+use crate::{LessonType, engine, gradebook};
 
 /// The namespace of derived event ids.
 const NAMESPACE: Uuid = Uuid::from_u128(0x1d5a_b7a2_6e34_4c9b_8a17_e2f4_90cd_3b66);
@@ -67,10 +70,66 @@ fn units(
     let was_mastered = attempts::another_mastered(tx, attempt)?
         || !gradebook::exempt(tx, &attempt.student, &[&attempt.lesson])?.is_empty();
     let skipped = match attempt.lesson_type {
-        LessonType::TestOut => test_out::skip(tx, context, lesson, &attempt.student)?,
+        LessonType::TestOut => skip(tx, context, lesson, &attempt.student)?,
         _ => 0,
     };
     Ok(u32::from(!was_mastered) + skipped)
+}
+
+/// Exempts a student who passed a test-out from what it covers: all lessons of its course, or those in the units that
+/// its resource names in `metadata.units`. Returns the number of lessons that the student had not mastered before.
+fn skip(
+    tx: &mut Tx<'_>,
+    context: &LessonContext<'_>,
+    test_out: &Lesson,
+    student: &str,
+) -> Result<u32> {
+    let course = test_out.course.id.as_str();
+    let mut covered = covered_lessons(tx, test_out)?;
+    covered.retain(|(lesson, _)| *lesson != test_out.id);
+    let ids: Vec<&str> = covered.iter().map(|(lesson, _)| lesson.as_str()).collect();
+    let exempt = gradebook::exempt(tx, student, &ids)?;
+    let mastered = attempts::mastered(tx, student, course)?;
+    let lessons = of_courses(tx, &[course])?;
+    let is_new = |lesson: &&ListedLesson| {
+        ids.contains(&lesson.id.as_str())
+            && !exempt.contains(&lesson.id)
+            && !mastered.contains(&lesson.id)
+    };
+    let units = lessons.iter().filter(is_new).count();
+    gradebook::write_exemptions(tx, context, (student, course, &test_out.id), &covered)?;
+    u32::try_from(units).map_err(Problem::internal)
+}
+
+/// The component resources that a test-out covers, with their titles.
+fn covered_lessons(tx: &mut Tx<'_>, test_out: &Lesson) -> Result<Vec<(String, String)>> {
+    let named = |record: &Object| {
+        let text = |name: &str| fields::text(record, name).to_owned();
+        (text("sourcedId"), text("title"))
+    };
+    if test_out.units.is_empty() {
+        let placed = roster::placed_in(tx, &[&test_out.course.id])?;
+        return placed.iter().map(|placed| Ok(named(&fields::of(&placed.lesson)?))).collect();
+    }
+    let tree = course_tree::read(tx, &test_out.course.id, Status::Active)?;
+    let mut covered = Vec::new();
+    // The depth of the named unit that contains the current item.
+    let mut within: Option<usize> = None;
+    for component in &tree.components {
+        let (body, extra) = &component.record;
+        let (id, _) = named(&members(body, extra.as_deref())?);
+        if within.is_some_and(|depth| component.depth <= depth) {
+            within = None;
+        }
+        if within.is_none() && test_out.units.contains(&id) {
+            within = Some(component.depth);
+        }
+        for link in component.links.iter().filter(|_| within.is_some()) {
+            let (body, extra) = &link.record;
+            covered.push(named(&members(body, extra.as_deref())?));
+        }
+    }
+    Ok(covered)
 }
 
 /// Takes back what an attempt earned, if there is an event for it: a new event corrects it. The lesson may no longer

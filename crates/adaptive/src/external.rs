@@ -15,44 +15,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::attempt::{self, LessonContext, StudentAndLesson};
+use crate::attempt::{self, StudentAndLesson};
 use crate::engine::AnswerCounts;
 use crate::lesson::Lesson;
+use crate::lesson_context::LessonContext;
 use crate::lesson_list::{LessonResult, LessonResults};
 use crate::repository::{attempts, external as repository};
-use crate::{LessonType, credit, gradebook, placement, test_out};
+use crate::{LessonType, credit, gradebook, placement};
 
+pub use crate::repository::external::{ExternalTestTerms, StoredExternalTest};
 pub(crate) use repository::last;
-
-/// A student's test with an outside tool.
-#[derive(Clone, Debug)]
-pub struct StoredExternalTest {
-    /// Its id.
-    pub id: String,
-    /// The student's sourcedId.
-    pub student: String,
-    /// The lesson's sourcedId.
-    pub lesson: String,
-    /// The number of the student's attempt, from 1.
-    pub attempt: u32,
-    /// The parameters of the request.
-    pub terms: ExternalTestTerms,
-    /// When it was assigned.
-    pub assigned_at: String,
-    /// Whether its result was counted.
-    pub finalized: bool,
-}
-
-/// The parameters of an assignment.
-#[derive(Clone, Debug, Default)]
-pub struct ExternalTestTerms {
-    /// The application in which the student signs in.
-    pub application: Option<String>,
-    /// The tool's id of the test.
-    pub test_id: Option<String>,
-    /// Whether failing a placement test does not enroll the student in a course.
-    pub skip_enrollment: bool,
-}
 
 /// The address of the test, with what a client needs to open it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -189,7 +161,7 @@ pub(crate) fn assign(
     let attempt = match last {
         Some(last) if !last.finalized => return Ok(last),
         Some(_) if lesson.lesson_type == LessonType::TestOut => {
-            return Err(test_out::already_taken(student, &lesson.id));
+            return Err(attempt::already_taken(student, &lesson.id));
         }
         Some(last) => last.attempt + 1,
         None => 1,

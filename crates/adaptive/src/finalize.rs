@@ -8,9 +8,11 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, bank_of, current};
+use crate::attempt::{Attempt, AttemptLogEntry, bank_of, current};
 use crate::bank::QuestionSet;
 use crate::engine::AnswerCounts;
+use crate::lesson_context::LessonContext;
+use crate::repository::log::latest;
 use crate::repository::{attempts as repository, log};
 use crate::time_limit::AttemptTime;
 use crate::{LessonType, credit, engine, gradebook, placement};
@@ -127,12 +129,6 @@ pub fn finalize(
         .collect();
     gradebook::write(tx, context, &lesson, &attempt, &answers, settled.result_members())?;
     Ok(FinalizedAttempt::of(&attempt))
-}
-
-/// The last answer to each question, by place.
-pub(crate) fn latest(entries: &[AttemptLogEntry]) -> BTreeMap<u32, &AttemptLogEntry> {
-    let answered = entries.iter().filter(|entry| entry.answered.is_some());
-    answered.map(|entry| (entry.question, entry)).collect()
 }
 
 fn check_all_answered(bank: &QuestionSet, last: &BTreeMap<u32, &AttemptLogEntry>) -> Result<()> {

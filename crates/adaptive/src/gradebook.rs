@@ -14,21 +14,19 @@ use lyceum_store::Tx;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::LessonType;
-use crate::answer::millionths;
-use crate::attempt::{Attempt, AttemptLogAnswer, AttemptLogEntry, LessonContext};
+use crate::attempt::{Attempt, AttemptLogAnswer, AttemptLogEntry};
 use crate::engine::WHOLE;
-use crate::finalize::latest;
 use crate::lesson::Lesson;
-use crate::lesson_list::LessonResults;
+use crate::lesson_context::LessonContext;
+use crate::lesson_list::{EXEMPT, LessonResults, graded};
 use crate::repository::log;
+use crate::repository::log::latest;
+use crate::{LessonType, engine};
 
 /// The namespace of the ids of line items and results. They are derived, so that a repeated answer is the same
 /// result.
 const NAMESPACE: Uuid = Uuid::from_u128(0x4be1_86d0_77c5_4f6e_b0a9_0c3d_5ac8_11f7);
 
-/// OneRoster's status of results that exempt a student from a lesson.
-pub(crate) const EXEMPT: &str = "exempt";
 /// The member of their metadata that names the test-out lesson.
 const TEST_OUT: &str = "testOutLesson";
 
@@ -319,7 +317,7 @@ pub(crate) fn take_scores(
         let item = items.get(fields::reference(result, "assessmentLineItem"));
         let most = item.and_then(|item| item.get("resultValueMax")?.as_f64());
         let most = most.filter(|most| *most > 0.0).unwrap_or(1.0);
-        answered.share = Some(millionths(score / most));
+        answered.share = Some(engine::millionths(score / most));
         answered.correct = answered.share == Some(WHOLE);
         answered.pending = false;
         answered.score = score;
@@ -330,12 +328,6 @@ pub(crate) fn take_scores(
         has_scored = true;
     }
     Ok(has_scored)
-}
-
-/// The score of a result that is fully graded.
-pub(crate) fn graded(result: &Object) -> Option<f64> {
-    let is_graded = fields::text(result, "scoreStatus") == "fully graded";
-    result.get("score").and_then(Value::as_f64).filter(|_| is_graded)
 }
 
 fn item_of_question<'a>(

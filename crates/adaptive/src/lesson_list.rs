@@ -5,14 +5,17 @@ use std::collections::HashMap;
 use lyceum_core::Result;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{ASSESSMENT_LINE_ITEM, ASSESSMENT_RESULT};
-use lyceum_roster::record::Object;
+use lyceum_roster::record::{Object, StoredRecord};
 use lyceum_roster::render::RecordView;
-use lyceum_roster::repository::{self, PlacedLesson, StoredRecord};
+use lyceum_roster::repository::{self, PlacedLesson};
 use lyceum_store::Tx;
 use serde_json::Value;
 
 use crate::LessonType;
-use crate::{gradebook, lesson};
+use crate::lesson;
+
+/// OneRoster's status of results that exempt a student from a lesson.
+pub(crate) const EXEMPT: &str = "exempt";
 
 /// A lesson, as lists need it.
 pub(crate) struct ListedLesson {
@@ -101,7 +104,7 @@ pub(crate) struct LessonResult {
 impl LessonResult {
     /// The score, if it is fully graded.
     pub(crate) fn graded(&self) -> Option<f64> {
-        gradebook::graded(&self.fields)
+        graded(&self.fields)
     }
 
     /// The attempt that it names.
@@ -171,8 +174,7 @@ impl LessonResults {
 
     /// Whether a lesson is done: an attempt is graded, or the student is exempt.
     pub(crate) fn is_done(&self, lesson: &str) -> bool {
-        let is_exempt =
-            |mark: &LessonResult| fields::text(&mark.fields, "scoreStatus") == gradebook::EXEMPT;
+        let is_exempt = |mark: &LessonResult| fields::text(&mark.fields, "scoreStatus") == EXEMPT;
         self.in_lesson(lesson).iter().any(|mark| mark.graded().is_some() || is_exempt(mark))
     }
 
@@ -194,4 +196,10 @@ pub(crate) fn render_record(stored: &StoredRecord, view: &RecordView<'_>) -> Res
     let mut text = String::new();
     view.render(&stored.body, stored.extra.as_deref(), &mut text)?;
     serde_json::from_str(&text).map_err(lyceum_core::Problem::internal)
+}
+
+/// The score of a result that is fully graded.
+pub(crate) fn graded(result: &Object) -> Option<f64> {
+    let is_graded = fields::text(result, "scoreStatus") == "fully graded";
+    result.get("score").and_then(Value::as_f64).filter(|_| is_graded)
 }

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | types of lessons, policies as data, the version in force | `lesson_type`, `policy`, `policies` |
 //! | choosing a question, scoring, XP, replaying an attempt | `engine`, `attempt_history` |
-//! | a lesson, its questions, attempts | `lesson`, `bank`, `attempt`, `attempt_summary` |
+//! | a lesson, its questions, attempts; the context of work on them | `lesson`, `bank`, `attempt`, `attempt_summary`, `lesson_context` |
 //! | the next question, an answer, finishing a test | `answer`, `finalize` |
 //! | time limits, extra time for students, due days | `time_limit`, `due` |
 //! | what students see: questions, progress | `question`, `progress` |
@@ -20,7 +20,7 @@
 //! | who needs help today, noticing activity; what the console shows | `today`, `live`, `screens` |
 //! | lists of lessons and results | `lesson_list` |
 //! | the reply to a student's answer | `reply` |
-//! | caches | `caches`, `logs` |
+//! | caches | `caches`, `logs`, `rendered_items`, `sized_cache` |
 //! | SQL | `repository` |
 //! | limits | `limits` |
 
@@ -38,6 +38,7 @@ pub mod external;
 pub mod finalize;
 pub mod gradebook;
 pub mod lesson;
+mod lesson_context;
 mod lesson_list;
 pub mod lesson_plans;
 mod lesson_type;
@@ -52,10 +53,12 @@ pub mod progress;
 pub mod progress_reset;
 pub mod question;
 pub mod render_config;
+mod rendered_items;
 pub mod reply;
 pub mod repository;
 pub mod screening;
 pub mod screens;
+mod sized_cache;
 pub mod student_lessons;
 pub mod subject_progress;
 pub mod teaching;

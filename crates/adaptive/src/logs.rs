@@ -8,10 +8,10 @@ use lyceum_store::Tx;
 
 use crate::attempt::Attempt;
 use crate::bank::QuestionSet;
-use crate::caches::SizedCache;
 use crate::engine::{Answer, AnswerLog, Question};
 use crate::limits;
 use crate::repository::log;
+use crate::sized_cache::SizedCache;
 
 /// A cache of logs by attempt and round. The counts of earlier attempts stay the same during an attempt, and answers
 /// are only added. So an old log is still correct up to its end.

@@ -8,7 +8,7 @@ use lyceum_roster::collections::at;
 use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE};
-use lyceum_roster::record::Object;
+use lyceum_roster::record::{Object, StoredRecord};
 use lyceum_roster::repository;
 use lyceum_roster::write::{self, WriteRules};
 use lyceum_store::Tx;
@@ -293,7 +293,7 @@ impl TestBuilder<'_, '_> {
     }
 }
 
-fn next_place(others: &[repository::StoredRecord]) -> Result<i64> {
+fn next_place(others: &[StoredRecord]) -> Result<i64> {
     let mut last = 0;
     for stored in others {
         let place = fields::of(stored)?.get("sortOrder").and_then(Value::as_i64);

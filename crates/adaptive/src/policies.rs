@@ -7,22 +7,7 @@ use lyceum_store::Tx;
 use crate::repository::policies as repository;
 use crate::{LessonType, Policy};
 
-/// A version of the policy for a type of lessons.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PolicyVersion {
-    /// Its number: 0 for the built-in policy, from 1 for policies that were set.
-    pub number: i64,
-    /// When it was set; `None` for version 0.
-    pub created_at: Option<String>,
-    /// The policy.
-    pub policy: Policy,
-}
-
-impl PolicyVersion {
-    fn shipped(lesson_type: LessonType) -> Self {
-        Self { number: 0, created_at: None, policy: Policy::shipped(lesson_type) }
-    }
-}
+pub use crate::repository::policies::PolicyVersion;
 
 /// The version in force, which is the newest.
 pub fn current(tx: &mut Tx<'_>, lesson_type: LessonType) -> Result<PolicyVersion> {

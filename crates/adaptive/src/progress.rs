@@ -10,10 +10,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer::variant_seed;
-use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, bank_of, current};
-use crate::finalize::latest;
+use crate::attempt::{Attempt, AttemptLogEntry, bank_of, current};
 use crate::lesson::Lesson;
+use crate::lesson_context::LessonContext;
 use crate::question::{LessonQuestion, QuestionDraft, QuestionRequest, drafts};
+use crate::repository::log::latest;
 use crate::repository::{attempts as repository, log};
 use crate::{ByDifficulty, LessonCaches, LessonType, engine, gradebook};
 

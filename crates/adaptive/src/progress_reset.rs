@@ -13,7 +13,7 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::LessonContext;
+use crate::lesson_context::LessonContext;
 use crate::limits::TEACHING_STUDENTS_MAX_COUNT;
 use crate::repository::{attempts as repository, external};
 use crate::{credit, lesson};

@@ -13,11 +13,13 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::Difficulty;
-use crate::attempt::{Attempt, AttemptLogAnswer, LessonContext};
+use crate::attempt::{Attempt, AttemptLogAnswer};
 use crate::bank::QuestionSet;
-use crate::caches::{LessonCaches, SizedCache};
+use crate::caches::LessonCaches;
 use crate::gradebook;
-use crate::limits;
+use crate::lesson_context::LessonContext;
+
+pub use crate::rendered_items::LessonQuestionContent;
 
 /// A question as a learner sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -58,17 +60,6 @@ pub struct LessonQuestion {
     pub learning_objectives: Vec<String>,
 }
 
-/// The visible part of a question. It does not reveal the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct LessonQuestionContent {
-    /// The type of its first interaction, such as `choice`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// The item for learners, as QTI 3.0 XML.
-    pub raw_xml: String,
-}
-
 /// A question to render. Its item may still be in its stored form; rendering that for a learner is work that needs no
 /// transaction.
 #[derive(Clone, Debug)]
@@ -104,15 +95,6 @@ impl QuestionDraft {
             }
         }
         Ok(question)
-    }
-}
-
-/// A cache of rendered items by identifier and version, for items that look the same for everyone.
-pub(crate) struct RenderedItems(SizedCache<(String, i64), LessonQuestionContent>);
-
-impl Default for RenderedItems {
-    fn default() -> Self {
-        Self(SizedCache::new(limits::LESSON_VIEW_CACHE_BYTES, 4096))
     }
 }
 

@@ -7,29 +7,12 @@ use lyceum_roster::fields;
 use lyceum_roster::kinds::COURSE;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::limits;
 use crate::repository::render_config as repository;
 
-/// The renderer for the questions of a course.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RenderConfig {
-    /// The course's sourcedId.
-    pub course_id: String,
-    /// The renderer's name.
-    pub renderer_id: String,
-    /// The renderer's address.
-    pub renderer_url: String,
-    /// The renderer's version.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub renderer_version: Option<String>,
-    /// Whether feedback is hidden from learners.
-    pub suppress_feedback: bool,
-    /// Whether correct answers are hidden from learners.
-    pub suppress_correct_response: bool,
-}
+pub use crate::repository::render_config::RenderConfig;
 
 /// The renderer to set for some courses.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -18,9 +18,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::attempt::{self, LessonContext};
+use crate::attempt::{self};
 use crate::due::DueTime;
 use crate::lesson::{self, Lesson};
+use crate::lesson_context::LessonContext;
 use crate::lesson_list::ListedLesson;
 use crate::lesson_plans::{self, LessonPlanInput};
 use crate::limits::TEACHING_STUDENTS_MAX_COUNT;

@@ -6,20 +6,17 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_roster::kinds::{COURSE, USER};
 use lyceum_roster::reach::check_changes;
-use lyceum_roster::record::{Object, Status, members};
 use lyceum_roster::repository as roster;
-use lyceum_roster::{course_tree, fields};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::LessonContext;
 use crate::external::{self, ExternalTestAddress, StoredExternalTest};
-use crate::lesson::{self, Lesson};
-use crate::lesson_list::{LessonResults, ListedLesson, of_courses};
+use crate::lesson::{self};
+use crate::lesson_list::LessonResults;
 use crate::repository::attempts;
 use crate::test_assignments::{self, CreatedAssignment};
-use crate::{LessonType, gradebook, policies};
+use crate::{LessonType, policies};
 
 /// The test-out lesson of a course, for a student.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -170,70 +167,6 @@ pub(crate) fn status(
     };
     let assignment_id = assigned.map_or_else(|| id.clone(), |StoredExternalTest { id, .. }| id);
     Ok(TestOutStatus { status, assignment_id: Some(assignment_id), lesson_id: Some(id) })
-}
-
-/// The problem of a second start: a test-out can be taken only once, whether it was passed or not.
-pub(crate) fn already_taken(student: &str, lesson: &str) -> Problem {
-    let message = format!(
-        "the student '{student}' has already taken the test-out '{lesson}'; resetAttempt opens it again"
-    );
-    Problem::new(ProblemKind::Conflict, message)
-}
-
-/// Exempts a student who passed a test-out from what it covers: all lessons of its course, or those in the units that
-/// its resource names in `metadata.units`. Returns the number of lessons that the student had not mastered before.
-pub(crate) fn skip(
-    tx: &mut Tx<'_>,
-    context: &LessonContext<'_>,
-    test_out: &Lesson,
-    student: &str,
-) -> Result<u32> {
-    let course = test_out.course.id.as_str();
-    let mut covered = covered_lessons(tx, test_out)?;
-    covered.retain(|(lesson, _)| *lesson != test_out.id);
-    let ids: Vec<&str> = covered.iter().map(|(lesson, _)| lesson.as_str()).collect();
-    let exempt = gradebook::exempt(tx, student, &ids)?;
-    let mastered = attempts::mastered(tx, student, course)?;
-    let lessons = of_courses(tx, &[course])?;
-    let is_new = |lesson: &&ListedLesson| {
-        ids.contains(&lesson.id.as_str())
-            && !exempt.contains(&lesson.id)
-            && !mastered.contains(&lesson.id)
-    };
-    let units = lessons.iter().filter(is_new).count();
-    gradebook::write_exemptions(tx, context, (student, course, &test_out.id), &covered)?;
-    u32::try_from(units).map_err(Problem::internal)
-}
-
-/// The component resources that a test-out covers, with their titles.
-fn covered_lessons(tx: &mut Tx<'_>, test_out: &Lesson) -> Result<Vec<(String, String)>> {
-    let named = |record: &Object| {
-        let text = |name: &str| fields::text(record, name).to_owned();
-        (text("sourcedId"), text("title"))
-    };
-    if test_out.units.is_empty() {
-        let placed = roster::placed_in(tx, &[&test_out.course.id])?;
-        return placed.iter().map(|placed| Ok(named(&fields::of(&placed.lesson)?))).collect();
-    }
-    let tree = course_tree::read(tx, &test_out.course.id, Status::Active)?;
-    let mut covered = Vec::new();
-    // The depth of the named unit that contains the current item.
-    let mut within: Option<usize> = None;
-    for component in &tree.components {
-        let (body, extra) = &component.record;
-        let (id, _) = named(&members(body, extra.as_deref())?);
-        if within.is_some_and(|depth| component.depth <= depth) {
-            within = None;
-        }
-        if within.is_none() && test_out.units.contains(&id) {
-            within = Some(component.depth);
-        }
-        for link in component.links.iter().filter(|_| within.is_some()) {
-            let (body, extra) = &link.record;
-            covered.push(named(&members(body, extra.as_deref())?));
-        }
-    }
-    Ok(covered)
 }
 
 /// Whether a student may ask for a test-out in a subject.

@@ -14,6 +14,8 @@ use crate::attempt::Attempt;
 use crate::limits::{EXTRA_TIME_MAX_MINUTES, EXTRA_TIME_MAX_PERCENT, LATE_ANSWER_MAX_MS};
 use crate::repository::time_limit as repository;
 
+pub use crate::repository::time_limit::ExtraTime;
+
 /// The time limit of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TestTimeLimit {
@@ -39,25 +41,6 @@ impl TestTimeLimit {
 
 /// A time limit of more than a year is as good as none.
 const SECONDS_MAX: f64 = 366.0 * 86_400.0;
-
-/// More time for a student in all tests with a time limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExtraTime {
-    /// The time in percent of the limit: 150 for half as much time again.
-    pub percent: i64,
-    /// Minutes in addition.
-    pub minutes: i64,
-}
-
-impl ExtraTime {
-    /// The time of the test.
-    pub const NONE: Self = Self { percent: 100, minutes: 0 };
-
-    /// The time limit in milliseconds with the extra time.
-    pub fn applied_to(self, limit_ms: i64) -> i64 {
-        limit_ms * self.percent / 100 + self.minutes * 60_000
-    }
-}
 
 /// The extra time that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

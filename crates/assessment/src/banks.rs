@@ -14,27 +14,7 @@ use crate::limits;
 use crate::repository::banks as repository;
 use crate::{ContentKind, Page, Reference};
 
-/// A bank as it is stored and shown.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "AssessmentBank")]
-pub struct Bank {
-    /// Its identifier.
-    pub identifier: String,
-    /// Its title.
-    pub title: String,
-    /// The identifiers of its tests, in the order of their turns.
-    pub tests: Vec<String>,
-    /// Further data from its author.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-    /// The number of times it was written.
-    pub version: i64,
-    /// When it was first stored.
-    pub created_at: String,
-    /// When it was last changed.
-    pub updated_at: String,
-}
+pub use crate::repository::banks::Bank;
 
 /// A bank in a request.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]

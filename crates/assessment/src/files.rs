@@ -7,27 +7,11 @@ use lyceum_core::messages::{must_be_one_of, too_long};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::repository::{self, files as sql};
 use crate::{ContentKind, limits};
 
-/// A file of an item or stimulus.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct DocumentFile {
-    /// Its path relative to the document, such as `images/map.png`.
-    pub path: String,
-    /// Its media type, which follows from the end of the path.
-    pub media_type: &'static str,
-    /// Its size in bytes.
-    pub size: u64,
-    /// The SHA-256 of its bytes, in hexadecimal.
-    pub sha256: String,
-    /// When it was stored.
-    pub updated_at: String,
-}
+pub use crate::repository::files::{DocumentFile, NewFile};
 
 /// The media types of files, by the end of their paths.
 const MEDIA_TYPES: [(&str, &str); 19] = [
@@ -72,17 +56,6 @@ impl DocumentFile {
         let end = media_of(&self.path).map_or("", |(end, _)| end);
         format!("{}.{end}", self.sha256)
     }
-}
-
-/// The bytes to store under a path.
-#[derive(Clone, Debug)]
-pub struct NewFile {
-    /// The path, as [`check_path`] returned it.
-    pub path: String,
-    /// The SHA-256 of the blob, in hexadecimal.
-    pub sha256: String,
-    /// The size of the blob in bytes.
-    pub size: u64,
 }
 
 /// The path of a file, without `.` and `..`. Errors: `Invalid` for a path that is not relative or is too long, and for

@@ -9,7 +9,7 @@
 //! | items, tests, stimuli: the kinds of documents | `kind` |
 //! | a checked document, a change, a stored document | `document`, `change`, `stored` |
 //! | the types that describe documents in the API document | `description` |
-//! | request bodies, list parameters | `body`, `query` |
+//! | request bodies, list parameters, the fields of filters | `body`, `query`, `filter` |
 //! | deleting by identifier only | `delete` |
 //! | scoring responses, what students see of an item | `scoring` |
 //! | the files of items and stimuli | `files` |
@@ -29,6 +29,7 @@ pub mod description;
 mod document;
 pub mod feedback;
 pub mod files;
+mod filter;
 mod html;
 mod kind;
 pub mod limits;

@@ -6,7 +6,7 @@ use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
 use lyceum_store::filter::BoundFilter;
 
 use crate::ContentKind;
-use crate::repository::bind_filter;
+use crate::filter;
 
 /// The parameters as they were sent, without empty ones.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +115,7 @@ impl Query {
     /// an invalid filter.
     pub fn read(kind: ContentKind, parameters: &Parameters) -> Result<Self> {
         let filter = parameters.filter.as_deref().map(parse).transpose()?;
-        let filter = filter.as_ref().map(bind_filter).transpose()?;
+        let filter = filter.as_ref().map(filter::bind).transpose()?;
         Ok(Self { kind, page: Page::read(parameters, &SORTS.map(|(name, _)| name))?, filter })
     }
 

@@ -12,30 +12,13 @@ use lyceum_roster::kinds::ORG;
 use lyceum_roster::reach::{check_change, check_changes};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::limits::SCHOOL_DAYS_OFF_MAX_COUNT;
 use crate::repository::school_hours as repository;
 use crate::zone::Zone;
 
-/// When an organization has school.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SchoolHours {
-    /// The weekdays with school, from 1 (Monday) to 7 (Sunday).
-    #[schemars(inner(range(min = 1, max = 7)))]
-    pub weekdays: BTreeSet<i8>,
-    /// The local time at which school begins, such as `08:00`.
-    pub begins: String,
-    /// The local time at which school ends, such as `16:00`.
-    pub ends: String,
-    /// The time zone, such as `America/New_York`.
-    pub time_zone: String,
-    /// Days without school, such as `2026-12-24`.
-    #[schemars(length(max = SCHOOL_DAYS_OFF_MAX_COUNT))]
-    #[serde(default)]
-    pub days_off: BTreeSet<String>,
-}
+pub use crate::repository::school_hours::SchoolHours;
 
 /// The school hours of an organization, and the organization that sets them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -20,27 +20,10 @@ use uuid::Uuid;
 use crate::limits;
 use crate::repository;
 
+pub use crate::repository::tracks::Track;
+
 /// The namespace for ids of tracks, which are computed from subject, grade and organization.
 const NAMESPACE: Uuid = Uuid::from_u128(0x3d0a_9c7e_61b8_4f7d_8a34_12e5_b7a9_c0d2);
-
-/// A track as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Track {
-    /// Its id.
-    pub id: String,
-    /// Its subject, as sent.
-    pub subject: String,
-    /// Its grade, as sent.
-    pub grade: String,
-    /// Its subject in small letters: what is compared.
-    pub subject_value: String,
-    /// Its grade, as grades compare.
-    pub grade_value: String,
-    /// The organization for whose students, and those of the organizations below it, it holds; empty, for all.
-    pub org: String,
-    /// The course to which it leads.
-    pub course: String,
-}
 
 /// A request to set the course of a subject in a grade.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -1,18 +1,17 @@
 //! Definitions of badges. A definition has the form of a credential whose subject is the achievement itself.
 
-use lyceum_core::schema::nulls_may_be_missing;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::body::{self, Object};
-use crate::documents::{ImageReference, OneOrMany, ProfileReference};
 use crate::issuer::Signer;
 use crate::limits;
 use crate::repository::definitions as repository;
+
+pub use crate::documents::BadgeDefinition;
+pub use crate::repository::definitions::{Definition, StoredDefinition};
 
 /// The members of an achievement (Open Badges 3.0, Achievement) that are copied as sent, in addition to `id`, `type`, `name`,
 /// `description`, `criteria`, `image` and `creator`.
@@ -32,95 +31,6 @@ const MEMBERS: &[&str] = &[
     "tag",
     "version",
 ];
-
-/// The definition of a badge: a credential of [Open Badges 3.0](https://www.imsglobal.org/spec/ob/v3p0) whose subject is
-/// the achievement itself. It is stored as it was sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct BadgeDefinition(#[schemars(with = "DefinitionMembers")] pub Object);
-
-/// The members of a definition that are checked.
-#[derive(JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline, transform = nulls_may_be_missing)]
-#[expect(dead_code, reason = "definitions are stored as they were sent")]
-struct DefinitionMembers {
-    /// The id, a URI.
-    id: String,
-    /// "`VerifiableCredential`" and "`OpenBadgeCredential`".
-    #[serde(rename = "type")]
-    types: OneOrMany<String>,
-    /// The creator of the achievement, unless the achievement names one.
-    issuer: Option<ProfileReference>,
-    /// The name of the badge.
-    name: Option<String>,
-    /// The description of the badge.
-    description: Option<String>,
-    /// The image of the badge, unless the achievement has one.
-    image: Option<ImageReference>,
-    /// The achievement.
-    credential_subject: BadgeAchievement,
-}
-
-/// The achievement that a badge stands for.
-#[derive(JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(transform = nulls_may_be_missing)]
-#[expect(dead_code, reason = "definitions are stored as they were sent")]
-struct BadgeAchievement {
-    /// The id, a URI.
-    id: String,
-    /// "Achievement".
-    #[serde(rename = "type")]
-    types: OneOrMany<String>,
-    /// The name. Without it, the name of the badge is used.
-    name: Option<String>,
-    /// The description. Without it, the description of the badge is used.
-    description: Option<String>,
-    /// The condition for earning the badge.
-    criteria: Criteria,
-    /// The image.
-    image: Option<ImageReference>,
-    /// The creator of the achievement.
-    creator: Option<ProfileReference>,
-}
-
-/// The condition for earning a badge; one of the members is required.
-#[derive(JsonSchema)]
-#[schemars(inline, transform = nulls_may_be_missing)]
-#[expect(dead_code, reason = "definitions are stored as they were sent")]
-struct Criteria {
-    /// The address of a page with the condition.
-    id: Option<String>,
-    /// The condition, as Markdown.
-    narrative: Option<String>,
-}
-
-/// A definition with its ids.
-#[derive(Clone, Debug)]
-pub struct Definition {
-    /// Its id, a URI.
-    pub id: String,
-    /// The id of the achievement that it defines: its `credentialSubject.id`.
-    pub achievement: String,
-    /// The document as it was sent.
-    pub document: BadgeDefinition,
-}
-
-/// A definition as it is stored.
-#[derive(Clone, Debug)]
-pub struct StoredDefinition {
-    /// The definition.
-    pub definition: Definition,
-    /// The number of its version, from 1.
-    pub version: i64,
-    /// When it was first stored.
-    pub created: String,
-    /// When this version was stored.
-    pub updated: String,
-    /// When it was deleted.
-    pub deleted: Option<String>,
-}
 
 impl Definition {
     /// Checks the rules that the schema of a definition cannot express. Errors: `Invalid`, naming the member.

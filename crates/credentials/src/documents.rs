@@ -1,12 +1,76 @@
 //! Documents of the standards. They are stored as they were sent, because a signature covers the whole document and
 //! members that Lyceum does not know must survive. The schema of each type describes the members that are checked.
 
+use lyceum_core::schema::nulls_may_be_missing;
 use lyceum_core::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::body::Object;
+
+/// The definition of a badge: a credential of [Open Badges 3.0](https://www.imsglobal.org/spec/ob/v3p0) whose subject is
+/// the achievement itself. It is stored as it was sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct BadgeDefinition(#[schemars(with = "DefinitionMembers")] pub Object);
+
+/// The members of a definition that are checked.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline, transform = nulls_may_be_missing)]
+#[expect(dead_code, reason = "definitions are stored as they were sent")]
+struct DefinitionMembers {
+    /// The id, a URI.
+    id: String,
+    /// "`VerifiableCredential`" and "`OpenBadgeCredential`".
+    #[serde(rename = "type")]
+    types: OneOrMany<String>,
+    /// The creator of the achievement, unless the achievement names one.
+    issuer: Option<ProfileReference>,
+    /// The name of the badge.
+    name: Option<String>,
+    /// The description of the badge.
+    description: Option<String>,
+    /// The image of the badge, unless the achievement has one.
+    image: Option<ImageReference>,
+    /// The achievement.
+    credential_subject: BadgeAchievement,
+}
+
+/// The achievement that a badge stands for.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(transform = nulls_may_be_missing)]
+#[expect(dead_code, reason = "definitions are stored as they were sent")]
+struct BadgeAchievement {
+    /// The id, a URI.
+    id: String,
+    /// "Achievement".
+    #[serde(rename = "type")]
+    types: OneOrMany<String>,
+    /// The name. Without it, the name of the badge is used.
+    name: Option<String>,
+    /// The description. Without it, the description of the badge is used.
+    description: Option<String>,
+    /// The condition for earning the badge.
+    criteria: Criteria,
+    /// The image.
+    image: Option<ImageReference>,
+    /// The creator of the achievement.
+    creator: Option<ProfileReference>,
+}
+
+/// The condition for earning a badge; one of the members is required.
+#[derive(JsonSchema)]
+#[schemars(inline, transform = nulls_may_be_missing)]
+#[expect(dead_code, reason = "definitions are stored as they were sent")]
+struct Criteria {
+    /// The address of a page with the condition.
+    id: Option<String>,
+    /// The condition, as Markdown.
+    narrative: Option<String>,
+}
 
 /// A credential of [Open Badges 3.0](https://www.imsglobal.org/spec/ob/v3p0) or [CLR
 /// 2.0](https://www.imsglobal.org/spec/clr/v2p0): a badge, a learner record or a status list.

@@ -12,19 +12,12 @@ use crate::limits;
 use crate::repository::{issued, status as repository};
 use crate::status_list::{self, Bits, RevocationList};
 
+pub use crate::repository::issued::StatusEntry;
+
 /// Places in a list: the minimum of the standard, so that a request for the list does not reveal the credential.
 pub const LIST_PLACES: i64 = 131_072;
 /// An odd step visits all places of a list in an order that does not reveal the time of issue.
 const STEP: i64 = 85_229;
-
-/// A place in a status list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StatusEntry {
-    /// The number of the list, from 1 for each issuer.
-    pub list: i64,
-    /// The place in it, from 0.
-    pub index: i64,
-}
 
 /// Reserves a place for a new credential of an issuer. Each place is used once.
 pub fn allocate(tx: &mut Tx<'_>, issuer: &str) -> Result<StatusEntry> {

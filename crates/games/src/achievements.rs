@@ -6,7 +6,7 @@ use lyceum_events::limits::FACT_VALUE_MAX_COUNT;
 use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -16,27 +16,7 @@ use crate::limits;
 use crate::repository::achievements as repository;
 use crate::{inventory, levels, notifications};
 
-/// A goal of a game.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Achievement {
-    /// A UUID.
-    pub id: String,
-    /// The game's id.
-    pub game_id: String,
-    /// Its name in the game's code.
-    pub name: String,
-    /// Its name for people.
-    pub title: String,
-    /// How to reach it.
-    pub description: Option<String>,
-    /// The progress at which it is unlocked.
-    pub goal: i64,
-    /// The XP for unlocking it.
-    pub xp_reward: Xp,
-    /// The credits for unlocking it.
-    pub credits_reward: i64,
-}
+pub use crate::repository::achievements::{Achievement, AchievementProgress};
 
 /// An achievement to create or replace.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -64,19 +44,6 @@ pub struct AchievementDefinition {
 
 fn one() -> i64 {
     1
-}
-
-/// An achievement with a player's progress.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AchievementProgress {
-    /// The achievement.
-    #[serde(flatten)]
-    pub achievement: Achievement,
-    /// From 0 to the goal.
-    pub progress: i64,
-    /// When it was unlocked.
-    pub unlocked_at: Option<Timestamp>,
 }
 
 /// Defines an achievement of a game, or replaces the one with the same name. Players keep their progress. Returns

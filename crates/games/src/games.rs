@@ -5,40 +5,14 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::input::{Faults, Metadata, PageRequest};
 use crate::limits;
 use crate::repository::games as repository;
 
-/// A game.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Game {
-    /// A UUID.
-    pub id: String,
-    /// Its name in URLs.
-    pub slug: String,
-    /// Its name for people.
-    pub display_name: String,
-    /// Its description.
-    pub description: Option<String>,
-    /// The emoji that represents it.
-    pub emoji: Option<String>,
-    /// The platform that it runs on: `web`.
-    pub platform: String,
-    /// Further data from its developers.
-    pub metadata: Metadata,
-    /// Whether it stands for a project under development.
-    pub mock: bool,
-    /// Whether the game receives the names and email addresses of its players.
-    pub shares_identity: bool,
-    /// When it was registered.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub updated_at: Timestamp,
-}
+pub use crate::repository::games::Game;
 
 /// A game to register.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

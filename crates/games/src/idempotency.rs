@@ -8,19 +8,14 @@ use sha2::{Digest, Sha256};
 use crate::limits;
 use crate::repository::requests as repository;
 
+pub use crate::repository::requests::KeyOwner;
+
 /// A request with its key.
 #[derive(Clone, Debug)]
 pub struct KeyedRequest {
     key: String,
     /// A digest of the request, because a key may be used for only one request.
     request: String,
-}
-
-/// The owner of a key. Keys of different callers, players, games and routes are independent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyOwner {
-    pub(crate) user: String,
-    pub(crate) scope: String,
 }
 
 /// The sender and the target of a request.

@@ -7,7 +7,7 @@ use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use uuid::Uuid;
 
 use crate::games;
@@ -16,33 +16,10 @@ use crate::limits;
 use crate::repository::inventory as repository;
 use crate::visible_games::VisibleGames;
 
+pub use crate::repository::inventory::{HeldItem, InventoryItem, KINDS};
+
 /// The slug of the item for credits.
 pub const CREDITS: &str = "LYCEUM_CREDITS";
-
-/// The kinds of items.
-pub const KINDS: [&str; 6] = ["currency", "badge", "trophy", "collectible", "upgrade", "other"];
-
-/// An item of the inventory.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct InventoryItem {
-    /// A UUID.
-    pub id: String,
-    /// Its name for programs.
-    pub slug: String,
-    /// The game that it belongs to; `None` if it belongs to the platform.
-    pub game_id: Option<String>,
-    /// Its name for people.
-    pub display_name: String,
-    /// Its description.
-    pub description: Option<String>,
-    /// What it is.
-    #[serde(rename = "type")]
-    #[schemars(extend("enum" = KINDS))]
-    pub kind: String,
-    /// Further data.
-    pub metadata: Metadata,
-}
 
 /// An item to create.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -75,21 +52,6 @@ pub struct NewInventoryItem {
 /// The values that a request may send as an item's kind.
 fn kinds_or_null() -> Vec<Option<&'static str>> {
     KINDS.into_iter().map(Some).chain([None]).collect()
-}
-
-/// A quantity of an item in a player's inventory.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "HeldItem")]
-pub struct HeldItem {
-    /// The item's id. A player has one record per item.
-    pub id: String,
-    /// The quantity.
-    pub quantity: i64,
-    /// The item.
-    pub item: InventoryItem,
-    /// When the quantity changed.
-    pub updated_at: Timestamp,
 }
 
 /// A quantity of an item to add or remove.

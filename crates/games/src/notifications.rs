@@ -3,34 +3,13 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::input::{Metadata, PageRequest};
 use crate::repository::notifications as repository;
 
-/// A notification for a player.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Notification {
-    /// A UUID.
-    pub id: String,
-    /// `achievement`, `level` or `welcome`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// A short title.
-    pub title: String,
-    /// The message, one sentence.
-    pub message: String,
-    /// Data for programs.
-    pub metadata: Metadata,
-    /// When it happened.
-    pub created_at: Timestamp,
-    /// When the player saw it.
-    pub read_at: Option<Timestamp>,
-}
+pub use crate::repository::notifications::Notification;
 
 /// A new notification.
 #[derive(Clone, Debug)]

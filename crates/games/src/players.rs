@@ -13,36 +13,7 @@ use crate::visible_games::VisibleGames;
 use crate::visitors::Visitor;
 use crate::{repository, visitors};
 
-/// The role of a user on the platform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum PlayerRole {
-    /// Plays games.
-    Player,
-    /// Develops games.
-    Developer,
-    /// Administers the platform.
-    Admin,
-}
-
-impl PlayerRole {
-    /// Every role.
-    pub const ALL: [Self; 3] = [Self::Player, Self::Developer, Self::Admin];
-
-    /// The role with that name.
-    pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Player => "player",
-            Self::Developer => "developer",
-            Self::Admin => "admin",
-        }
-    }
-}
+pub use crate::repository::players::PlayerRole;
 
 /// A player as other players see them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -9,7 +9,7 @@ use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::input::{Faults, Metadata, PageRequest};
@@ -18,24 +18,7 @@ use crate::repository::scores as repository;
 use crate::visible_games::VisibleGames;
 use crate::{players, visitors};
 
-/// A score of a player in a game.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GameScore {
-    /// A UUID.
-    pub id: String,
-    /// The game's id.
-    pub game_id: String,
-    /// The player's id.
-    pub user_id: String,
-    /// The score; higher is better.
-    #[serde(serialize_with = "plain_number")]
-    pub score: f64,
-    /// Further data from the game.
-    pub metadata: Metadata,
-    /// When it was submitted.
-    pub achieved_at: Timestamp,
-}
+pub use crate::repository::scores::{Board, GameScore, LeaderboardLine};
 
 /// A score that a game sends.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -53,16 +36,6 @@ pub struct NewGameScore {
     /// The total number of questions. It is checked against correctQuestions and not stored.
     #[serde(default)]
     total_questions: Option<f64>,
-}
-
-/// Serializes whole numbers without a decimal point: `1200`, not `1200.0`.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn plain_number<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
-    match number.fract() == 0.0 && number.abs() < 9e15 {
-        true => serializer.serialize_i64(*number as i64),
-        false => serializer.serialize_f64(*number),
-    }
 }
 
 /// The period of a leader board, in UTC.
@@ -106,32 +79,6 @@ impl Timeframe {
             Self::Daily => date.to_string(),
         }
     }
-}
-
-/// A line of a leader board: a player with their best score.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct LeaderboardLine {
-    /// The rank, from 1. Of equal scores, the earlier one ranks higher.
-    pub rank: i64,
-    /// The player's id.
-    pub user_id: String,
-    /// The player's name in games.
-    pub username: String,
-    /// The best score.
-    #[serde(serialize_with = "plain_number")]
-    pub score: f64,
-    /// When it was submitted.
-    pub achieved_at: Timestamp,
-}
-
-/// The players on a leader board: signed-in players or demo visitors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Board {
-    /// Signed-in players.
-    Players,
-    /// Demo visitors, who only see and write these scores.
-    Demo,
 }
 
 impl Board {

@@ -3,30 +3,12 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
-use schemars::JsonSchema;
-use serde::Serialize;
 use uuid::Uuid;
 
 use crate::input::PageRequest;
 use crate::repository::sessions as repository;
 
-/// A player's time in a game.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GameSession {
-    /// A UUID.
-    pub session_id: String,
-    /// The game's id.
-    pub game_id: String,
-    /// The player's id.
-    pub user_id: String,
-    /// When it began.
-    pub started_at: Timestamp,
-    /// When it ended; `None` while it lasts.
-    pub ended_at: Option<Timestamp>,
-    /// Its length in seconds; `None` while it lasts.
-    pub duration_seconds: Option<i64>,
-}
+pub use crate::repository::sessions::GameSession;
 
 /// Begins a play session. Other sessions of the player continue.
 pub fn start(tx: &mut Tx<'_>, now: Timestamp, game: &str, user: &str) -> Result<GameSession> {

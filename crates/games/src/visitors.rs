@@ -11,30 +11,10 @@ use crate::games::Game;
 use crate::limits;
 use crate::repository::visitors as repository;
 
+pub use crate::repository::visitors::Visitor;
+
 /// The beginning of every visitor's id.
 const ID_PREFIX: &str = "visitor-";
-
-/// A player who is not in the roster.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Visitor {
-    /// The id, which does not reveal whose it is.
-    pub id: String,
-    /// The only game that a demo visitor may play.
-    pub game: Option<String>,
-    /// The name that others see.
-    pub username: String,
-    /// The name; empty for demo visitors.
-    pub name: String,
-    /// The email address; empty for demo visitors.
-    pub email: String,
-}
-
-impl Visitor {
-    /// Whether the visitor is an anonymous demo visitor.
-    pub fn is_demo(&self) -> bool {
-        self.game.is_some()
-    }
-}
 
 /// Creates a demo visitor of the game, kept for [`limits::DEMO_KEPT_DAYS`].
 pub fn begin_demo(tx: &mut Tx<'_>, now: Timestamp, game: &Game) -> Result<Visitor> {

@@ -6,28 +6,12 @@ use lyceum_access::{api_key, client, person};
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::limits;
 use crate::repository::audit as repository;
 
-/// A change to a project.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ProjectChange {
-    /// The entry's number; later changes have higher numbers.
-    pub id: i64,
-    /// When the change was made.
-    pub at: Timestamp,
-    /// The actor: the id of a person, an API key or a client, or an email address.
-    pub who: String,
-    /// The action, such as `deploy`, `rollback` or `promote`.
-    pub what: String,
-    /// The change. It contains only the names of secrets.
-    #[schemars(with = "Map<String, Value>")]
-    pub details: Value,
-}
+pub use crate::repository::audit::ProjectChange;
 
 /// Writes an entry in the transaction of the change.
 pub fn note(

@@ -7,23 +7,11 @@ use lyceum_roster::fields;
 use lyceum_roster::kinds::CLASS;
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::json;
 
 use crate::repository::class_apps as repository;
 
-/// A deployed app with a page that people can open.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ClassApp {
-    /// Its name in addresses.
-    pub slug: String,
-    /// Its name for people.
-    pub display_name: String,
-    /// The emoji that represents it.
-    pub emoji: Option<String>,
-}
+pub use crate::repository::class_apps::ClassApp;
 
 /// The caller who changes approvals.
 #[derive(Clone, Copy, Debug)]

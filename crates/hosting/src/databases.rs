@@ -8,11 +8,9 @@ use std::path::{Path, PathBuf};
 use lyceum_blob::Blob;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_project::DatabaseState;
 use lyceum_project::schema::{self, Schema};
-use lyceum_project::{DatabaseState, SchemaWish};
 use lyceum_store::Tx;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::deployments::Deployment;
@@ -20,34 +18,13 @@ use crate::limits;
 use crate::projects::{self, Project};
 use crate::repository;
 
+pub use crate::repository::databases::RestorePoint;
+pub use crate::repository::deployments::DeclaredSchema;
+
 /// Name of the first database file.
 pub(crate) const FIRST: &str = "d1.sqlite";
 /// Prefix of all database file names.
 const PREFIX: &str = "d1";
-
-/// The schema of a version.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DeclaredSchema {
-    /// The schema as DDL.
-    pub ddl: String,
-    /// The schema as the deploy declared it.
-    pub wish: SchemaWish,
-}
-
-/// A restore point: a previous database file of a project.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RestorePoint {
-    /// File name.
-    #[serde(rename = "id")]
-    pub file: String,
-    /// When the file was replaced.
-    pub at: Timestamp,
-    /// The version that was served with it.
-    pub version: i64,
-    /// Why it was replaced: `deploy`, `restore`, `seed`, …
-    pub what: String,
-}
 
 /// Path of the current file, which does not exist until the database is first used.
 pub fn file_of(folder: &Path, project: Option<&Project>) -> PathBuf {

@@ -9,12 +9,8 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games::{self, GameChange, NewGame};
 use lyceum_games::lms::WritableRecords;
 use lyceum_project::limits::{MIGRATIONS_MAX_FILES, SECRETS_MAX_COUNT};
-use lyceum_project::{
-    Action, Artifact, Backend, DatabaseState, Desired, Metadata, Plan, SchemaWish, State, Uses,
-};
+use lyceum_project::{Action, Artifact, DatabaseState, Desired, Metadata, Plan, SchemaWish, State};
 use lyceum_store::{Tx, outbox};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -24,58 +20,7 @@ use crate::limits;
 use crate::projects::{self, ProjectLocation};
 use crate::{audit, courses, homes, repository, secrets};
 
-/// A version of a project.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Deployment {
-    /// A UUID.
-    pub id: String,
-    /// The project.
-    pub slug: String,
-    /// Its number: 1, 2, 3, … A project that is deployed again after it was deleted continues the numbers.
-    pub version: i64,
-    /// The zip with its frontend.
-    pub frontend: Option<Artifact>,
-    /// The code that answers requests to the backend.
-    pub backend: Option<Backend>,
-    /// The bindings and services that it uses.
-    pub uses: Uses,
-    /// The id of the person, API key or client that deployed it.
-    pub made_by: String,
-    /// That person's e-mail address, or the name of the key or client. Only lists have it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub made_by_name: Option<String>,
-    /// When it was deployed.
-    pub made_at: Timestamp,
-    /// The database schema that it was deployed with; lists leave it out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub declared: Option<DeclaredSchema>,
-}
-
-impl Deployment {
-    /// Whether the file with this SHA-256 is part of the version.
-    pub fn is_made_of(&self, sha256: &str) -> bool {
-        let zip = self.frontend.iter().map(|frontend| &frontend.sha256);
-        let modules = self.backend.iter().flat_map(|backend| &backend.modules);
-        zip.chain(modules.map(|module| &module.sha256)).any(|part| part == sha256)
-    }
-}
-
-/// The files of a frontend by path, without a leading slash.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct FrontendFiles(pub BTreeMap<String, FrontendFile>);
-
-/// A file of a frontend.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FrontendFile {
-    /// Its blob.
-    pub sha256: Digest,
-    /// Size in bytes.
-    pub size: u64,
-    /// Its media type, such as `text/html; charset=utf-8`.
-    pub media: String,
-}
+pub use crate::repository::deployments::{Deployment, FrontendFile, FrontendFiles};
 
 /// The version that is served; `None` if the project is not deployed here.
 pub fn active(tx: &mut Tx<'_>, slug: &str) -> Result<Option<Deployment>> {

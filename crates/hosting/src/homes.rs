@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use crate::deployments::Deployment;
 use crate::nodes::{self, KnownNode, Node, write_durably};
+use crate::repository::homes::FilesLocation;
 use crate::{databases, leases, repository};
 
 /// The file with a project's keys.
@@ -28,24 +29,6 @@ pub(crate) const INDEX: &str = "index.sqlite";
 /// The file with the mark. After a move it also has the previous mark.
 const MARK: &str = "home";
 
-/// The node that holds a project's files.
-#[derive(Clone, Debug)]
-pub(crate) struct HomeNode {
-    pub(crate) node: KnownNode,
-    pub(crate) mark: String,
-    /// The files that must exist.
-    pub(crate) kept: Uses,
-    /// Rises with each node that becomes the holder.
-    pub(crate) token: i64,
-    /// The epoch that the next holder must find in the replicas: the token, unless the node has taken the project and has
-    /// not acknowledged anything yet.
-    pub(crate) replicated_token: i64,
-    /// Whether the lease of the node has not ended, by the clock of the database.
-    pub(crate) has_lease: bool,
-    /// The end of the node's lease, which changes with each renewal; 0 if the node has ended it.
-    pub(crate) lease_until_ms: i64,
-}
-
 /// The node that holds a project, as people see it.
 #[derive(Clone, Debug)]
 pub struct ProjectHome {
@@ -55,17 +38,6 @@ pub struct ProjectHome {
     pub token: i64,
     /// Whether the node's lease has not ended, by the clock of the database; `None` on SQLite, where a node needs no lease.
     pub has_lease: Option<bool>,
-}
-
-/// The location of a project's files, as recorded in the database.
-#[derive(Clone, Debug)]
-pub(crate) struct FilesLocation {
-    /// The version that is served.
-    pub(crate) version: i64,
-    /// The name of its database file, unless it is the first one.
-    pub(crate) database: Option<String>,
-    /// `None` before the first deploy.
-    pub(crate) home: Option<HomeNode>,
 }
 
 impl FilesLocation {

@@ -16,29 +16,7 @@ use crate::limits;
 use crate::repository::installations as repository;
 use crate::repository::nodes;
 
-/// The installation to which the servers of a database belong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PresentInstallation {
-    /// Random hexadecimal digits, the name of its folder in the store of replicas.
-    pub id: String,
-    /// The mark that the store has, unless the next one is there already.
-    pub(crate) mark: String,
-    /// The mark that a server stores next; the same one if that is done.
-    pub(crate) next_mark: String,
-    /// When a server began to store it.
-    pub(crate) marked: Timestamp,
-}
-
-/// An installation whose database was restored or copied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FormerInstallation {
-    /// Its id.
-    pub id: String,
-    /// Its replicas count for this database up to this time.
-    pub ended: Timestamp,
-    /// Whether an operator said that its servers never run again.
-    pub is_replaced: bool,
-}
+pub use crate::repository::installations::{FormerInstallation, PresentInstallation};
 
 /// What the mark in the store says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,7 @@ use lyceum_store::{SqlDialect, Tx};
 use crate::limits;
 use crate::nodes::{self, KnownNode, Node};
 use crate::repository;
+use crate::repository::leases::HeldToken;
 
 /// The lease of this process's node, and the projects that the node holds by it.
 #[derive(Debug)]
@@ -45,14 +46,6 @@ struct HeldLease {
     moves: i64,
     /// The tokens of the projects by slug.
     tokens: HashMap<String, HeldToken>,
-}
-
-/// The token of a project that the node holds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HeldToken {
-    pub(crate) token: i64,
-    /// Whether the next holder must find a replica of this node. Before that, the node acknowledges nothing.
-    pub(crate) is_replicated: bool,
 }
 
 /// A project that the node held when it began to handle a request.

@@ -17,22 +17,11 @@ use uuid::Uuid;
 use crate::limits;
 use crate::repository::nodes as repository;
 
+pub use crate::repository::nodes::KnownNode;
+
 /// The file in the folder `hosting` that identifies the node.
 const FILE: &str = "node.json";
 const LOCK: &str = "node.lock";
-
-/// A node of the database, as people see it.
-#[derive(Clone, Debug)]
-pub struct KnownNode {
-    /// A UUID.
-    pub id: String,
-    /// Its name for people.
-    pub name: String,
-    /// The address at which people reach it.
-    pub address: String,
-    /// The number of times that a server was started on its data folder.
-    pub generation: i64,
-}
 
 /// The node that this process works for.
 #[derive(Debug)]

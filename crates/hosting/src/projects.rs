@@ -7,39 +7,16 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::MasterKey;
-use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games;
 use lyceum_project::{Metadata, Secrets, State, Uses};
 use lyceum_store::Tx;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::limits;
 use crate::nodes::Node;
 use crate::{courses, databases, homes, repository};
 
-/// A project that is served.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Project {
-    /// Its name in URLs.
-    pub slug: String,
-    /// A number that increases with every change.
-    pub revision: i64,
-    /// The version that is served.
-    pub version: i64,
-    /// The number of the latest version.
-    #[serde(skip)]
-    pub latest: i64,
-    /// The name of its database file, unless it is the first one.
-    #[serde(skip)]
-    pub database: Option<String>,
-    /// When it was first deployed.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub updated_at: Timestamp,
-}
+pub use crate::repository::projects::Project;
 
 /// The server's environment, and the addresses and folder of a project on it.
 #[derive(Clone, Debug)]

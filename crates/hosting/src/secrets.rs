@@ -11,14 +11,7 @@ use lyceum_store::Tx;
 
 use crate::projects::digest_key;
 use crate::repository::secrets as repository;
-
-/// A stored secret: its value is sealed under the master key.
-#[derive(Clone, Debug)]
-pub(crate) struct SealedSecret {
-    pub(crate) name: String,
-    pub(crate) digest: String,
-    pub(crate) value: Vec<u8>,
-}
+use crate::repository::secrets::SealedSecret;
 
 /// The values of a version's secrets. Only the engine may receive them.
 ///

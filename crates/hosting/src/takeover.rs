@@ -13,11 +13,12 @@ use lyceum_store::Tx;
 use uuid::Uuid;
 
 use crate::bindings::begin_log;
-use crate::homes::{self, HomeNode};
+use crate::homes::{self};
 use crate::leases::{HeldProject, NodeLease};
 use crate::nodes::Node;
 use crate::replicas::Replicas;
 use crate::repository;
+use crate::repository::homes::HomeNode;
 
 /// A project with the names of the files that its holder has.
 #[derive(Clone, Debug)]

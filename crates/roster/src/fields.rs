@@ -1,8 +1,8 @@
 //! Members of stored records, read without ceremony.
 
 use crate::kind::RecordKind;
-use crate::record::{Object, members};
-use crate::repository::{self, StoredRecord};
+use crate::record::{Object, StoredRecord, members};
+use crate::repository::{self};
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use serde_json::Value;

@@ -2,45 +2,22 @@
 //! data and imports it when its owner confirms; a client may confirm when it sends the file. Both steps are jobs that
 //! continue after a restart.
 
-use lyceum_core::phrase;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 use lyceum_store::jobs::{self, ClaimedJob};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::limits;
 use crate::repository::imports as repository;
+use crate::repository::imports::STATES;
+
+pub use crate::repository::imports::{
+    Import, ImportOutcome, ImportProgress, ImportState, NewImport,
+};
 
 /// The kind of the jobs.
 pub const KIND: &str = "roster.import";
-
-/// The state of an import.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImportState {
-    /// The file is being read; nothing is stored.
-    Checking,
-    /// The file was read; its owner must start or discard the import.
-    Checked,
-    /// The file is being read and stored.
-    Importing,
-    /// The records are stored.
-    Done,
-    /// The file cannot be read.
-    Failed,
-    /// Its owner discarded it.
-    Discarded,
-}
-
-const STATES: [(ImportState, &str); 6] = [
-    (ImportState::Checking, phrase!("checking")),
-    (ImportState::Checked, phrase!("checked")),
-    (ImportState::Importing, phrase!("importing")),
-    (ImportState::Done, phrase!("done")),
-    (ImportState::Failed, phrase!("failed")),
-    (ImportState::Discarded, phrase!("discarded")),
-];
 
 impl ImportState {
     /// Its name.
@@ -59,82 +36,6 @@ impl ImportState {
             .map(|(state, _)| *state)
             .ok_or_else(|| Problem::internal("an unknown state of an import"))
     }
-}
-
-/// An import.
-#[derive(Clone, Debug)]
-pub struct Import {
-    /// Its number.
-    pub id: i64,
-    /// The name of the file.
-    pub name: String,
-    /// Its bytes.
-    pub bytes: i64,
-    /// The SHA-256 of the file.
-    pub file: String,
-    /// The e-mail address of the person who owns it, or the id of the client.
-    pub who: String,
-    /// When the file was uploaded.
-    pub uploaded: Timestamp,
-    /// When the check or the import ended.
-    pub ended: Option<Timestamp>,
-    /// Its state.
-    pub state: ImportState,
-    /// Whether correct rows are stored although others are rejected.
-    pub keep_going: bool,
-    /// The result: a [`crate::csv::CsvReport`] as JSON, and in `noted` the SHA-256 of the file that
-    /// lists the outcome of each row.
-    pub report: Option<Value>,
-    /// The SHA-256 of the rejected rows as CSV, if there are any.
-    pub rejects: Option<String>,
-    /// Why it failed.
-    pub error: String,
-    /// The last progress that the working server stored.
-    pub progress: Option<ImportProgress>,
-    /// Whether its files are removed when the reading ends, because a person was erased meanwhile.
-    pub is_forgotten: bool,
-}
-
-impl Import {
-    /// The SHA-256 of the file that lists the outcome of each row, if there is one.
-    pub fn outcomes_sha256(&self) -> Option<&str> {
-        self.report.as_ref()?["noted"].as_str()
-    }
-}
-
-/// The progress of a check or an import.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ImportProgress {
-    /// The file that is being read, without `.csv`.
-    pub file: String,
-    /// Rows that were read, over all files.
-    pub rows: u64,
-    /// From 0 to 100.
-    pub percent: u64,
-}
-
-/// An uploaded file.
-#[derive(Clone, Copy, Debug)]
-pub struct NewImport<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// Its bytes.
-    pub bytes: i64,
-    /// Its SHA-256.
-    pub file: &'a str,
-    /// The e-mail address of the person who owns it, or the id of the client.
-    pub who: &'a str,
-}
-
-/// The outcome of a job.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ImportOutcome<'a> {
-    /// The report, as of [`Import::report`].
-    pub report: Option<&'a Value>,
-    /// The SHA-256 of the refused rows.
-    pub rejects: Option<&'a str>,
-    /// Why the file could not be read.
-    pub error: Option<&'a str>,
 }
 
 /// Adds an import, which will be checked next, and returns its number.

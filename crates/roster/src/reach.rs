@@ -9,8 +9,8 @@ use lyceum_store::Tx;
 
 use crate::kind::{OrganizationPath, RecordKind};
 use crate::kinds::{self, COURSE, ENROLLMENT, ORG, USER};
-use crate::record::{Object, Record, RecordReference};
-use crate::repository::{self, RecordUse, StoredRecord};
+use crate::record::{Object, Record, RecordReference, StoredRecord};
+use crate::repository::{self, RecordUse};
 
 /// Refuses a reach that names an organization or a teacher who does not exist. Errors: `Invalid`.
 pub fn check(tx: &mut Tx<'_>, reach: &Reach) -> Result<()> {

@@ -12,11 +12,23 @@ use serde_json::{Map, Value, json};
 use crate::canonical::{CanonicalWriter, ReadMode, check_json};
 use crate::collections;
 use crate::kind::{Presence, RecordKind, ReferenceTarget};
-use crate::repository::StoredRecord;
 use crate::rules;
 
 /// A JSON object, members in the order in which they came.
 pub type Object = Map<String, Value>;
+
+/// A record as the store holds it.
+#[derive(Clone, Debug)]
+pub struct StoredRecord {
+    /// Its number in its table; lists without a sort follow it.
+    pub seq: i64,
+    /// Counts its changes; the `ETag` shows it.
+    pub version: i64,
+    /// Its canonical JSON.
+    pub body: String,
+    /// Its platform members.
+    pub extra: Option<String>,
+}
 
 /// Whether a record is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::collections::{Collection, CollectionPart, at, named_by};
 use crate::kind::RecordKind;
 use crate::kinds::USER;
 use crate::patch::merge;
-use crate::record::{ModifiedTime, Object, Record, members};
+use crate::record::{ModifiedTime, Object, Record, StoredRecord, members};
 use crate::repository::{self, WrittenRecord};
 use crate::{reach, rules};
 
@@ -230,7 +230,7 @@ fn within(
     collection: Collection,
     id: &str,
     reach: &Reach,
-) -> Result<repository::StoredRecord> {
+) -> Result<StoredRecord> {
     repository::find_in(tx, &collection, id, reach)?
         .ok_or_else(|| Problem::not_found(collection.kind.one, id))
 }

@@ -18,37 +18,11 @@ use crate::limits;
 use crate::record::is_uuid;
 use crate::repository::{self, Alignment};
 
-pub(crate) use documents::ItemIdentifier;
+pub use crate::aligned_kind::{AlignedKind, kinds};
 pub use documents::{
     AddedAlignments, AlignmentList, AlignmentSource, Coverage, CoveredItem, CoveredItems,
     CoveringRecord, ItemList,
 };
-
-/// A kind of record that can be aligned.
-#[derive(Clone, Copy, Debug)]
-pub enum AlignedKind {
-    /// A record of the rosters, the gradebook or the resources.
-    Roster(&'static lyceum_roster::kind::RecordKind),
-    /// A question or a test.
-    Content(assessment::ContentKind, &'static str),
-    /// Something that another system stores. Its ids are not checked.
-    Named(&'static str),
-}
-
-/// Every kind, in the order of answers.
-pub fn kinds() -> [AlignedKind; 9] {
-    [
-        AlignedKind::Roster(&roster_kinds::COURSE),
-        AlignedKind::Roster(&roster_kinds::COURSE_COMPONENT),
-        AlignedKind::Roster(&roster_kinds::RESOURCE),
-        AlignedKind::Roster(&roster_kinds::COMPONENT_RESOURCE),
-        AlignedKind::Roster(&roster_kinds::LINE_ITEM),
-        AlignedKind::Roster(&roster_kinds::ASSESSMENT_LINE_ITEM),
-        AlignedKind::Content(assessment::ContentKind::Item, "assessmentItem"),
-        AlignedKind::Content(assessment::ContentKind::Test, "assessmentTest"),
-        AlignedKind::Named("achievement"),
-    ]
-}
 
 /// The kinds whose records cannot be aligned, but name items themselves.
 fn kinds_that_only_name() -> [AlignedKind; 2] {
@@ -66,25 +40,6 @@ struct AlignedRecord {
 }
 
 impl AlignedKind {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Roster(kind) => kind.one,
-            Self::Content(_, name) | Self::Named(name) => name,
-        }
-    }
-
-    /// The kind with the name. Errors: `NotFound` with the known names.
-    pub fn from_name(name: &str) -> Result<Self> {
-        kinds().into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-            let names = kinds().map(Self::name).join(", ");
-            let message = format!(
-                "there is no kind '{name}' of records with alignments; the kinds are {names}"
-            );
-            Problem::new(ProblemKind::NotFound, message)
-        })
-    }
-
     /// The record, unless it does not exist or lies outside of the reach.
     fn find(self, tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<Option<AlignedRecord>> {
         match self {

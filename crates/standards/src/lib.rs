@@ -9,16 +9,18 @@
 //! | a checked record; a package; records sent one by one | `record`, `package`, `single` |
 //! | the tree of a framework; grouped by type | `tree`, `groups` |
 //! | answers in each version's format | `shape` |
-//! | search words, list parameters | `words`, `query` |
-//! | which records cover which standard | `alignment` |
+//! | search words, list parameters, the members that filters can name | `words`, `query`, `filter` |
+//! | which records cover which standard | `alignment`, `aligned_kind` |
 //! | what the console shows of a course | `screens` |
 //! | errors in requests | `fault` |
 //! | SQL | `repository` |
 //! | limits | `limits` |
 
+mod aligned_kind;
 pub mod alignment;
 pub mod class;
 mod fault;
+mod filter;
 mod groups;
 pub mod limits;
 mod package;

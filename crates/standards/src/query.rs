@@ -6,8 +6,8 @@ use lyceum_store::filter::BoundFilter;
 use serde_json::Value;
 
 use crate::class::{Class, ITEM};
+use crate::filter::{self, case_name};
 use crate::record::identifier;
-use crate::repository::bind_filter;
 use crate::words;
 
 /// A list that is asked for.
@@ -80,7 +80,7 @@ impl Query {
                     }
                 }
                 "filter" => {
-                    query.filter = Some(bind_filter(class, &parse(value)?)?);
+                    query.filter = Some(filter::bind(class, &parse(value)?)?);
                 }
                 "fields" => query.fields = Some(fields(class, value)?),
                 "search" if is_items => query.words = search_words(value)?,
@@ -109,10 +109,6 @@ impl Query {
         text.push_str(&record.to_string());
         Ok(())
     }
-}
-
-fn case_name(name: &str) -> &str {
-    if name == "sourcedId" { "identifier" } else { name }
 }
 
 fn search_words(value: &str) -> Result<Vec<String>> {

@@ -1,12 +1,32 @@
 //! Records as they were sent, held against their classes.
 
+use std::borrow::Cow;
+
 use lyceum_core::text::is_uri;
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Problem, ProblemKind, Result, messages};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
 use crate::class::{Class, Field, Type};
 use crate::fault::{Faults, Path};
+
+/// The schema of an item's identifier. Fields name it: `#[schemars(with = "ItemIdentifier")]`.
+pub(crate) struct ItemIdentifier;
+
+impl JsonSchema for ItemIdentifier {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ItemIdentifier".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "uuid" })
+    }
+}
 
 /// A record, ready to be stored.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@
 //! | SQLite: one writer, syncing, checkpoints | `sqlite`, `durable`, `checkpoint` |
 //! | PostgreSQL: connections, addresses, TLS, the pool, the read replica | `postgres` |
 //! | SQL that differs between the stores | `dialect` |
-//! | lists of numbers in statements | `in_lists` |
+//! | lists of numbers in statements; filters as SQL | `in_lists`, `filter` |
 //! | what only the event log needs | `log` |
 //! | migrations, and the table of those that were applied | `migrate`, `history` |
 //! | exact counts at any size | `tally` |

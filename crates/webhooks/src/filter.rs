@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Tx, named_column};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::condition::Condition;
@@ -12,49 +12,7 @@ use crate::repository::filters as repository;
 use crate::webhook::{self, VisibleWebhooks};
 use crate::{limits, registry};
 
-/// The type as which values are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum FilterType {
-    /// Texts, by their bytes.
-    String,
-    /// Numbers.
-    Number,
-    /// `true` and `false`.
-    Boolean,
-}
-
-/// How a value is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum FilterOperator {
-    /// Equal.
-    Eq,
-    /// Not equal.
-    Neq,
-    /// Greater.
-    Gt,
-    /// Greater or equal.
-    Gte,
-    /// Less.
-    Lt,
-    /// Less or equal.
-    Lte,
-    /// Contains the text.
-    Contains,
-    /// Does not contain the text.
-    NotContains,
-    /// Is one of the values, which commas separate, or which are a JSON array.
-    In,
-    /// Differs from all of the values.
-    NotIn,
-    /// Starts with the text.
-    StartsWith,
-    /// Ends with the text.
-    EndsWith,
-    /// A part of the text matches the regular expression.
-    Regexp,
-}
+pub use crate::repository::filters::{Filter, FilterOperator, FilterType};
 
 macro_rules! names {
     ($type:ident { $($variant:ident $name:literal),* $(,)? }) => {
@@ -100,36 +58,6 @@ pub struct FilterInput {
     pub filter_operator: FilterOperator,
     /// Whether the filter counts.
     pub active: bool,
-}
-
-/// A filter.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "WebhookFilter")]
-pub struct Filter {
-    /// A UUID.
-    pub id: String,
-    /// The webhook.
-    pub webhook_id: String,
-    /// The path of the value.
-    pub filter_key: String,
-    /// The value to compare with.
-    pub filter_value: String,
-    /// The type as which values are compared.
-    pub filter_type: FilterType,
-    /// How the values are compared.
-    pub filter_operator: FilterOperator,
-    /// Whether the filter counts.
-    pub active: bool,
-    /// When it was created.
-    #[serde(rename = "created_at")]
-    pub created: Timestamp,
-    /// When it was changed last.
-    #[serde(rename = "updated_at")]
-    pub updated: Timestamp,
-    /// Always null: a deleted filter is gone.
-    #[serde(rename = "deleted_at")]
-    pub deleted: Option<Timestamp>,
 }
 
 /// Creates a filter. Errors: `Invalid`; `Conflict` if the webhook has reached its limit of filters.

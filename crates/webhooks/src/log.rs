@@ -3,26 +3,14 @@
 use lyceum_core::phrase;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::{Tx, named_column};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use lyceum_store::Tx;
 
+use crate::limits;
 use crate::repository::deliveries as repository;
 use crate::repository::sender;
 use crate::webhook::{self, VisibleWebhooks};
-use crate::{limits, topics};
 
-/// The state of a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum DeliveryState {
-    /// It is sent as soon as it is due and the earlier ones of its object have ended.
-    Waiting,
-    /// The target accepted it.
-    Delivered,
-    /// It failed for good. A replay sends it again.
-    Dead,
-}
+pub use crate::repository::deliveries::{Delivery, DeliveryState};
 
 impl DeliveryState {
     /// All states.
@@ -58,39 +46,6 @@ pub struct DeliveryBacklog {
 pub fn backlog(tx: &mut Tx<'_>) -> Result<DeliveryBacklog> {
     let (waiting, oldest_waiting, dead) = repository::backlog(tx)?;
     Ok(DeliveryBacklog { waiting, oldest_waiting, dead })
-}
-
-named_column!(DeliveryState, DeliveryState::named);
-
-/// An entry of the delivery log.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "WebhookDelivery")]
-pub struct Delivery {
-    /// Its number; later deliveries have greater ones.
-    pub id: i64,
-    /// The id of the message, the header `webhook-id` of each attempt.
-    pub message_id: String,
-    /// The topic of the message.
-    #[serde(rename = "type")]
-    #[schemars(extend("enum" = topics::names().collect::<Vec<_>>()))]
-    pub topic: String,
-    /// The object of the message.
-    pub object: String,
-    /// Its state.
-    pub state: DeliveryState,
-    /// The number of attempts since it was created or replayed.
-    pub attempts: i64,
-    /// The status code of the last answer; null if there was no answer.
-    pub status: Option<i64>,
-    /// Why the last attempt failed.
-    pub error: Option<String>,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it is sent at the earliest, if it waits.
-    pub due_at: Timestamp,
-    /// When it was delivered or became dead.
-    pub ended_at: Option<Timestamp>,
 }
 
 /// Entries of a webhook, the newest first: those before the number `before`, if it is given, and only those of one

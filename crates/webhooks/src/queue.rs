@@ -22,22 +22,7 @@ pub use crate::repository::sender::{
 use crate::repository::{deliveries, sender, webhooks};
 use crate::schedule;
 
-/// A delivery that is due.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DueDelivery {
-    /// Its number.
-    pub seq: i64,
-    /// The number of attempts so far.
-    pub attempts: i64,
-    /// The id of the message.
-    pub message: String,
-    /// The body of the message.
-    pub body: String,
-    /// The topic of the message.
-    pub topic: String,
-    /// The object of the message.
-    pub object: String,
-}
+pub use crate::repository::deliveries::{AttemptOutcome, DueDelivery};
 
 /// The address and the secret of a webhook.
 #[derive(Clone)]
@@ -46,25 +31,6 @@ pub struct Target {
     pub url: String,
     /// The secret.
     pub secret: String,
-}
-
-/// The outcome of one attempt.
-#[derive(Clone, Debug)]
-pub struct AttemptOutcome {
-    /// The webhook.
-    pub webhook: String,
-    /// The delivery.
-    pub seq: i64,
-    /// The number of attempts before this one.
-    pub attempts: i64,
-    /// The status code of the answer; `None` if there was no answer.
-    pub status: Option<u16>,
-    /// Why the attempt failed; `None` if it succeeded.
-    pub error: Option<String>,
-    /// Whether nothing was sent, because of [`refusals`]. Then the delivery is dead.
-    pub is_refused: bool,
-    /// A random number in `0.0..1.0`.
-    pub jitter: f64,
 }
 
 /// The result of a [`step`].

@@ -1,11 +1,11 @@
 //! Which crate may use which: the arrows of ARCHITECTURE.md and crates/README.md.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{read, refuse, root};
+use crate::{read, refuse, root, rust_sources};
 
 /// Package, and what its normal dependencies in the workspace may be.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -319,6 +319,57 @@ fn domain_crates_are_synchronous() {
          line, without a runtime",
         "take a `&mut Tx` and plain values; what needs the network is fetched by lyceum-server",
     );
+}
+
+/// Facts and their rows are one algorithm in two modules.
+const KNOWN_BY_ITS_REPOSITORY: &str = "crates/events/";
+
+#[test]
+fn repositories_do_not_import_the_modules_that_call_them() {
+    let texts: HashMap<String, String> =
+        rust_sources().map(|source| (source.path, source.text)).collect();
+    let mut breaches = Vec::new();
+    for (path, text) in &texts {
+        let Some((folder, _)) = path.split_once("/src/repository") else { continue };
+        if path.starts_with(KNOWN_BY_ITS_REPOSITORY) {
+            continue;
+        }
+        for import in imports(text) {
+            let file = |module: &str| {
+                [format!("{folder}/src/{module}.rs"), format!("{folder}/src/{module}/mod.rs")]
+                    .into_iter()
+                    .find(|file| texts.contains_key(file))
+            };
+            // The longest part of the path that is a file; the rest names what is in it.
+            let ends = import.match_indices('/').map(|(end, _)| end).chain([import.len()]);
+            let Some(imported) = ends.rev().find_map(|end| file(&import[..end])) else { continue };
+            let mut its_imports = imports(&texts[&imported]);
+            if !imported.contains("/src/repository")
+                && its_imports.any(|import| import.starts_with("repository"))
+            {
+                breaches.push(format!("{path}: {imported}"));
+            }
+        }
+    }
+    refuse(
+        &breaches,
+        "a module below `repository` imports no module that imports `repository`",
+        "a reader of the SQL must not need the rules that call it",
+        "declare the type of the row in the repository module; the other module re-exports it",
+    );
+}
+
+/// What a file imports from its crate, with `/` between the names; of a group in braces, each member.
+fn imports(text: &str) -> impl Iterator<Item = String> {
+    let statements = text.split("use crate::").skip(1).map(|rest| rest.split(';').next().unwrap());
+    statements.flat_map(|statement| {
+        let members = statement.strip_prefix('{').unwrap_or(statement).split(',');
+        let path = |member: &str| {
+            let names = member.trim().split("::").take_while(|name| !name.starts_with('{'));
+            names.collect::<Vec<_>>().join("/")
+        };
+        members.map(path).collect::<Vec<_>>()
+    })
 }
 
 #[test]

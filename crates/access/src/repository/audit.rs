@@ -4,8 +4,35 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::dialect::contains;
 use lyceum_store::{Row, SqlDialect, Tx, Value};
+use serde::Serialize;
 
-use crate::audit::{AuditChange, AuditEntry};
+/// A change that was made.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AuditEntry {
+    /// Its number; later changes have greater ones.
+    pub id: i64,
+    /// When.
+    pub at: Timestamp,
+    /// The e-mail address of the person, the name of the key, or [`COMMAND_LINE`].
+    pub who: String,
+    /// The action, such as `client.create`.
+    pub what: String,
+    /// The target of the action, such as a client's id.
+    pub subject: String,
+    /// The change as JSON, without secrets.
+    pub details: serde_json::Value,
+}
+
+/// A change on its way into the log.
+#[derive(Clone, Copy, Debug)]
+pub struct AuditChange<'a> {
+    /// The e-mail address of the person, the name of the key, or [`COMMAND_LINE`].
+    pub who: &'a str,
+    /// The action: a noun, a full stop and a verb, such as `client.create`.
+    pub what: &'static str,
+    /// The target of the action.
+    pub subject: &'a str,
+}
 
 /// The changes that a list shows. An empty filter shows all, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

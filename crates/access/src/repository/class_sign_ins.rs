@@ -4,7 +4,20 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value, columns, dialect};
 
-use crate::class_sign_in::OpenClass;
+/// A class that is open for sign-in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenClass {
+    /// The sourcedId of the class.
+    pub class: String,
+    /// The code, such as `BCDFGH`.
+    pub code: String,
+    /// The id of the person who opened it.
+    pub opened_by: String,
+    /// When it was opened.
+    pub opened: Timestamp,
+    /// When the code stops working.
+    pub closes: Timestamp,
+}
 
 columns!(OpenClass {
     class: "class_id",

@@ -3,14 +3,38 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Result};
+use lyceum_core::{PayloadDialect, Reach, Result};
 use lyceum_store::{Row, Tx, Value};
 
 use super::{of_ids, reach};
-use crate::client::Client;
 use crate::limits;
 use crate::scope::Scopes;
 use crate::secret::SecretHash;
+
+/// A stored client, without its secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// Its id.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// The payload dialect of its answers.
+    pub dialect: PayloadDialect,
+    /// The scopes that it may request.
+    pub scopes: Scopes,
+    /// Origins of web pages that may call with its tokens (CORS), such as `https://app.test`.
+    pub origins: Vec<String>,
+    /// Requests a second, in place of the server's setting; 0: no limit.
+    pub requests_per_second: Option<u32>,
+    /// When it was made.
+    pub created: Timestamp,
+    /// Since when it is refused.
+    pub revoked: Option<Timestamp>,
+    /// Grows with every change of any client: see [`changed_since`](crate::client::changed_since).
+    pub changed: i64,
+    /// The part of the roster that it has access to.
+    pub reach: Reach,
+}
 
 const COLUMNS: &str = "id, name, dialect, scopes, origins, requests_per_second, created_ms, revoked_ms, changed, reach";
 

@@ -1,13 +1,138 @@
 //! Accounts of people.
 
+use std::fmt;
+use std::str::FromStr;
+
 use lyceum_core::language::Language;
+use lyceum_core::messages::must_be_one_of;
 use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, Value, columns, dialect, opt_parsed, parsed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{of_ids, reach};
-use crate::person::{Person, Role};
+use crate::scope::{Scope, Scopes};
+
+/// An account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// Its own id.
+    pub id: String,
+    /// The email address of its owner, in lower case; empty for a student without one.
+    pub email: String,
+    /// The name of its owner.
+    pub name: String,
+    /// The role of its owner.
+    pub role: Role,
+    /// Whether there is a password to sign in with.
+    pub has_password: bool,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When the account was disabled.
+    pub disabled: Option<Timestamp>,
+    /// The part of the roster that it has access to.
+    pub reach: Reach,
+    /// The sourcedId of the user in the roster whose account it is: students have one, others have none.
+    pub roster_user: Option<String>,
+    /// The language in which its owner reads pages; `None` if the browser decides.
+    pub language: Option<Language>,
+}
+
+impl Person {
+    /// The name of the account in commands and in the audit log: its e-mail address, or its id without one.
+    pub fn account_name(&self) -> &str {
+        if self.email.is_empty() { &self.id } else { &self.email }
+    }
+}
+
+/// The role of a person, which decides what they have access to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "AccountRole")]
+pub enum Role {
+    /// May do everything.
+    Administrator,
+    /// Accompanies students: sees everything but demographics, sets goals and tracks, gives badges.
+    Guide,
+    /// Makes apps and games: their projects, and the content that they show.
+    Developer,
+    /// Learns: has access only to their own lessons and records, on the student pages.
+    Student,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 4] = [Self::Administrator, Self::Guide, Self::Developer, Self::Student];
+
+    /// The roles of everybody but students, which API keys can have.
+    pub const STAFF: [Self; 3] = [Self::Administrator, Self::Guide, Self::Developer];
+
+    /// Its name in commands, tables and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Administrator => "administrator",
+            Self::Guide => "guide",
+            Self::Developer => "developer",
+            Self::Student => "student",
+        }
+    }
+
+    /// The scopes that it gives.
+    pub fn scopes(self) -> Scopes {
+        match self {
+            Self::Administrator => Scopes::EVERYTHING
+                .with(Scope::PasswordsRead)
+                .with(Scope::PeopleManage)
+                .with(Scope::ServerRead),
+            Self::Guide => [
+                Scope::RosterRead,
+                Scope::GradebookRead,
+                Scope::ResourcesRead,
+                Scope::EventsRead,
+                Scope::BridgeRead,
+                Scope::BridgeWrite,
+                Scope::AdaptiveRead,
+                Scope::AdaptiveWrite,
+                Scope::QtiRead,
+                Scope::CredentialsRead,
+                Scope::CredentialsWrite,
+                Scope::StandardsRead,
+                Scope::GamesRead,
+            ]
+            .into_iter()
+            .collect(),
+            Self::Developer => [
+                Scope::ResourcesRead,
+                Scope::QtiRead,
+                Scope::StandardsRead,
+                Scope::GamesRead,
+                Scope::GamesWrite,
+                Scope::ProjectsRead,
+                Scope::ProjectsWrite,
+            ]
+            .into_iter()
+            .collect(),
+            Self::Student => Scopes::default(),
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Role {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|role| role.name() == text);
+        known.ok_or_else(|| must_be_one_of(&Self::ALL.map(Self::name), text))
+    }
+}
 
 columns!(Person {
     id: "id",

@@ -3,7 +3,24 @@
 use lyceum_core::Result;
 use lyceum_store::{Tx, Value};
 
-use crate::sealed::{SealedColumn, SealedValue};
+/// A column with sealed values.
+#[derive(Clone, Copy)]
+pub struct SealedColumn {
+    /// Its table.
+    pub table: &'static str,
+    /// Its name. Rows with NULL have no sealed value.
+    pub column: &'static str,
+    /// SQL expressions for the texts that name a row.
+    pub key: &'static [&'static str],
+    /// The label of the value of the row with these texts.
+    pub label: fn(&[String]) -> String,
+}
+
+/// A sealed value with the texts that name its row.
+pub(crate) struct SealedValue {
+    pub(crate) key: Vec<String>,
+    pub(crate) sealed: Vec<u8>,
+}
 
 /// Calls `each` with the values of a column until it returns false.
 pub(crate) fn each(

@@ -15,6 +15,7 @@ pub use choose::{next, remaining};
 pub use replay::{
     AttemptHistory, Replay, ReplayedAnswer, ReplayedResult, ResultChange, replay, simulate,
 };
+pub(crate) use score::millionths;
 pub use score::{
     AnswerCounts, Credit, WHOLE, accuracy, counted, credit, is_complete, score_after, score_of,
 };

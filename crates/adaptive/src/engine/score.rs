@@ -140,3 +140,13 @@ pub fn accuracy(counts: &AnswerCounts) -> f64 {
     let hundredths = u32::try_from(hundredths).expect("a part of the answers is at most 100 %");
     f64::from(hundredths) / 100.0
 }
+
+/// A share of the full score, from 0 to 1, in millionths. Rounding never turns a part into the whole.
+pub(crate) fn millionths(share: f64) -> u32 {
+    if share >= 1.0 {
+        return WHOLE;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1")]
+    let part = (share.max(0.0) * f64::from(WHOLE)).round() as u32;
+    part.min(WHOLE - 1)
+}

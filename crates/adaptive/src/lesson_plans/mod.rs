@@ -3,8 +3,8 @@
 //! A plan's tree is the course at the time of the copy, with all operations up to `synced` applied in order. `sync`
 //! applies later operations. `recreate` copies the current course again and applies all operations.
 
-mod operation;
-mod tree;
+pub(crate) mod operation;
+pub(crate) mod tree;
 mod view;
 
 use lyceum_core::body::{self, OneLineText};
@@ -19,10 +19,10 @@ use lyceum_roster::record::Status;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-pub use operation::{LessonPlanItemSort, LessonPlanOperationInput, Operation, TYPES};
+pub use operation::{LessonPlanItemSort, LessonPlanOperationInput, Operation};
 pub use tree::{PlanItem, PlanTree};
 pub(crate) use view::items_of_student;
 pub use view::{LessonPlan, LessonPlanStructure, PlanJson, structure, tree as visible};
@@ -32,45 +32,7 @@ use operation::spell_plainly;
 use crate::limits;
 use crate::repository::lesson_plans as repository;
 
-/// A stored plan.
-#[derive(Clone, Debug)]
-pub struct StoredLessonPlan {
-    /// Its id.
-    pub id: String,
-    /// The course's sourcedId.
-    pub course: String,
-    /// The student's sourcedId.
-    pub user: String,
-    /// The class's sourcedId, if one was given.
-    pub class: Option<String>,
-    /// Its items.
-    pub tree: PlanTree,
-    /// The number of the last operation that was applied to the tree.
-    pub synced: i64,
-}
-
-/// An operation in the log of a lesson plan.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct LessonPlanOperation {
-    /// Its id.
-    pub id: String,
-    /// Its type.
-    #[serde(rename = "type")]
-    #[schemars(extend("enum" = TYPES))]
-    pub kind: String,
-    /// The operation as it was sent.
-    #[schemars(with = "Map<String, Value>")]
-    pub payload: Value,
-    /// Why it was requested.
-    pub reason: Option<String>,
-    /// When it was requested.
-    pub created_at: String,
-    /// Its place in the log, from 1.
-    pub sequence_number: i64,
-    /// The client that requested it.
-    pub created_by: Option<String>,
-}
+pub use crate::repository::lesson_plans::{LessonPlanOperation, StoredLessonPlan};
 
 /// The result of applying operations.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

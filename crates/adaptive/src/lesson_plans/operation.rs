@@ -95,7 +95,7 @@ pub enum Operation {
 }
 
 /// The types of operations in JSON.
-pub const TYPES: [&str; 7] = [
+pub(crate) const TYPES: [&str; 7] = [
     "set-skipped",
     "add-custom-resource",
     "move-item-before",

@@ -7,8 +7,91 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::{Signal, Tx, Value, columns, named_column};
 
 use crate::LessonType;
-use crate::answer::SEEDING;
-use crate::attempt::{Attempt, NewAttempt, OpenQuestion};
+
+/// The method by which attempts derive the seeds of questions. It is stored with each, so that another one can follow.
+pub(crate) const SEEDING: i64 = 1;
+
+/// An attempt at a lesson.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// Its number in the store.
+    pub id: i64,
+    /// The student's sourcedId.
+    pub student: String,
+    /// The lesson's sourcedId.
+    pub lesson: String,
+    /// The number of the student's attempt, from 1.
+    pub number: u32,
+    /// The sourcedId of the course.
+    pub course: String,
+    /// The type of the lesson when the attempt began.
+    pub lesson_type: LessonType,
+    /// The version of the policy when the attempt began.
+    pub policy: i64,
+    /// The id of its bank.
+    pub bank: String,
+    /// The seed of its random choices, and of the variants of its questions.
+    pub seed: u64,
+    /// The XP that the lesson was worth when the attempt began.
+    pub base_xp: f64,
+    /// How often it was reset.
+    pub round: i64,
+    /// The number of answers in the log of its round. If the log has another entry, that is the open question.
+    pub answered: i64,
+    /// The score, 0 to 100.
+    pub score: f64,
+    /// Correct answers so far. In a test that is shown whole, they are counted only when it is complete.
+    pub correct: u32,
+    /// Scored answers so far. In a test that is shown whole, this is the number of scored questions when it is
+    /// complete.
+    pub total: u32,
+    /// The sum of their shares of the full score, in millionths.
+    pub earned: u64,
+    /// The number of answers that a person must still score.
+    pub pending: u32,
+    /// The XP that it earned, if it is complete.
+    pub xp: Option<f64>,
+    /// The multiplier of the lesson's XP, if it is complete.
+    pub multiplier: Option<f64>,
+    /// Whether it mastered the lesson.
+    pub mastered: bool,
+    /// The units that it mastered and that no earlier attempt had.
+    pub units: u32,
+    /// When it began.
+    pub started: Timestamp,
+    /// When it was completed.
+    pub completed: Option<Timestamp>,
+    /// The time limit of its test in milliseconds, without extra time; `None` if there is none.
+    pub time_limit_ms: Option<i64>,
+    /// Whether answers after the time limit count.
+    pub allows_late: bool,
+    /// When the time of its round began to run; `None` without a limit, and until the student begins.
+    pub clock: Option<Timestamp>,
+}
+
+/// A question that was served and not answered yet.
+pub(crate) struct OpenQuestion {
+    /// Its place in the bank.
+    pub(crate) question: u32,
+    /// The identifier of its item.
+    pub(crate) item: String,
+}
+
+/// The data of a new attempt.
+pub(crate) struct NewAttempt<'a> {
+    pub(crate) student: &'a str,
+    pub(crate) lesson: &'a str,
+    pub(crate) course: &'a str,
+    pub(crate) lesson_type: LessonType,
+    pub(crate) base_xp: f64,
+    pub(crate) number: u32,
+    pub(crate) policy: i64,
+    pub(crate) bank: &'a str,
+    pub(crate) seed: u64,
+    pub(crate) started: Timestamp,
+    pub(crate) time_limit_ms: Option<i64>,
+    pub(crate) allows_late: bool,
+}
 
 columns!(Attempt {
     id: "a.id",
@@ -208,21 +291,20 @@ pub(crate) fn insert(tx: &mut Tx<'_>, beginning: &NewAttempt<'_>) -> Result<()> 
         columns.join(", "),
         values.join(", ")
     );
-    let limit = beginning.time_limit;
     let values: [Value<'_>; 13] = [
         beginning.student.into(),
-        (&beginning.lesson.id).into(),
+        beginning.lesson.into(),
         i64::from(beginning.number).into(),
-        (&beginning.lesson.course.id).into(),
-        beginning.lesson.lesson_type.name().into(),
+        beginning.course.into(),
+        beginning.lesson_type.name().into(),
         beginning.policy.into(),
         beginning.bank.into(),
         beginning.seed.cast_signed().into(),
-        beginning.lesson.base_xp.into(),
+        beginning.base_xp.into(),
         beginning.started.milliseconds().into(),
         SEEDING.into(),
-        limit.map(|limit| limit.ms).into(),
-        i64::from(limit.is_some_and(|limit| limit.allows_late)).into(),
+        beginning.time_limit_ms.into(),
+        i64::from(beginning.allows_late).into(),
     ];
     tx.send(&sql, &values)
 }

@@ -3,7 +3,35 @@
 use lyceum_core::Result;
 use lyceum_store::{Tx, columns};
 
-use crate::external::{ExternalTestTerms, StoredExternalTest};
+/// A student's test with an outside tool.
+#[derive(Clone, Debug)]
+pub struct StoredExternalTest {
+    /// Its id.
+    pub id: String,
+    /// The student's sourcedId.
+    pub student: String,
+    /// The lesson's sourcedId.
+    pub lesson: String,
+    /// The number of the student's attempt, from 1.
+    pub attempt: u32,
+    /// The parameters of the request.
+    pub terms: ExternalTestTerms,
+    /// When it was assigned.
+    pub assigned_at: String,
+    /// Whether its result was counted.
+    pub finalized: bool,
+}
+
+/// The parameters of an assignment.
+#[derive(Clone, Debug, Default)]
+pub struct ExternalTestTerms {
+    /// The application in which the student signs in.
+    pub application: Option<String>,
+    /// The tool's id of the test.
+    pub test_id: Option<String>,
+    /// Whether failing a placement test does not enroll the student in a course.
+    pub skip_enrollment: bool,
+}
 
 columns!(StoredExternalTest {
     id: "id",

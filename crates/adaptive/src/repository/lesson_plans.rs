@@ -1,12 +1,56 @@
 //! Lesson plans and their logs.
 
+use crate::lesson_plans::operation::TYPES;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository::refers_within;
 use lyceum_store::{Sql, Tx, columns, json_column};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::lesson_plans::{LessonPlanOperation, PlanTree, StoredLessonPlan};
+use crate::lesson_plans::tree::PlanTree;
+
+/// A stored plan.
+#[derive(Clone, Debug)]
+pub struct StoredLessonPlan {
+    /// Its id.
+    pub id: String,
+    /// The course's sourcedId.
+    pub course: String,
+    /// The student's sourcedId.
+    pub user: String,
+    /// The class's sourcedId, if one was given.
+    pub class: Option<String>,
+    /// Its items.
+    pub tree: PlanTree,
+    /// The number of the last operation that was applied to the tree.
+    pub synced: i64,
+}
+
+/// An operation in the log of a lesson plan.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LessonPlanOperation {
+    /// Its id.
+    pub id: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    #[schemars(extend("enum" = TYPES))]
+    pub kind: String,
+    /// The operation as it was sent.
+    #[schemars(with = "Map<String, Value>")]
+    pub payload: Value,
+    /// Why it was requested.
+    pub reason: Option<String>,
+    /// When it was requested.
+    pub created_at: String,
+    /// Its place in the log, from 1.
+    pub sequence_number: i64,
+    /// The client that requested it.
+    pub created_by: Option<String>,
+}
 
 columns!(StoredLessonPlan {
     id: "id",

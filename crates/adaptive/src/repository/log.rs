@@ -1,14 +1,60 @@
 //! The log of attempts: served questions with the reasons, and answers with their results.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_roster::record::Object;
 use lyceum_store::{Tx, Value, columns, json_column};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Map;
 
-use crate::attempt::{Attempt, AttemptLogAnswer, AttemptLogEntry};
+use super::attempts::Attempt;
 use crate::engine::{Answer, AnswerCounts, QuestionReason, accuracy};
+
+/// An entry of the log: a question that was served.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptLogEntry {
+    /// Its place in the log, from 0.
+    pub number: i64,
+    /// The place of the question in the bank.
+    pub question: u32,
+    /// The identifier of the item.
+    pub item: String,
+    /// When it was served: with the reply to the previous answer, or on request.
+    pub served: Timestamp,
+    /// Why it was chosen.
+    pub reason: QuestionReason,
+    /// The answer, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered: Option<AttemptLogAnswer>,
+}
+
+/// An answer with its result.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct AttemptLogAnswer {
+    /// When it was received.
+    pub at: Timestamp,
+    /// The answers by response variable, as they were sent.
+    pub responses: Map<String, serde_json::Value>,
+    /// The results of the answers.
+    #[schemars(with = "Map<String, serde_json::Value>")]
+    pub result: serde_json::Value,
+    /// Whether it was correct.
+    pub correct: bool,
+    /// The item's own score.
+    pub score: f64,
+    /// The share of the full score, in millionths; `None` while a person must score it.
+    #[serde(skip)]
+    pub share: Option<u32>,
+    /// Whether a person must still score it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pending: bool,
+    /// The score of the attempt after it.
+    pub points: u8,
+}
 
 columns!(EntryRow {
     number: "q.number",
@@ -80,6 +126,12 @@ pub fn entries(tx: &mut Tx<'_>, attempt: &Attempt) -> Result<Vec<AttemptLogEntry
         running.note(entry);
     }
     Ok(entries)
+}
+
+/// The last answer to each question, by place.
+pub(crate) fn latest(entries: &[AttemptLogEntry]) -> BTreeMap<u32, &AttemptLogEntry> {
+    let answered = entries.iter().filter(|entry| entry.answered.is_some());
+    answered.map(|entry| (entry.question, entry)).collect()
 }
 
 /// The running score of a test that is shown whole. It is computed from all answers so far, as in a replay.

@@ -4,8 +4,24 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx};
 
-use crate::policies::PolicyVersion;
 use crate::{LessonType, Policy};
+
+/// A version of the policy for a type of lessons.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyVersion {
+    /// Its number: 0 for the built-in policy, from 1 for policies that were set.
+    pub number: i64,
+    /// When it was set; `None` for version 0.
+    pub created_at: Option<String>,
+    /// The policy.
+    pub policy: Policy,
+}
+
+impl PolicyVersion {
+    pub(crate) fn shipped(lesson_type: LessonType) -> Self {
+        Self { number: 0, created_at: None, policy: Policy::shipped(lesson_type) }
+    }
+}
 
 const COLUMNS: &str = "lesson_type, version, created_at, body";
 

@@ -2,8 +2,27 @@
 
 use lyceum_core::Result;
 use lyceum_store::{Tx, Value, columns};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::render_config::RenderConfig;
+/// The renderer for the questions of a course.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RenderConfig {
+    /// The course's sourcedId.
+    pub course_id: String,
+    /// The renderer's name.
+    pub renderer_id: String,
+    /// The renderer's address.
+    pub renderer_url: String,
+    /// The renderer's version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renderer_version: Option<String>,
+    /// Whether feedback is hidden from learners.
+    pub suppress_feedback: bool,
+    /// Whether correct answers are hidden from learners.
+    pub suppress_correct_response: bool,
+}
 
 const COLUMNS: [&str; 6] = [
     "course_id",

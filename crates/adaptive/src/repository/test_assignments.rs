@@ -6,8 +6,75 @@ use lyceum_roster::grade::comparable;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository::refers_within;
 use lyceum_store::{Param, Sql, Tx, columns};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::test_assignments::{AssignmentFilter, CreatedAssignment, TestAssignment};
+/// The assignments that a list shows.
+#[derive(Clone, Debug)]
+pub struct AssignmentFilter {
+    /// Only those of this student.
+    pub student: Option<String>,
+    /// Only those with this status.
+    pub status: Option<&'static str>,
+    /// Only those of this subject, in lower case.
+    pub subject: Option<String>,
+    /// Only those of this grade, in comparable form.
+    pub grade: Option<String>,
+    /// The maximum number of assignments.
+    pub limit: u64,
+    /// The number of assignments to skip.
+    pub offset: u64,
+}
+
+/// The assignment.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "NewTestAssignment")]
+pub struct CreatedAssignment {
+    /// The assignment's id.
+    pub assignment_id: String,
+    /// The lesson.
+    pub lesson_id: String,
+    /// Its resource.
+    pub resource_id: String,
+}
+
+/// A test that is assigned to a student.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TestAssignment {
+    /// Its id.
+    pub sourced_id: String,
+    /// The student's sourcedId.
+    pub student_sourced_id: String,
+    /// The student's email address; empty if there is none.
+    pub student_email: String,
+    /// Always null, because clients assign tests and not users.
+    pub assigned_by_user_sourced_id: Option<String>,
+    /// The subject, as it was sent.
+    pub subject: String,
+    /// The grade.
+    pub grade: String,
+    /// The state of the assignment.
+    #[schemars(extend("enum" = STATUSES))]
+    pub assignment_status: String,
+    /// The name that the assigning client gave it.
+    pub test_name: Option<String>,
+    /// When it was assigned.
+    pub assigned_at: String,
+    /// When it expires.
+    pub expires_at: Option<Timestamp>,
+    /// When the deciding attempt was completed.
+    pub completed_at: Option<Timestamp>,
+    /// The resource of the lesson.
+    pub resource_sourced_id: String,
+    /// The lesson.
+    pub component_resource_sourced_id: String,
+}
+
+/// The statuses of an assigned test. A finished one no longer expires, and a deleted one is cancelled.
+pub const STATUSES: [&str; 6] =
+    ["assigned", "in_progress", "completed", "failed", "expired", "cancelled"];
 
 /// The stored data of an assignment, besides its ids.
 pub(crate) struct AssignmentRow<'a> {

@@ -4,7 +4,24 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns};
 
-use crate::time_limit::ExtraTime;
+/// More time for a student in all tests with a time limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtraTime {
+    /// The time in percent of the limit: 150 for half as much time again.
+    pub percent: i64,
+    /// Minutes in addition.
+    pub minutes: i64,
+}
+
+impl ExtraTime {
+    /// The time of the test.
+    pub const NONE: Self = Self { percent: 100, minutes: 0 };
+
+    /// The time limit in milliseconds with the extra time.
+    pub fn applied_to(self, limit_ms: i64) -> i64 {
+        limit_ms * self.percent / 100 + self.minutes * 60_000
+    }
+}
 
 columns!(ExtraTime { percent: "percent", minutes: "minutes" });
 

@@ -10,7 +10,18 @@ use lyceum_roster::screens::classes::{self, ListedClass};
 use lyceum_roster::{fields, repository};
 use lyceum_store::Tx;
 
-use super::my_classes::teacher_of;
+/// The sourcedId of the roster user that a guide is: the teacher of the reach; for a guide without a limit, the user with
+/// the guide's e-mail address. This only chooses what is shown first; it gives access to nothing.
+pub fn teacher_of(tx: &mut Tx<'_>, email: &str, reach: &Reach) -> Result<Option<String>> {
+    match reach {
+        Reach::ClassesOf(teacher) => Ok(Some(teacher.clone())),
+        Reach::Everything => {
+            let email = email.to_ascii_lowercase();
+            Ok(repository::users_with_emails(tx, &[&email])?.remove(&email))
+        }
+        Reach::Organizations(_) => Ok(None),
+    }
+}
 
 /// The value of [`ChosenClass::class`] for all classes that the viewer teaches.
 pub const OWN_CLASSES: &str = "*";

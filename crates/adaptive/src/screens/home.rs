@@ -13,9 +13,9 @@ use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
 
-use crate::attempt::LessonContext;
 use crate::due::last_day;
 use crate::lesson::LessonCourse;
+use crate::lesson_context::LessonContext;
 use crate::limits::STREAK_MAX_DAYS;
 use crate::repository::attempts;
 use crate::student_lessons::{self, FoundLesson, StudentCourse, StudentLesson};

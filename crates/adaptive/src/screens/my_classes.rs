@@ -11,6 +11,8 @@ use lyceum_store::Tx;
 
 use super::today::StudentCounts;
 
+pub use crate::screens::chosen_class::teacher_of;
+
 /// The data of the page.
 #[derive(Debug)]
 pub struct TeacherHome {
@@ -33,19 +35,6 @@ pub struct ClassToday {
     pub counts: StudentCounts,
     /// Their XP today, in thousandths.
     pub xp: i64,
-}
-
-/// The sourcedId of the roster user that a guide is: the teacher of the reach; for a guide without a limit, the user with
-/// the guide's e-mail address. This only chooses what is shown first; it gives access to nothing.
-pub fn teacher_of(tx: &mut Tx<'_>, email: &str, reach: &Reach) -> Result<Option<String>> {
-    match reach {
-        Reach::ClassesOf(teacher) => Ok(Some(teacher.clone())),
-        Reach::Everything => {
-            let email = email.to_ascii_lowercase();
-            Ok(repository::users_with_emails(tx, &[&email])?.remove(&email))
-        }
-        Reach::Organizations(_) => Ok(None),
-    }
 }
 
 /// Reads the page. `None` for a person who teaches no class.

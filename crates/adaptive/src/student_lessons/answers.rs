@@ -12,7 +12,9 @@ use super::question::{QuestionText, ShownQuestion, StudentQuestion, StudentResul
 use super::state::{key, shown_question, started};
 use super::{AttemptView, LessonKind, find};
 use crate::answer::{AcceptedAnswer, AnswerTarget, variant_seed};
-use crate::attempt::{Attempt, AttemptLogEntry, LessonContext, OpenQuestion, bank_of};
+use crate::attempt::{Attempt, AttemptLogEntry, bank_of};
+use crate::lesson_context::LessonContext;
+use crate::repository::attempts::OpenQuestion;
 use crate::repository::{attempts, log};
 use crate::{LessonType, attempt, finalize, time_limit};
 

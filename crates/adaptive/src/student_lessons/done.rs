@@ -6,8 +6,8 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 
 use super::{LessonStanding, find};
-use crate::attempt::LessonContext;
 use crate::course_progress::{self, ItemResponse};
+use crate::lesson_context::LessonContext;
 
 /// Records that the student is done with material or an app: a submitted result without a score, which earns no XP.
 /// A repeated request changes nothing.

@@ -5,8 +5,9 @@ use lyceum_assessment::stimulus_identifiers;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::Tx;
 
-use crate::attempt::{LessonContext, bank_of};
+use crate::attempt::bank_of;
 use crate::bank::QuestionSet;
+use crate::lesson_context::LessonContext;
 use crate::repository::attempts;
 
 /// The file with this content name, if an item of the student's last attempt at the lesson has it, or a stimulus of such an

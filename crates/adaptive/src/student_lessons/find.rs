@@ -9,8 +9,8 @@ use lyceum_store::Tx;
 use super::LessonKind;
 use super::courses::{self, StudentLesson};
 use crate::LessonType;
-use crate::attempt::LessonContext;
 use crate::lesson::LessonCourse;
+use crate::lesson_context::LessonContext;
 use crate::lesson_plans::{PlanItem, items_of_course, items_of_student};
 use crate::repository::{lesson_plans, test_assignments};
 

@@ -14,8 +14,9 @@ use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::attempt::{AttemptLogAnswer, LessonContext};
+use crate::attempt::AttemptLogAnswer;
 use crate::bank::QuestionSet;
+use crate::lesson_context::LessonContext;
 
 /// A question as its student sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -4,11 +4,35 @@ use std::collections::HashSet;
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Param, Row, Sql, Tx, dialect};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::references;
 use crate::ContentKind;
 use crate::Page;
-use crate::banks::Bank;
+use crate::body::Object;
+
+/// A bank as it is stored and shown.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "AssessmentBank")]
+pub struct Bank {
+    /// Its identifier.
+    pub identifier: String,
+    /// Its title.
+    pub title: String,
+    /// The identifiers of its tests, in the order of their turns.
+    pub tests: Vec<String>,
+    /// Further data from its author.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Object>,
+    /// The number of times it was written.
+    pub version: i64,
+    /// When it was first stored.
+    pub created_at: String,
+    /// When it was last changed.
+    pub updated_at: String,
+}
 
 const COLUMNS: &str = "identifier, title, tests, metadata, version, created_at, updated_at";
 

@@ -2,8 +2,57 @@
 
 use lyceum_core::Result;
 use lyceum_store::{Row, Tx};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::feedback::{Feedback, FeedbackSubject};
+/// Stored feedback of a user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Feedback {
+    /// Its id, which the server generates.
+    pub id: String,
+    /// Its subject.
+    #[serde(rename = "type")]
+    pub about: FeedbackSubject,
+    /// The lesson.
+    pub lesson_id: String,
+    /// The question; `None` if it is about the whole lesson.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question_id: Option<String>,
+    /// The person who gave it.
+    pub user_id: String,
+    /// Its text.
+    pub feedback: String,
+    /// Whether a person approved it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub human_approved: Option<bool>,
+    /// When it was given.
+    pub created_at: String,
+}
+
+/// The subject of feedback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[schemars(rename = "FeedbackSubject")]
+pub enum FeedbackSubject {
+    /// A whole lesson.
+    Lesson,
+    /// A question of a lesson.
+    Question,
+}
+
+impl FeedbackSubject {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Lesson => "LESSON",
+            Self::Question => "QUESTION",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Self {
+        if name == "QUESTION" { Self::Question } else { Self::Lesson }
+    }
+}
 
 const COLUMNS: &str =
     "id, kind, lesson_id, question_id, user_id, human_approved, created_at, feedback";

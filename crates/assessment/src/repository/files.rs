@@ -3,9 +3,37 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Row, Tx, dialect};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::ContentKind;
-use crate::files::{DocumentFile, NewFile};
+
+/// A file of an item or stimulus.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DocumentFile {
+    /// Its path relative to the document, such as `images/map.png`.
+    pub path: String,
+    /// Its media type, which follows from the end of the path.
+    pub media_type: &'static str,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The SHA-256 of its bytes, in hexadecimal.
+    pub sha256: String,
+    /// When it was stored.
+    pub updated_at: String,
+}
+
+/// The bytes to store under a path.
+#[derive(Clone, Debug)]
+pub struct NewFile {
+    /// The path, as [`check_path`] returned it.
+    pub path: String,
+    /// The SHA-256 of the blob, in hexadecimal.
+    pub sha256: String,
+    /// The size of the blob in bytes.
+    pub size: u64,
+}
 
 const COLUMNS: &str = "f.path, f.sha256, f.size, f.updated_at";
 

@@ -1,16 +1,14 @@
 //! The SQL of this crate. Functions take the kind of document as a parameter.
 
 pub(crate) mod banks;
-mod feedback;
+pub(crate) mod feedback;
 pub(crate) mod files;
-mod filter;
 mod list;
 mod read;
 mod references;
 mod write;
 
 pub(crate) use feedback::{append, newest, remove};
-pub(crate) use filter::bind as bind_filter;
 pub use list::{DocumentPage, list};
 pub use read::{
     FormerVersion, ItemHead, Text, Versions, each, find, json_of, kinds_of, metadata, require,

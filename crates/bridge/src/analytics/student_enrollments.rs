@@ -5,7 +5,8 @@ use lyceum_core::Result;
 use lyceum_events::facts::FactContext;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
-use lyceum_roster::repository::{self, StoredRecord};
+use lyceum_roster::record::StoredRecord;
+use lyceum_roster::repository::{self};
 use lyceum_store::Tx;
 
 /// The enrollments of a student with the fields that matter for facts, in the order of their creation.

@@ -2,7 +2,7 @@
 
 mod apps;
 pub(crate) mod school_hours;
-mod tracks;
+pub(crate) mod tracks;
 pub mod unknown_actors;
 
 pub(crate) use apps::app_names;

@@ -4,8 +4,29 @@ use std::collections::BTreeSet;
 
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx, dialect};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::school_hours::SchoolHours;
+use crate::limits::SCHOOL_DAYS_OFF_MAX_COUNT;
+
+/// When an organization has school.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SchoolHours {
+    /// The weekdays with school, from 1 (Monday) to 7 (Sunday).
+    #[schemars(inner(range(min = 1, max = 7)))]
+    pub weekdays: BTreeSet<i8>,
+    /// The local time at which school begins, such as `08:00`.
+    pub begins: String,
+    /// The local time at which school ends, such as `16:00`.
+    pub ends: String,
+    /// The time zone, such as `America/New_York`.
+    pub time_zone: String,
+    /// Days without school, such as `2026-12-24`.
+    #[schemars(length(max = SCHOOL_DAYS_OFF_MAX_COUNT))]
+    #[serde(default)]
+    pub days_off: BTreeSet<String>,
+}
 
 /// The school hours that apply to the organizations, each with the organization that sets them. The nearest one to an
 /// organization comes last.

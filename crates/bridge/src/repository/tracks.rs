@@ -5,7 +5,24 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value, columns, dialect};
 
-use crate::tracks::Track;
+/// A track as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Track {
+    /// Its id.
+    pub id: String,
+    /// Its subject, as sent.
+    pub subject: String,
+    /// Its grade, as sent.
+    pub grade: String,
+    /// Its subject in small letters: what is compared.
+    pub subject_value: String,
+    /// Its grade, as grades compare.
+    pub grade_value: String,
+    /// The organization for whose students, and those of the organizations below it, it holds; empty, for all.
+    pub org: String,
+    /// The course to which it leads.
+    pub course: String,
+}
 
 columns!(Track {
     id: "id",

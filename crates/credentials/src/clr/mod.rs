@@ -19,6 +19,7 @@ use crate::limits;
 use crate::repository::records as repository;
 use crate::status;
 
+pub use crate::repository::records::{Record, Version};
 pub use build::unsigned;
 pub use compile::compile;
 pub use documents::{
@@ -33,47 +34,11 @@ pub const CONTEXTS: [&str; 3] = [
     "https://purl.imsglobal.org/spec/ob/v3p0/context-3.0.3.json",
 ];
 
-/// A version of a record that is about to be stored.
-#[derive(Clone, Debug)]
-pub struct Version {
-    /// The record's id, a URI.
-    pub id: String,
-    /// The sourcedId of the learner, if the subject is a user of this server.
-    pub learner: Option<String>,
-    /// The learner for whom it was compiled.
-    pub compiled_for: Option<String>,
-    /// From when it is valid.
-    pub valid_from: Timestamp,
-    /// The record as it was sent.
-    pub sent: String,
-    /// The form in which it is signed.
-    pub form: CredentialForm,
-    /// The signed record.
-    pub body: String,
-}
-
 /// A record before it is signed.
 #[derive(Clone, Debug)]
 pub struct UnsignedRecord {
     version: Version,
     credential: Value,
-}
-
-/// A version of a record as it is stored.
-#[derive(Clone, Debug)]
-pub struct Record {
-    /// The record and this version of it.
-    pub of: Version,
-    /// The number of the version, from 1.
-    pub number: i64,
-    /// When this version was stored.
-    pub created: String,
-    /// When the record was deleted.
-    pub deleted: Option<String>,
-    /// When the record was revoked.
-    pub revoked: Option<String>,
-    /// Why it was revoked.
-    pub reason: Option<String>,
 }
 
 impl Record {
@@ -240,21 +205,6 @@ fn is_same(known: &Record, version: &Version) -> bool {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     known.of.sent == version.sent
         || read(&known.of.sent).is_some_and(|before| read(&version.sent) == Some(before))
-}
-
-impl Record {
-    /// Rejects a change if the client sent the version that it saw and the stored version is another one.
-    ///
-    /// Errors: `PreconditionFailed`.
-    pub fn expect(&self, expected: Option<i64>) -> Result<()> {
-        match expected {
-            Some(expected) if expected != self.number => {
-                let message = "the record has changed since it was read; read it again";
-                Err(Problem::new(ProblemKind::PreconditionFailed, message))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// Errors: `Conflict` for a record that is revoked.

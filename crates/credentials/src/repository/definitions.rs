@@ -4,7 +4,33 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Row, Tx};
 
-use crate::definition::{Definition, StoredDefinition};
+use crate::documents::BadgeDefinition;
+
+/// A definition with its ids.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Its id, a URI.
+    pub id: String,
+    /// The id of the achievement that it defines: its `credentialSubject.id`.
+    pub achievement: String,
+    /// The document as it was sent.
+    pub document: BadgeDefinition,
+}
+
+/// A definition as it is stored.
+#[derive(Clone, Debug)]
+pub struct StoredDefinition {
+    /// The definition.
+    pub definition: Definition,
+    /// The number of its version, from 1.
+    pub version: i64,
+    /// When it was first stored.
+    pub created: String,
+    /// When this version was stored.
+    pub updated: String,
+    /// When it was deleted.
+    pub deleted: Option<String>,
+}
 
 const COLUMNS: &str = "id, achievement, body, version, created, updated, deleted";
 

@@ -1,11 +1,105 @@
 //! Issued credentials.
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Reach, Result};
 use lyceum_store::{Tx, columns, named_column, parsed};
 
-use crate::issued::{CredentialForm, CredentialText, IssuedCredential, NewCredential, Page};
-use crate::status::StatusEntry;
+/// A place in a status list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusEntry {
+    /// The number of the list, from 1 for each issuer.
+    pub list: i64,
+    /// The place in it, from 0.
+    pub index: i64,
+}
+
+/// The form in which a credential was signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CredentialForm {
+    /// JSON with an embedded proof.
+    Json,
+    /// A compact JWS.
+    Jws,
+}
+
+impl CredentialForm {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Jws => "jws",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        [Self::Json, Self::Jws].into_iter().find(|form| form.name() == name)
+    }
+}
+
+/// The text of a signed credential, with the members by which it is found.
+#[derive(Clone, Debug)]
+pub struct CredentialText {
+    /// The id of its issuer.
+    pub issuer: String,
+    /// Its own id.
+    pub credential: String,
+    /// From when it is valid.
+    pub valid_from: Timestamp,
+    /// The form in which it was signed.
+    pub form: CredentialForm,
+    /// The JSON or the JWS, as it was signed.
+    pub body: String,
+}
+
+/// A credential that is about to be stored.
+#[derive(Clone, Debug)]
+pub struct NewCredential {
+    /// Its random id.
+    pub id: String,
+    /// The id of the issuer of this server that issued it.
+    pub issued_by: Option<String>,
+    /// The sourcedId of the learner.
+    pub learner: Option<String>,
+    /// The key by which a repeated request finds its award.
+    pub award: Option<String>,
+    /// Its place in a status list.
+    pub place: Option<StatusEntry>,
+    /// The credential.
+    pub signed: CredentialText,
+}
+
+/// A stored credential.
+#[derive(Clone, Debug)]
+pub struct IssuedCredential {
+    /// Its random id, part of its public address.
+    pub id: String,
+    /// The id of the issuer of this server; `None` if another server issued it.
+    pub issued_by: Option<String>,
+    /// The sourcedId of the learner, if this server issued it.
+    pub learner: Option<String>,
+    /// Its place in a status list.
+    pub place: Option<StatusEntry>,
+    /// The credential.
+    pub signed: CredentialText,
+    /// When it was revoked.
+    pub revoked: Option<String>,
+    /// Why it was revoked.
+    pub reason: Option<String>,
+}
+
+/// The selected part of the list of credentials.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The most credentials on the page.
+    pub limit: u64,
+    /// The number of credentials before the page.
+    pub offset: u64,
+    /// Only credentials that became valid after this.
+    pub since: Option<Timestamp>,
+    /// Only credentials of the user with this sourcedId.
+    pub learner: Option<String>,
+    /// Only credentials of learners within this reach.
+    pub reach: Reach,
+}
 
 columns!(IssuedCredential {
     id: "id",

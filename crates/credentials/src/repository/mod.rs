@@ -13,7 +13,7 @@ use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
 use lyceum_store::{ChangeRange, ChangedRow, FromRow, Sql, Tx};
 
-use crate::issued::Page;
+use crate::repository::issued::Page;
 
 /// The definitions of badges that changed in the range, deleted ones included.
 pub fn changed_definitions(tx: &mut Tx<'_>, range: &ChangeRange) -> Result<Vec<ChangedRow>> {

@@ -1,12 +1,61 @@
 //! Learner records and their versions.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Tx, columns, parsed};
 
-use crate::clr::{Record, Version};
-use crate::issued::Page;
-use crate::status::StatusEntry;
+use super::issued::{CredentialForm, Page, StatusEntry};
+
+/// A version of a record as it is stored.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The record and this version of it.
+    pub of: Version,
+    /// The number of the version, from 1.
+    pub number: i64,
+    /// When this version was stored.
+    pub created: String,
+    /// When the record was deleted.
+    pub deleted: Option<String>,
+    /// When the record was revoked.
+    pub revoked: Option<String>,
+    /// Why it was revoked.
+    pub reason: Option<String>,
+}
+
+impl Record {
+    /// Rejects a change if the client sent the version that it saw and the stored version is another one.
+    ///
+    /// Errors: `PreconditionFailed`.
+    pub fn expect(&self, expected: Option<i64>) -> Result<()> {
+        match expected {
+            Some(expected) if expected != self.number => {
+                let message = "the record has changed since it was read; read it again";
+                Err(Problem::new(ProblemKind::PreconditionFailed, message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A version of a record that is about to be stored.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// The record's id, a URI.
+    pub id: String,
+    /// The sourcedId of the learner, if the subject is a user of this server.
+    pub learner: Option<String>,
+    /// The learner for whom it was compiled.
+    pub compiled_for: Option<String>,
+    /// From when it is valid.
+    pub valid_from: Timestamp,
+    /// The record as it was sent.
+    pub sent: String,
+    /// The form in which it is signed.
+    pub form: CredentialForm,
+    /// The signed record.
+    pub body: String,
+}
 
 columns!(Record {
     of: "r.id, r.learner, r.compiled_for, v.valid_from, v.given, v.form, v.body",

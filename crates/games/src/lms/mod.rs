@@ -31,6 +31,7 @@ use crate::levels::Xp;
 use crate::limits;
 use crate::repository::lms as repository;
 
+pub use crate::repository::lms::TaughtCourse;
 pub use resources::{
     CheckedCourse, CheckedRecord, NeededRecord, RecordState, WritableRecords, check, checked,
     is_created_elsewhere, note_created_elsewhere, organization, organization_of_record,
@@ -59,26 +60,6 @@ pub struct LearningOrganization {
     /// `department`, `school`, …
     #[serde(rename = "type")]
     pub kind: String,
-}
-
-/// A course that a game teaches.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TaughtCourse {
-    /// The course's sourcedId.
-    pub course_id: String,
-    /// The subject, such as `Math`.
-    pub subject: String,
-    /// The grade in OneRoster's form.
-    pub grade: String,
-    /// Its title.
-    pub title: String,
-    /// Its code.
-    pub course_code: String,
-    /// Total XP.
-    pub total_xp: Xp,
-    /// Units to master; 0 if they are not counted.
-    pub masterable_units: Xp,
 }
 
 /// An integration to set up.

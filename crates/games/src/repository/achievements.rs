@@ -3,9 +3,46 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::levels::Xp;
 use super::ms;
-use crate::achievements::{Achievement, AchievementProgress};
+
+/// A goal of a game.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Achievement {
+    /// A UUID.
+    pub id: String,
+    /// The game's id.
+    pub game_id: String,
+    /// Its name in the game's code.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// How to reach it.
+    pub description: Option<String>,
+    /// The progress at which it is unlocked.
+    pub goal: i64,
+    /// The XP for unlocking it.
+    pub xp_reward: Xp,
+    /// The credits for unlocking it.
+    pub credits_reward: i64,
+}
+
+/// An achievement with a player's progress.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AchievementProgress {
+    /// The achievement.
+    #[serde(flatten)]
+    pub achievement: Achievement,
+    /// From 0 to the goal.
+    pub progress: i64,
+    /// When it was unlocked.
+    pub unlocked_at: Option<Timestamp>,
+}
 
 columns!(Achievement {
     id: "a.id",

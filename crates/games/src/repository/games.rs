@@ -1,11 +1,41 @@
 //! Games.
 
 use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns, dialect};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{list_of, ms};
-use crate::games::Game;
-use crate::input::{PageRequest, text_of};
+use crate::input::{Metadata, PageRequest, text_of};
+
+/// A game.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Game {
+    /// A UUID.
+    pub id: String,
+    /// Its name in URLs.
+    pub slug: String,
+    /// Its name for people.
+    pub display_name: String,
+    /// Its description.
+    pub description: Option<String>,
+    /// The emoji that represents it.
+    pub emoji: Option<String>,
+    /// The platform that it runs on: `web`.
+    pub platform: String,
+    /// Further data from its developers.
+    pub metadata: Metadata,
+    /// Whether it stands for a project under development.
+    pub mock: bool,
+    /// Whether the game receives the names and email addresses of its players.
+    pub shares_identity: bool,
+    /// When it was registered.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
 
 columns!(Game {
     id: "id",

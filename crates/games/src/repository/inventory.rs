@@ -3,10 +3,51 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::ms;
-use crate::input::{PageRequest, text_of};
-use crate::inventory::{HeldItem, InventoryItem};
+use crate::input::{Metadata, PageRequest, text_of};
+
+/// A quantity of an item in a player's inventory.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "HeldItem")]
+pub struct HeldItem {
+    /// The item's id. A player has one record per item.
+    pub id: String,
+    /// The quantity.
+    pub quantity: i64,
+    /// The item.
+    pub item: InventoryItem,
+    /// When the quantity changed.
+    pub updated_at: Timestamp,
+}
+
+/// An item of the inventory.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InventoryItem {
+    /// A UUID.
+    pub id: String,
+    /// Its name for programs.
+    pub slug: String,
+    /// The game that it belongs to; `None` if it belongs to the platform.
+    pub game_id: Option<String>,
+    /// Its name for people.
+    pub display_name: String,
+    /// Its description.
+    pub description: Option<String>,
+    /// What it is.
+    #[serde(rename = "type")]
+    #[schemars(extend("enum" = KINDS))]
+    pub kind: String,
+    /// Further data.
+    pub metadata: Metadata,
+}
+
+/// The kinds of items.
+pub const KINDS: [&str; 6] = ["currency", "badge", "trophy", "collectible", "upgrade", "other"];
 
 columns!(InventoryItem {
     id: "i.id",

@@ -1,9 +1,81 @@
 //! The table of levels, and players' XP.
 
-use lyceum_core::Result;
-use lyceum_store::{Tx, Value, columns};
+use std::borrow::Cow;
 
-use crate::levels::{Level, Xp};
+use lyceum_core::Result;
+use lyceum_events::limits::FACT_VALUE_MAX_COUNT;
+use lyceum_store::{FromRow, Row, Tx, Value, columns};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+
+/// XP, exact to thousandths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Xp(pub i64);
+
+impl Xp {
+    /// The XP nearest to a number; `None` if it is negative or too large.
+    pub fn of(number: f64) -> Option<Self> {
+        let most = f64::from(FACT_VALUE_MAX_COUNT);
+        #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
+        (0.0..=most).contains(&number).then(|| Self((number * 1000.0).round() as i64))
+    }
+
+    /// The XP nearest to a number, which may be negative after corrections.
+    pub fn nearest(number: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "a sum of what was earned")]
+        Self((number * 1000.0).round() as i64)
+    }
+
+    /// The XP as a number.
+    pub fn number(self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+        let thousandths = self.0 as f64;
+        thousandths / 1000.0
+    }
+}
+
+impl FromRow<'_> for Xp {
+    const WIDTH: usize = 1;
+
+    fn from_row(row: &Row<'_>, at: usize) -> Result<Self> {
+        row.int(at).map(Self)
+    }
+}
+
+impl Serialize for Xp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 % 1000 {
+            0 => serializer.serialize_i64(self.0 / 1000),
+            _ => serializer.serialize_f64(self.number()),
+        }
+    }
+}
+
+impl JsonSchema for Xp {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Xp".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number" })
+    }
+}
+
+/// A level.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Level {
+    /// From 1.
+    pub level: i64,
+    /// The XP at which it begins.
+    pub xp_required: Xp,
+    /// The credits for reaching it.
+    pub credits_reward: i64,
+}
 
 columns!(Level { level: "level", xp_required: "xp", credits_reward: "credits" });
 

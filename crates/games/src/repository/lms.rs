@@ -3,9 +3,30 @@
 use lyceum_core::Result;
 use lyceum_roster::kind::RecordKind;
 use lyceum_store::{Tx, Value, columns};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::levels::Xp;
-use crate::lms::TaughtCourse;
+use super::levels::Xp;
+
+/// A course that a game teaches.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaughtCourse {
+    /// The course's sourcedId.
+    pub course_id: String,
+    /// The subject, such as `Math`.
+    pub subject: String,
+    /// The grade in OneRoster's form.
+    pub grade: String,
+    /// Its title.
+    pub title: String,
+    /// Its code.
+    pub course_code: String,
+    /// Total XP.
+    pub total_xp: Xp,
+    /// Units to master; 0 if they are not counted.
+    pub masterable_units: Xp,
+}
 
 columns!(TaughtCourse {
     course_id: "course_id",

@@ -3,10 +3,32 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::ms;
-use crate::input::{PageRequest, text_of};
-use crate::notifications::Notification;
+use crate::input::{Metadata, PageRequest, text_of};
+
+/// A notification for a player.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Notification {
+    /// A UUID.
+    pub id: String,
+    /// `achievement`, `level` or `welcome`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// A short title.
+    pub title: String,
+    /// The message, one sentence.
+    pub message: String,
+    /// Data for programs.
+    pub metadata: Metadata,
+    /// When it happened.
+    pub created_at: Timestamp,
+    /// When the player saw it.
+    pub read_at: Option<Timestamp>,
+}
 
 columns!(Notification {
     id: "id",

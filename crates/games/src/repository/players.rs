@@ -4,11 +4,43 @@ use lyceum_core::{Reach, Result};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
 use lyceum_store::{Sql, SqlDialect, Tx, dialect};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::list_of;
 use crate::input::PageRequest;
-use crate::players::PlayerRole;
 use crate::visible_games::VisibleGames;
+
+/// The role of a user on the platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PlayerRole {
+    /// Plays games.
+    Player,
+    /// Develops games.
+    Developer,
+    /// Administers the platform.
+    Admin,
+}
+
+impl PlayerRole {
+    /// Every role.
+    pub const ALL: [Self; 3] = [Self::Player, Self::Developer, Self::Admin];
+
+    /// The role with that name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.name() == name)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Player => "player",
+            Self::Developer => "developer",
+            Self::Admin => "admin",
+        }
+    }
+}
 
 /// The active users within the reach who have played one of the games: id, username and given name, in the order in which
 /// they were created.

@@ -5,7 +5,13 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
 use super::ms;
-use crate::idempotency::KeyOwner;
+
+/// The owner of a key. Keys of different callers, players, games and routes are independent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyOwner {
+    pub(crate) user: String,
+    pub(crate) scope: String,
+}
 
 /// Records that a request has begun; returns whether its key is new. On PostgreSQL, a concurrent request with the
 /// same key waits here for the first.

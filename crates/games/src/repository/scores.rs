@@ -1,14 +1,71 @@
 //! Scores, and each player's best score in each period.
 
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
 use lyceum_store::{Sql, Tx, Value, columns, dialect};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{list_of, ms};
-use crate::input::{PageRequest, text_of};
-use crate::scores::{Board, GameScore, LeaderboardLine};
+use crate::input::{Metadata, PageRequest, text_of};
 use crate::visible_games::VisibleGames;
+
+/// The players on a leader board: signed-in players or demo visitors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Board {
+    /// Signed-in players.
+    Players,
+    /// Demo visitors, who only see and write these scores.
+    Demo,
+}
+
+/// A score of a player in a game.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GameScore {
+    /// A UUID.
+    pub id: String,
+    /// The game's id.
+    pub game_id: String,
+    /// The player's id.
+    pub user_id: String,
+    /// The score; higher is better.
+    #[serde(serialize_with = "plain_number")]
+    pub score: f64,
+    /// Further data from the game.
+    pub metadata: Metadata,
+    /// When it was submitted.
+    pub achieved_at: Timestamp,
+}
+
+/// A line of a leader board: a player with their best score.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LeaderboardLine {
+    /// The rank, from 1. Of equal scores, the earlier one ranks higher.
+    pub rank: i64,
+    /// The player's id.
+    pub user_id: String,
+    /// The player's name in games.
+    pub username: String,
+    /// The best score.
+    #[serde(serialize_with = "plain_number")]
+    pub score: f64,
+    /// When it was submitted.
+    pub achieved_at: Timestamp,
+}
+
+/// Serializes whole numbers without a decimal point: `1200`, not `1200.0`.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn plain_number<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and in range")]
+    match number.fract() == 0.0 && number.abs() < 9e15 {
+        true => serializer.serialize_i64(*number as i64),
+        false => serializer.serialize_f64(*number),
+    }
+}
 
 /// The names of the tables for scores and best scores.
 fn tables(board: Board) -> (&'static str, &'static str) {

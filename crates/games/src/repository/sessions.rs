@@ -3,10 +3,29 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Row, Tx};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::ms;
 use crate::input::PageRequest;
-use crate::sessions::GameSession;
+
+/// A player's time in a game.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GameSession {
+    /// A UUID.
+    pub session_id: String,
+    /// The game's id.
+    pub game_id: String,
+    /// The player's id.
+    pub user_id: String,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended; `None` while it lasts.
+    pub ended_at: Option<Timestamp>,
+    /// Its length in seconds; `None` while it lasts.
+    pub duration_seconds: Option<i64>,
+}
 
 const COLUMNS: &str = "id, game_id, user_id, started_ms, ended_ms";
 

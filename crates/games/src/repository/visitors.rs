@@ -7,7 +7,28 @@ use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, columns, dialect};
 
 use super::ms;
-use crate::visitors::Visitor;
+
+/// A player who is not in the roster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visitor {
+    /// The id, which does not reveal whose it is.
+    pub id: String,
+    /// The only game that a demo visitor may play.
+    pub game: Option<String>,
+    /// The name that others see.
+    pub username: String,
+    /// The name; empty for demo visitors.
+    pub name: String,
+    /// The email address; empty for demo visitors.
+    pub email: String,
+}
+
+impl Visitor {
+    /// Whether the visitor is an anonymous demo visitor.
+    pub fn is_demo(&self) -> bool {
+        self.game.is_some()
+    }
+}
 
 columns!(Visitor { id: "id", game: "game_id", username: "username", name: "name", email: "email" });
 

@@ -3,123 +3,18 @@
 //! At each time of the schedule, every node backs up the files that it holds, and one of them the database too. Another
 //! node takes the database over if that one failed or stopped.
 
+use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, phrase};
-use lyceum_store::{Tx, named_column};
+use lyceum_store::Tx;
 
 use crate::limits;
 use crate::nodes::Node;
 use crate::repository::backups as repository;
 
-/// The state of a backup.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BackupState {
-    /// A server is making it.
-    Running,
-    /// It is complete.
-    Done,
-    /// It was not made.
-    Failed,
-}
-
-impl BackupState {
-    const ALL: [Self; 3] = [Self::Running, Self::Done, Self::Failed];
-
-    /// Its name in the store and on pages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => phrase!("running"),
-            Self::Done => phrase!("done"),
-            Self::Failed => phrase!("failed"),
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
-    }
-}
-
-named_column!(BackupState, BackupState::named);
+pub use crate::repository::backups::{BackupCheck, BackupRun, BackupState, CheckMethod};
 
 /// The error of a backup whose server stopped.
 const INTERRUPTED: &str = "the server stopped before it was complete";
-
-/// How a backup was tried after it was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckMethod {
-    /// Its database was restored in a temporary place and all records were checked.
-    Restored,
-    /// All checksums were compared, and the contents of the database's dump listed.
-    Listed,
-}
-
-impl CheckMethod {
-    const ALL: [Self; 2] = [Self::Restored, Self::Listed];
-
-    /// Its name in the store.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Restored => "restored",
-            Self::Listed => "listed",
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|method| method.name() == name)
-    }
-}
-
-named_column!(CheckMethod, CheckMethod::named);
-
-/// The result of a check.
-#[derive(Clone, Debug)]
-pub struct BackupCheck {
-    /// How the backup was tried; `None` if it could not be read.
-    pub method: Option<CheckMethod>,
-    /// What is wrong with the backup.
-    pub error: Option<String>,
-}
-
-/// A backup that a server made or tried to make.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BackupRun {
-    /// Its number.
-    pub id: i64,
-    /// The node that made it.
-    pub node_id: String,
-    /// The name of that node.
-    pub node_name: String,
-    /// The time of the schedule; `None` if a person asked for it.
-    pub due: Option<Timestamp>,
-    /// Whether the database is in it.
-    pub has_database: bool,
-    /// When it began, which is the state that it contains.
-    pub began: Timestamp,
-    /// When the server last reported about it.
-    pub reported: Timestamp,
-    /// Its state.
-    pub state: BackupState,
-    /// Its path or address; empty until it is complete, and if the node held nothing to back up.
-    pub file: String,
-    /// The size of the file in bytes.
-    pub bytes: u64,
-    /// Why it was not made.
-    pub error: Option<String>,
-    /// When it was checked.
-    pub checked: Option<Timestamp>,
-    /// How it was checked.
-    pub check_method: Option<CheckMethod>,
-    /// What the check found wrong.
-    pub check_error: Option<String>,
-}
-
-impl BackupRun {
-    /// Whether the server that makes it may still be working.
-    fn is_running(&self, now: Timestamp) -> bool {
-        self.state == BackupState::Running
-            && self.reported >= now.plus_seconds(-limits::BACKUP_LEASE_S)
-    }
-}
 
 /// A backup that this node makes now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,13 +67,13 @@ pub fn claim(
 ) -> Result<Option<ClaimedBackup>> {
     let Some(part) = due_part(tx, now, node, due)? else { return Ok(None) };
     let has_database = part == BackupPart::Database;
-    let id = repository::insert(tx, now, node, (Some(due), has_database))?;
+    let id = repository::insert(tx, now, (node.id(), node.name()), (Some(due), has_database))?;
     Ok(Some(ClaimedBackup { id, has_database }))
 }
 
 /// Begins a backup that a person asked for.
 pub fn begin(tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<ClaimedBackup> {
-    let id = repository::insert(tx, now, node, (None, true))?;
+    let id = repository::insert(tx, now, (node.id(), node.name()), (None, true))?;
     Ok(ClaimedBackup { id, has_database: true })
 }
 

@@ -3,98 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, phrase};
-use lyceum_store::{Tx, named_column};
-use schemars::JsonSchema;
-use serde::Serialize;
+use lyceum_core::{Problem, Result};
+use lyceum_store::Tx;
 
 use super::Node;
 use crate::limits;
 use crate::repository::nodes as repository;
 
-/// The state of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum NodeState {
-    /// It answers requests.
-    Serving,
-    /// It finishes the requests that it accepted.
-    Stopping,
-    /// It was stopped.
-    Stopped,
-    /// It did not stop, but does not report: it crashed, or it does not reach the database.
-    Silent,
-}
-
-impl NodeState {
-    /// All states.
-    pub const ALL: [Self; 4] = [Self::Serving, Self::Stopping, Self::Stopped, Self::Silent];
-
-    /// Its name in the store and in metrics.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Serving => phrase!("serving"),
-            Self::Stopping => phrase!("stopping"),
-            Self::Stopped => phrase!("stopped"),
-            Self::Silent => phrase!("silent"),
-        }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
-    }
-
-    /// Whether the node runs.
-    pub fn is_live(self) -> bool {
-        matches!(self, Self::Serving | Self::Stopping)
-    }
-}
-
-named_column!(NodeState, NodeState::named);
-
-/// What a node reports about itself.
-#[derive(Clone, Debug)]
-pub struct NodeReport {
-    /// The release of its program.
-    pub version: &'static str,
-    /// The newest migration that its program knows.
-    pub schema_version: i32,
-    /// The public address that its settings name.
-    pub public_url: Option<String>,
-    /// Its state.
-    pub state: NodeState,
-    /// The fingerprint of the master key under which it encrypts.
-    pub master_key: String,
-}
-
-/// A node as it last reported.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct NodeStatus {
-    /// Its id, a UUID.
-    pub id: String,
-    /// Its name.
-    pub name: String,
-    /// The address that leads to this node alone.
-    pub address: String,
-    /// The release of its program.
-    pub version: String,
-    /// The public address that its settings name; empty if they name none.
-    pub public_url: String,
-    /// Its state.
-    pub state: NodeState,
-    /// When it was started, by the clock of the database.
-    pub started: Timestamp,
-    /// When it last reported, by the clock of the database.
-    pub seen: Timestamp,
-    /// The number of projects whose files it has.
-    pub projects: i64,
-    /// The fingerprint of the master key under which it encrypts.
-    #[serde(skip)]
-    #[schemars(skip)]
-    pub master_key: String,
-}
+pub use crate::repository::nodes::{NodeReport, NodeState, NodeStatus};
 
 /// Stores what a node reported at an instant of this process.
 pub fn report(tx: &mut Tx<'_>, sent: Instant, node: &Node, report: &NodeReport) -> Result<()> {

@@ -3,9 +3,27 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::{json_in, ms};
-use crate::audit::ProjectChange;
+
+/// A change to a project.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ProjectChange {
+    /// The entry's number; later changes have higher numbers.
+    pub id: i64,
+    /// When the change was made.
+    pub at: Timestamp,
+    /// The actor: the id of a person, an API key or a client, or an email address.
+    pub who: String,
+    /// The action, such as `deploy`, `rollback` or `promote`.
+    pub what: String,
+    /// The change. It contains only the names of secrets.
+    #[schemars(with = "Map<String, Value>")]
+    pub details: Value,
+}
 
 pub(crate) fn insert(
     tx: &mut Tx<'_>,

@@ -1,12 +1,118 @@
 //! The backups that servers made.
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::{Tx, columns};
+use lyceum_core::{Result, phrase};
+use lyceum_store::{Tx, columns, named_column};
 
 use super::ms;
-use crate::backup::runs::{BackupCheck, BackupRun, BackupState, CheckMethod};
-use crate::nodes::Node;
+use crate::limits;
+
+named_column!(CheckMethod, CheckMethod::named);
+
+named_column!(BackupState, BackupState::named);
+
+/// A backup that a server made or tried to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackupRun {
+    /// Its number.
+    pub id: i64,
+    /// The node that made it.
+    pub node_id: String,
+    /// The name of that node.
+    pub node_name: String,
+    /// The time of the schedule; `None` if a person asked for it.
+    pub due: Option<Timestamp>,
+    /// Whether the database is in it.
+    pub has_database: bool,
+    /// When it began, which is the state that it contains.
+    pub began: Timestamp,
+    /// When the server last reported about it.
+    pub reported: Timestamp,
+    /// Its state.
+    pub state: BackupState,
+    /// Its path or address; empty until it is complete, and if the node held nothing to back up.
+    pub file: String,
+    /// The size of the file in bytes.
+    pub bytes: u64,
+    /// Why it was not made.
+    pub error: Option<String>,
+    /// When it was checked.
+    pub checked: Option<Timestamp>,
+    /// How it was checked.
+    pub check_method: Option<CheckMethod>,
+    /// What the check found wrong.
+    pub check_error: Option<String>,
+}
+
+impl BackupRun {
+    /// Whether the server that makes it may still be working.
+    pub(crate) fn is_running(&self, now: Timestamp) -> bool {
+        self.state == BackupState::Running
+            && self.reported >= now.plus_seconds(-limits::BACKUP_LEASE_S)
+    }
+}
+
+/// The result of a check.
+#[derive(Clone, Debug)]
+pub struct BackupCheck {
+    /// How the backup was tried; `None` if it could not be read.
+    pub method: Option<CheckMethod>,
+    /// What is wrong with the backup.
+    pub error: Option<String>,
+}
+
+/// The state of a backup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackupState {
+    /// A server is making it.
+    Running,
+    /// It is complete.
+    Done,
+    /// It was not made.
+    Failed,
+}
+
+impl BackupState {
+    const ALL: [Self; 3] = [Self::Running, Self::Done, Self::Failed];
+
+    /// Its name in the store and on pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => phrase!("running"),
+            Self::Done => phrase!("done"),
+            Self::Failed => phrase!("failed"),
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// How a backup was tried after it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckMethod {
+    /// Its database was restored in a temporary place and all records were checked.
+    Restored,
+    /// All checksums were compared, and the contents of the database's dump listed.
+    Listed,
+}
+
+impl CheckMethod {
+    const ALL: [Self; 2] = [Self::Restored, Self::Listed];
+
+    /// Its name in the store.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Restored => "restored",
+            Self::Listed => "listed",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+}
 
 columns!(BackupRun {
     id: "id",
@@ -28,15 +134,14 @@ columns!(BackupRun {
 pub(crate) fn insert(
     tx: &mut Tx<'_>,
     now: Timestamp,
-    node: &Node,
+    (node, name): (&str, &str),
     (due, has_database): (Option<Timestamp>, bool),
 ) -> Result<i64> {
     let sql = "INSERT INTO backups \
                (node_id, node_name, due_ms, has_database, began_ms, reported_ms, state, file, bytes) \
                VALUES ($1, $2, $3, $4, $5, $5, 'running', '', 0) RETURNING id";
     let due = due.map(Timestamp::milliseconds);
-    let values =
-        [node.id().into(), node.name().into(), due.into(), i64::from(has_database).into(), ms(now)];
+    let values = [node.into(), name.into(), due.into(), i64::from(has_database).into(), ms(now)];
     Ok(tx.query_one(sql, &values, |row| row.int(0))?.unwrap_or_default())
 }
 

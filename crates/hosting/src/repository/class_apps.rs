@@ -4,9 +4,22 @@ use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, columns, dialect};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::ms;
-use crate::class_apps::ClassApp;
+
+/// A deployed app with a page that people can open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClassApp {
+    /// Its name in addresses.
+    pub slug: String,
+    /// Its name for people.
+    pub display_name: String,
+    /// The emoji that represents it.
+    pub emoji: Option<String>,
+}
 
 columns!(ClassApp { slug: "g.slug", display_name: "g.display_name", emoji: "g.emoji" });
 

@@ -1,10 +1,27 @@
 //! The current database file of each project, and its restore points.
 
 use lyceum_core::Result;
+use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::ms;
-use crate::databases::RestorePoint;
+
+/// A restore point: a previous database file of a project.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RestorePoint {
+    /// File name.
+    #[serde(rename = "id")]
+    pub file: String,
+    /// When the file was replaced.
+    pub at: Timestamp,
+    /// The version that was served with it.
+    pub version: i64,
+    /// Why it was replaced: `deploy`, `restore`, `seed`, …
+    pub what: String,
+}
 
 pub(crate) fn note(tx: &mut Tx<'_>, slug: &str, point: &RestorePoint) -> Result<()> {
     let RestorePoint { file, at, version, what } = point;

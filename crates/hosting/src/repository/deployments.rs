@@ -1,13 +1,79 @@
 //! Versions, and the files of their frontends.
 
+use std::collections::BTreeMap;
+
+use lyceum_blob::Digest;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_project::{Artifact, Backend};
+use lyceum_project::{Artifact, Backend, SchemaWish, Uses};
 use lyceum_store::{Row, Tx, dialect};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{json_in, json_of, ms};
-use crate::deployments::{Deployment, FrontendFiles};
 use crate::limits;
+
+/// The schema of a version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeclaredSchema {
+    /// The schema as DDL.
+    pub ddl: String,
+    /// The schema as the deploy declared it.
+    pub wish: SchemaWish,
+}
+
+/// A version of a project.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Deployment {
+    /// A UUID.
+    pub id: String,
+    /// The project.
+    pub slug: String,
+    /// Its number: 1, 2, 3, … A project that is deployed again after it was deleted continues the numbers.
+    pub version: i64,
+    /// The zip with its frontend.
+    pub frontend: Option<Artifact>,
+    /// The code that answers requests to the backend.
+    pub backend: Option<Backend>,
+    /// The bindings and services that it uses.
+    pub uses: Uses,
+    /// The id of the person, API key or client that deployed it.
+    pub made_by: String,
+    /// That person's e-mail address, or the name of the key or client. Only lists have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by_name: Option<String>,
+    /// When it was deployed.
+    pub made_at: Timestamp,
+    /// The database schema that it was deployed with; lists leave it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declared: Option<DeclaredSchema>,
+}
+
+impl Deployment {
+    /// Whether the file with this SHA-256 is part of the version.
+    pub fn is_made_of(&self, sha256: &str) -> bool {
+        let zip = self.frontend.iter().map(|frontend| &frontend.sha256);
+        let modules = self.backend.iter().flat_map(|backend| &backend.modules);
+        zip.chain(modules.map(|module| &module.sha256)).any(|part| part == sha256)
+    }
+}
+
+/// The files of a frontend by path, without a leading slash.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FrontendFiles(pub BTreeMap<String, FrontendFile>);
+
+/// A file of a frontend.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrontendFile {
+    /// Its blob.
+    pub sha256: Digest,
+    /// Size in bytes.
+    pub size: u64,
+    /// Its media type, such as `text/html; charset=utf-8`.
+    pub media: String,
+}
 
 const SELECT: &str = "SELECT d.id, d.slug, d.version, d.frontend, f.size, d.backend, d.uses, \
                       d.made_by, d.made_ms, d.declared FROM deployments d \

@@ -4,9 +4,37 @@ use lyceum_core::Result;
 use lyceum_project::Uses;
 use lyceum_store::{Tx, dialect};
 
+use super::nodes::KnownNode;
 use super::{json_in, json_of, leases};
-use crate::homes::{FilesLocation, HomeNode};
-use crate::nodes::KnownNode;
+
+/// The node that holds a project's files.
+#[derive(Clone, Debug)]
+pub(crate) struct HomeNode {
+    pub(crate) node: KnownNode,
+    pub(crate) mark: String,
+    /// The files that must exist.
+    pub(crate) kept: Uses,
+    /// Rises with each node that becomes the holder.
+    pub(crate) token: i64,
+    /// The epoch that the next holder must find in the replicas: the token, unless the node has taken the project and has
+    /// not acknowledged anything yet.
+    pub(crate) replicated_token: i64,
+    /// Whether the lease of the node has not ended, by the clock of the database.
+    pub(crate) has_lease: bool,
+    /// The end of the node's lease, which changes with each renewal; 0 if the node has ended it.
+    pub(crate) lease_until_ms: i64,
+}
+
+/// The location of a project's files, as recorded in the database.
+#[derive(Clone, Debug)]
+pub(crate) struct FilesLocation {
+    /// The version that is served.
+    pub(crate) version: i64,
+    /// The name of its database file, unless it is the first one.
+    pub(crate) database: Option<String>,
+    /// `None` before the first deploy.
+    pub(crate) home: Option<HomeNode>,
+}
 
 /// The location of a project's files; `None` if the project does not exist.
 pub(crate) fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Option<FilesLocation>> {

@@ -5,7 +5,30 @@ use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
 use super::ms;
-use crate::installations::{FormerInstallation, PresentInstallation};
+
+/// The installation to which the servers of a database belong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PresentInstallation {
+    /// Random hexadecimal digits, the name of its folder in the store of replicas.
+    pub id: String,
+    /// The mark that the store has, unless the next one is there already.
+    pub(crate) mark: String,
+    /// The mark that a server stores next; the same one if that is done.
+    pub(crate) next_mark: String,
+    /// When a server began to store it.
+    pub(crate) marked: Timestamp,
+}
+
+/// An installation whose database was restored or copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormerInstallation {
+    /// Its id.
+    pub id: String,
+    /// Its replicas count for this database up to this time.
+    pub ended: Timestamp,
+    /// Whether an operator said that its servers never run again.
+    pub is_replaced: bool,
+}
 
 /// The present installation; `None` before the first one, and after a restore.
 pub(crate) fn present(tx: &mut Tx<'_>) -> Result<Option<PresentInstallation>> {

@@ -5,7 +5,13 @@ use std::collections::HashMap;
 use lyceum_core::Result;
 use lyceum_store::{Tx, dialect};
 
-use crate::leases::HeldToken;
+/// The token of a project that the node holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeldToken {
+    pub(crate) token: i64,
+    /// Whether the next holder must find a replica of this node. Before that, the node acknowledges nothing.
+    pub(crate) is_replicated: bool,
+}
 
 /// Sets the end of the node's lease, so many milliseconds after the database's time. Returns how often projects came to
 /// the node or left it.

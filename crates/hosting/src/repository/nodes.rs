@@ -1,14 +1,110 @@
 //! The nodes of the database. The times of their reports are of the clock of the database, so that nodes with different
 //! clocks agree which of them are alive.
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
-use lyceum_store::{SqlDialect, Tx, columns, dialect};
+use lyceum_core::{Result, phrase};
+use lyceum_store::{SqlDialect, Tx, columns, dialect, named_column};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::ms;
 use crate::limits;
-use crate::nodes::KnownNode;
-use crate::nodes::report::{NodeReport, NodeStatus};
+
+named_column!(NodeState, NodeState::named);
+
+/// What a node reports about itself.
+#[derive(Clone, Debug)]
+pub struct NodeReport {
+    /// The release of its program.
+    pub version: &'static str,
+    /// The newest migration that its program knows.
+    pub schema_version: i32,
+    /// The public address that its settings name.
+    pub public_url: Option<String>,
+    /// Its state.
+    pub state: NodeState,
+    /// The fingerprint of the master key under which it encrypts.
+    pub master_key: String,
+}
+
+/// A node as it last reported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeStatus {
+    /// Its id, a UUID.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// The address that leads to this node alone.
+    pub address: String,
+    /// The release of its program.
+    pub version: String,
+    /// The public address that its settings name; empty if they name none.
+    pub public_url: String,
+    /// Its state.
+    pub state: NodeState,
+    /// When it was started, by the clock of the database.
+    pub started: Timestamp,
+    /// When it last reported, by the clock of the database.
+    pub seen: Timestamp,
+    /// The number of projects whose files it has.
+    pub projects: i64,
+    /// The fingerprint of the master key under which it encrypts.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub master_key: String,
+}
+
+/// The state of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum NodeState {
+    /// It answers requests.
+    Serving,
+    /// It finishes the requests that it accepted.
+    Stopping,
+    /// It was stopped.
+    Stopped,
+    /// It did not stop, but does not report: it crashed, or it does not reach the database.
+    Silent,
+}
+
+impl NodeState {
+    /// All states.
+    pub const ALL: [Self; 4] = [Self::Serving, Self::Stopping, Self::Stopped, Self::Silent];
+
+    /// Its name in the store and in metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Serving => phrase!("serving"),
+            Self::Stopping => phrase!("stopping"),
+            Self::Stopped => phrase!("stopped"),
+            Self::Silent => phrase!("silent"),
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+
+    /// Whether the node runs.
+    pub fn is_live(self) -> bool {
+        matches!(self, Self::Serving | Self::Stopping)
+    }
+}
+
+/// A node of the database, as people see it.
+#[derive(Clone, Debug)]
+pub struct KnownNode {
+    /// A UUID.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// The address at which people reach it.
+    pub address: String,
+    /// The number of times that a server was started on its data folder.
+    pub generation: i64,
+}
 
 /// Records the generation if it is later than the stored one; returns whether it was. The last report of the former
 /// generation, perhaps by another clock, does not keep out those of this one.

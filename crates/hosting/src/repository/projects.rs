@@ -3,10 +3,33 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::{Tx, columns};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::{leases, ms};
 use crate::limits;
-use crate::projects::Project;
+
+/// A project that is served.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Project {
+    /// Its name in URLs.
+    pub slug: String,
+    /// A number that increases with every change.
+    pub revision: i64,
+    /// The version that is served.
+    pub version: i64,
+    /// The number of the latest version.
+    #[serde(skip)]
+    pub latest: i64,
+    /// The name of its database file, unless it is the first one.
+    #[serde(skip)]
+    pub database: Option<String>,
+    /// When it was first deployed.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
 
 columns!(Project {
     slug: "slug",

@@ -5,7 +5,13 @@ use std::collections::BTreeMap;
 use lyceum_core::Result;
 use lyceum_store::{Tx, Value};
 
-use crate::secrets::SealedSecret;
+/// A stored secret: its value is sealed under the master key.
+#[derive(Clone, Debug)]
+pub(crate) struct SealedSecret {
+    pub(crate) name: String,
+    pub(crate) digest: String,
+    pub(crate) value: Vec<u8>,
+}
 
 pub(crate) fn digests(
     tx: &mut Tx<'_>,

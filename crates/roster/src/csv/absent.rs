@@ -15,8 +15,8 @@ use super::reading::BATCH_RECORDS;
 use super::row_notes::RowOutcome;
 use super::writing::{CandidateWriter, FileProgress};
 use crate::limits::{IMPORT_ENDED_MAX_PERCENT, IMPORT_ENDED_UNCHECKED_MAX_RECORDS};
-use crate::record::{Record, members};
-use crate::repository::{self, RecordUse, StoredRecord};
+use crate::record::{Record, StoredRecord, members};
+use crate::repository::{self, RecordUse};
 
 /// What an import does with active records that its bulk files do not contain.
 #[derive(Clone, Copy, Debug, Default)]

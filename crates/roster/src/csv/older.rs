@@ -8,7 +8,8 @@ use super::files;
 use super::layout::FileLayout;
 use super::row_notes::RowOutcome;
 use super::writing::{CandidateWriter, ReadyRow};
-use crate::repository::{self, StoredRecord};
+use crate::record::StoredRecord;
+use crate::repository::{self};
 
 impl CandidateWriter<'_, '_> {
     /// Leaves out the rows whose record changed later than they say, each with a warning.

@@ -10,8 +10,7 @@ use super::layout::FileLayout;
 use super::writing::{CandidateWriter, header_of};
 use crate::kind::RecordKind;
 use crate::reach;
-use crate::record::Record;
-use crate::repository::StoredRecord;
+use crate::record::{Record, StoredRecord};
 
 impl CandidateWriter<'_, '_> {
     /// Those of the records that the reach refuses, by sourcedId. A record that stays as it is stored is accepted, so

@@ -19,8 +19,8 @@ use super::row_members::RowMembers;
 use super::row_notes::RowOutcome;
 use super::waiting::WaitingRows;
 use crate::kind::{FieldType, RecordKind};
-use crate::record::{Record, RecordReference, Status, members};
-use crate::repository::{self, StoredRecord, WriteOutcome};
+use crate::record::{Record, RecordReference, Status, StoredRecord, members};
+use crate::repository::{self, WriteOutcome};
 use crate::rules;
 
 /// Writes candidates, batch by batch, in one transaction.

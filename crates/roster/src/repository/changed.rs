@@ -6,8 +6,8 @@ use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{ChangeRange, ChangedRow, RemovedRecord, Sql, Tx, dialect, record_clock};
 
 use super::reach::{self, RecordUse};
-use super::read::StoredRecord;
 use crate::kind::RecordKind;
+use crate::record::StoredRecord;
 
 /// The records of the kind within the reach that changed in the range, deleted ones included.
 pub fn changed(

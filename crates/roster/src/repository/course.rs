@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, Value, dialect, log};
 
-use super::read::StoredRecord;
 use crate::limits;
-use crate::record::Status;
+use crate::record::{Status, StoredRecord};
 
 /// A record as stored: its canonical JSON and its platform members.
 pub type RecordTexts = (String, Option<String>);

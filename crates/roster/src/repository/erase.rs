@@ -8,12 +8,12 @@ use lyceum_store::{Sql, Tx, dialect};
 use serde_json::{Value, json};
 
 use super::put::rewrite_all;
-use super::read::{StoredRecord, find};
+use super::read::find;
 use super::referrers::referring;
 use super::{credentials, moves};
 use crate::kind::{Field, FieldType, RecordKind};
 use crate::kinds::{self, USER};
-use crate::record::{Object, Record, Status, members};
+use crate::record::{Object, Record, Status, StoredRecord, members};
 use crate::rules;
 
 /// The members of a user that say nothing about who it is.

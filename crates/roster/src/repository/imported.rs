@@ -4,8 +4,8 @@ use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, dialect};
 
 use super::reach::{RecordUse, condition};
-use super::read::StoredRecord;
 use crate::kind::RecordKind;
+use crate::record::StoredRecord;
 
 /// Remembers that an import wrote the records with these sourcedIds. It ends with the next write of another kind, which
 /// raises the version of the record.

@@ -1,10 +1,111 @@
 //! Imports that a person uploaded in the browser.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, phrase};
 use lyceum_store::{Tx, Value, columns, json_column, opt_parsed, parsed};
+use serde::{Deserialize, Serialize};
 
-use crate::imports::{Import, ImportOutcome, ImportProgress, ImportState, NewImport};
+/// An import.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// Its number.
+    pub id: i64,
+    /// The name of the file.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: i64,
+    /// The SHA-256 of the file.
+    pub file: String,
+    /// The e-mail address of the person who owns it, or the id of the client.
+    pub who: String,
+    /// When the file was uploaded.
+    pub uploaded: Timestamp,
+    /// When the check or the import ended.
+    pub ended: Option<Timestamp>,
+    /// Its state.
+    pub state: ImportState,
+    /// Whether correct rows are stored although others are rejected.
+    pub keep_going: bool,
+    /// The result: a [`crate::csv::CsvReport`] as JSON, and in `noted` the SHA-256 of the file that
+    /// lists the outcome of each row.
+    pub report: Option<serde_json::Value>,
+    /// The SHA-256 of the rejected rows as CSV, if there are any.
+    pub rejects: Option<String>,
+    /// Why it failed.
+    pub error: String,
+    /// The last progress that the working server stored.
+    pub progress: Option<ImportProgress>,
+    /// Whether its files are removed when the reading ends, because a person was erased meanwhile.
+    pub is_forgotten: bool,
+}
+
+impl Import {
+    /// The SHA-256 of the file that lists the outcome of each row, if there is one.
+    pub fn outcomes_sha256(&self) -> Option<&str> {
+        self.report.as_ref()?["noted"].as_str()
+    }
+}
+
+/// The outcome of a job.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ImportOutcome<'a> {
+    /// The report, as of [`Import::report`].
+    pub report: Option<&'a serde_json::Value>,
+    /// The SHA-256 of the refused rows.
+    pub rejects: Option<&'a str>,
+    /// Why the file could not be read.
+    pub error: Option<&'a str>,
+}
+
+/// The progress of a check or an import.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportProgress {
+    /// The file that is being read, without `.csv`.
+    pub file: String,
+    /// Rows that were read, over all files.
+    pub rows: u64,
+    /// From 0 to 100.
+    pub percent: u64,
+}
+
+/// The state of an import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportState {
+    /// The file is being read; nothing is stored.
+    Checking,
+    /// The file was read; its owner must start or discard the import.
+    Checked,
+    /// The file is being read and stored.
+    Importing,
+    /// The records are stored.
+    Done,
+    /// The file cannot be read.
+    Failed,
+    /// Its owner discarded it.
+    Discarded,
+}
+
+/// An uploaded file.
+#[derive(Clone, Copy, Debug)]
+pub struct NewImport<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its bytes.
+    pub bytes: i64,
+    /// Its SHA-256.
+    pub file: &'a str,
+    /// The e-mail address of the person who owns it, or the id of the client.
+    pub who: &'a str,
+}
+
+pub(crate) const STATES: [(ImportState, &str); 6] = [
+    (ImportState::Checking, phrase!("checking")),
+    (ImportState::Checked, phrase!("checked")),
+    (ImportState::Importing, phrase!("importing")),
+    (ImportState::Done, phrase!("done")),
+    (ImportState::Failed, phrase!("failed")),
+    (ImportState::Discarded, phrase!("discarded")),
+];
 
 columns!(Import {
     id: "id",

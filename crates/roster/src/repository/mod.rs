@@ -71,10 +71,8 @@ pub use reach::{
     RecordUse, each_user_within, each_within, find_within, ids_within, is_within, refers_within,
     require_within,
 };
-pub use read::{
-    StoredRecord, each, find, find_in, first_user_with_email, in_use, learning, mentioning, page,
-};
 pub(crate) use read::{are_in_use, is_empty};
+pub use read::{each, find, find_in, first_user_with_email, in_use, learning, mentioning, page};
 pub(crate) use references::check_all;
 pub use references::{linked, missing, referring_to, referring_to_both, require};
 pub(crate) use sources::source_times;

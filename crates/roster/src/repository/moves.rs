@@ -7,10 +7,9 @@ use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::Tx;
 
-use super::read::StoredRecord;
 use crate::kind::{Field, FieldType, OrganizationPath, RecordKind};
 use crate::kinds::{self, CLASS, COURSE, ORG, USER};
-use crate::record::Record;
+use crate::record::{Record, StoredRecord};
 
 /// Stamps what belongs to the record if it belongs to other organizations than before. Call it after the record is
 /// written, with its links and its place.

@@ -7,11 +7,11 @@ use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::{Tx, Value, dialect};
 
 use super::announce::announce;
-use super::read::{StoredRecord, find};
+use super::read::find;
 use super::{followers, moves, organizations, references, sources};
 use crate::kind::{OrganizationPath, RecordKind};
 use crate::kinds::{self, CLASS};
-use crate::record::{ListLink, Record, Status};
+use crate::record::{ListLink, Record, Status, StoredRecord};
 use crate::rules;
 
 /// The result of a write.

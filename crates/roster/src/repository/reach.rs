@@ -7,11 +7,12 @@ use std::collections::HashSet;
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, dialect};
 
-use super::read::{StoredRecord, find};
+use super::read::find;
 use super::references::require;
 use super::walk::OrganizationWalk;
 use crate::kind::{Field, FieldType, OrganizationPath, RecordKind};
 use crate::kinds::{self, CLASS, USER};
+use crate::record::StoredRecord;
 
 /// What a caller does with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,19 +9,7 @@ use super::put::Statements;
 use super::reach::{self, RecordUse, find_within};
 use crate::collections::{Collection, CollectionPart};
 use crate::kind::RecordKind;
-
-/// A record as the store holds it.
-#[derive(Clone, Debug)]
-pub struct StoredRecord {
-    /// Its number in its table; lists without a sort follow it.
-    pub seq: i64,
-    /// Counts its changes; the `ETag` shows it.
-    pub version: i64,
-    /// Its canonical JSON.
-    pub body: String,
-    /// Its platform members.
-    pub extra: Option<String>,
-}
+use crate::record::StoredRecord;
 
 impl StoredRecord {
     /// Whether it is in use, by the second member of its canonical JSON.

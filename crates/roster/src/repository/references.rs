@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use lyceum_core::{Detail, Problem, Result, messages};
 use lyceum_store::{Tx, Value, dialect};
 
-use super::read::StoredRecord;
 use super::targets::depend_on;
 use crate::kind::{Field, RecordKind};
 use crate::kinds;
-use crate::record::{Record, RecordReference};
+use crate::record::{Record, RecordReference, StoredRecord};
 
 /// Refuses a path whose record does not exist. Errors: `NotFound`.
 pub fn require(tx: &mut Tx<'_>, kind: &RecordKind, sourced_id: &str) -> Result<()> {

@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, dialect};
 
-use super::read::StoredRecord;
 use crate::kind::RecordKind;
-use crate::record::Record;
+use crate::record::{Record, StoredRecord};
 
 /// Notes that the source of an import said the same at a later time.
 pub(super) fn confirm(tx: &mut Tx<'_>, record: &Record, stored: &StoredRecord) -> Result<()> {

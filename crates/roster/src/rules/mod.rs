@@ -21,8 +21,7 @@ pub(crate) use user::{ROLE_AT_ORG, SEVERAL_ORGS, role_at_org};
 use crate::collections::PARTS;
 use crate::kind::{Field, RecordKind, ReferenceTarget};
 use crate::kinds;
-use crate::record::{ListLink, Object, Record, RecordReference, Status};
-use crate::repository::StoredRecord;
+use crate::record::{ListLink, Object, Record, RecordReference, Status, StoredRecord};
 
 /// The rules of a kind that its fields cannot express.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use lyceum_store::Tx;
 use crate::default_class;
 use crate::kind::{RecordKind, ReferenceTarget};
 use crate::kinds::{CLASS, COURSE};
-use crate::record::{Record, RecordReference, Status};
-use crate::repository::{self, IdsByKind, StoredRecord};
+use crate::record::{Record, RecordReference, Status, StoredRecord};
+use crate::repository::{self, IdsByKind};
 
 /// The records with references that are not allowed, by sourcedId, with all errors. Runs one statement, and one more
 /// for each class or course whose org is not a school.

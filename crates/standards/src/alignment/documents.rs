@@ -1,15 +1,13 @@
 //! Alignments as clients send and read them.
 
-use std::borrow::Cow;
-
 use lyceum_core::{Problem, ProblemKind, Result};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Statement;
 use crate::fault::{Faults, Path};
 use crate::limits;
-use crate::record::is_uuid;
+use crate::record::{ItemIdentifier, is_uuid};
 use crate::repository::Alignment;
 
 /// The reason why a record covers an item.
@@ -145,21 +143,4 @@ pub struct AddedAlignments {
     pub sent: usize,
     /// Alignments that did not exist before.
     pub added: u64,
-}
-
-/// The schema of an item's identifier. Fields name it: `#[schemars(with = "ItemIdentifier")]`.
-pub(crate) struct ItemIdentifier;
-
-impl JsonSchema for ItemIdentifier {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "ItemIdentifier".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "format": "uuid" })
-    }
 }

@@ -10,9 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::write::present;
-use crate::alignment::{self, AlignedKind, ItemIdentifier};
+use crate::aligned_kind::{self, AlignedKind};
 use crate::class::CHILD_OF;
 use crate::limits;
+use crate::record::ItemIdentifier;
 
 /// The alignment of a record to an item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
@@ -96,7 +97,7 @@ pub fn alignments(
         }
         if reach.is_limited() {
             sql.push(" AND CASE kind");
-            for of in alignment::kinds() {
+            for of in aligned_kind::kinds() {
                 let AlignedKind::Roster(of) = of else { continue };
                 sql.push(&format!(" WHEN '{}' THEN ", of.one));
                 roster::refers_within(sql, (of, "a.record"), reach)?;

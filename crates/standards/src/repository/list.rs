@@ -1,11 +1,11 @@
 //! Lists of frameworks and of items.
 
-use lyceum_core::Result;
-use lyceum_store::{Param, Sql, Tx, dialect};
+use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_store::{Param, Sql, SqlDialect, Tx, dialect};
 
-use super::filter;
 use super::read::{ALONE, Reader, alone, separate};
-use crate::class::ITEM;
+use crate::class::{Class, ITEM, Type};
+use crate::filter::case_name;
 use crate::query::Query;
 
 /// A page.
@@ -37,7 +37,7 @@ pub fn list(tx: &mut Tx<'_>, reader: &Reader, query: &Query) -> Result<RecordPag
     let direction = if query.descending { "DESC" } else { "ASC" };
     sql.push(" ORDER BY ");
     if let Some(sort) = &query.sort {
-        let order = filter::order(sql.dialect, query.class, sort)?;
+        let order = order(sql.dialect, query.class, sort)?;
         sql.push(&format!("{order} {direction}, "));
     }
     let number = |n: u64| Param::Int(i64::try_from(n).unwrap_or(i64::MAX));
@@ -55,6 +55,31 @@ pub fn list(tx: &mut Tx<'_>, reader: &Reader, query: &Query) -> Result<RecordPag
     })?;
     records.push(']');
     Ok(RecordPage { records, count, total: u64::try_from(total).unwrap_or(0) })
+}
+
+/// The SQL that orders a list by a member. Errors: `BadSelection` for a member by which lists cannot be ordered.
+fn order(sql: SqlDialect, class: &'static Class, name: &str) -> Result<String> {
+    match (case_name(name), class.field(case_name(name)).map(|field| field.ty)) {
+        ("identifier", _) => Ok("t.id".to_owned()),
+        ("lastChangeDateTime", _) => Ok("t.changed".to_owned()),
+        (member, Some(Type::Text | Type::Uri | Type::Date | Type::Word(..))) => {
+            // A missing member is first in both stores.
+            Ok(format!("COALESCE({}, '')", dialect::json_text(sql, "t.body", &[member])?))
+        }
+        _ => Err(Problem {
+            details: vec![Detail {
+                path: "sort".to_owned(),
+                message: format!("'{name}' cannot be used to sort a {}", class.name),
+            }],
+            ..Problem::new(
+                ProblemKind::BadSelection,
+                format!(
+                    "the parameter 'sort' must name a member with text ('{name}' cannot be used \
+                     to sort)"
+                ),
+            )
+        }),
+    }
 }
 
 fn conditions(sql: &mut Sql, reader: &Reader, query: &Query) -> Result<()> {

@@ -1,7 +1,6 @@
 //! The only SQL of this crate.
 
 mod alignments;
-mod filter;
 mod list;
 mod package;
 mod read;
@@ -11,7 +10,6 @@ mod write;
 
 pub use alignments::{Alignment, align, aligned, aligned_of_all, alignments, unalign};
 pub(crate) use alignments::{aligned_to, below, known};
-pub(crate) use filter::bind as bind_filter;
 pub use list::{Framework, RecordPage, frameworks, list};
 pub(crate) use package::tree;
 pub use package::write_package;

@@ -3,11 +3,92 @@
 use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
 use lyceum_store::outbox::WrittenChange;
-use lyceum_store::{Tx, Value, columns};
+use lyceum_store::{Tx, Value, columns, named_column};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::limits;
-use crate::log::{Delivery, DeliveryState};
-use crate::queue::{AttemptOutcome, DueDelivery};
+use crate::{limits, topics};
+
+named_column!(DeliveryState, DeliveryState::named);
+
+/// A delivery that is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueDelivery {
+    /// Its number.
+    pub seq: i64,
+    /// The number of attempts so far.
+    pub attempts: i64,
+    /// The id of the message.
+    pub message: String,
+    /// The body of the message.
+    pub body: String,
+    /// The topic of the message.
+    pub topic: String,
+    /// The object of the message.
+    pub object: String,
+}
+
+/// The outcome of one attempt.
+#[derive(Clone, Debug)]
+pub struct AttemptOutcome {
+    /// The webhook.
+    pub webhook: String,
+    /// The delivery.
+    pub seq: i64,
+    /// The number of attempts before this one.
+    pub attempts: i64,
+    /// The status code of the answer; `None` if there was no answer.
+    pub status: Option<u16>,
+    /// Why the attempt failed; `None` if it succeeded.
+    pub error: Option<String>,
+    /// Whether nothing was sent, because of [`refusals`]. Then the delivery is dead.
+    pub is_refused: bool,
+    /// A random number in `0.0..1.0`.
+    pub jitter: f64,
+}
+
+/// An entry of the delivery log.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "WebhookDelivery")]
+pub struct Delivery {
+    /// Its number; later deliveries have greater ones.
+    pub id: i64,
+    /// The id of the message, the header `webhook-id` of each attempt.
+    pub message_id: String,
+    /// The topic of the message.
+    #[serde(rename = "type")]
+    #[schemars(extend("enum" = topics::names().collect::<Vec<_>>()))]
+    pub topic: String,
+    /// The object of the message.
+    pub object: String,
+    /// Its state.
+    pub state: DeliveryState,
+    /// The number of attempts since it was created or replayed.
+    pub attempts: i64,
+    /// The status code of the last answer; null if there was no answer.
+    pub status: Option<i64>,
+    /// Why the last attempt failed.
+    pub error: Option<String>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it is sent at the earliest, if it waits.
+    pub due_at: Timestamp,
+    /// When it was delivered or became dead.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// The state of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum DeliveryState {
+    /// It is sent as soon as it is due and the earlier ones of its object have ended.
+    Waiting,
+    /// The target accepted it.
+    Delivered,
+    /// It failed for good. A replay sends it again.
+    Dead,
+}
 
 columns!(Delivery {
     id: "d.seq",

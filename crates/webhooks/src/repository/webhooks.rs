@@ -5,8 +5,42 @@ use std::collections::HashMap;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{Tx, columns, dialect};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::webhook::Webhook;
+/// A webhook.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Webhook {
+    /// A UUID.
+    pub id: String,
+    /// The name for people.
+    pub name: String,
+    /// The description for people.
+    pub description: Option<String>,
+    /// The address that receives the messages.
+    pub target_url: String,
+    /// The secret as it was sent, in the answer to its creation or change. Otherwise `********`.
+    pub secret: String,
+    /// Whether the webhook receives messages.
+    pub active: bool,
+    /// The sensor whose Caliper events it receives; null for all changes.
+    pub sensor: Option<String>,
+    /// The client, person or API key that created the webhook. It receives only what its owner has access to.
+    pub owner: String,
+    /// The id of the owner, which does not change with the name.
+    #[serde(skip)]
+    pub owner_id: String,
+    /// When it was created.
+    #[serde(rename = "created_at")]
+    pub created: Timestamp,
+    /// When it was changed last.
+    #[serde(rename = "updated_at")]
+    pub updated: Timestamp,
+    /// Always null: a deleted webhook is gone.
+    #[serde(rename = "deleted_at")]
+    pub deleted: Option<Timestamp>,
+}
 
 columns!(Webhook {
     id: "id",

@@ -6,8 +6,9 @@ use axum::http::{HeaderName, header};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{PayloadDialect, Result};
 use lyceum_roster::collections::Collection;
+use lyceum_roster::record::StoredRecord;
 use lyceum_roster::render::RecordView;
-use lyceum_roster::repository::{RecordPage, StoredRecord};
+use lyceum_roster::repository::RecordPage;
 use serde_json::json;
 
 use crate::answer::Answer;

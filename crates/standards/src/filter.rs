@@ -1,11 +1,10 @@
-//! Filters and orders of lists: the members that can be named, and their columns.
+//! The members that filters can name, and where their values are stored.
 
+use lyceum_core::Result;
 use lyceum_core::filter::{FilterExpression, refused};
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_store::filter::{
     self, BoundFilter, FilterField, ListLocation, ValueLocation, ValueType,
 };
-use lyceum_store::{SqlDialect, dialect};
 
 use crate::class::{Class, Type};
 
@@ -15,7 +14,7 @@ pub(crate) fn bind(class: &'static Class, expr: &FilterExpression) -> Result<Bou
 }
 
 /// The name as the class has it.
-fn case_name(name: &str) -> &str {
+pub(crate) fn case_name(name: &str) -> &str {
     if name == "sourcedId" { "identifier" } else { name }
 }
 
@@ -52,29 +51,4 @@ fn field(class: &'static Class, name: &str) -> Result<FilterField> {
         },
         _ => return Err(refused(format!("'{name}' cannot be filtered"))),
     })
-}
-
-/// The SQL that orders a list by a member. Errors: `BadSelection` for a member by which lists cannot be ordered.
-pub(super) fn order(sql: SqlDialect, class: &'static Class, name: &str) -> Result<String> {
-    match (case_name(name), class.field(case_name(name)).map(|field| field.ty)) {
-        ("identifier", _) => Ok("t.id".to_owned()),
-        ("lastChangeDateTime", _) => Ok("t.changed".to_owned()),
-        (member, Some(Type::Text | Type::Uri | Type::Date | Type::Word(..))) => {
-            // A missing member is first in both stores.
-            Ok(format!("COALESCE({}, '')", dialect::json_text(sql, "t.body", &[member])?))
-        }
-        _ => Err(Problem {
-            details: vec![Detail {
-                path: "sort".to_owned(),
-                message: format!("'{name}' cannot be used to sort a {}", class.name),
-            }],
-            ..Problem::new(
-                ProblemKind::BadSelection,
-                format!(
-                    "the parameter 'sort' must name a member with text ('{name}' cannot be used \
-                     to sort)"
-                ),
-            )
-        }),
-    }
 }
