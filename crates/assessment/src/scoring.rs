@@ -149,7 +149,7 @@ pub struct ShownFeedback {
 
 /// The responses of an answer, as clients send them. One of the members must be there.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[schemars(extend("anyOf" = [{ "required": ["responses"] }, { "required": ["response"] }]))]
+#[schemars(extend("anyOf" = [{ "required": ["response"] }, { "required": ["responses"] }]))]
 pub struct SentResponses {
     /// The answers by response variable.
     #[schemars(extend("type" = "object"))]

@@ -53,7 +53,7 @@ fn an_answer_belongs_to_the_variable_that_it_names() {
         (r#"{"response": {"FIRST": 1, "RESPONSE": 2}}"#, Ok(1.0)),
         (r#"{"response": null}"#, Ok(0.0)),
         (r#"{"responses": null}"#, Err("responses")),
-        (r"{}", Err("responses")),
+        (r"{}", Err("response")),
     ] {
         assert_eq!(score(TWO, answer), expected.map_err(str::to_owned), "{answer}");
     }
