@@ -1,4 +1,3 @@
 //! Code that several of the repository's own programs and tests share.
 
 pub mod chart;
-pub mod simulation;

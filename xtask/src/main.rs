@@ -37,7 +37,6 @@ Usage: cargo xtask COMMAND
   chaos [--minutes N] [--seed N]      kill, pause, cut off and fill up the parts of a cluster while clients use it, and print
         [--faults A,B] [--json FILE]  recovery times and lost writes; repeats all faults for N minutes; needs root
   screenshots                         take pictures of all pages in target/screenshots
-  simulate                            compute the load that 1, 3 and 10 nodes serve; draws docs/pictures/scale.svg
   bench SUBJECT [ARGS]                measure roster, events, qti, adaptive, credentials, standards, console,
                                       sandbox, hosting or growth; `all` measures each of them and writes docs/benchmarks.md";
 
@@ -65,10 +64,6 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         "soak" => test::soak(rest),
         "chaos" => chaos::chaos(rest),
         "screenshots" => screenshots::screenshots(),
-        "simulate" => {
-            println!("{}", xtask::simulation::run(&run::root().join("docs/pictures/scale.svg"))?);
-            Ok(())
-        }
         "bench" => bench::bench(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

@@ -6,14 +6,12 @@
 mod arrows;
 mod config;
 mod demo;
-mod distributed_sql;
 mod documents;
 mod licences;
 mod limits;
 mod migrations;
 mod pack;
 mod security;
-mod simulation;
 mod sources;
 mod sql;
 mod words;

@@ -19,7 +19,7 @@ use markdown::RenderedPage;
 use search::SearchIndex;
 
 /// Markdown files that the table of contents lists, in this order.
-const PLACED: [(&str, &str); 15] = [
+const PLACED: [(&str, &str); 14] = [
     ("Guides", "guides/start.md"),
     ("Guides", "guides/operators.md"),
     ("Guides", "scale.md"),
@@ -34,7 +34,6 @@ const PLACED: [(&str, &str); 15] = [
     ("Reference", "http-status-codes.md"),
     ("Reference", "limits.md"),
     ("Reference", "compatibility.md"),
-    ("Reference", "distributed-sql.md"),
 ];
 const REFERENCE: &str = "Reference";
 const DECISIONS: &str = "Decisions";
