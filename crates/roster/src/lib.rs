@@ -20,7 +20,6 @@
 //! | course trees: read, create at once, syllabus, Common Cartridge | `course_tree`, `structure`, `syllabus`, `cartridge` |
 //! | CSV import and export; imports started in the console | `csv`, `imports` |
 //! | what the console shows of classes, courses and imports | `screens` |
-//! | a demo school network from a seed | `demo` |
 //! | limits | `limits` |
 
 pub mod agents;
@@ -32,7 +31,6 @@ pub mod course_tree;
 pub mod credentials;
 pub mod csv;
 pub mod default_class;
-pub mod demo;
 pub mod fields;
 pub mod filter;
 pub mod grade;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use lyceum_access::{limits, person};
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_demo::generate;
 use lyceum_roster::csv::ExportContent;
-use lyceum_roster::demo;
 use serde_json::json;
 
 use super::export::whole;
@@ -82,7 +82,7 @@ impl Generate {
         let content = if complete { ExportContent::Complete } else { ExportContent::Standard };
         let bar = printer.progress("generating", 0);
         let summary = whole(&out, |file| {
-            demo::generate(students, seed, content, BufWriter::new(file), |name| {
+            generate(students, seed, content, BufWriter::new(file), |name| {
                 bar.set_message(name);
                 bar.tick();
             })

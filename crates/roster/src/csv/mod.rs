@@ -16,7 +16,7 @@ mod manifest;
 mod missing;
 mod older;
 mod outside;
-pub(crate) mod package;
+pub mod package;
 mod parts;
 mod reading;
 mod remembered_ids;

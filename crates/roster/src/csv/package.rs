@@ -10,7 +10,7 @@ use super::files::{self, CsvFile, ENTRY, ENTRY_BEYOND};
 use super::manifest::FileMode;
 
 /// A zip to which CSV files are written one after the other. Equal rows give equal bytes.
-pub(crate) struct PackageWriter<W: Write + Seek> {
+pub struct PackageWriter<W: Write + Seek> {
     zip: ZipWriter<W>,
     mode: FileMode,
     written: Vec<(&'static str, u64)>,
@@ -18,7 +18,7 @@ pub(crate) struct PackageWriter<W: Write + Seek> {
 
 /// Writes the rows of one file. The file is created with its first row, because a file without rows is not allowed
 /// (CSV binding 1.2.1, section 3).
-pub(crate) struct RowWriter<'a, W: Write + Seek> {
+pub struct RowWriter<'a, W: Write + Seek> {
     zip: Option<&'a mut ZipWriter<W>>,
     out: Option<csv::Writer<&'a mut ZipWriter<W>>>,
     file: &'static CsvFile,
@@ -28,12 +28,12 @@ pub(crate) struct RowWriter<'a, W: Write + Seek> {
 
 impl<W: Write + Seek> PackageWriter<W> {
     /// A package that is written to `out`, whose files have this mode.
-    pub(crate) fn new(out: W, mode: FileMode) -> Self {
+    pub fn new(out: W, mode: FileMode) -> Self {
         Self { zip: ZipWriter::new(out), mode, written: Vec::new() }
     }
 
     /// Writes a file. `more_headers` are columns after those of the table.
-    pub(crate) fn file(
+    pub fn file(
         &mut self,
         file: &'static CsvFile,
         more_headers: &[String],
@@ -52,7 +52,7 @@ impl<W: Write + Seek> PackageWriter<W> {
     }
 
     /// Writes the manifest and completes the zip. Returns the files with their numbers of rows, and `out`.
-    pub(crate) fn finish(mut self, system: &str) -> Result<(Vec<(&'static str, u64)>, W)> {
+    pub fn finish(mut self, system: &str) -> Result<(Vec<(&'static str, u64)>, W)> {
         self.zip.start_file("manifest.csv", options()).map_err(Problem::internal)?;
         let mut out = csv_writer(&mut self.zip);
         let mut line = |name: &str, value: &str| out.write_record([name, value]);
@@ -83,7 +83,7 @@ impl<W: Write + Seek> PackageWriter<W> {
 
 impl<W: Write + Seek> RowWriter<'_, W> {
     /// Writes a row.
-    pub(crate) fn row<'c>(&mut self, cells: impl IntoIterator<Item = &'c str>) -> Result<()> {
+    pub fn row<'c>(&mut self, cells: impl IntoIterator<Item = &'c str>) -> Result<()> {
         if self.out.is_none() {
             self.begin()?;
         }

@@ -4,8 +4,8 @@ use std::io::Cursor;
 use std::sync::Mutex;
 
 use lyceum_core::Reach;
+use lyceum_demo::generate;
 use lyceum_roster::csv::{ExportContent, FileMode, ImportOptions, files};
-use lyceum_roster::demo::generate;
 use lyceum_roster::record::members;
 use lyceum_roster::{kinds, repository};
 use lyceum_store::Db;

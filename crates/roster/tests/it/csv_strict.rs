@@ -3,8 +3,8 @@
 use std::io::Cursor;
 
 use lyceum_core::Reach;
+use lyceum_demo::generate;
 use lyceum_roster::csv::{CsvReport, ExportContent, ImportOptions, export};
-use lyceum_roster::demo::generate;
 use lyceum_roster::{kinds, repository};
 use lyceum_store::Db;
 use serde_json::json;

@@ -23,7 +23,6 @@ mod csv_round_trip;
 mod csv_strict;
 mod csv_zips;
 mod deep_pages;
-mod demo;
 mod enrollments;
 mod filters;
 mod fuzz;

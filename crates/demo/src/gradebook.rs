@@ -2,47 +2,39 @@
 
 use lyceum_core::Result;
 
-use super::catalogue::{Subject, course_key, courses, unit_title};
-use super::network::{Network, Purpose, scramble};
-use super::people::{Student, bell};
-use super::plan::{Class, SchoolPlan};
-use super::roster::each_class;
-use super::{FileGenerator, RowSink, file};
+use crate::courses::{Subject, course_key, courses, unit_title};
+use crate::network::{Network, Purpose, scramble};
+use crate::people::{Student, bell};
+use crate::plan::{Class, SchoolPlan};
+use crate::roster::each_class;
+use crate::{FileGenerator, RowSink};
 
-pub(super) static FILES: &[FileGenerator] = &[
-    file("categories", &[], categories),
-    file("scoreScales", &[], scales),
-    file("lineItems", &[], line_items),
-    file("lineItemLearningObjectiveIds", &[], line_item_objectives),
-    file("lineItemScoreScales", &[], line_item_scales),
-    file("results", &[], results),
-    file("resultLearningObjectiveIds", &[], result_objectives),
-    file("resultScoreScales", &[], result_scales),
-    file("assessmentLineItems", &["metadata.lessonType"], assessments),
-    file(
+pub(crate) static FILES: &[FileGenerator] = &[
+    ("categories", &[], categories),
+    ("scoreScales", &[], scales),
+    ("lineItems", &[], line_items),
+    ("lineItemLearningObjectiveIds", &[], line_item_objectives),
+    ("lineItemScoreScales", &[], line_item_scales),
+    ("results", &[], results),
+    ("resultLearningObjectiveIds", &[], result_objectives),
+    ("resultScoreScales", &[], result_scales),
+    ("assessmentLineItems", &["lessonType"], assessments),
+    (
         "assessmentResults",
-        &[
-            "metadata.accuracy",
-            "metadata.attempt",
-            "metadata.correctQuestions",
-            "metadata.masteredUnits",
-            "metadata.totalQuestions",
-            "metadata.xp",
-        ],
+        &["accuracy", "attempt", "correctQuestions", "masteredUnits", "totalQuestions", "xp"],
         assessment_results,
     ),
 ];
 
 fn categories(_: Network, out: RowSink<'_>) -> Result<()> {
-    for (id, title, weight) in [
-        ("category-homework", "Homework", "20"),
-        ("category-quiz", "Quizzes", "25"),
-        ("category-test", "Tests", "40"),
-        ("category-project", "Projects", "15"),
-    ] {
-        out(&[id, "", "", title, weight])?;
-    }
-    Ok(())
+    [
+        "category-homework|Homework|20",
+        "category-quiz|Quizzes|25",
+        "category-test|Tests|40",
+        "category-project|Projects|15",
+    ]
+    .into_iter()
+    .try_for_each(out)
 }
 
 /// Whether the class grades in letters: mathematics of the upper grades.
@@ -55,31 +47,21 @@ fn each_graded(
     network: Network,
     mut each: impl FnMut(&str, &str, &Class) -> Result<()>,
 ) -> Result<()> {
-    each_class(
-        network,
-        |school, id, class| {
-            if class.subject.graded { each(&school.id(), id, class) } else { Ok(()) }
-        },
-    )
+    each_class(network, |school, id, class| {
+        if class.subject.has_gradebook { each(&school.id(), id, class) } else { Ok(()) }
+    })
 }
 
 fn scales(network: Network, out: RowSink<'_>) -> Result<()> {
+    const LETTERS: &str = "{A:90-100},{B:80-89},{C:70-79},{D:60-69},{F:0-59}";
     each_graded(network, |school, class_id, class| {
         if !in_letters(class) {
             return Ok(());
         }
-        let course = format!("course-{}", course_key(class.grade, class.subject));
-        out(&[
-            &format!("scale-{class_id}"),
-            "",
-            "",
-            "Letter grades",
-            "letter",
-            school,
-            &course,
-            class_id,
-            "{A:90-100},{B:80-89},{C:70-79},{D:60-69},{F:0-59}",
-        ])
+        let course = course_key(class.grade, class.subject);
+        out(&format!(
+            "scale-{class_id}|Letter grades|letter|{school}|course-{course}|{class_id}|{LETTERS}"
+        ))
     })
 }
 
@@ -87,10 +69,9 @@ fn scales(network: Network, out: RowSink<'_>) -> Result<()> {
 struct GradebookItem {
     key: &'static str,
     title: &'static str,
-    category: &'static str,
-    term: &'static str,
-    assigned: &'static str,
-    due: &'static str,
+    /// The cells of its days, and those of its category and grading period.
+    assigned_and_due: &'static str,
+    category_and_period: &'static str,
     /// The day of the scores; empty where the work is not due yet.
     scored: &'static str,
 }
@@ -99,28 +80,22 @@ const ITEMS: &[GradebookItem] = &[
     GradebookItem {
         key: "quiz",
         title: "Quiz",
-        category: "category-quiz",
-        term: "period-2027-1",
-        assigned: "2026-09-14",
-        due: "2026-09-18",
+        assigned_and_due: "2026-09-14|2026-09-18",
+        category_and_period: "category-quiz|period-2027-1",
         scored: "2026-09-21",
     },
     GradebookItem {
         key: "test",
         title: "Unit test",
-        category: "category-test",
-        term: "period-2027-2",
-        assigned: "2026-10-12",
-        due: "2026-10-16",
+        assigned_and_due: "2026-10-12|2026-10-16",
+        category_and_period: "category-test|period-2027-2",
         scored: "2026-10-20",
     },
     GradebookItem {
         key: "project",
         title: "Project",
-        category: "category-project",
-        term: "period-2027-4",
-        assigned: "2026-11-16",
-        due: "2027-01-08",
+        assigned_and_due: "2026-11-16|2027-01-08",
+        category_and_period: "category-project|period-2027-4",
         scored: "",
     },
 ];
@@ -128,24 +103,12 @@ const ITEMS: &[GradebookItem] = &[
 fn line_items(network: Network, out: RowSink<'_>) -> Result<()> {
     each_graded(network, |school, class_id, class| {
         let unit = unit_title(class.grade, class.subject, 0);
-        for item in ITEMS {
-            out(&[
-                &format!("item-{class_id}-{}", item.key),
-                "",
-                "",
-                &format!("{}: {unit}", item.title),
-                "",
-                item.assigned,
-                item.due,
-                class_id,
-                item.category,
-                item.term,
-                "0",
-                "100",
-                school,
-            ])?;
-        }
-        Ok(())
+        ITEMS.iter().try_for_each(|item| {
+            let GradebookItem { key, title, assigned_and_due, category_and_period, .. } = item;
+            out(&format!(
+                "item-{class_id}-{key}|{title}: {unit}||{assigned_and_due}|{class_id}|{category_and_period}|0|100|{school}"
+            ))
+        })
     })
 }
 
@@ -165,9 +128,9 @@ fn standard(grade: u64, subject: &Subject) -> String {
 
 fn line_item_objectives(network: Network, out: RowSink<'_>) -> Result<()> {
     each_graded(network, |_, class_id, class| {
-        let item = format!("item-{class_id}-test");
-        let id = format!("{item}-standard");
-        out(&[&id, "", "", &item, "case", &standard(class.grade, class.subject)])
+        let (item, standard) =
+            (format!("item-{class_id}-test"), standard(class.grade, class.subject));
+        out(&format!("{item}-standard|{item}|case|{standard}"))
     })
 }
 
@@ -176,8 +139,8 @@ fn line_item_scales(network: Network, out: RowSink<'_>) -> Result<()> {
         if !in_letters(class) {
             return Ok(());
         }
-        let (item, scale) = (format!("item-{class_id}-test"), format!("scale-{class_id}"));
-        out(&[&format!("{item}-scale"), "", "", "", &item, &scale])
+        let item = format!("item-{class_id}-test");
+        out(&format!("{item}-scale||{item}|scale-{class_id}"))
     })
 }
 
@@ -244,7 +207,7 @@ fn each_result(
         for place in 0..school.students {
             let student = Student::at(&school, place);
             for (index, class) in plan.classes_of(place).enumerate() {
-                if !class.subject.graded {
+                if !class.subject.has_gradebook {
                     continue;
                 }
                 let class_id = format!("class-{}", plan.key(class));
@@ -263,26 +226,14 @@ fn each_result(
 
 fn results(network: Network, out: RowSink<'_>) -> Result<()> {
     each_result(network, |id, class_id, class, student, item, score| {
-        let flag = |is: bool| if is { "true" } else { "false" };
+        let GradebookScore { status, late, missing, comment, .. } = score;
         let points = score.points.map(|points| points.to_string()).unwrap_or_default();
-        let lettered = in_letters(class) && item.key == "test";
-        out(&[
-            id,
-            "",
-            "",
-            &format!("item-{class_id}-{}", item.key),
-            &student.id(),
-            score.status,
-            &points,
-            item.scored,
-            score.comment,
-            if lettered { score.letter() } else { "" },
-            class_id,
-            "false",
-            "false",
-            flag(score.late),
-            flag(score.missing),
-        ])
+        let is_lettered = in_letters(class) && item.key == "test";
+        let letter = if is_lettered { score.letter() } else { "" };
+        let (GradebookItem { key, scored, .. }, student) = (item, student.id());
+        out(&format!(
+            "{id}|item-{class_id}-{key}|{student}|{status}|{points}|{scored}|{comment}|{letter}|{class_id}|false|false|{late}|{missing}"
+        ))
     })
 }
 
@@ -290,17 +241,9 @@ fn result_objectives(network: Network, out: RowSink<'_>) -> Result<()> {
     each_result(network, |id, _, class, _, item, score| {
         let has_objectives = class.subject.key == "math" && class.grade == 5 && item.key == "test";
         let Some(points) = score.points.filter(|_| has_objectives) else { return Ok(()) };
-        let share = format!("{}.{}", points / 100, format_args!("{:02}", points % 100));
-        out(&[
-            &format!("{id}-standard"),
-            "",
-            "",
-            id,
-            "case",
-            &standard(class.grade, class.subject),
-            &share,
-            score.letter(),
-        ])
+        let (standard, letter) = (standard(class.grade, class.subject), score.letter());
+        let (whole, hundredths) = (points / 100, points % 100);
+        out(&format!("{id}-standard|{id}|case|{standard}|{whole}.{hundredths:02}|{letter}"))
     })
 }
 
@@ -309,31 +252,16 @@ fn result_scales(network: Network, out: RowSink<'_>) -> Result<()> {
         if !in_letters(class) || item.key != "test" || score.points.is_none() {
             return Ok(());
         }
-        let scale = format!("scale-{class_id}");
-        out(&[&format!("{id}-scale"), "", "", "", id, &scale])
+        out(&format!("{id}-scale||{id}|scale-{class_id}"))
     })
 }
 
 fn assessments(_: Network, out: RowSink<'_>) -> Result<()> {
     for (grade, subject) in courses().filter(|(_, subject)| subject.key == "math") {
-        let key = course_key(grade, subject);
-        let (course, unit) = (format!("course-{key}"), format!("course-{key}-u1"));
-        out(&[
-            &format!("assessment-{key}-u1"),
-            "",
-            "",
-            &format!("Unit test: {}", unit_title(grade, subject, 0)),
-            "",
-            "",
-            "",
-            "",
-            "0",
-            "100",
-            &course,
-            &unit,
-            &format!("cr-{key}-u1-test"),
-            "unit-test",
-        ])?;
+        let (key, unit) = (course_key(grade, subject), unit_title(grade, subject, 0));
+        out(&format!(
+            "assessment-{key}-u1|Unit test: {unit}|||||0|100|course-{key}|course-{key}-u1|cr-{key}-u1-test|unit-test"
+        ))?;
     }
     Ok(())
 }
@@ -343,32 +271,13 @@ fn assessment_results(network: Network, out: RowSink<'_>) -> Result<()> {
         let has_result = class.subject.key == "math" && item.key == "test";
         let Some(points) = score.points.filter(|_| has_result) else { return Ok(()) };
         let right = (points.min(100) + 2) / 5;
-        let accuracy = right * 5;
-        let xp = if accuracy == 100 { 31 } else { 25 * u64::from(accuracy >= 80) };
-        let json = |number: u64| format!("json:{number}");
-        out(&[
-            &format!("assessed-{:07}-math-u1", student.number),
-            "",
-            "",
-            &format!("assessment-{}-u1", course_key(class.grade, class.subject)),
-            &student.id(),
-            "fully graded",
-            &accuracy.to_string(),
-            item.scored,
-            "",
-            "",
-            "",
-            "",
-            "false",
-            "false",
-            "false",
-            "false",
-            &json(accuracy),
-            "json:1",
-            &json(right),
-            &json(u64::from(accuracy >= 80)),
-            "json:20",
-            &json(xp),
-        ])
+        let (accuracy, mastered) = (right * 5, u8::from(right >= 16));
+        let xp = if right == 20 { 31 } else { 25 * mastered };
+        let (number, id, scored) = (student.number, student.id(), item.scored);
+        let course = course_key(class.grade, class.subject);
+        out(&format!(
+            "assessed-{number:07}-math-u1|assessment-{course}-u1|{id}|fully graded|{accuracy}|{scored}|||||false|false|false|false\
+             |json:{accuracy}|json:1|json:{right}|json:{mastered}|json:20|json:{xp}"
+        ))
     })
 }

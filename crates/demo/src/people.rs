@@ -4,16 +4,16 @@ use jiff::ToSpan;
 use jiff::civil::{Date, date};
 use lyceum_core::random::RandomStream;
 
-use super::names::{Culture, plain};
-use super::network::{Network, Purpose, School};
+use crate::names::{Culture, plain};
+use crate::network::{Network, Purpose, School};
 
 /// A name and what goes with it.
-pub(super) struct Person {
-    pub(super) given: &'static str,
-    pub(super) middle: &'static str,
-    pub(super) family: &'static str,
-    pub(super) female: bool,
-    pub(super) culture: &'static Culture,
+pub(crate) struct Person {
+    pub(crate) given: &'static str,
+    pub(crate) middle: &'static str,
+    pub(crate) family: &'static str,
+    pub(crate) female: bool,
+    pub(crate) culture: &'static Culture,
 }
 
 impl Person {
@@ -26,35 +26,29 @@ impl Person {
     }
 
     /// `lucia.herrera`, followed by what makes it unique.
-    pub(super) fn handle(&self, unique: &str) -> String {
-        let mut out = String::with_capacity(40);
-        plain(self.given, &mut out);
-        out.push('.');
-        plain(self.family, &mut out);
-        out.push('.');
-        out.push_str(unique);
-        out
+    pub(crate) fn handle(&self, unique: &str) -> String {
+        format!("{}.{}.{unique}", plain(self.given), plain(self.family))
     }
 }
 
 /// A student.
-pub(super) struct Student {
+pub(crate) struct Student {
     /// The student's number in the network, from 1.
-    pub(super) number: u64,
-    pub(super) grade: u64,
-    pub(super) person: Person,
-    pub(super) birth: Date,
+    pub(crate) number: u64,
+    pub(crate) grade: u64,
+    pub(crate) person: Person,
+    pub(crate) birth: Date,
     /// How well the student does, in standard deviations from the mean.
-    pub(super) ability: f64,
+    pub(crate) ability: f64,
     /// The number of the eldest of the family, after which the guardians are numbered.
-    pub(super) family: u64,
+    pub(crate) family: u64,
     /// How many guardians the student has.
-    pub(super) guardians: u64,
+    pub(crate) guardians: u64,
 }
 
 impl Student {
     /// The student of a school at that place.
-    pub(super) fn at(school: &School, place: u64) -> Self {
+    pub(crate) fn at(school: &School, place: u64) -> Self {
         let network = school.network;
         let family = Family::of(school, place);
         let number = school.student_number(place);
@@ -78,32 +72,32 @@ impl Student {
         }
     }
 
-    pub(super) fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         student_id(self.number)
     }
 }
 
-pub(super) fn student_id(number: u64) -> String {
+pub(crate) fn student_id(number: u64) -> String {
     format!("student-{number:07}")
 }
 
-pub(super) fn guardian_id(family: u64, which: u64) -> String {
+pub(crate) fn guardian_id(family: u64, which: u64) -> String {
     format!("guardian-{family:07}-{which}")
 }
 
 /// The data that the members of a family share.
-pub(super) struct Family {
+pub(crate) struct Family {
     /// The number of its eldest student.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     name: &'static str,
     culture: &'static Culture,
-    pub(super) guardians: u64,
+    pub(crate) guardians: u64,
     stream: RandomStream,
 }
 
 impl Family {
     /// The family of the student at that place.
-    pub(super) fn of(school: &School, place: u64) -> Self {
+    pub(crate) fn of(school: &School, place: u64) -> Self {
         let number = school.student_number(school.family_of(place));
         let mut stream = school.network.stream(Purpose::Family, number);
         let culture = Culture::of(&mut stream);
@@ -113,7 +107,7 @@ impl Family {
     }
 
     /// Its guardians, in their order.
-    pub(super) fn guardians(mut self) -> Vec<Person> {
+    pub(crate) fn guardians(mut self) -> Vec<Person> {
         let mut people: Vec<Person> = Vec::new();
         for _ in 0..self.guardians {
             let mut person = Person::new(self.culture, self.name, &mut self.stream);
@@ -135,7 +129,7 @@ impl Family {
 }
 
 /// A member of staff; `number` is unique over the network.
-pub(super) fn staff(network: Network, number: u64) -> Person {
+pub(crate) fn staff(network: Network, number: u64) -> Person {
     let mut stream = network.stream(Purpose::Staff, number);
     let culture = Culture::of(&mut stream);
     let family = culture.family(&mut stream);
@@ -143,7 +137,7 @@ pub(super) fn staff(network: Network, number: u64) -> Person {
 }
 
 /// A number near 0 as a bell curve spreads them: mean 0, standard deviation 1.
-pub(super) fn bell(stream: &mut RandomStream) -> f64 {
+pub(crate) fn bell(stream: &mut RandomStream) -> f64 {
     let sum: f64 = (0..6).map(|_| stream.unit()).sum();
     (sum - 3.0) * std::f64::consts::SQRT_2
 }

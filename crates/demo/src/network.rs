@@ -3,7 +3,7 @@
 
 use lyceum_core::random::RandomStream;
 
-use super::towns::TOWNS;
+use crate::names::TOWNS;
 
 /// Students of a district, about.
 const DISTRICT_STUDENTS: u64 = 20_000;
@@ -12,14 +12,14 @@ const SMALL_DISTRICT_STUDENTS: u64 = 150;
 
 /// The whole network.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Network {
-    pub(super) students: u64,
-    pub(super) seed: u64,
+pub(crate) struct Network {
+    pub(crate) students: u64,
+    pub(crate) seed: u64,
 }
 
 /// The purpose of a random stream. Streams of different purposes draw different numbers.
 #[derive(Clone, Copy)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     District = 1,
     School,
     Family,
@@ -34,13 +34,13 @@ pub(super) enum Purpose {
 
 impl Network {
     /// The random stream of one thing.
-    pub(super) fn stream(self, purpose: Purpose, number: u64) -> RandomStream {
+    pub(crate) fn stream(self, purpose: Purpose, number: u64) -> RandomStream {
         let seed = scramble(self.seed ^ scramble(purpose as u64));
         RandomStream::seeded(scramble(seed ^ scramble(number)))
     }
 
     /// All districts, students numbered through.
-    pub(super) fn districts(self) -> impl Iterator<Item = District> {
+    pub(crate) fn districts(self) -> impl Iterator<Item = District> {
         let count = self.students.div_ceil(DISTRICT_STUDENTS).max(1);
         split(self.students, count).enumerate().map(move |(index, (first, students))| {
             let number = index as u64 + 1;
@@ -51,24 +51,24 @@ impl Network {
     }
 
     /// All schools of all districts.
-    pub(super) fn schools(self) -> impl Iterator<Item = School> {
+    pub(crate) fn schools(self) -> impl Iterator<Item = School> {
         self.districts().flat_map(District::schools)
     }
 }
 
 /// A school district.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct District {
-    pub(super) number: u64,
+pub(crate) struct District {
+    pub(crate) number: u64,
     first: u64,
-    pub(super) students: u64,
+    pub(crate) students: u64,
     town: u64,
     network: Network,
 }
 
 /// A stretch of grades that a school teaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GradeSpan {
+pub(crate) enum GradeSpan {
     Elementary,
     Middle,
     High,
@@ -76,11 +76,11 @@ pub(super) enum GradeSpan {
 }
 
 impl District {
-    pub(super) fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         format!("org-d{:03}", self.number)
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         // Towns repeat in large networks; the number keeps districts apart.
         let town = TOWNS[((self.town + 7 * self.number) % TOWNS.len() as u64) as usize];
         match (self.number - 1) / TOWNS.len() as u64 {
@@ -90,7 +90,7 @@ impl District {
     }
 
     /// Its schools, by level.
-    pub(super) fn schools(self) -> impl Iterator<Item = School> {
+    pub(crate) fn schools(self) -> impl Iterator<Item = School> {
         let part = |grades: u64| self.students * grades / 13;
         let levels = if self.students < SMALL_DISTRICT_STUDENTS {
             vec![(GradeSpan::All, self.students, 1)]
@@ -126,32 +126,32 @@ impl District {
 
 /// A school.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct School {
-    pub(super) district: u64,
+pub(crate) struct School {
+    pub(crate) district: u64,
     number: u64,
-    pub(super) level: GradeSpan,
+    pub(crate) level: GradeSpan,
     /// The number of its first student in the network, from 0.
     first: u64,
-    pub(super) students: u64,
-    pub(super) network: Network,
+    pub(crate) students: u64,
+    pub(crate) network: Network,
 }
 
 impl School {
     /// What distinguishes it in ids: `d001-s002`.
-    pub(super) fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         format!("d{:03}-s{:03}", self.district, self.number)
     }
 
     /// A number of its own, over all districts.
-    pub(super) fn serial(&self) -> u64 {
+    pub(crate) fn serial(&self) -> u64 {
         self.district * 1000 + self.number
     }
 
-    pub(super) fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         format!("org-{}", self.key())
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let mut stream = self.network.stream(Purpose::School, self.district);
         let start = stream.below(TOWNS.len() as u64);
         let town = TOWNS[((start + 5 * self.number) % TOWNS.len() as u64) as usize];
@@ -168,7 +168,7 @@ impl School {
     }
 
     /// Its first grade and the number of its grades; kindergarten is 0.
-    pub(super) fn grades(&self) -> (u64, u64) {
+    pub(crate) fn grades(&self) -> (u64, u64) {
         match self.level {
             GradeSpan::Elementary => (0, 6),
             GradeSpan::Middle => (6, 3),
@@ -178,26 +178,26 @@ impl School {
     }
 
     /// The number in the network of its student at that place, from 1.
-    pub(super) fn student_number(&self, place: u64) -> u64 {
+    pub(crate) fn student_number(&self, place: u64) -> u64 {
         self.first + place + 1
     }
 
     /// The grade of its student at that place. Neighbours are in neighbouring grades, so that
     /// brothers and sisters, who are neighbours, are of different ages.
-    pub(super) fn grade_of(&self, place: u64) -> u64 {
+    pub(crate) fn grade_of(&self, place: u64) -> u64 {
         let (first, count) = self.grades();
         first + place % count
     }
 
     /// How many of its students are in that grade.
-    pub(super) fn students_in(&self, grade: u64) -> u64 {
+    pub(crate) fn students_in(&self, grade: u64) -> u64 {
         let (first, count) = self.grades();
         (self.students + count - 1 - (grade - first)) / count
     }
 
     /// The place of the eldest of the family of the student at that place: ten students in a row
     /// are six families.
-    pub(super) fn family_of(&self, place: u64) -> u64 {
+    pub(crate) fn family_of(&self, place: u64) -> u64 {
         const SIZES: [[u64; 6]; 3] = [[1, 2, 1, 3, 1, 2], [2, 1, 1, 2, 3, 1], [1, 1, 3, 2, 2, 1]];
         let ten = place / 10;
         let sizes = &SIZES[(scramble(self.serial() ^ ten) % 3) as usize];
@@ -228,7 +228,7 @@ fn split(total: u64, count: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// Mixes the bits of a number (`SplitMix64`).
-pub(super) fn scramble(number: u64) -> u64 {
+pub(crate) fn scramble(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

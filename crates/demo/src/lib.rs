@@ -1,47 +1,51 @@
 //! A believable school network of any size, as a OneRoster package.
 //!
 //! Everything is a function of the seed and of a number, computed again for each file: memory does
-//! not grow with the students, and the same seed and size give the same bytes.
+//! not grow with the students, and the same seed and size give the same bytes. The folder `data` has the names.
+//!
+//! | what | where |
+//! |---|---|
+//! | districts, schools, and who learns where | `network` |
+//! | students, families and staff | `names`, `people` |
+//! | what is taught, and the timetable of a school | `courses`, `plan` |
+//! | the rows of each file | `roster`, `content`, `gradebook` |
 #![allow(
     clippy::cast_possible_truncation,
     reason = "numbers of a demo network are far below 32 bits"
 )]
 
-mod calendar;
-mod catalogue;
 mod content;
+mod courses;
 mod gradebook;
 mod names;
 mod network;
 mod people;
 mod plan;
 mod roster;
-mod towns;
 
 use std::io::{Seek, Write};
 
 use lyceum_core::{Problem, ProblemKind, Result};
-
-use crate::csv::files::BEYOND_THE_STANDARD;
-use crate::csv::package::PackageWriter;
-use crate::csv::{ExportContent, FileMode};
+use lyceum_roster::csv::files::{BEYOND_THE_STANDARD, by_name};
+use lyceum_roster::csv::package::PackageWriter;
+use lyceum_roster::csv::{ExportContent, FileMode};
 use network::Network;
 
 /// The generated files with their numbers of rows.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// File name without `.csv`, and rows.
     pub files: Vec<(&'static str, u64)>,
 }
 
 /// Students that one network has at most: their ids have seven digits.
-pub const MAX_STUDENTS: u64 = 9_999_999;
+const MAX_STUDENTS: u64 = 9_999_999;
 
 /// Generates a network with that many students and writes it to `out` as a zip; a complete one has the files
 /// that OneRoster does not have, too.
 ///
 /// `progress` is called with the name of each file when it begins.
-/// Errors: `Invalid` if `students` is 0 or above [`MAX_STUDENTS`]; those of `out`.
+/// Errors: `Invalid` if `students` is 0 or above 9 999 999; those of `out`.
 pub fn generate<W: Write + Seek>(
     students: u64,
     seed: u64,
@@ -59,12 +63,14 @@ pub fn generate<W: Write + Seek>(
     let mut package = PackageWriter::new(out, FileMode::Bulk);
     let all = roster::FILES.iter().chain(content::FILES).chain(gradebook::FILES);
     let is_in = |name| content == ExportContent::Complete || !BEYOND_THE_STANDARD.contains(name);
-    for write in all.filter(|write| is_in(&write.file)) {
-        let file = crate::csv::files::by_name(write.file).expect("the demo writes known files");
-        progress(file.name);
-        let more: Vec<String> = write.more.iter().map(ToString::to_string).collect();
-        package.file(file, &more, |rows| {
-            (write.rows)(network, &mut |cells| rows.row(cells.iter().copied()))
+    for (name, metadata, write) in all.filter(|(name, ..)| is_in(name)) {
+        progress(name);
+        let more: Vec<String> = metadata.iter().map(|name| format!("metadata.{name}")).collect();
+        package.file(by_name(name).expect("the demo writes known files"), &more, |rows| {
+            write(network, &mut |row| {
+                let (id, cells) = row.split_once('|').expect("a row has several cells");
+                rows.row([id, "", ""].into_iter().chain(cells.split('|')))
+            })
         })?;
     }
     let (files, mut out) = package.finish("Lyceum demo network")?;
@@ -72,21 +78,9 @@ pub fn generate<W: Write + Seek>(
     Ok(Summary { files })
 }
 
-/// A function that generates the rows of one file.
-struct FileGenerator {
-    file: &'static str,
-    /// Metadata columns behind the columns of the table.
-    more: &'static [&'static str],
-    rows: fn(Network, RowSink<'_>) -> Result<()>,
-}
+/// A file, its metadata columns behind the columns of the table, and the function that generates its rows.
+type FileGenerator =
+    (&'static str, &'static [&'static str], fn(Network, RowSink<'_>) -> Result<()>);
 
-/// Takes one row.
-type RowSink<'a> = &'a mut dyn FnMut(&[&str]) -> Result<()>;
-
-const fn file(
-    name: &'static str,
-    more: &'static [&'static str],
-    rows: fn(Network, RowSink<'_>) -> Result<()>,
-) -> FileGenerator {
-    FileGenerator { file: name, more, rows }
-}
+/// Takes one row: its cells with `|` between them, without `status` and `dateLastModified`, which a bulk file leaves empty.
+type RowSink<'a> = &'a mut dyn FnMut(&str) -> Result<()>;

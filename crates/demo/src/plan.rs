@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::catalogue::{Subject, course_key, subjects};
-use super::network::{Purpose, School, scramble};
+use crate::courses::{Subject, course_key, subjects};
+use crate::network::{Purpose, School, scramble};
 
 /// Students of a class, about.
 const CLASS_STUDENTS: u64 = 24;
@@ -11,29 +11,29 @@ const CLASS_STUDENTS: u64 = 24;
 const CLASSES_OF_TEACHER: u64 = 5;
 
 /// A class of a school.
-pub(super) struct Class {
-    pub(super) grade: u64,
-    pub(super) subject: &'static Subject,
+pub(crate) struct Class {
+    pub(crate) grade: u64,
+    pub(crate) subject: &'static Subject,
     /// Its place among the school's classes of the same course, from 1.
-    pub(super) section: u64,
+    pub(crate) section: u64,
     /// Its teacher's place in the school, from 0.
-    pub(super) teacher: u64,
+    pub(crate) teacher: u64,
     /// The period of the day, from 1.
-    pub(super) period: usize,
+    pub(crate) period: usize,
 }
 
 /// All classes of a school.
-pub(super) struct SchoolPlan {
-    pub(super) classes: Vec<Class>,
+pub(crate) struct SchoolPlan {
+    pub(crate) classes: Vec<Class>,
     /// What each teacher teaches mostly, by place.
-    pub(super) teachers: Vec<&'static Subject>,
+    pub(crate) teachers: Vec<&'static Subject>,
     /// Where each grade's classes begin, and its number of sections.
     grades: HashMap<u64, (usize, u64)>,
     school: School,
 }
 
 impl SchoolPlan {
-    pub(super) fn of(school: School) -> Self {
+    pub(crate) fn of(school: School) -> Self {
         let mut plan =
             Self { classes: Vec::new(), teachers: Vec::new(), grades: HashMap::new(), school };
         let mut load: HashMap<&str, (u64, u64)> = HashMap::new();
@@ -80,7 +80,7 @@ impl SchoolPlan {
     }
 
     /// What stands for a class in ids: `d001-s002-math-05-3`.
-    pub(super) fn key(&self, class: &Class) -> String {
+    pub(crate) fn key(&self, class: &Class) -> String {
         format!(
             "{}-{}-{}",
             self.school.key(),
@@ -91,7 +91,7 @@ impl SchoolPlan {
 
     /// The classes of the student at that place. Through the elementary grades a section stays
     /// together; later, each subject mixes the grade again.
-    pub(super) fn classes_of(&self, place: u64) -> impl Iterator<Item = &Class> {
+    pub(crate) fn classes_of(&self, place: u64) -> impl Iterator<Item = &Class> {
         let school = self.school;
         let grade = school.grade_of(place);
         let (begin, sections) = self.grades[&grade];
