@@ -1,9 +1,7 @@
 //! `lyceum-bench all`: every subject, each as a process of its own, and the page about them.
 
-use std::collections::BTreeMap;
-use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -30,9 +28,6 @@ pub(crate) struct Options {
     /// The folder of the page and its pictures
     #[arg(long, default_value = "docs")]
     documents: PathBuf,
-    /// Print all reports as one JSON value
-    #[arg(long)]
-    json: bool,
 }
 
 /// Measures all subjects and writes the page. A subject that fails does not stop the others. Errors: a subject failed.
@@ -64,13 +59,6 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         "wrote {} with {subjects} subjects",
         options.documents.join("benchmarks.md").display()
     );
-    if options.json {
-        let mut reports = BTreeMap::new();
-        for (subject, ..) in AREAS {
-            reports.insert(subject, Report::read(folder, subject)?);
-        }
-        println!("{}", serde_json::to_string_pretty(&reports)?);
-    }
     if !failed.is_empty() {
         bail!(
             "not measured: {}; fix the cause and measure them with `cargo xtask bench all --resume`",
@@ -81,7 +69,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 impl Options {
-    /// The command that measures one subject. Its figures go to standard error if the answer is JSON.
+    /// The command that measures one subject.
     fn command(&self, subject: &str) -> Result<Command> {
         let Self { run, largest, .. } = self;
         let mut command = Command::new(std::env::current_exe()?);
@@ -98,12 +86,8 @@ impl Options {
                 command.args(["--small", &small.to_string(), "--large", &large.to_string()])
             }
             "events" => command.args(["--stored", &largest.to_string()]),
-            "growth" => command.args(["--largest", &largest.to_string()]),
             _ => &mut command,
         };
-        if self.json {
-            command.stdout(Stdio::from(std::io::stderr().as_fd().try_clone_to_owned()?));
-        }
         Ok(command)
     }
 }

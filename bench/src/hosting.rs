@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::goals::Finding;
 use crate::load::Target;
-use crate::lyceum::{Credentials, LyceumProgram};
+use crate::lyceum::{Credentials, LyceumProgram, fetch_token};
 use crate::options::RunOptions;
 use crate::pairs::{Pairs, Spread};
 use crate::process::Process;
@@ -23,37 +23,26 @@ const OURS: &str = "/_projects/bench/api/hello";
 const BARE: &str = "/api/hello";
 const ROUTE: &str = "export const GET = (c) => c.json({ hello: \"world\" });\n";
 const CLIENTS: u32 = 32;
-/// How long an upload may take to arrive.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How long a run is.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Options {
     #[command(flatten)]
     run: RunOptions,
-    /// MiB of the large frontend
-    #[arg(long, default_value_t = 100)]
-    frontend: usize,
 }
 
 /// Measures and reports. Errors: one of the sides does not answer.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let frontend = if options.run.quick { 8 } else { options.frontend };
-    let data = format!("a backend of one route, a frontend of {frontend} MiB");
-    let mut report = Report::start("hosting", &options.run, data)?;
+    let mut report = Report::start("hosting", &options.run, "a backend of one route".to_owned())?;
     let scratch = tempfile::tempdir_in(options.run.folder.canonicalize()?)?;
     let (rounds, time) = (options.run.rounds(), options.run.time());
     let bench = Bench::new(options, scratch.path())?;
     let server = bench.serve()?;
     bench.deploy(&server)?;
-    report.add(bench.unchanged(&server, rounds)?);
     let bundle = bench.bundle(&server)?;
     drop(server);
     report.add([bench.cold_starts(&bundle, rounds)?]);
     report.add(bench.warm(&bundle, rounds, time)?);
-    report.add(bench.large(frontend)?);
-    report.add([bench.reloads(rounds)?]);
-    report.add([bench.idle()?]);
     report.finish(&options.run)
 }
 
@@ -109,54 +98,21 @@ impl Bench {
         Ok(server)
     }
 
-    fn deploying(&self, server: &Server, flags: &[&str]) -> Command {
+    /// Deploys the project.
+    fn deploy(&self, server: &Server) -> Result<()> {
         let mut command = Command::new(&self.lyceum.program);
-        command.args(["deploy", "--yes", "--json", "--quiet"]).args(flags);
-        self.prepare(&mut command, server);
-        command
-    }
-
-    fn prepare(&self, command: &mut Command, server: &Server) {
-        command.current_dir(&self.project).stdin(Stdio::null());
+        command.args(["deploy", "--yes", "--quiet"]).current_dir(&self.project);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
         command.env("LYCEUM_URL", format!("http://{}", server.address));
         command.env("LYCEUM_CLIENT_ID", &self.credentials.id);
         command.env("LYCEUM_CLIENT_SECRET", &self.credentials.secret);
-    }
-
-    /// Deploys the project, and returns the JSON that the command prints.
-    fn deploy(&self, server: &Server) -> Result<Value> {
-        let output = self.deploying(server, &[]).output()?;
-        let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "'lyceum deploy' failed: {errors}");
-        Ok(serde_json::from_slice(&output.stdout)?)
-    }
-
-    fn unchanged(&self, server: &Server, rounds: usize) -> Result<[Finding; 2]> {
-        let (mut times, mut sent) = (Vec::new(), Vec::new());
-        for _ in 0..rounds {
-            let start = Instant::now();
-            let report = self.deploy(server)?;
-            times.push(start.elapsed().as_secs_f64() * 1e3);
-            ensure!(report["action"] == "nothing", "nothing changed, and yet: {report}");
-            sent.push(report["uploadedBytes"].as_f64().context("a deploy says what it sent")?);
-        }
-        let detail = format!("{rounds} deploys, exec to exit");
-        Ok([
-            Finding::new("H3", Spread::of(times), detail.as_str()),
-            Finding::new("H3.sent", Spread::of(sent), detail),
-        ])
+        ensure!(command.status()?.success(), "'lyceum deploy' failed; its error is above");
+        Ok(())
     }
 
     /// The code as it was deployed: what the other sides run.
     fn bundle(&self, server: &Server) -> Result<PathBuf> {
-        let form = self.credentials.form();
-        let text = ureq::post(format!("http://{}/oauth2/token", server.address))
-            .header("Content-Type", "application/x-www-form-urlencoded")
-            .send(form)?
-            .body_mut()
-            .read_to_string()?;
-        let token: Value = serde_json::from_str(&text)?;
-        let token = token["access_token"].as_str().context("a token")?;
+        let token = fetch_token(&server.address, &self.credentials)?;
         let get = |path: &str| -> Result<Vec<u8>> {
             let request = ureq::get(format!("http://{}/api/projects/bench{path}", server.address));
             let request = request.header("Authorization", format!("Bearer {token}"));
@@ -252,85 +208,4 @@ const config :Workerd.Config = (
             finding("H2.miniflare", &other, "miniflare"),
         ])
     }
-
-    /// A frontend that no memory should hold, whose upload breaks off halfway and goes on.
-    fn large(&self, mebibytes: usize) -> Result<[Finding; 3]> {
-        let mut random = fastrand::Rng::with_seed(7);
-        let bytes: Vec<u8> =
-            std::iter::repeat_with(|| random.u8(..)).take(mebibytes << 20).collect();
-        fs::write(self.project.join("dist/large.bin"), &bytes)?;
-        let server = self.serve()?;
-        let start = Instant::now();
-        let mut client = self.large_deploy(&server, Stdio::null())?;
-        let uploads = self.lyceum.data.join("hosting/uploads");
-        while size_of(&uploads) < bytes.len() as u64 / 2 {
-            ensure!(start.elapsed() < PATIENCE, "nothing arrives in '{}'", uploads.display());
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        client.kill()?;
-        let report = self.scratch.join("deployed.json");
-        let client = self.large_deploy(&server, fs::File::create(&report)?.into())?;
-        let [client, serving] = client.wait_for_peaks(Some(&server.process))?;
-        let seconds = start.elapsed().as_secs_f64();
-        let sent_report: Value = serde_json::from_slice(&fs::read(&report)?)?;
-        let size = f64::from(u32::try_from(bytes.len())?);
-        let sent = sent_report["uploadedBytes"].as_f64().context("a deploy says what it sent")?;
-        let detail = format!("{mebibytes} MiB that cannot be compressed, in {seconds:.1} s");
-        Ok([
-            Finding::new("H4.client", client, detail.as_str()),
-            Finding::new("H4.server", serving, detail.as_str()),
-            Finding::new("H4.resume", sent / size, detail),
-        ])
-    }
-
-    /// `lyceum dev` of the project.
-    fn develop(&self, flags: &[&str]) -> Result<Server> {
-        let address = free_address()?;
-        let (_, port) = address.rsplit_once(':').context("an address has a port")?;
-        let start = Instant::now();
-        let process = Process::start(BOTH_CORES, &self.lyceum.program, |command| {
-            command.args(["dev", "--quiet", "--port", port]).args(flags);
-            command.current_dir(&self.project).env("LYCEUM_WORKERD", &self.workerd);
-        })?;
-        Server::wait(process, address, BARE, start)
-    }
-
-    /// What development takes of the machine between two saves.
-    fn idle(&self) -> Result<Finding> {
-        let (percent, detail) = self.develop(&[])?.process.idle_percent()?;
-        Ok(Finding::new("H6", percent, detail))
-    }
-
-    /// From a save of a route to its answer, while `lyceum dev` serves it.
-    fn reloads(&self, rounds: usize) -> Result<Finding> {
-        let server = self.develop(&["--no-sandbox"])?;
-        let mut times = Vec::new();
-        for round in 0..rounds {
-            let start = Instant::now();
-            let route = ROUTE.replace("\"world\"", &round.to_string());
-            fs::write(self.project.join("server/api/hello.js"), route)?;
-            while server.get(BARE)? != format!("{{\"hello\":{round}}}") {
-                ensure!(start.elapsed() < PATIENCE, "what is saved is not served");
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            times.push(start.elapsed().as_secs_f64() * 1e3);
-        }
-        let detail = format!("{rounds} saves of a route, by `lyceum dev`");
-        Ok(Finding::new("H5", Spread::of(times), detail))
-    }
-
-    /// Deploys the frontend alone.
-    fn large_deploy(&self, server: &Server, answer: Stdio) -> Result<Process> {
-        Process::start(BOTH_CORES, &self.lyceum.program, |command| {
-            command.args(["deploy", "--yes", "--quiet", "--json", "--no-backend"]);
-            command.stdout(answer);
-            self.prepare(command, server);
-        })
-    }
-}
-
-/// Bytes of the files of a folder.
-fn size_of(folder: &Path) -> u64 {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files.filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
 }

@@ -1,8 +1,7 @@
 //! Lyceum itself: its release binary, driven from outside as people drive it.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -25,26 +24,10 @@ pub(crate) struct LyceumProgram {
     pub(crate) database: Option<String>,
 }
 
-/// The output of `lyceum client create --json`.
-#[derive(Deserialize)]
-struct Client {
-    id: String,
-    secret: String,
-}
-
 /// The answer of the token endpoint.
 #[derive(Deserialize)]
 struct Token {
     access_token: String,
-}
-
-/// The cost of an import or an export.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
-    /// Wall time.
-    pub(crate) time: Duration,
-    /// Greatest anonymous memory, MiB.
-    pub(crate) peak_mib: f64,
 }
 
 impl LyceumProgram {
@@ -55,12 +38,7 @@ impl LyceumProgram {
 
     /// Serves on `cores` with a token on every request.
     pub(crate) fn serve(&self, cores: Cores) -> Result<Server> {
-        self.serve_limited(cores, None)
-    }
-
-    /// Serves on `cores` with a token on every request, whose client is limited to the organization.
-    pub(crate) fn serve_limited(&self, cores: Cores, organization: Option<&str>) -> Result<Server> {
-        let credentials = self.create_limited_client(organization)?;
+        let credentials = self.create_client()?;
         let mut server = self.serve_bare(cores)?;
         let token = fetch_token(&server.address, &credentials)?;
         server.headers = vec![format!("Authorization: Bearer {token}")];
@@ -83,19 +61,11 @@ impl LyceumProgram {
         Ok(Server { metrics: Some(metrics), ..server })
     }
 
-    /// A new client; answers `id:secret`.
+    /// A new client.
     pub(crate) fn create_client(&self) -> Result<Credentials> {
-        self.create_limited_client(None)
-    }
-
-    /// A new client that is limited to the organization.
-    fn create_limited_client(&self, organization: Option<&str>) -> Result<Credentials> {
         let name = format!("bench-{:x}", fastrand::u64(..));
         let mut command = Command::new(&self.program);
         command.args(["client", "create", &name, "--json"]);
-        if let Some(organization) = organization {
-            command.args(["--organization", organization]);
-        }
         self.place(&mut command);
         let output = command.output().context("cannot start 'lyceum client create'")?;
         ensure!(
@@ -103,84 +73,20 @@ impl LyceumProgram {
             "'lyceum client create' failed: {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        let client: Client = serde_json::from_slice(&output.stdout)
-            .context("'lyceum client create --json' prints id and secret")?;
-        Ok(Credentials { id: client.id, secret: client.secret })
+        serde_json::from_slice(&output.stdout)
+            .context("'lyceum client create --json' prints id and secret")
     }
 
-    /// Imports CSV files: a folder or a zip.
-    pub(crate) fn import(&self, files: &Path) -> Result<Run> {
-        self.run(|command| {
-            command.arg("import").arg(files);
-        })
-    }
-
-    /// Creates an account with this password, limited to the classes of a teacher if one is given.
-    pub(crate) fn create_account(
-        &self,
-        email: &str,
-        role: &str,
-        password: &str,
-        teacher: Option<&str>,
-    ) -> Result<()> {
-        let create = ["admin", "user", "create", email, "--role", role, "--password-stdin"];
-        self.command(&create, password)?;
-        match teacher {
-            Some(teacher) => {
-                self.command(&["admin", "user", "limit", email, "--teacher", teacher], "")
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Runs a short command of the binary with that standard input.
-    fn command(&self, words: &[&str], input: &str) -> Result<()> {
-        let mut command = Command::new(&self.program);
-        command.args(words).arg("--quiet").stdin(Stdio::piped()).stdout(Stdio::null());
-        self.place(&mut command);
-        let mut child = command.spawn().context("cannot start 'lyceum'")?;
-        child.stdin.take().context("the input is piped")?.write_all(input.as_bytes())?;
-        ensure!(child.wait()?.success(), "'lyceum {}' failed", words.join(" "));
-        Ok(())
-    }
-
-    /// Writes a demo network of so many students, as a zip of CSV files.
-    pub(crate) fn generate_network(&self, students: u64, file: &Path) -> Result<()> {
-        let students = students.to_string();
-        let status = Command::new(&self.program)
-            .args(["demo", "generate", "--complete", "--quiet", "--students", &students, "--out"])
-            .arg(file)
-            .stdout(Stdio::null())
-            .status()
-            .context("cannot start 'lyceum demo generate'")?;
-        ensure!(status.success(), "'lyceum demo generate' ended with {status}");
-        Ok(())
-    }
-
-    /// Imports a `CFPackage`.
-    pub(crate) fn import_standards(&self, file: &Path) -> Result<Run> {
-        self.run(|command| {
-            command.args(["standards", "import"]).arg(file);
-        })
-    }
-
-    /// Exports everything into a zip.
-    pub(crate) fn export(&self, file: &Path) -> Result<Run> {
-        self.run(|command| {
-            command.args(["export", "--complete"]).arg(file);
-        })
-    }
-
-    /// Runs a command of the binary to its end on the server's core.
-    fn run(&self, prepare: impl FnOnce(&mut Command)) -> Result<Run> {
+    /// Imports CSV files on the server's core: a folder or a zip. Returns how long it took.
+    pub(crate) fn import(&self, files: &Path) -> Result<Duration> {
         let start = Instant::now();
-        let process = Process::start(SERVER_CORE, &self.program, |command| {
-            prepare(command);
+        let mut process = Process::start(SERVER_CORE, &self.program, |command| {
+            command.arg("import").arg(files);
             self.place(command);
             command.arg("--quiet");
         })?;
-        let peak_mib = process.wait_for_peak()?;
-        Ok(Run { time: start.elapsed(), peak_mib })
+        process.wait()?;
+        Ok(start.elapsed())
     }
 
     /// Adds the arguments that name the data.
@@ -192,25 +98,19 @@ impl LyceumProgram {
     }
 }
 
-/// A client's id and secret.
+/// A client's id and secret, as `lyceum client create --json` prints them.
+#[derive(Deserialize)]
 pub(crate) struct Credentials {
     pub(crate) id: String,
     pub(crate) secret: String,
 }
 
-impl Credentials {
-    /// The body of a token request (RFC 6749, 4.4 and 2.3.1).
-    pub(crate) fn form(&self) -> String {
-        let Self { id, secret } = self;
-        format!("grant_type=client_credentials&client_id={id}&client_secret={secret}")
-    }
-}
-
 /// Exchanges credentials for an access token.
-fn fetch_token(address: &str, credentials: &Credentials) -> Result<String> {
+pub(crate) fn fetch_token(address: &str, credentials: &Credentials) -> Result<String> {
+    let Credentials { id, secret } = credentials;
     let text = ureq::post(format!("http://{address}/oauth2/token"))
         .header("Content-Type", "application/x-www-form-urlencoded")
-        .send(credentials.form())
+        .send(format!("grant_type=client_credentials&client_id={id}&client_secret={secret}"))
         .context("the token endpoint refused the client")?
         .body_mut()
         .read_to_string()?;

@@ -1,7 +1,7 @@
 //! A child process, pinned to cores, with its CPU time and memory read from `/proc`.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,9 +11,6 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// Microseconds of one tick of `/proc/PID/stat` (`USER_HZ` is 100 on every Linux).
 const TICK_US: f64 = 10_000.0;
-/// How long a process rests before it counts as idle, and how long it is then measured.
-const REST: Duration = Duration::from_secs(5);
-const IDLE: Duration = Duration::from_secs(30);
 /// How long a server may take to answer for the first time.
 const START_MAX: Duration = Duration::from_mins(1);
 
@@ -62,54 +59,19 @@ impl Process {
         Ok(ticks * TICK_US)
     }
 
-    /// The percentage of a core that this process and all below it take while nobody uses them, and how that was measured.
-    pub(crate) fn idle_percent(&self) -> Result<(f64, String)> {
-        // What a start or the last request began ends first.
-        std::thread::sleep(REST);
-        let before = family_ticks(self.id())?;
-        std::thread::sleep(IDLE);
-        let seconds = (family_ticks(self.id())? - before) * TICK_US / 1e6;
-        Ok((
-            100.0 * seconds / IDLE.as_secs_f64(),
-            format!("{} s without a request", IDLE.as_secs()),
-        ))
-    }
-
-    /// The first line that the process prints; its standard output is piped.
-    pub(crate) fn first_line(&mut self) -> Result<String> {
-        let output = self.child.stdout.take().context("the output is piped")?;
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line)?;
-        Ok(line)
-    }
-
     /// MiB of anonymous memory now; mapped database pages do not count.
     pub(crate) fn anonymous_mib(&self) -> Result<f64> {
-        anonymous_mib(self.id())
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let kib = line.and_then(|line| line.split_whitespace().next());
+        Ok(kib.context("the kernel tells RssAnon")?.parse::<f64>()? / 1024.0)
     }
 
-    /// Waits until the process ends, reading its anonymous memory every 5 ms; answers the peak in
-    /// MiB. Errors: the process failed.
-    pub(crate) fn wait_for_peak(self) -> Result<f64> {
-        Ok(self.wait_for_peaks(None)?[0])
-    }
-
-    /// The same, with the peak of another process meanwhile.
-    pub(crate) fn wait_for_peaks(mut self, other: Option<&Self>) -> Result<[f64; 2]> {
-        let mut peaks: [f64; 2] = [0.0; 2];
-        loop {
-            if let Some(status) = self.child.try_wait()? {
-                if status.success() {
-                    return Ok(peaks);
-                }
-                bail!("the command ended with {status}");
-            }
-            for (peak, process) in peaks.iter_mut().zip([Some(&self), other]) {
-                let now = process.and_then(|process| process.anonymous_mib().ok());
-                *peak = peak.max(now.unwrap_or(0.0));
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
+    /// Waits until the process ends. Errors: it failed.
+    pub(crate) fn wait(&mut self) -> Result<()> {
+        let status = self.child.wait()?;
+        ensure!(status.success(), "the command ended with {status}");
+        Ok(())
     }
 
     /// Waits for a process that ends with its input, and ends what it had started first.
@@ -118,19 +80,13 @@ impl Process {
         self.child.wait()?;
         Ok(())
     }
-
-    /// Ends the process as `kill -9` does.
-    pub(crate) fn kill(&mut self) -> Result<()> {
-        self.child.kill()?;
-        self.child.wait()?;
-        Ok(())
-    }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
         // An error means that it ended by itself.
-        let _ = self.kill();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -169,15 +125,6 @@ fn answers_200(address: &str, path: &str) -> Result<bool> {
     let mut head = [0; 12];
     stream.read_exact(&mut head)?;
     Ok(head.ends_with(b" 200"))
-}
-
-/// MiB of anonymous memory of any process.
-pub(crate) fn anonymous_mib(pid: u32) -> Result<f64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    let kib =
-        line.and_then(|line| line.split_whitespace().next()).context("the kernel tells RssAnon")?;
-    Ok(kib.parse::<f64>()? / 1024.0)
 }
 
 struct Stat {

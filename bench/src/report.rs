@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use lyceum_core::time::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
 
 use crate::goals::Finding;
-use crate::limits::Limit;
-use crate::machine::MachineDescription;
+use crate::machine::{self, MachineDescription};
 use crate::options::RunOptions;
-use crate::versions;
 
 /// Everything that one run found.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,38 +31,10 @@ pub(crate) struct Report {
     pub(crate) rounds: usize,
     /// Seconds of the whole run.
     pub(crate) run_seconds: u64,
-    /// Raw limits of the machine.
-    pub(crate) limits: Vec<Limit>,
     /// The figures of Lyceum against each goal.
     pub(crate) findings: Vec<Finding>,
-    /// Figures by the size of the data.
-    pub(crate) curves: Vec<Curve>,
     #[serde(skip)]
     start: Option<Instant>,
-}
-
-/// Figures by the size of the data.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Curve {
-    /// The name of its picture.
-    pub(crate) name: String,
-    /// What grows or does not.
-    pub(crate) title: String,
-    /// The unit of the size, such as `events stored`.
-    pub(crate) size: String,
-    /// The unit of the figures, such as `ms`.
-    pub(crate) unit: String,
-    /// What was measured, with a figure for each size.
-    pub(crate) series: Vec<Series>,
-}
-
-/// One line of a curve.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Series {
-    /// What was measured.
-    pub(crate) name: String,
-    /// Size and figure.
-    pub(crate) points: Vec<(f64, f64)>,
 }
 
 impl Report {
@@ -72,7 +42,7 @@ impl Report {
     pub(crate) fn start(subject: &str, run: &RunOptions, data: String) -> Result<Self> {
         std::fs::create_dir_all(&run.folder)?;
         let machine = MachineDescription::read()?;
-        println!("{machine}\n{data}\n");
+        println!("{}\n{data}\n", machine.hardware());
         Ok(Self {
             subject: subject.to_owned(),
             date: SystemClock.now().to_string()[..10].to_owned(),
@@ -82,9 +52,7 @@ impl Report {
             load_seconds: run.time().as_secs(),
             rounds: run.rounds(),
             run_seconds: 0,
-            limits: Vec::new(),
             findings: Vec::new(),
-            curves: Vec::new(),
             start: Some(Instant::now()),
         })
     }
@@ -99,14 +67,12 @@ impl Report {
 
     /// Ends the run: prints how many goals are met and which are not, and writes the report.
     pub(crate) fn finish(mut self, run: &RunOptions) -> Result<()> {
-        let missed: Vec<&str> =
-            self.findings.iter().filter(|found| !found.met).map(|found| found.goal.id).collect();
-        if !self.findings.is_empty() {
-            let met = self.findings.len() - missed.len();
-            println!("\n{met} of {} met; missed: {}", self.findings.len(), missed.join(", "));
-        }
+        let missed = self.findings.iter().filter(|found| !found.is_met());
+        let missed: Vec<&str> = missed.map(|found| found.goal().id).collect();
+        let met = self.findings.len() - missed.len();
+        println!("\n{met} of {} met; missed: {}", self.findings.len(), missed.join(", "));
         self.run_seconds = self.start.map_or(0, |start| start.elapsed().as_secs());
-        self.versions = versions::installed(run);
+        self.versions = machine::versions(run);
         let file = Self::file(&run.folder, &self.subject);
         std::fs::write(&file, serde_json::to_string_pretty(&self)?)
             .with_context(|| format!("cannot write '{}'", file.display()))
@@ -123,27 +89,20 @@ impl Report {
         if !file.exists() {
             return Ok(None);
         }
-        let text = std::fs::read_to_string(&file)?;
-        let report = serde_json::from_str(&text);
-        report.map(Some).with_context(|| {
-            format!("'{}' is not a report of this release; measure it again", file.display())
-        })
+        let report = serde_json::from_str::<Self>(&std::fs::read_to_string(&file)?);
+        ensure!(
+            report.as_ref().is_ok_and(|report| report.findings.iter().all(Finding::has_goal)),
+            "'{}' is not a report of this release; measure it again",
+            file.display()
+        );
+        Ok(report.ok())
     }
-}
-
-/// Prints the raw limits.
-pub(crate) fn print_limits(limits: &[Limit]) {
-    println!("{:<52} {:>12} {:>14} {:>10}", "limit", "per second", "per CPU second", "p50 µs");
-    for Limit { name, per_second, per_cpu_second, p50_us } in limits {
-        println!("{name:<52} {per_second:>12.0} {per_cpu_second:>14.0} {p50_us:>10.1}");
-    }
-    println!();
 }
 
 /// One line of the table.
 fn row(finding: &Finding) -> String {
-    let Finding { goal, measured, met, detail } = finding;
-    let verdict = if *met { "met   " } else { "MISSED" };
+    let (goal, Finding { measured, detail, .. }) = (finding.goal(), finding);
+    let verdict = if finding.is_met() { "met   " } else { "MISSED" };
     let bar = goal.bar.to_string();
     let spread = format!("{:.3} ({:.3} to {:.3})", measured.median, measured.low, measured.high);
     format!("{verdict} {:<24} {bar:>10}  {spread:<32} {}\n       {detail}", goal.id, goal.what)

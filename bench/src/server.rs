@@ -93,12 +93,9 @@ impl Server {
             request = request.header(name, value);
         }
         let mut answer = request.call().with_context(|| format!("GET {path}"))?;
-        Ok(answer.body_mut().with_config().limit(BODY_MAX_BYTES).read_to_string()?)
+        Ok(answer.body_mut().read_to_string()?)
     }
 }
-
-/// A package of 20 000 items is the largest that is read.
-const BODY_MAX_BYTES: u64 = 64 << 20;
 
 /// A loopback address that nothing listens on.
 pub(crate) fn free_address() -> Result<String> {

@@ -8,19 +8,7 @@ use crate::build;
 use crate::run::{cargo, command, run, target};
 
 /// What can be measured.
-const SUBJECTS: [&str; 11] = [
-    "all",
-    "roster",
-    "events",
-    "qti",
-    "adaptive",
-    "credentials",
-    "standards",
-    "console",
-    "sandbox",
-    "hosting",
-    "growth",
-];
+const SUBJECTS: [&str; 6] = ["all", "roster", "events", "adaptive", "credentials", "hosting"];
 /// The variable with a folder that has both programs already.
 const PROGRAMS: &str = "LYCEUM_BENCH_PROGRAMS";
 

@@ -37,8 +37,8 @@ Usage: cargo xtask COMMAND
   chaos [--minutes N] [--seed N]      kill, pause, cut off and fill up the parts of a cluster while clients use it, and print
         [--faults A,B] [--json FILE]  recovery times and lost writes; repeats all faults for N minutes; needs root
   screenshots                         take pictures of all pages in target/screenshots
-  bench SUBJECT [ARGS]                measure roster, events, qti, adaptive, credentials, standards, console,
-                                      sandbox, hosting or growth; `all` measures each of them and writes docs/benchmarks.md";
+  bench SUBJECT [ARGS]                measure roster, events, adaptive, credentials or hosting;
+                                      `all` measures each of them and writes docs/benchmarks.md";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -6,7 +6,6 @@
 
 mod database;
 mod routes;
-mod writer;
 
 pub(crate) use database::{fill, open};
 pub(crate) use routes::serve;

@@ -13,16 +13,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use percent_encoding::percent_decode_str;
 use rusqlite::{CachedStatement, Connection, Params};
-use tokio::sync::{mpsc, oneshot};
 
 use super::database::open;
-use super::writer::{self, Write};
 use crate::data::user_json;
 
 struct Anchor {
     database: PathBuf,
     page: Bytes,
-    writer: mpsc::UnboundedSender<Write>,
 }
 
 /// Serves the database on `listen` until the process is killed.
@@ -30,13 +27,12 @@ pub(crate) fn serve(listen: &str, database: &Path, workers: usize) -> Result<()>
     let anchor = Arc::new(Anchor {
         database: database.to_owned(),
         page: Bytes::from(collection("users", (0..100).map(user_json))),
-        writer: writer::start(database)?,
     });
     let router = Router::new()
         .route("/hello", get(|| async { json(r#"{"message":"Hello, World!"}"#) }))
         .route("/page_mem", get(page_from_memory))
         .route("/users/{id}", get(user))
-        .route("/users", get(users).post(create))
+        .route("/users", get(users))
         .route("/enrollments", get(enrollments))
         .with_state(anchor);
     tokio::runtime::Builder::new_multi_thread()
@@ -84,35 +80,6 @@ async fn enrollments(State(anchor): State<Arc<Anchor>>, RawQuery(query): RawQuer
         "select body from enrollments where user_id = ? order by seq limit 100",
         [user],
     )
-}
-
-/// Stores a user; answers when it is durable.
-async fn create(State(anchor): State<Arc<Anchor>>, body: Bytes) -> Response {
-    let Some((id, body)) = parse_user(&body) else {
-        return StatusCode::UNPROCESSABLE_ENTITY.into_response();
-    };
-    let (done, durable) = oneshot::channel();
-    match anchor.writer.send(Write { id, body, done }) {
-        Ok(()) if durable.await.is_ok() => StatusCode::CREATED.into_response(),
-        _ => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    }
-}
-
-/// The id and the text of `{"user": {…}}`.
-fn parse_user(body: &[u8]) -> Option<(String, String)> {
-    #[derive(serde::Deserialize)]
-    struct Wrapped<'a> {
-        #[serde(borrow)]
-        user: &'a serde_json::value::RawValue,
-    }
-    #[derive(serde::Deserialize)]
-    struct User {
-        #[serde(rename = "sourcedId")]
-        sourced_id: String,
-    }
-    let text = serde_json::from_slice::<Wrapped>(body).ok()?.user.get();
-    let user: User = serde_json::from_str(text).ok()?;
-    Some((user.sourced_id, text.to_owned()))
 }
 
 thread_local! {

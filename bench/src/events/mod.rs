@@ -1,9 +1,7 @@
 //! `lyceum-bench events`: every goal of events and analytics in one run.
 
 mod analytics;
-pub(crate) mod curves;
 mod intake;
-mod pace;
 mod postgres;
 mod ralph;
 mod servers;
@@ -14,7 +12,6 @@ use crate::lyceum::LyceumProgram;
 use crate::options::RunOptions;
 use crate::report::Report;
 use crate::roster::networks::csv;
-use crate::roster::tools;
 use crate::server::BOTH_CORES;
 
 /// How long and how large a run is.
@@ -56,7 +53,6 @@ impl Options {
 
 /// Measures and reports. Errors: a tool is missing, or any request was not answered 2xx.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    tools::install()?;
     let subject = if options.servers { "servers" } else { "events" };
     let data = format!("{} students, {} events", options.students(), options.stored());
     let mut report = Report::start(subject, &options.run, data)?;
@@ -82,7 +78,6 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     intake::wait_until_summed(&server)?;
     report.add([intake::late(options, &server, rate)?]);
     report.add(analytics::measure(options, &server, first)?);
-    report.add(pace::measure(options, &server, rate / 2.0)?);
     report.add(ralph::measure(options, &server)?);
     drop(server);
     report.add([postgres::measure(options)?]);

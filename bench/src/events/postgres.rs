@@ -28,7 +28,7 @@ pub(super) fn measure(options: &Options) -> Result<Finding> {
     let (mut ratios, mut detail) = (Vec::new(), String::new());
     for round in 0..options.run.rounds() {
         let table = format!("raw_log_{round}");
-        let raw = unnest_insert(&cluster.url(), &table, EVENT, options.run.time())?.per_second;
+        let raw = unnest_insert(&cluster.url(), &table, EVENT, options.run.time())?;
         let sample = server.load(posts(options.students(), MANY), CLIENTS, options.run.time())?;
         let rate = sample.requests_per_second * f64::from(MANY);
         ratios.push(rate / raw);

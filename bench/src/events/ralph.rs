@@ -49,7 +49,7 @@ pub(super) fn measure(options: &Options, server: &Server) -> Result<Option<Findi
         let sample = ralph.load(target, CLIENTS, options.run.time())?;
         let other = sample.requests_per_second * f64::from(MANY);
         drop(ralph);
-        let (lyceum, _) = intake::rate(options, server)?;
+        let lyceum = intake::rate(options, server)?;
         ratios.push(lyceum / other);
         detail = format!("ours {lyceum:.0} events/s, durable; Ralph {other:.0}, not synced");
     }

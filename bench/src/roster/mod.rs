@@ -1,23 +1,13 @@
 //! `lyceum-bench roster`: every goal of the roster in one run.
 
-mod auth;
-pub(crate) mod curves;
-mod durability;
-mod growth;
 pub(crate) mod networks;
-mod postgres;
 mod reads;
-mod starts;
-pub(crate) mod tools;
 mod writes;
 
 use anyhow::Result;
 
-pub(crate) use auth::serve as serve_probe;
-
-use crate::limits;
 use crate::options::RunOptions;
-use crate::report::{Report, print_limits};
+use crate::report::Report;
 
 /// Clients of a read; each keeps one request in flight.
 const READ_CLIENTS: u32 = 16;
@@ -38,10 +28,6 @@ pub(crate) struct Options {
     /// Measure only these parts
     #[arg(long, value_delimiter = ',')]
     only: Vec<Part>,
-    /// Read P1-P4, G1, G2-G4 and S2 as a client that is limited to this organization, to which all users must belong, such as
-    /// org-district
-    #[arg(long)]
-    organization: Option<String>,
     /// Keep the networks of an earlier run instead of importing them again (leaves out W2)
     #[arg(long)]
     keep: bool,
@@ -50,30 +36,15 @@ pub(crate) struct Options {
 /// A group of goals that are measured together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
-    /// Raw limits
-    Limits,
-    /// P1-P4, G1, S2
+    /// P1-P4, G1, S1, S2
     Reads,
-    /// G2-G4
-    Growth,
-    /// W1, T1
+    /// W1
     Writes,
-    /// W3
-    Durability,
-    /// S1, S2, S3
-    Starts,
-    /// D1
-    Postgres,
 }
 
 impl Options {
     fn wants(&self, part: Part) -> bool {
         self.only.is_empty() || self.only.contains(&part)
-    }
-
-    /// Whether a part that is measured compares with the anchor.
-    fn needs_anchor(&self) -> bool {
-        [Part::Limits, Part::Reads, Part::Writes].into_iter().any(|part| self.wants(part))
     }
 
     /// Students of the small and the large network.
@@ -84,35 +55,16 @@ impl Options {
 
 /// Measures and reports. Errors: a tool is missing, or any request was not answered 2xx.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    tools::install()?;
     let [small, large] = options.sizes();
     let data = format!("networks of {small} and {large} students with ten enrollments each");
     let mut report = Report::start("roster", &options.run, data)?;
     let (networks, imports) = networks::prepare(options)?;
     report.add(imports);
-    if options.wants(Part::Limits) {
-        report.limits =
-            limits::all(&networks.small.anchor, networks.small.users, options.run.time())?;
-        print_limits(&report.limits);
-    }
     if options.wants(Part::Reads) {
         report.add(reads::measure(options, &networks)?);
-        report.add([auth::measure(options)?]);
-    }
-    if options.wants(Part::Growth) {
-        report.add(growth::measure(options, &networks)?);
     }
     if options.wants(Part::Writes) {
-        report.add(writes::measure(options, &networks)?);
-    }
-    if options.wants(Part::Durability) {
-        report.add(durability::measure(options, &networks)?);
-    }
-    if options.wants(Part::Starts) {
-        report.add(starts::measure(options, &networks)?);
-    }
-    if options.wants(Part::Postgres) {
-        report.add(postgres::measure(options, &networks)?);
+        report.add([writes::creates(options, &networks.small)?]);
     }
     report.finish(&options.run)
 }

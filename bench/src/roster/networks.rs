@@ -1,14 +1,14 @@
-//! The same network at two sizes, on both sides. Filling Lyceum is itself a goal (W2, S3.import).
+//! The same network at two sizes, on both sides. Filling Lyceum is itself a goal (W2).
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Result;
 
 use super::Options;
 use crate::data::{self, ENROLLMENTS_PER_USER};
 use crate::goals::Finding;
-use crate::lyceum::{LyceumProgram, Run};
-use crate::options::RunOptions;
+use crate::lyceum::LyceumProgram;
 use crate::{anchor, limits};
 
 /// A network of one size.
@@ -24,46 +24,37 @@ pub(super) struct Networks {
     pub(super) large: Network,
 }
 
-/// Creates the missing networks, or all of them, and returns the findings of the imports.
-pub(super) fn prepare(options: &Options) -> Result<(Networks, Vec<Finding>)> {
+/// Creates the missing networks, or all of them, and measures W2 on a small one that was just imported.
+pub(super) fn prepare(options: &Options) -> Result<(Networks, Option<Finding>)> {
     let [small, large] = options.sizes();
-    let (small, small_import) = network(&options.run, small, options.needs_anchor(), options.keep)?;
-    let (large, large_import) = network(&options.run, large, options.needs_anchor(), options.keep)?;
-    let mut findings = Vec::new();
-    if let (Some(small_import), Some(large_import)) = (small_import, large_import) {
-        findings.push(speed(&small, small_import)?);
-        findings.push(memory(small_import, large_import));
-    }
-    Ok((Networks { small, large }, findings))
+    let (small, import) = network(options, small)?;
+    let (large, _) = network(options, large)?;
+    let finding = import.map(|time| speed(&small, time)).transpose()?;
+    Ok((Networks { small, large }, finding))
 }
 
-/// Makes one size. The import is `None` when an earlier one was kept.
-pub(super) fn network(
-    run: &RunOptions,
-    users: u64,
-    needs_anchor: bool,
-    keeps: bool,
-) -> Result<(Network, Option<Run>)> {
-    let folder = run.folder.canonicalize()?;
+/// Makes one size, and returns the time of its import. It is `None` when an earlier one was kept.
+fn network(options: &Options, users: u64) -> Result<(Network, Option<Duration>)> {
+    let folder = options.run.folder.canonicalize()?;
     let anchor = folder.join(format!("anchor-{users}.db"));
-    if needs_anchor && !anchor.exists() {
+    if !anchor.exists() {
         println!("filling the anchor with {users} students");
         anchor::fill(&anchor, users)?;
     }
     let lyceum = LyceumProgram {
-        program: run.lyceum.clone(),
+        program: options.run.lyceum.clone(),
         data: folder.join(format!("ours-{users}")),
         database: None,
     };
-    if keeps && lyceum.file().exists() {
+    if options.keep && lyceum.file().exists() {
         return Ok((Network { users, anchor, lyceum }, None));
     }
     if lyceum.data.exists() {
         std::fs::remove_dir_all(&lyceum.data)?;
     }
     println!("importing {users} students");
-    let import = lyceum.import(&csv(&folder, users)?)?;
-    Ok((Network { users, anchor, lyceum }, Some(import)))
+    let time = lyceum.import(&csv(&folder, users)?)?;
+    Ok((Network { users, anchor, lyceum }, Some(time)))
 }
 
 /// The CSV files of the network, made once.
@@ -79,19 +70,13 @@ pub(crate) fn csv(folder: &Path, users: u64) -> Result<PathBuf> {
 
 /// W2 on the network that was just imported.
 #[expect(clippy::cast_precision_loss, reason = "row counts are far below 2^52")]
-fn speed(network: &Network, import: Run) -> Result<Finding> {
+fn speed(network: &Network, import: Duration) -> Result<Finding> {
     let rows = (network.users * (1 + ENROLLMENTS_PER_USER)) as f64;
     let raw = limits::same_index_insert(&network.lyceum.file())?;
-    let (lyceum, raw) = (rows / import.time.as_secs_f64(), rows / raw.as_secs_f64());
+    let (lyceum, raw) = (rows / import.as_secs_f64(), rows / raw.as_secs_f64());
     Ok(Finding::new(
         "W2",
         lyceum / raw,
         format!("{lyceum:.0} users and enrollments/s against {raw:.0} raw"),
     ))
-}
-
-/// S3 of the import.
-fn memory(small: Run, large: Run) -> Finding {
-    let detail = format!("{:.1} MiB small, {:.1} MiB large", small.peak_mib, large.peak_mib);
-    Finding::new("S3.import", large.peak_mib / small.peak_mib, detail)
 }

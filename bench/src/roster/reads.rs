@@ -1,4 +1,4 @@
-//! P1-P4, G1 and S2: the three reads on both sides at both sizes, in turn.
+//! P1-P4, G1, S1 and S2: the three reads on both sides at both sizes, in turn.
 
 use std::io::Write;
 use std::time::Duration;
@@ -19,11 +19,14 @@ use crate::server::{SERVER_CORE, Server};
 /// Places in the collection from which pages are read; more where the longest page is shorter than their distance.
 const PAGE_STARTS: u64 = 500;
 
+/// Starts of which the median counts.
+const STARTS: usize = 7;
+
 /// Both sides of one size, running.
-pub(super) struct Sides {
+struct Sides {
     users: u64,
     anchor: Server,
-    pub(super) lyceum: Server,
+    lyceum: Server,
     /// Pages of Lyceum, each a request target with a cursor, one a line.
     pages: NamedTempFile,
 }
@@ -36,17 +39,19 @@ struct Read {
 
 /// What is read.
 #[derive(Clone, Copy)]
-pub(super) enum What {
+enum What {
     User,
     Page,
     Enrollments,
 }
 
-/// Measures P1-P4, G1 and S2.
+/// Measures P1-P4, G1, S1 and S2.
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
-    let organization = options.organization.as_deref();
-    let small = Sides::start(&networks.small, organization)?;
-    let large = Sides::start(&networks.large, organization)?;
+    let started = (0..STARTS)
+        .map(|_| Ok(networks.large.lyceum.serve_bare(SERVER_CORE)?.started.as_secs_f64() * 1e3))
+        .collect::<Result<Vec<f64>>>()?;
+    let small = Sides::start(&networks.small)?;
+    let large = Sides::start(&networks.large)?;
     let idle = small.lyceum.process.anonymous_mib()?;
     let read = |what| -> Result<Read> {
         Ok(Read {
@@ -73,9 +78,12 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
         cpu("P4", &user.small),
         cpu("P4.large", &user.large),
     ];
-    findings.extend(growth("G1.user", "G1.user.absolute", &user));
-    findings.extend(growth("G1.page", "G1.page.absolute", &page));
-    findings.extend(growth("G1.enrollments", "G1.enrollments.absolute", &enrollments));
+    findings.extend([
+        growth("G1.user", &user),
+        growth("G1.page", &page),
+        growth("G1.enrollments", &enrollments),
+    ]);
+    findings.push(Finding::new("S1.filled", Spread::of(started), format!("{STARTS} starts")));
     findings.push(Finding::new("S2.idle", idle, "small network, before the first request"));
     let loaded = large.lyceum.process.anonymous_mib()?;
     findings.push(Finding::new("S2.load", loaded, "after P1-P3 on the large network"));
@@ -83,13 +91,13 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
 }
 
 impl Sides {
-    pub(super) fn start(network: &Network, organization: Option<&str>) -> Result<Self> {
+    fn start(network: &Network) -> Result<Self> {
         // Else the first side measured would read from the disk what the second finds in memory.
         for file in [&network.anchor, &network.lyceum.file()] {
             std::io::copy(&mut std::fs::File::open(file)?, &mut std::io::sink())?;
         }
         let anchor = Server::anchor(&network.anchor, SERVER_CORE)?;
-        let lyceum = network.lyceum.serve_limited(SERVER_CORE, organization)?;
+        let lyceum = network.lyceum.serve(SERVER_CORE)?;
         let pages = pages(&lyceum, network.users)?;
         let sides = Self { users: network.users, anchor, lyceum, pages };
         sides.agree()?;
@@ -107,7 +115,7 @@ impl Sides {
         Ok(())
     }
 
-    pub(super) fn measure(&self, run: &RunOptions, what: What) -> Result<Pairs> {
+    fn measure(&self, run: &RunOptions, what: What) -> Result<Pairs> {
         let (time, rounds) = (run.time(), run.rounds());
         let anchor = |path: &str| {
             self.anchor.load(Target::Numbered(path.into(), self.users), READ_CLIENTS, time)
@@ -168,20 +176,16 @@ fn cpu(id: &str, pairs: &Pairs) -> Finding {
     Finding::new(id, pairs.ours(|sample| sample.cpu_us), side_by_side(pairs))
 }
 
-/// The growth of the median answer, against the anchor's growth and by itself.
-fn growth(relative: &str, absolute: &str, read: &Read) -> [Finding; 2] {
+/// The growth of the median answer, against the anchor's growth.
+fn growth(id: &str, read: &Read) -> Finding {
     let p50 = |sample: &Sample| sample.p50_ms;
     let lyceum = read.large.ours(p50).median / read.small.ours(p50).median;
     let anchor = read.large.other(p50).median / read.small.other(p50).median;
-    let detail = format!("ours {lyceum:.2}x, anchor {anchor:.2}x");
-    [
-        Finding::new(relative, lyceum / anchor, detail.clone()),
-        Finding::new(absolute, lyceum, detail),
-    ]
+    Finding::new(id, lyceum / anchor, format!("ours {lyceum:.2}x, anchor {anchor:.2}x"))
 }
 
 /// The figures of both sides, for people.
-pub(super) fn side_by_side(pairs: &Pairs) -> String {
+fn side_by_side(pairs: &Pairs) -> String {
     format!("ours  {}\n       other {}", describe(&pairs.ours), describe(&pairs.other))
 }
 
