@@ -41,8 +41,7 @@ pub struct State {
     pub frontend_url: String,
     /// The backend's address, also before the first deploy.
     pub backend_url: String,
-    /// The address where people play, also before the first deploy; empty if an older server does not send it.
-    #[serde(default)]
+    /// The address where people play, also before the first deploy.
     pub play_url: String,
 }
 

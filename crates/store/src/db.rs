@@ -68,8 +68,8 @@ enum Store {
 
 impl Db {
     /// Opens the database and brings its schema forward. Blocks; several processes may do so at
-    /// once. The store's own tables are always there. Errors: `Conflict` when the schema is newer than this program or
-    /// from before the first release, `Unavailable` when the database cannot be reached.
+    /// once. The store's own tables are always there. Errors: `Conflict` when the schema is newer than this program,
+    /// `Unavailable` when the database cannot be reached.
     pub fn open(target: &StoreLocation, migrations: &[Migration]) -> Result<Self> {
         Self::open_with(target, migrations, StoreOptions::default())
     }

@@ -5,11 +5,10 @@ use std::time::Duration;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
-use crate::history::{FIRST_SCHEMA, SchemaHistory};
 use crate::limits::POSTGRES_READ_WAIT_MS;
 use crate::postgres::{FailedStatement, PostgresAddress, reach};
 use crate::sqlite::{ConnectionUse, SqliteFile};
-use crate::{SqlDialect, StoreLocation, StoreOptions, migrate};
+use crate::{StoreLocation, StoreOptions, migrate};
 
 /// The state of a database.
 #[derive(Clone, Debug)]
@@ -22,8 +21,7 @@ pub struct Inspection {
     pub clock: Option<Timestamp>,
 }
 
-/// Inspects a database without migrating it. Errors: `Unavailable` when it cannot be reached; `Conflict` when its schema is from
-/// before the first release.
+/// Inspects a database without migrating it. Errors: `Unavailable` when it cannot be reached.
 pub fn inspect(target: &StoreLocation) -> Result<Inspection> {
     match target {
         StoreLocation::Sqlite(path) => sqlite(&SqliteFile::new(path, StoreOptions::default())),
@@ -36,7 +34,7 @@ const SERVER: &str = "SELECT current_setting('server_version_num')::bigint,
 
 fn sqlite(file: &SqliteFile) -> Result<Inspection> {
     let connection = file.connect(ConnectionUse::Scan)?;
-    let schema = schema(SqlDialect::Sqlite, SchemaHistory::of_sqlite(&connection)?)?;
+    let schema = migrate::newest_of_sqlite(&connection)?;
     let version = u32::try_from(rusqlite::version_number()).map_err(Problem::internal)?;
     Ok(Inspection { engine: (version / 1_000_000, version / 1_000 % 1_000), schema, clock: None })
 }
@@ -50,14 +48,7 @@ fn server(url: &str) -> Result<Inspection> {
     let version = u32::try_from(version).map_err(Problem::internal)?;
     Ok(Inspection {
         engine: (version / 10_000, version % 10_000),
-        schema: schema(SqlDialect::Postgres, SchemaHistory::of_postgres(&mut client)?)?,
+        schema: migrate::newest_of_postgres(&mut client)?,
         clock: Some(Timestamp::from_milliseconds(clock)),
     })
-}
-
-/// The newest migration, after the list from before the first release was replaced.
-fn schema(dialect: SqlDialect, history: Option<SchemaHistory>) -> Result<Option<i32>> {
-    let Some(history) = history else { return Ok(None) };
-    let is_replaced = history.replacement(&migrate::steps(dialect, &[])?)?.is_some();
-    Ok(Some(if is_replaced { FIRST_SCHEMA } else { history.newest }))
 }

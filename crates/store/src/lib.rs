@@ -20,7 +20,7 @@
 //! | SQL that differs between the stores | `dialect` |
 //! | lists of numbers in statements; filters as SQL | `in_lists`, `filter` |
 //! | what only the event log needs | `log` |
-//! | migrations, and the table of those that were applied | `migrate`, `history` |
+//! | migrations, and the table of those that were applied | `migrate` |
 //! | exact counts at any size | `tally` |
 //! | jobs that survive crashes | `jobs` |
 //! | the stamps of records, for consumers that poll | `record_clock` |
@@ -44,7 +44,6 @@ mod durable;
 pub mod filter;
 mod from_row;
 mod gauges;
-mod history;
 mod in_lists;
 mod inspect;
 pub mod jobs;

@@ -5,10 +5,9 @@ use std::path::Path;
 use lyceum_core::{Problem, ProblemKind, Result};
 use refinery::error::Kind;
 use refinery::{Report, Runner};
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::dialect::{self, SqlDialect};
-use crate::history::SchemaHistory;
 use crate::postgres::{Client, FailedStatement};
 use crate::problem;
 use crate::sqlite::{ConnectionUse, SqliteFile};
@@ -46,6 +45,7 @@ const MIGRATION_LOCK: i64 = 0x6c79_6365_756d;
 
 /// The table of the migrations that were applied.
 const HISTORY: &str = "refinery_schema_history";
+const NEWEST: &str = "SELECT max(version) FROM refinery_schema_history";
 
 /// The names of all tables that these migrations and the store itself make.
 pub fn tables(migrations: &[Migration]) -> Vec<&'static str> {
@@ -82,10 +82,6 @@ pub(crate) fn sqlite(
     })?;
     let mut connection = file.connect(ConnectionUse::Write)?;
     let steps = steps(SqlDialect::Sqlite, migrations)?;
-    let history = SchemaHistory::of_sqlite(&connection)?;
-    if let Some(sql) = history.map_or(Ok(None), |history| history.replacement(&steps))? {
-        connection.execute_batch(&sql).map_err(|error| problem::sqlite(&error, &sql))?;
-    }
     // Nobody else uses the file meanwhile, so a transaction for all of them keeps nobody waiting.
     outcome(Runner::new(&steps).set_grouped(true).run(&mut connection), &steps)?;
     Ok(connection)
@@ -107,27 +103,38 @@ pub(crate) fn postgres(
     let locked = client.wait(&lock, async |client| client.batch_execute(&lock).await);
     locked.map_err(FailedStatement::problem)?;
     let steps = steps(SqlDialect::Postgres, migrations)?;
-    let history = SchemaHistory::of_postgres(client)?;
     let newest = steps.iter().map(refinery::Migration::version).max();
-    let is_behind = history.as_ref().is_some_and(|history| Some(history.newest) != newest);
+    let is_behind = newest_of_postgres(client)?.is_some_and(|stored| Some(stored) != newest);
     let mut other = if is_behind { other() } else { None };
     if let Some(other) = &mut other {
         let held = other.wait(NO_TURNS, async |client| client.batch_execute(NO_TURNS).await);
         held.map_err(FailedStatement::problem)?;
     }
-    if let Some(sql) = history.map_or(Ok(None), |history| history.replacement(&steps))? {
-        let replaced = client.wait(&sql, async |client| client.batch_execute(&sql).await);
-        replaced.map_err(FailedStatement::problem)?;
-    }
     // The locks end with the connections.
     outcome(client.migrate(&Runner::new(&steps)), &steps)
 }
 
+/// The number of the newest migration of an SQLite file; `None` before the first one.
+pub(crate) fn newest_of_sqlite(connection: &Connection) -> Result<Option<i32>> {
+    const HAS_TABLE: &str = "SELECT 1 FROM sqlite_schema WHERE name = 'refinery_schema_history'";
+    let failed = |error| problem::sqlite(&error, NEWEST);
+    let has_table = connection.query_row(HAS_TABLE, [], |_| Ok(())).optional().map_err(failed)?;
+    let newest = has_table.map(|()| connection.query_row(NEWEST, [], |row| row.get(0)));
+    Ok(newest.transpose().map_err(failed)?.flatten())
+}
+
+/// The number of the newest migration of a PostgreSQL database; `None` before the first one.
+pub(crate) fn newest_of_postgres(client: &mut Client) -> Result<Option<i32>> {
+    let mut ask = |sql| {
+        let row = client.wait(sql, async |client| client.query_one(sql, &[]).await);
+        row.map_err(FailedStatement::problem)
+    };
+    let has_table = ask("SELECT to_regclass('refinery_schema_history') IS NOT NULL")?.get(0);
+    if has_table { Ok(ask(NEWEST)?.get(0)) } else { Ok(None) }
+}
+
 /// The migrations of a store and the store's own, in their order.
-pub(crate) fn steps(
-    dialect: SqlDialect,
-    migrations: &[Migration],
-) -> Result<Vec<refinery::Migration>> {
+fn steps(dialect: SqlDialect, migrations: &[Migration]) -> Result<Vec<refinery::Migration>> {
     let mut all = [&STORE, migrations].concat();
     all.sort_by_key(|migration| migration.version);
     let step = |Migration { version, name, sql }: &Migration| {

@@ -36,6 +36,7 @@ fn no_project() -> State {
         "secrets": { "key": BASE64_STANDARD.encode(KEY), "digests": {} },
         "database": { "ddl": "", "applied": [], "declared": null },
         "frontendUrl": "https://rivers.example.org", "backendUrl": "https://rivers.example.org",
+        "playUrl": "https://rivers.example.org/play/rivers",
     });
     serde_json::from_value(state).unwrap()
 }

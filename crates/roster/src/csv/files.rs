@@ -59,8 +59,6 @@ pub const METADATA: &str = "metadata.";
 /// The column for everything without its own column: fields of the platform, and values that a cell cannot express.
 /// The binding allows only metadata as additional columns.
 pub const EXTRA: &str = "metadata.lyceum.record";
-/// The former name of [`EXTRA`], which is read but never written.
-pub const FORMER_EXTRA: &str = "ext.platform";
 /// The prefix of a standard file's name in the manifest.
 pub const ENTRY: &str = "file.";
 /// The prefix in the manifest of a file that OneRoster 1.2 does not define.

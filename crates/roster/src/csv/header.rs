@@ -3,7 +3,7 @@
 use lyceum_core::text::nearest;
 
 use super::fault::CsvError;
-use super::files::{COMMON, CsvFile, EXTRA, FORMER_EXTRA, METADATA};
+use super::files::{COMMON, CsvFile, EXTRA, METADATA};
 use super::rows::CsvRow;
 use crate::kind::Field;
 use crate::limits::CSV_MAX_ENTRIES;
@@ -242,7 +242,7 @@ fn use_of(file: &'static CsvFile, name: &str) -> Option<ColumnUse> {
         "sourcedId" => return Some(ColumnUse::SourcedId),
         "status" => return Some(ColumnUse::Status),
         "dateLastModified" => return Some(ColumnUse::Modified),
-        EXTRA | FORMER_EXTRA if file.part.is_none() => return Some(ColumnUse::Extra),
+        EXTRA if file.part.is_none() => return Some(ColumnUse::Extra),
         _ => {}
     }
     if header.starts_with(METADATA) {

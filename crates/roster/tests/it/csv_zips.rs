@@ -150,7 +150,7 @@ proptest::proptest! {
         let file = &lyceum_roster::csv::files::ALL[file];
         let folder = tempfile::tempdir().unwrap();
         let header = file.headers().collect::<Vec<_>>().join(",");
-        let text = format!("{header},metadata.x,ext.platform\n{}\n", lines.join("\n"));
+        let text = format!("{header},metadata.x,metadata.lyceum.record\n{}\n", lines.join("\n"));
         let text = [text.as_bytes(), &bytes].concat();
         std::fs::write(folder.path().join(format!("{}.csv", file.name)), &text).unwrap();
         std::fs::write(folder.path().join("manifest.csv"), format!("file.{},bulk\n", file.name)).unwrap();

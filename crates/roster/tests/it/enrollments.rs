@@ -134,7 +134,7 @@ fn a_course_that_contradicts_the_class_is_refused_in_every_interface() {
             assert!(problem.details[0].message.starts_with(message), "{problem:?}");
         }
         let mut package = csv(&[]);
-        let header = "sourcedId,status,dateLastModified,classSourcedId,schoolSourcedId,userSourcedId,role,ext.platform";
+        let header = "sourcedId,status,dateLastModified,classSourcedId,schoolSourcedId,userSourcedId,role,metadata.lyceum.record";
         let row = r#"new,,,k-maths,s,u,student,"{""course"":{""sourcedId"":""art""}}""#;
         package.0.insert("enrollments".into(), format!("{header}\n{row}\n"));
         let report = import_at(db, &package, &ImportOptions::default(), now());

@@ -1,7 +1,7 @@
 use std::thread;
 
 use lyceum_core::ProblemKind;
-use lyceum_store::{Db, Migration, SqlDialect, StoreLocation, inspect};
+use lyceum_store::{Db, Migration, SqlDialect, StoreLocation};
 
 use crate::{SCHEMA, count, open, with_target};
 
@@ -22,53 +22,6 @@ fn a_schema_goes_forward_once_and_keeps_the_rows() {
         let older = Db::open(target, SCHEMA).err().expect("an older program refuses the schema");
         assert_eq!(older.kind, ProblemKind::Conflict);
         assert!(older.message.contains("version 1000"), "{older}");
-    });
-}
-
-/// Makes the list of migrations one from before the first release, with the numbers 1 to `count` - 1 and 145.
-fn list_from_before_the_first_release(target: &StoreLocation, count: i64) {
-    let numbers = (1..count).chain([145]);
-    open(target)
-        .write_blocking(|tx| {
-            tx.execute("DELETE FROM refinery_schema_history", &[])?;
-            tx.execute("DROP TABLE record_clock", &[])?;
-            tx.execute("DROP TABLE removed_records", &[])?;
-            for number in numbers {
-                let sql = "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) \
-                           VALUES (CAST($1 AS INTEGER), 'old', '2026-01-15T08:00:00Z', '7')";
-                tx.execute(sql, &[number.into()])?;
-            }
-            tx.execute("INSERT INTO things (id) VALUES ('one')", &[])
-        })
-        .unwrap();
-}
-
-#[test]
-fn a_complete_list_from_before_the_first_release_is_replaced() {
-    with_target(|target| {
-        list_from_before_the_first_release(target, 79);
-        assert_eq!(inspect(target).unwrap().schema, Some(13));
-        let newer = [SCHEMA, &[NEXT]].concat();
-        for _ in 0..2 {
-            let db = Db::open(target, &newer).unwrap();
-            assert_eq!(count(&db), 1);
-            let sql = "SELECT version, name FROM refinery_schema_history ORDER BY version";
-            let list =
-                db.read_blocking(|tx| tx.all(sql, &[], |row| Ok((row.int(0)?, row.string(1)?))));
-            let expected = [(1, "store"), (2, "things"), (14, "record_clock"), (1000, "next")];
-            assert_eq!(list.unwrap(), expected.map(|(version, name)| (version, name.to_owned())));
-        }
-    });
-}
-
-#[test]
-fn an_incomplete_list_from_before_the_first_release_names_the_commit_that_upgrades_it() {
-    with_target(|target| {
-        list_from_before_the_first_release(target, 78);
-        let refused = Db::open(target, SCHEMA).err().expect("the schema is refused");
-        assert_eq!(refused.kind, ProblemKind::Conflict);
-        assert!(refused.message.contains("commit 782f2ecb"), "{refused}");
-        assert_eq!(inspect(target).unwrap_err().message, refused.message);
     });
 }
 

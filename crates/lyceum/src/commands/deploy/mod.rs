@@ -394,7 +394,7 @@ pub(crate) fn print_addresses(
     printer.done(&format!("✔ {} {version} is served on {}", state.slug, state.environment));
     let text = || {
         // The address where people play comes first; the frontend's own address shows a demo.
-        let play = state.frontend.as_ref().map(|_| &state.play_url).filter(|url| !url.is_empty());
+        let play = state.frontend.as_ref().map(|_| &state.play_url);
         let backend = state.backend.as_ref().map(|_| &state.backend_url);
         let urls = play.into_iter().chain([&state.frontend_url]).chain(backend);
         urls.flat_map(|url| [url, "\n"]).collect()
