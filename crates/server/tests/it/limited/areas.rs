@@ -86,9 +86,6 @@ fn badges_and_records_of_the_own_district() {
         };
         assert!((400..500).contains(&award(FAR)));
         assert_eq!(award(NEAR), 201);
-        // Everybody reads definitions, and limited callers change none.
-        get(&limited, "/ims/ob/v3p0/badges");
-        limited.post("/ims/ob/v3p0/badges").json(&badges::definition()).expect(403);
         // The public page by its random id is for everybody who knows it.
         server.anonymous().get(&format!("/credentials/{badge}.json")).expect(200);
         let after = (
@@ -150,14 +147,6 @@ fn players_of_the_own_district() {
         };
         assert_eq!((token(&far), token(&near)), (403, 200));
         assert_eq!(scores(), before);
-        // Games are shared: limited callers read them and change none.
-        get(&limited, "/api/games/rivers");
-        let name = json!({ "displayName": "Mine" });
-        assert_eq!(limited.patch("/api/games/rivers").json(&name).send().status, 403);
-        let title = json!({ "title": "First" });
-        let achievement = "/api/games/rivers/achievements/first";
-        assert_eq!(limited.put(achievement).json(&title).send().status, 403);
-        assert_eq!(get(&all, "/api/games/rivers")["displayName"], "Rivers");
         // The player's own token is not limited.
         let body = json!({ "userId": far });
         let player: Value = all.post("/api/games/rivers/token").json(&body).expect(200).json();
@@ -188,12 +177,6 @@ fn standards_content_and_projects_are_shared_or_belong_to_members() {
         assert_eq!((set(FAR), set(NEAR)), (404, 200));
         assert_eq!(limited.delete(&aligned(FAR)).send().status, 404);
         assert_eq!(get(&all, &aligned(FAR))["items"].as_array().unwrap().len(), 1);
-        get(&limited, "/ims/case/v1p1/CFDocuments");
-        limited.post("/ims/case/v1p1/CFDocuments").json(&json!({})).expect(403);
-        get(&limited, "/assessment-items");
-        limited.post("/assessment-items").json(&json!({})).expect(403);
-        limited.get("/lesson/any").expect(403);
         assert_eq!(get(&limited, "/api/projects"), json!([]));
-        limited.get("/api/projects/rivers/state").expect(403);
     });
 }

@@ -7,11 +7,9 @@ use lyceum_access::Role;
 use lyceum_core::Reach;
 use lyceum_testserver::client::Reply;
 use lyceum_testserver::server::{TestServer, both};
-use serde_json::Value;
 
 use super::{FAR, NEAR, NEXT, limited_person, near, plant};
 use crate::events::Stream;
-use crate::people::form_token;
 
 fn open(server: &TestServer, cookie: &str, path: &str) -> Reply {
     server.anonymous().get(path).header("cookie", cookie).send()
@@ -91,72 +89,6 @@ fn no_page_of_the_console_shows_a_name_outside_of_the_reach() {
         let org = limited_person(server, "count@x.test", Role::Guide, &near());
         let home = open(server, &org, "/console").text();
         assert!(home.contains(">4</a>") && !home.contains("Incoming events"), "{home}");
-    });
-}
-
-#[test]
-fn a_page_of_a_person_outside_of_the_reach_is_like_one_that_does_not_exist() {
-    both(|server| {
-        plant(server);
-        let client = server.client();
-        let listed: Value =
-            client.get(&format!("/ims/ob/v3p0/assertions?userId={FAR}-ann")).expect(200).json();
-        let address = listed["credential"][0]["id"].as_str().unwrap().to_owned();
-        let badge = address.rsplit('/').next().unwrap();
-        let compiled: Value = client
-            .post(&format!("/ims/clr/v2p0/clr/{FAR}-ann/compile"))
-            .json(&serde_json::json!({}))
-            .expect(200)
-            .json();
-        let record = compiled["id"].as_str().unwrap().rsplit('/').next().unwrap();
-        let pages = [
-            format!("/console/students/{FAR}-ann"),
-            format!("/console/students/{FAR}-ann/facts"),
-            format!("/console/students/{FAR}-ann/event?number=1"),
-            format!("/console/students/{FAR}-ann/attempt?lesson=x&attempt=1"),
-            format!("/console/classes/{FAR}-class"),
-            format!("/console/courses/{FAR}-course"),
-            format!("/console/badges/credentials/{badge}"),
-            format!("/console/badges/records/{record}"),
-        ];
-        let teacher = Reach::ClassesOf(format!("{NEAR}-teacher"));
-        let org = limited_person(server, "org@x.test", Role::Guide, &near());
-        let teacher = limited_person(server, "teacher@x.test", Role::Guide, &teacher);
-        for cookie in [&org, &teacher] {
-            for path in &pages {
-                assert_eq!(open(server, cookie, path).status, 404, "{path}");
-            }
-        }
-        let next = format!("/console/students/{NEXT}-ann");
-        assert_eq!(
-            (open(server, &org, &next).status, open(server, &teacher, &next).status),
-            (200, 404)
-        );
-        assert_eq!(open(server, &org, "/console/unknown").status, 403);
-        // Nothing changes.
-        let token = form_token(&open(server, &org, "/console/badges/issue"));
-        let send = |path: &str, fields: &[(&str, &str)]| {
-            let fields = [&[("token", token.as_str())], fields].concat();
-            let nobody = server.anonymous();
-            let call = nobody.post(path).form(&fields).header("cookie", &org);
-            call.header("sec-fetch-site", "same-origin").send().status
-        };
-        let revoke = format!("/console/badges/credentials/{badge}/revoke");
-        assert_eq!(send(&revoke, &[("reason", "Mistake")]), 404);
-        let achievement =
-            crate::badges::definition()["credentialSubject"]["id"].as_str().unwrap().to_owned();
-        let learner = format!("{FAR}-ann");
-        let wish = [("achievement", achievement.as_str()), ("learner", learner.as_str())];
-        assert_ne!(send("/console/badges/issue", &wish), 303);
-        let after: Value =
-            client.get(&format!("/ims/ob/v3p0/assertions?userId={FAR}-ann")).expect(200).json();
-        assert_eq!(after, listed);
-        let read: Value =
-            client.get(&format!("/ims/ob/v3p0/assertions/{badge}")).expect(200).json();
-        assert!(read["revoked"].is_null(), "{read}");
-        let own = format!("{NEAR}-ann");
-        let wish = [("achievement", achievement.as_str()), ("learner", own.as_str())];
-        assert_eq!(send("/console/badges/issue", &wish), 303);
     });
 }
 

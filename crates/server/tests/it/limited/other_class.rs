@@ -27,6 +27,7 @@ const PAGES: &[Place] = &[
     ("GET /students/{id}/event", "/students/{other}-ann/event?number=1", &[]),
     ("GET /students/{id}/attempt", "/students/{other}-ann/attempt?lesson=x&attempt=1", &[]),
     ("GET /classes/{id}", "/classes/{other}-class", &[]),
+    ("GET /courses/{id}", "/courses/{other}-course", &[]),
     ("GET /classes/{id}/access", "/classes/{other}-class/access", &[]),
     ("GET /classes/{id}/access/cards", "/classes/{other}-class/access/cards", &[]),
     ("GET /badges/records/{id}", "/badges/records/{record}", &[]),
@@ -87,11 +88,10 @@ const PAGES: &[Place] = &[
 ];
 
 /// Pages and forms that name nothing of a class: the own account, content that all schools share, files to check.
-const OF_NO_CLASS: [&str; 8] = [
+const OF_NO_CLASS: [&str; 7] = [
     "POST /profile",
     "POST /profile/password",
     "POST /profile/sessions",
-    "GET /courses/{id}",
     "GET /items/{id}/files/{file}",
     "GET /items/{id}/preview",
     "POST /items/{id}/preview",
