@@ -77,9 +77,9 @@ fn owners<'a>(packages: &'a [Package], file: &str) -> Vec<&'a str> {
         // The build of everything.
         Some("Cargo.toml" | "Cargo.lock" | ".cargo" | "clippy.toml") => names().collect(),
         // Pages have embedded files and texts, and backends of tests have npm packages.
-        Some("web" | "docs" | "tests" | "packaging") => {
-            names().filter(|name| ["lyceum-console", "lyceum-server"].contains(name)).collect()
-        }
+        Some("web" | "docs" | "tests" | "packaging") => names()
+            .filter(|name| ["lyceum-console", "lyceum-pages", "lyceum-server"].contains(name))
+            .collect(),
         Some("openapi.json") => names().filter(|name| *name == "lyceum-server").collect(),
         _ => Vec::new(),
     }

@@ -28,7 +28,7 @@ pub fn is_hashed(name: &str) -> bool {
 }
 
 /// The address of a file by its name without the hash, such as `console.css`. `None` in a build without assets.
-pub(crate) fn address(name: &str) -> Option<String> {
+pub fn address(name: &str) -> Option<String> {
     let (stem, ending) = name.split_once('.')?;
     let own = |file: &str| {
         is_hashed(file)
@@ -42,7 +42,7 @@ pub(crate) fn address(name: &str) -> Option<String> {
 /// The style of every page.
 pub(crate) static STYLE: LazyLock<Option<String>> = LazyLock::new(|| address("console.css"));
 /// The font of every page, for Latin letters.
-pub(crate) static FONT: LazyLock<Option<String>> =
+pub static FONT: LazyLock<Option<String>> =
     LazyLock::new(|| address("inter-latin-wght-normal.woff2"));
 /// The script of every page.
 pub(crate) static SCRIPT: LazyLock<Option<String>> = LazyLock::new(|| address("console.js"));

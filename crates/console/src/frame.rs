@@ -203,7 +203,7 @@ pub struct Frame {
 
 impl Frame {
     /// The heading to show above a screen in the navigation, if a group begins there.
-    pub(crate) fn begins(&self, screen: &Screen) -> Option<&'static str> {
+    pub fn begins(&self, screen: &Screen) -> Option<&'static str> {
         let first = self.screens.iter().find(|other| other.group == screen.group)?;
         (*first == screen && !first.group.is_empty()).then_some(first.group)
     }
@@ -213,17 +213,18 @@ impl Frame {
         self.screen.scope.is_empty() || self.screens.contains(&self.screen)
     }
 
-    pub(crate) fn is_here(&self, screen: &Screen) -> bool {
+    /// Whether this is the page of the screen.
+    pub fn is_here(&self, screen: &Screen) -> bool {
         self.screen == screen
     }
 }
 
 /// The address of the stylesheet.
-pub(crate) fn style() -> Option<&'static str> {
+pub fn style() -> Option<&'static str> {
     assets::STYLE.as_deref()
 }
 
 /// The address of the script.
-pub(crate) fn script() -> Option<&'static str> {
+pub fn script() -> Option<&'static str> {
     assets::SCRIPT.as_deref()
 }

@@ -43,7 +43,7 @@ pub fn tag() -> &'static str {
 }
 
 /// The languages that the reader can change to: each tag with the language's own name.
-pub(crate) fn others() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub fn others() -> impl Iterator<Item = (&'static str, &'static str)> {
     let others = Language::ALL.into_iter().filter(|language| *language != reader());
     others.map(|language| (language.tag(), language.name()))
 }

@@ -1,7 +1,5 @@
-//! The console's pages as HTML, from typed views. There is no HTTP, SQL or clock here: `lyceum-server` fills the views.
-//!
-//! Each screen is one file and one template: `src/<screen>.rs` has the view, a struct of what is shown, and
-//! `templates/<screen>.html` extends `frame.html`. CONTRIBUTING.md describes how to add one.
+//! What pages are made of: the frame, lists, charts, numbers and texts in the reader's language. There is no HTTP, SQL or clock
+//! here; the pages themselves are in the crate `pages`.
 //!
 //! | what | where |
 //! |---|---|
@@ -10,63 +8,35 @@
 //! | addresses of pages | `links` |
 //! | tabs and facts, charts, plots, numbers and times as text | `parts`, `chart`, `plot`, `words` |
 //! | texts in the language of the reader | `language` |
-//! | screens about learning | `home`, `today`, `students`, `student`, `classes`, `teaching`, `courses`, `item`, `badges` |
-//! | screens about running the server | `events`, `imports`, `projects`, `keys`, `people`, `person`, `webhooks`, `system`, `school_hours` |
-//! | the search over people, classes, courses and screens | `search` |
-//! | the pages on which people change their own accounts | `profile` |
-//! | pages for signing in, the page on which an app is played | `sign_in`, `play` |
-//! | pages of students, sign-in in class | `learn`, `class_sign_in` |
-//! | the public page of a credential | `credential` |
-//! | the documentation and its search | `docs` |
+//! | the first page of a person's export | `export_index` |
 //! | styles and scripts from `web/console` | `assets` |
 //! | limits | `limits` |
+
+// Templates name this crate, also those of other crates that extend its frame.
+extern crate self as lyceum_console;
 
 #[macro_use]
 pub mod language;
 
 pub mod assets;
-pub mod badges;
 mod cells;
 pub mod chart;
-pub mod class_sign_in;
-pub mod classes;
-pub mod courses;
-pub mod credential;
-pub mod docs;
-pub mod events;
+mod export_index;
 mod file;
-mod frame;
-pub mod home;
-pub mod imports;
-pub mod item;
-pub mod keys;
-pub mod learn;
+pub mod frame;
 pub mod limits;
 pub mod links;
 mod list;
 mod parts;
-pub mod people;
-pub mod person;
-pub mod play;
 pub mod plot;
-pub mod profile;
-pub mod projects;
 mod query;
-pub mod school_hours;
-pub mod search;
 mod shown_places;
-pub mod sign_in;
-pub mod student;
-pub mod students;
-pub mod system;
-pub mod teaching;
-pub mod today;
-pub mod webhooks;
 pub mod words;
 
 use askama::Template;
 use lyceum_core::{Problem, Result};
 
+pub use export_index::ExportIndex;
 pub use file::ExportFile;
 use language::ProblemText;
 

@@ -101,7 +101,7 @@ pub struct Label {
 
 impl Label {
     /// The label in the reader's language.
-    pub(crate) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         translated(self.name)
     }
 }

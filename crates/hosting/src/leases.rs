@@ -96,6 +96,15 @@ pub enum ProjectRoute {
     Left(KnownNode),
 }
 
+/// Where a request is handled.
+#[derive(Debug)]
+pub enum RequestPlace {
+    /// Here; with the project that this node must still hold when it answers.
+    Here(Option<HeldProject>),
+    /// At another node, for the project with this slug or for an upload.
+    At(KnownNode, Option<String>),
+}
+
 impl NodeLease {
     /// The lease of a node. On SQLite, it never ends, because a node has the database alone.
     pub fn new(dialect: SqlDialect) -> Self {

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
+use hyper::header::HeaderName;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{SqlDialect, Tx};
@@ -22,6 +23,9 @@ pub use crate::repository::nodes::KnownNode;
 /// The file in the folder `hosting` that identifies the node.
 const FILE: &str = "node.json";
 const LOCK: &str = "node.lock";
+
+/// The header on a request that one node forwards to another.
+pub const FORWARD_HEADER: HeaderName = HeaderName::from_static("lyceum-forwarded");
 
 /// The node that this process works for.
 #[derive(Debug)]

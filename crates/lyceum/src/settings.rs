@@ -111,7 +111,7 @@ pub(crate) fn open_alone(config: &Config, missing: Missing) -> Result<Db> {
         is_replicated: config.has_replicas(),
         ..StoreOptions::default()
     };
-    Db::open_with(&target, &lyceum_server::migrations(), options).map_err(|problem| {
+    Db::open_with(&target, &lyceum_api::migrations(), options).map_err(|problem| {
         let is_unreachable = problem.kind == ProblemKind::Unavailable && config.store.database.is_some();
         let failure = Failure::from(problem);
         match is_unreachable {

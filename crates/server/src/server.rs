@@ -2,46 +2,43 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use lyceum_access::{Keyring, Player};
+use lyceum_api::credentials::{self, StatusLists};
+use lyceum_api::health::Readiness;
+use lyceum_api::hosted::{self, ProjectHosting};
+use lyceum_api::work::activity_watch::ActivityWatch;
+use lyceum_api::work::gathering::{self, SummedUntil};
+use lyceum_api::work::imports::{self, RunningImport};
+use lyceum_api::work::intake::Intake;
+use lyceum_api::work::live::{self, LiveLog};
+use lyceum_api::work::webhooks::{self, WebhookSender};
+use lyceum_api::work::{backup, erasure};
+use lyceum_api::{App, Area, Learning, State, bridge, games, migrations};
+use lyceum_cluster::replication::{self, Replication};
+use lyceum_cluster::{Cluster, leases, nodes};
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
 use lyceum_hosting::leases::NodeLease;
 use lyceum_hosting::nodes::report::NodeState;
+use lyceum_http::admission::Admission;
+use lyceum_http::auth::{Gate, ProviderCache, SandboxGrants, sandbox_client};
+use lyceum_http::dispatch::Dispatch;
+use lyceum_http::fixed::FixedAnswers;
+use lyceum_http::guarded::GuardedClient;
+use lyceum_http::metrics::Metrics;
+use lyceum_http::tls::Tls;
+use lyceum_http::{Http, descriptors, listen};
+use lyceum_pages::PAGE_PROBLEMS;
 use lyceum_store::Db;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
 
-use crate::activity_watch::ActivityWatch;
-use crate::admission::Admission;
-use crate::auth::{self, Gate};
-use crate::dispatch::Dispatch;
-use crate::fixed::FixedAnswers;
-use crate::forward::NodeClient;
-use crate::gathering::SummedUntil;
-use crate::guarded::GuardedClient;
-use crate::hosted::{self, ProjectHosting};
-use crate::imports::{self, RunningImport};
-use crate::intake::Intake;
-use crate::learning::Learning;
-use crate::limits;
-use crate::live::{self, LiveLog};
-use crate::metrics::{self, Metrics};
-use crate::replication::Replication;
-use crate::route::Area;
-use crate::routes::credentials::StatusLists;
-use crate::routes::docs::Docs;
-use crate::routes::health::Readiness;
-use crate::state::{App, State};
-use crate::takeovers::TakeOvers;
+use crate::metrics::{self, MetricSources};
 use crate::telemetry::{self, Telemetry};
-use crate::tls::Tls;
-use crate::webhooks::WebhookSender;
-use crate::{
-    backup, descriptors, erasure, gathering, leases, listen, nodes, replication, routes, webhooks,
-};
+use crate::{limits, routes};
 
 /// A server that is bound to its address but does not answer yet.
 pub struct Server {
@@ -49,6 +46,7 @@ pub struct Server {
     app: App,
     tls: Option<Arc<Tls>>,
     metrics: Option<TcpListener>,
+    telemetry: Option<Arc<Telemetry>>,
     areas: Vec<Area>,
 }
 
@@ -90,55 +88,62 @@ impl Server {
         let bound = listener.local_addr().map_err(Problem::internal)?.to_string();
         let node = hosted::start_generation(&db, &config, &bound, &blobs).await?;
         let lease = Arc::new(NodeLease::new(db.dialect()));
-        let node_client = lease.is_needed().then(|| NodeClient::new(&config)).transpose()?;
+        let open_max = descriptors::replicated_files(descriptors::raise(), &config);
         let replication =
-            Replication::start(&db, &config, &clock, (&node, &lease, blobs.right())).await?;
-        let replication = replication.map(Arc::new);
-        let app = Arc::new(State {
+            Replication::start(&db, &config, &clock, (&node, &lease, blobs.right()), open_max)
+                .await?;
+        let newest = migrations().iter().map(|migration| migration.version).max();
+        let cluster = Arc::new(Cluster::new(
+            (db.clone(), Arc::clone(&clock), config.clone()),
+            &keyring,
+            (node, lease),
+            replication.map(Arc::new),
+            newest.unwrap_or_default(),
+        )?);
+        let http = Http {
             db,
             base_url: config.public_url(),
-            blobs,
-            node,
-            master_key: keyring.master().fingerprint(),
-            live_servers: AtomicU32::new(1),
-            lease,
-            lease_turn: tokio::sync::Mutex::default(),
-            takeovers: Arc::<TakeOvers>::default(),
-            node_client,
-            hosted: ProjectHosting::default(),
-            replication,
-            intake: Intake::default(),
-            summed_until: SummedUntil::new(),
-            live: LiveLog::new(),
-            activity: ActivityWatch::default(),
-            items: lyceum_assessment::Items::default(),
-            lessons: lyceum_adaptive::LessonCaches::default(),
-            guarded: GuardedClient::new(),
-            webhooks: WebhookSender::new(&config.webhooks.allow, false),
-            providers: auth::ProviderCache::new(),
-            settings: Vec::new(),
-            status_lists: StatusLists::default(),
-            hashing: Arc::new(tokio::sync::Semaphore::new(limits::PASSWORD_HASHES_MAX_COUNT)),
-            hashing_queue: Arc::new(tokio::sync::Semaphore::new(
+            live_servers: Arc::clone(&cluster.live_servers),
+            providers: ProviderCache::default(),
+            hashing: Arc::new(Semaphore::new(limits::PASSWORD_HASHES_MAX_COUNT)),
+            hashing_queue: Arc::new(Semaphore::new(
                 limits::PASSWORD_HASHES_MAX_COUNT + limits::PASSWORD_HASHES_WAITING_MAX_COUNT,
             )),
             admission: Admission::new(&config, descriptors::raise()),
             gate: Gate::new(keyring),
             sandbox: None,
             metrics: Metrics::new(clock.now()),
-            telemetry: None,
             fixed: FixedAnswers::default(),
-            docs: Docs::default(),
-            imports: RunningImport::default(),
-            readiness: Readiness::default(),
-            draining: AtomicBool::new(false),
+            draining: Arc::clone(&cluster.draining),
             clock,
             config,
+        };
+        let app = Arc::new(State {
+            blobs,
+            hosted: ProjectHosting::default(),
+            intake: Intake::default(),
+            summed_until: SummedUntil::default(),
+            live: LiveLog::default(),
+            activity: ActivityWatch::default(),
+            items: lyceum_assessment::Items::default(),
+            lessons: lyceum_adaptive::LessonCaches::default(),
+            guarded: GuardedClient::default(),
+            webhooks: WebhookSender::new(&http.config.webhooks.allow, false),
+            settings: Vec::new(),
+            status_lists: StatusLists::default(),
+            imports: RunningImport::default(),
+            learning: None,
+            commands: None,
+            openapi: routes::document,
+            page_problems: PAGE_PROBLEMS,
+            readiness: Readiness::default(),
+            cluster,
+            http,
         });
         app.gate.refresh(&app).await?;
-        leases::acquire(&app).await?;
-        routes::credentials::start(&app).await?;
-        Ok(Self { listener, app, tls, metrics, areas: routes::all() })
+        leases::acquire(&app.cluster).await?;
+        credentials::start(&app).await?;
+        Ok(Self { listener, app, tls, metrics, telemetry: None, areas: routes::all() })
     }
 
     /// The public address of the server without a trailing slash.
@@ -167,16 +172,14 @@ impl Server {
     pub fn with_commands(mut self, reference: fn() -> String) -> Self {
         let app =
             Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
-        app.docs.commands = Some(reference);
+        app.commands = Some(reference);
         self
     }
 
     /// Sends metrics to the collector that receives the traces.
     #[must_use]
     pub fn sending(mut self, telemetry: Option<Arc<Telemetry>>) -> Self {
-        let app =
-            Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
-        app.telemetry = telemetry;
+        self.telemetry = telemetry;
         self
     }
 
@@ -187,9 +190,10 @@ impl Server {
     pub fn as_sandbox(mut self, demo: Player, makes_games: bool, learning: Learning) -> Self {
         let app =
             Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
-        app.gate.add_client(auth::sandbox_client(), &app.config.limits);
+        app.gate.add_client(sandbox_client(), &app.config.limits);
         app.webhooks = WebhookSender::new(&app.config.webhooks.allow, true);
-        app.sandbox = Some(auth::SandboxGrants::new(demo, makes_games, learning, &app.config));
+        app.http.sandbox = Some(SandboxGrants::new(demo, makes_games, &app.config));
+        app.learning = Some(learning);
         self
     }
 
@@ -199,7 +203,7 @@ impl Server {
     pub fn open_to(mut self, origins: Vec<String>) -> Self {
         let app =
             Arc::get_mut(&mut self.app).expect("the state is not shared before the server runs");
-        if let Some(sandbox) = &mut app.sandbox {
+        if let Some(sandbox) = &mut app.http.sandbox {
             sandbox.origins.add(origins);
         }
         self
@@ -207,10 +211,19 @@ impl Server {
 
     /// Serves until `stop` completes, then finishes the accepted requests.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Self { listener, app, tls, metrics, areas } = self;
+        let Self { listener, app, tls, metrics, telemetry, areas } = self;
+        let cluster = Arc::clone(&app.cluster);
+        let retired_by = Arc::downgrade(&app);
+        cluster.retire_with(Box::new(move |slug| {
+            let app = retired_by.upgrade();
+            Box::pin(async move {
+                let app = app.ok_or_else(|| Problem::internal("the server has stopped"))?;
+                hosted::retire(&app, &slug).await
+            })
+        }));
         let mut background = tokio::task::JoinSet::new();
         background.spawn(Gate::refresh_periodically(Arc::clone(&app)));
-        background.spawn(routes::bridge::settle_periodically(Arc::clone(&app)));
+        background.spawn(bridge::settle_periodically(Arc::clone(&app)));
         background.spawn(imports::work(Arc::clone(&app)));
         background.spawn(erasure::work(Arc::clone(&app)));
         background.spawn(backup::work(Arc::clone(&app)));
@@ -218,46 +231,44 @@ impl Server {
         background.spawn(gathering::gather_periodically(Arc::clone(&app)));
         background.spawn(webhooks::send(Arc::clone(&app)));
         background.spawn(webhooks::delete_old_periodically(Arc::clone(&app)));
-        background.spawn(routes::games::demo::purge_periodically(Arc::clone(&app)));
-        background.spawn(nodes::report_periodically(Arc::clone(&app)));
+        background.spawn(games::demo::purge_periodically(Arc::clone(&app)));
+        background.spawn(nodes::report_periodically(Arc::clone(&cluster)));
         background.spawn(live::watch(Arc::clone(&app)));
         let db = app.db.clone();
         background.spawn(async move { db.watch_changes().await });
-        background.spawn(leases::watch_others(Arc::clone(&app)));
-        background.spawn(replication::check_periodically(Arc::clone(&app)));
-        let renewing = tokio::spawn(leases::renew_periodically(Arc::clone(&app)));
+        background.spawn(leases::watch_others(Arc::clone(&cluster)));
+        background.spawn(replication::check_periodically(Arc::clone(&cluster)));
+        let renewing = tokio::spawn(leases::renew_periodically(Arc::clone(&cluster)));
         if let Some(tls) = tls.clone() {
             background.spawn(async move { tls.follow().await });
         }
-        if let Some(telemetry) = app.telemetry.clone() {
-            background.spawn(telemetry::send_periodically(
-                Arc::clone(&app),
-                telemetry,
-                tls.clone(),
-            ));
+        let sources =
+            MetricSources { app: Arc::clone(&app), tls: tls.clone(), telemetry: telemetry.clone() };
+        if let Some(telemetry) = telemetry {
+            background.spawn(telemetry::send_periodically(sources.clone(), telemetry));
         }
         if let Some(listener) = metrics {
-            background.spawn(metrics::serve(listener, Arc::clone(&app), tls.clone()));
+            background.spawn(metrics::serve(listener, sources));
         }
         let dispatch = Dispatch::new(Arc::clone(&app), areas);
         app.hosted.lead_to(&dispatch);
         tracing::info!(base_url = app.base_url, "listening");
-        let stopping = Arc::clone(&app);
+        let stopping = Arc::clone(&cluster);
         let stop = async move {
             stop.await;
-            tokio::spawn(nodes::report_state(stopping, NodeState::Stopping));
+            tokio::spawn(async move { nodes::report_state(&stopping, NodeState::Stopping).await });
         };
         listen::run(listener, Arc::clone(&app), dispatch, tls, stop).await;
         app.hosted.close();
         background.shutdown().await;
         webhooks::release(&app).await;
         // The lease must last until the last changes are replicated; else another node restores a state without them.
-        let is_replicated = match &app.replication {
+        let is_replicated = match &cluster.replication {
             Some(replication) => replication.stop().await,
             None => true,
         };
         renewing.abort();
-        leases::release(&app, is_replicated).await;
-        nodes::report_state(app, NodeState::Stopped).await;
+        leases::release(&cluster, is_replicated).await;
+        nodes::report_state(&cluster, NodeState::Stopped).await;
     }
 }

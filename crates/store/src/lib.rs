@@ -35,6 +35,7 @@
 //! | limits | `limits` |
 
 mod backup;
+mod blocking;
 mod changes;
 mod checkpoint;
 mod compact;
@@ -68,6 +69,7 @@ mod tx;
 mod value;
 
 pub use backup::settle;
+pub use blocking::run_blocking;
 pub use changes::Changes;
 pub use db::{Db, StoreLocation, StoreOptions};
 pub use dialect::SqlDialect;

@@ -11,4 +11,4 @@ pub mod durability;
 pub mod receiver;
 pub mod server;
 
-pub use lyceum_server::migrations;
+pub use lyceum_api::migrations;

@@ -5,11 +5,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use lyceum_access::{Keyring, MasterKey, NewClient, Player, Realm, Scope, client};
+use lyceum_api::Area;
+use lyceum_api::Learning;
 use lyceum_core::PayloadDialect;
 use lyceum_core::config::{Config, Secret};
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_server::route::Area;
-use lyceum_server::{Learning, Server};
+use lyceum_server::Server;
 use lyceum_store::{Db, StoreLocation};
 use lyceum_testkit::postgres::{on_postgres, on_sqlite};
 use lyceum_testkit::{both_stores, free_port};
@@ -89,15 +90,15 @@ pub fn both_as(setup: &Setup, body: impl Fn(&mut TestServer)) {
     let run = |target: &StoreLocation| body(&mut TestServer::start_as(target, setup.clone()));
     #[expect(clippy::disallowed_methods, reason = "tests are told which stores to use")]
     match std::env::var(STORE_VARIABLE).as_deref() {
-        Ok("sqlite") => on_sqlite(&lyceum_server::migrations(), run),
-        Ok("postgres") => on_postgres(&lyceum_server::migrations(), run),
-        _ => both_stores(&lyceum_server::migrations(), run),
+        Ok("sqlite") => on_sqlite(&lyceum_api::migrations(), run),
+        Ok("postgres") => on_postgres(&lyceum_api::migrations(), run),
+        _ => both_stores(&lyceum_api::migrations(), run),
     }
 }
 
 /// Runs the body of a test against a server on SQLite and against one on PostgreSQL, in `cargo xtask test` too.
 pub fn always_both(body: impl Fn(&mut TestServer)) {
-    both_stores(&lyceum_server::migrations(), |target| body(&mut TestServer::start(target)));
+    both_stores(&lyceum_api::migrations(), |target| body(&mut TestServer::start(target)));
 }
 
 impl TestServer {
@@ -267,5 +268,5 @@ impl Drop for TestServer {
 }
 
 fn open(target: &StoreLocation) -> Db {
-    Db::open(target, &lyceum_server::migrations()).expect("the database opens")
+    Db::open(target, &lyceum_api::migrations()).expect("the database opens")
 }

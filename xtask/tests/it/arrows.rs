@@ -21,11 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-bridge", &["lyceum-roster", "lyceum-events", "lyceum-store", "lyceum-core"]),
     ("lyceum-assessment", &["lyceum-qti", "lyceum-store", "lyceum-core"]),
     ("lyceum-credentials", &["lyceum-access", "lyceum-roster", "lyceum-store", "lyceum-core"]),
-    // The console's page of a course shows exactly what `standards` reads.
-    (
-        "lyceum-standards",
-        &["lyceum-assessment", "lyceum-roster", "lyceum-console", "lyceum-store", "lyceum-core"],
-    ),
+    ("lyceum-standards", &["lyceum-assessment", "lyceum-roster", "lyceum-store", "lyceum-core"]),
     (
         "lyceum-adaptive",
         &[
@@ -85,30 +81,106 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-deploy", &["lyceum-project", "lyceum-core"]),
     // A backend under development is one that is bundled as a deploy bundles it, and run as a server does.
     ("lyceum-dev", &["lyceum-deploy", "lyceum-hosting", "lyceum-project", "lyceum-core"]),
+    // `http` does not know what the routes do, and `cluster` knows no route.
     (
-        "lyceum-server",
+        "lyceum-http",
         &[
+            "lyceum-hosting",
+            "lyceum-deploy",
+            "lyceum-games",
+            "lyceum-credentials",
+            "lyceum-roster",
+            "lyceum-access",
+            "lyceum-store",
+            "lyceum-replica",
+            "lyceum-console",
+            "lyceum-core",
+        ],
+    ),
+    (
+        "lyceum-cluster",
+        &[
+            "lyceum-hosting",
+            "lyceum-access",
+            "lyceum-store",
+            "lyceum-replica",
+            "lyceum-blob",
+            "lyceum-core",
+        ],
+    ),
+    (
+        "lyceum-api",
+        &[
+            "lyceum-cluster",
+            "lyceum-http",
             "lyceum-erasure",
             "lyceum-hosting",
+            "lyceum-deploy",
+            "lyceum-adaptive",
+            "lyceum-games",
+            "lyceum-bridge",
+            "lyceum-credentials",
+            "lyceum-standards",
+            "lyceum-webhooks",
+            "lyceum-roster",
+            "lyceum-events",
+            "lyceum-access",
+            "lyceum-assessment",
+            "lyceum-store",
             "lyceum-project",
-            "lyceum-replica",
             "lyceum-blob",
             "lyceum-client",
             "lyceum-console",
+            "lyceum-core",
+        ],
+    ),
+    (
+        "lyceum-pages",
+        &[
+            "lyceum-api",
+            "lyceum-http",
+            "lyceum-erasure",
+            "lyceum-hosting",
             "lyceum-deploy",
-            "lyceum-credentials",
-            "lyceum-webhooks",
-            "lyceum-games",
             "lyceum-adaptive",
-            "lyceum-standards",
-            "lyceum-assessment",
+            "lyceum-games",
             "lyceum-bridge",
+            "lyceum-credentials",
+            "lyceum-standards",
+            "lyceum-webhooks",
             "lyceum-roster",
             "lyceum-events",
-            "lyceum-qti",
             "lyceum-access",
+            "lyceum-assessment",
+            "lyceum-store",
+            "lyceum-project",
+            "lyceum-blob",
+            "lyceum-console",
+            "lyceum-core",
+        ],
+    ),
+    (
+        "lyceum-server",
+        &[
+            "lyceum-pages",
+            "lyceum-api",
+            "lyceum-cluster",
+            "lyceum-http",
+            "lyceum-hosting",
+            "lyceum-adaptive",
+            "lyceum-webhooks",
+            "lyceum-events",
+            "lyceum-access",
+            "lyceum-assessment",
             "lyceum-store",
             "lyceum-core",
+            "lyceum-credentials",
+            "lyceum-games",
+            "lyceum-standards",
+            "lyceum-roster",
+            "lyceum-project",
+            "lyceum-blob",
+            "lyceum-console",
         ],
     ),
     (
@@ -147,6 +219,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-access",
             "lyceum-store",
             "lyceum-core",
+            "lyceum-http",
+            "lyceum-api",
         ],
     ),
     ("lyceum-testkit", &["lyceum-roster", "lyceum-store", "lyceum-core"]),
@@ -163,6 +237,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "lyceum-access",
             "lyceum-store",
             "lyceum-core",
+            "lyceum-api",
         ],
     ),
     ("xtask", &[]),
@@ -180,10 +255,10 @@ const SERVER_FOR_TESTS: &str = "lyceum-testserver";
 const TESTED_WITH_A_SERVER: &[&str] =
     &["lyceum-server", "lyceum-sandbox", "lyceum-erasure", "lyceum"];
 
-/// The framework of HTTP, and who may know it: the server, and the bench, whose bare anchor shows
+/// The framework of HTTP, and who may know it: the crate `http`, and the bench, whose bare anchor shows
 /// what the framework alone can do.
 const HTTP: &[&str] = &["axum", "axum-server", "axum-core", "axum-extra", "tower-http"];
-const KNOW_HTTP: &[&str] = &["lyceum-server", "lyceum-bench"];
+const KNOW_HTTP: &[&str] = &["lyceum-http", "lyceum-bench"];
 
 /// Crates without asynchronous code and without a network, and what they therefore lack.
 const SYNCHRONOUS: &[&str] = &[
@@ -270,7 +345,7 @@ fn the_list_of_crates_names_what_each_one_uses() {
 }
 
 #[test]
-fn only_the_server_uses_axum() {
+fn only_one_crate_uses_axum() {
     let breaches: Vec<String> = dependencies()
         .into_iter()
         .filter(|(package, dependency, _)| {
@@ -280,9 +355,9 @@ fn only_the_server_uses_axum() {
         .collect();
     refuse(
         &breaches,
-        "lyceum-server is the only crate that knows axum",
+        "lyceum-http is the only crate of the program that knows axum",
         "rules that know no HTTP can be called from the command line and from tests",
-        "return a lyceum_core::Problem or a plain value and let lyceum-server render it",
+        "return a lyceum_core::Problem or a plain value and let lyceum-http render it",
     );
 }
 
@@ -302,7 +377,7 @@ fn domain_crates_are_synchronous() {
         "domain crates know no HTTP and no async",
         "a function over a transaction runs the same on both stores, in tests and in the command \
          line, without a runtime",
-        "take a `&mut Tx` and plain values; what needs the network is fetched by lyceum-server",
+        "take a `&mut Tx` and plain values; what needs the network is fetched by lyceum-api",
     );
 }
 

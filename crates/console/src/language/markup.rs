@@ -1,8 +1,7 @@
 //! Turns the marks of a text into HTML.
 
-use crate::chart::escaped;
-
 use super::filled;
+use crate::chart::escaped;
 
 /// The pattern as HTML: `code`, **strong words** and [links]({address}). Values are escaped and their marks mean nothing.
 pub(super) fn html(pattern: &str, values: &[(&str, String)]) -> String {

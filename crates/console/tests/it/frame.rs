@@ -1,14 +1,14 @@
 //! The frame around every page: its navigation, and that text stays text.
 
-use lyceum_console::courses::{COLUMNS, CoursesPage};
-use lyceum_console::{Frame, List, SCREENS, Screen, html, screens};
+use lyceum_console::language::ProblemText;
+use lyceum_console::{Frame, FramedProblemPage, SCREENS, Screen, html, screens};
 
-use crate::{count, frame, query};
+use crate::{count, frame};
 
 fn page(seen: &[&'static Screen]) -> String {
-    let list = List::new("Courses", COLUMNS, query(""), Vec::new());
     let frame = Frame { screens: seen.to_vec(), ..frame("guide") };
-    html(&CoursesPage { frame, list }).unwrap()
+    let message = ProblemText::of("it failed");
+    html(&FramedProblemPage { frame: &frame, message, is_missing: false }).unwrap()
 }
 
 #[test]

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod charts;
-mod course;
 mod frame;
 mod language;
 mod lists;

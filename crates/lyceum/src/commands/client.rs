@@ -9,8 +9,8 @@ use lyceum_access::{
 use lyceum_core::PayloadDialect;
 use lyceum_core::config::LoadedConfig;
 use lyceum_core::time::{Clock, SystemClock};
+use lyceum_http::limits;
 use lyceum_roster::reach as roster_reach;
-use lyceum_server::limits;
 use lyceum_store::{Db, Tx};
 use serde_json::{Value, json};
 

@@ -336,7 +336,7 @@ fn schema(target: &StoreLocation, database: Option<lyceum_core::Result<Inspectio
 
 /// The newest migration of this program.
 fn newest_schema() -> Option<i32> {
-    lyceum_server::migrations().iter().map(|one| one.version).max()
+    lyceum_api::migrations().iter().map(|one| one.version).max()
 }
 
 /// Checks the servers that share the database, together with the one that these settings would start.

@@ -19,8 +19,7 @@ impl OpenApi {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let flags = flag("--public-url", "server.public_url", self.public_url);
         let config = self.data.load(flags.as_slice())?.config;
-        let areas = lyceum_server::routes::all();
-        let document = lyceum_server::openapi::document(&areas, &config.public_url());
+        let document = lyceum_server::routes::document(&config.public_url());
         printer.text(&format!("{document:#}\n"));
         Ok(())
     }

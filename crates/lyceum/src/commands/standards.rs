@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use lyceum_api::limits;
 use lyceum_core::Problem;
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_server::limits;
 use lyceum_standards::repository::{self, Framework, PackageCounts, Reader, WriteOutcome};
 use lyceum_standards::{Package, Shape, identifier};
 use serde_json::json;

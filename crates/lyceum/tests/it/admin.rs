@@ -18,7 +18,7 @@ fn places() -> [Place; 2] {
 
 /// The same for tests of other commands: on PostgreSQL, the migrations ran.
 pub(crate) fn migrated_places() -> [Place; 2] {
-    [Place::new(), on_database(&lyceum_server::migrations())]
+    [Place::new(), on_database(&lyceum_api::migrations())]
 }
 
 fn on_database(migrations: &[Migration]) -> Place {

@@ -94,7 +94,7 @@ fn a_database_of_a_newer_program_is_reported_and_not_changed() {
             }
         };
         let flags = format!("{ANYWHERE} {flags}");
-        let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
+        let db = Db::open(&target, &lyceum_api::migrations()).unwrap();
         let (code, found) = findings(&place, &flags);
         assert_eq!(code, 0, "{found:?}");
         assert!(found[3]["found"].as_str().unwrap().contains("schema"), "{found:?}");
@@ -157,7 +157,7 @@ fn an_unreachable_bucket_is_reported() {
 
 #[test]
 fn servers_that_share_the_database_are_checked_together() {
-    let target = fresh_database(&lyceum_server::migrations());
+    let target = fresh_database(&lyceum_api::migrations());
     let StoreLocation::Postgres(url) = &target else { unreachable!("a PostgreSQL database") };
     let mut place = Place::new().with("LYCEUM_STORE__DATABASE", url);
     let servers = |place: &Place| {
@@ -169,7 +169,7 @@ fn servers_that_share_the_database_are_checked_together() {
     let ok = |found: &str| ("ok".to_owned(), found.to_owned());
     assert_eq!(servers(&place), ok("no other server uses the database"));
 
-    let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
+    let db = Db::open(&target, &lyceum_api::migrations()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let settings = NodeSettings { name: "oak", address: "oak:4321", shares_blobs: false };
     let (oak, _alone) = Node::of_folder(folder.path(), &settings).unwrap();
@@ -208,7 +208,7 @@ fn servers_that_share_the_database_are_checked_together() {
 
 #[test]
 fn a_read_replica_that_is_the_primary_or_does_not_answer_is_reported() {
-    let StoreLocation::Postgres(database) = fresh_database(&lyceum_server::migrations()) else {
+    let StoreLocation::Postgres(database) = fresh_database(&lyceum_api::migrations()) else {
         unreachable!()
     };
     let place = Place::new();

@@ -104,7 +104,7 @@ fn refused_envelopes_are_listed_shown_and_replayed() {
     let place = Place::new();
     place.ok("client create App --id app");
     let file = place.path().join("lyceum-data/lyceum.db");
-    let db = Db::open(&StoreLocation::Sqlite(file), &lyceum_server::migrations()).unwrap();
+    let db = Db::open(&StoreLocation::Sqlite(file), &lyceum_api::migrations()).unwrap();
     let entity = json!({"id": "https://example.org/users/1", "type": "Person"});
     let good = json!({
         "sensor": "https://example.org/sensors/1",

@@ -52,7 +52,7 @@ fn open(served: &Served, address: Option<&String>) -> Db {
         Some(address) => StoreLocation::Postgres(address.clone()),
         None => StoreLocation::Sqlite(served.file("data").join("lyceum.db")),
     };
-    let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
+    let db = Db::open(&target, &lyceum_api::migrations()).unwrap();
     if address.is_some() {
         wait_for_commits(&db);
     }

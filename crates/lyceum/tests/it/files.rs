@@ -348,7 +348,7 @@ fn a_database_that_contradicts_itself_is_reported() {
     for place in migrated_places() {
         sound(&place);
         place.ok("import in");
-        let db = Db::open(&target(&place), &lyceum_server::migrations()).unwrap();
+        let db = Db::open(&target(&place), &lyceum_api::migrations()).unwrap();
         let sql = "UPDATE users SET username = 'anna' WHERE sourced_id = 'ann'";
         db.write_blocking(|tx| tx.execute(sql, &[])).unwrap();
         let (code, stdout, stderr) = place.run("admin check");
@@ -433,7 +433,7 @@ fn an_interrupted_import_leaves_the_former_state() {
         place.ok("import in");
         place.ok("demo generate --complete --students 3000 --out network.zip");
         let at_once = StoreOptions { lock_wait_ms: 0, ..StoreOptions::default() };
-        let migrations = lyceum_server::migrations();
+        let migrations = lyceum_api::migrations();
         let db = Db::open_with(&target(&place), &migrations, at_once).unwrap();
         let (code, stderr) = interrupted(place.command("import network.zip"), || is_written(&db));
         drop(db);

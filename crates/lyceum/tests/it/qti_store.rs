@@ -165,7 +165,7 @@ fn no_identifier_leads_out_of_the_folder() {
     let place = Place::new();
     place.ok("client create App --id app");
     let file = place.path().join("lyceum-data/lyceum.db");
-    let db = Db::open(&StoreLocation::Sqlite(file), &lyceum_server::migrations()).unwrap();
+    let db = Db::open(&StoreLocation::Sqlite(file), &lyceum_api::migrations()).unwrap();
     let long = "x".repeat(255);
     let identifiers =
         ["../../evil", "/tmp/evil", "..", ".", ".hidden", "a/b\\c", "\u{1}\u{e9}", "a b", &long];
@@ -417,7 +417,7 @@ fn one_document_does_not_stop_an_export() {
     );
     place.ok("qti import set lost");
     let file = place.path().join("lyceum-data/lyceum.db");
-    let db = Db::open(&StoreLocation::Sqlite(file), &lyceum_server::migrations()).unwrap();
+    let db = Db::open(&StoreLocation::Sqlite(file), &lyceum_api::migrations()).unwrap();
     db.write_blocking(|tx| {
         let file = stored::find(tx, ContentKind::Item, "seen", "own.png")?;
         let far = NewFile { path: "far.png".into(), sha256: file.sha256, size: file.size };

@@ -1,6 +1,6 @@
 //! `lyceum serve` as a process: start, answer, stop; commands beside it.
 
-use lyceum_server::limits;
+use lyceum_http::limits;
 use lyceum_store::StoreLocation;
 use lyceum_testkit::fresh_database;
 use serde_json::{Value, json};

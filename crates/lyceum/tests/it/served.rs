@@ -58,7 +58,7 @@ pub(crate) enum Store {
 impl Store {
     /// A new database on the test cluster in which nothing but the migrations ran.
     pub(crate) fn postgres() -> Self {
-        Self::postgres_with(&lyceum_server::migrations())
+        Self::postgres_with(&lyceum_api::migrations())
     }
 
     /// A new database on the test cluster for a backup. It has only the table of the migrations, and the store's own.
@@ -365,7 +365,7 @@ impl Data {
             && variable(CLUSTER_VARIABLE).is_some()
         {
             std::fs::create_dir_all(self.file("data")).unwrap();
-            write_fresh_file(&lyceum_server::migrations(), &file);
+            write_fresh_file(&lyceum_api::migrations(), &file);
         }
     }
 

@@ -29,7 +29,7 @@ const PACE: Duration = Duration::from_secs(1);
 
 /// Accounts and sessions of students, without the cost of passwords.
 fn sign_in(location: &StoreLocation, students: &[String]) -> Vec<String> {
-    let db = Db::open(location, &lyceum_server::migrations()).unwrap();
+    let db = Db::open(location, &lyceum_api::migrations()).unwrap();
     let now = SystemClock.now();
     let begin = |student: &String| {
         let new = NewStudent {

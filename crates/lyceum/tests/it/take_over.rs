@@ -53,7 +53,7 @@ impl Installed {
             None => StoreLocation::Sqlite(self.place.path().join("lyceum-data/lyceum.db")),
             Some(url) => StoreLocation::Postgres(url.to_owned()),
         };
-        Db::open(&target, &lyceum_server::migrations()).unwrap()
+        Db::open(&target, &lyceum_api::migrations()).unwrap()
     }
 
     /// Stores the mark that servers of an installation stored with its replicas at a time.
@@ -83,7 +83,7 @@ impl Installed {
 fn owned_by_another(installed: &Installed, at: Timestamp) -> BucketOwner {
     let folder = tempfile::tempdir().unwrap();
     let target = StoreLocation::Sqlite(folder.path().join("lyceum.db"));
-    let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
+    let db = Db::open(&target, &lyceum_api::migrations()).unwrap();
     let (owner, _) = db.write_blocking(|tx| owners::take_over(tx, at)).unwrap();
     installed.store.set_owner(&owner).unwrap();
     owner

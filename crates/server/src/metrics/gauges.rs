@@ -1,6 +1,7 @@
 //! The state of the server, read when Prometheus asks. A figure that cannot be read is left out.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use lyceum_core::time::Timestamp;
@@ -9,6 +10,7 @@ use lyceum_events::facts;
 use lyceum_events::repository::refused_counts;
 use lyceum_hosting::backup::runs::{self, BackupRun};
 use lyceum_hosting::nodes::report::{self, NodeState, NodeStatus};
+use lyceum_http::tls::Tls;
 use lyceum_store::jobs::{self, JobBacklog};
 use lyceum_store::{StoreGauges, Tx, WorkGauges, database_bytes, outbox};
 use lyceum_webhooks::log::{self, DeliveryBacklog};
@@ -17,10 +19,9 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::Registry;
 
+use super::MetricSources;
 use crate::limits;
-use crate::state::App;
 use crate::telemetry::SpanCounts;
-use crate::tls::Tls;
 
 /// Gauges of one moment.
 #[derive(Default)]
@@ -41,10 +42,11 @@ struct StoredState {
 }
 
 /// Reads all gauges.
-pub(super) async fn read(app: &App, tls: Option<&Tls>) -> Registry {
+pub(super) async fn read(sources: &MetricSources) -> Registry {
+    let app = &sources.app;
     let now = app.clock.now();
     let mut gauges = Gauges::default();
-    gauges.process(app, tls);
+    gauges.process(sources);
     gauges.store(&app.db.gauges());
     let most = Duration::from_millis(limits::METRICS_READ_MAX_MS);
     let reading = app.db.scan(most, stored);
@@ -79,7 +81,7 @@ fn stored(tx: &mut Tx<'_>) -> Result<StoredState> {
 }
 
 impl Gauges {
-    fn process(&mut self, app: &App, tls: Option<&Tls>) {
+    fn process(&mut self, MetricSources { app, tls, telemetry }: &MetricSources) {
         if let Some(bytes) = resident_bytes() {
             let help = "Resident memory of the process, mapped files included";
             self.one("process_resident_memory_bytes", help, bytes);
@@ -97,7 +99,7 @@ impl Gauges {
         );
         let help = "Processes that were started for backends, also after an idle time";
         self.0.register("lyceum_backend_starts", help, ConstCounter::new(started));
-        if let Some(telemetry) = &app.telemetry {
+        if let Some(telemetry) = telemetry {
             let SpanCounts { sent, dropped } = telemetry.spans();
             let mut count = |name: &str, help: &str, spans: &AtomicU64| {
                 self.0.register(name, help, ConstCounter::new(spans.load(Relaxed)));
@@ -113,7 +115,7 @@ impl Gauges {
             let help = "Bytes of the disk with the data folder";
             self.one("lyceum_disk_size_bytes", help, bytes(disk.f_blocks));
         }
-        let replicas = app.replication.as_ref().map(|replication| replication.status());
+        let replicas = app.cluster.replication.as_ref().map(|replication| replication.status());
         let replicas = replicas.unwrap_or_default();
         let help = "SQLite files that this server replicates";
         self.one("lyceum_replicated_files", help, replicas.files);
@@ -121,7 +123,7 @@ impl Gauges {
         self.one("lyceum_replica_lag_seconds", help, replicas.lag_ms / 1000);
         let help = "Replicated files whose last try failed";
         self.one("lyceum_replica_failures", help, replicas.failures.len());
-        if let Some(expires_s) = tls.and_then(Tls::expires_s) {
+        if let Some(expires_s) = tls.as_deref().and_then(Tls::expires_s) {
             let help = "When the TLS certificate in use expires, in seconds since 1970";
             self.one("lyceum_certificate_expiry_timestamp_seconds", help, expires_s);
         }

@@ -1,28 +1,27 @@
 //! The listener for Prometheus. It is not a part of the API: it has one path, and no caller needs a token.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::http::header;
-use axum::routing::get;
+use bytes::Bytes;
+use http::header::{self, HeaderValue};
+use http::{Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_http::metrics::FORMAT;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::text;
+use super::MetricSources;
 use crate::limits;
-use crate::state::App;
-use crate::tls::Tls;
-
-/// The media type of metrics.
-pub(crate) const FORMAT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Listens on the address that the settings name. Errors: `Unavailable` if that is impossible.
 pub(crate) async fn listen(address: &str) -> Result<TcpListener> {
@@ -36,14 +35,9 @@ pub(crate) async fn listen(address: &str) -> Result<TcpListener> {
 }
 
 /// Serves `/metrics` until the server ends.
-pub(crate) async fn serve(listener: TcpListener, app: App, tls: Option<Arc<Tls>>) {
+pub(crate) async fn serve(listener: TcpListener, sources: MetricSources) {
     let address = listener.local_addr().map(|address| address.to_string()).unwrap_or_default();
     tracing::info!(address, "metrics are served");
-    let read = async move || {
-        let text = text(&app, tls.as_deref()).await;
-        ([(header::CONTENT_TYPE, FORMAT)], text)
-    };
-    let router = Router::new().route("/metrics", get(read));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new());
     http.header_read_timeout(Duration::from_secs(limits::METRICS_IDLE_MAX_S));
@@ -59,7 +53,8 @@ pub(crate) async fn serve(listener: TcpListener, app: App, tls: Option<Arc<Tls>>
                 continue;
             }
         };
-        let service = TowerToHyperService::new(router.clone());
+        let sources = sources.clone();
+        let service = service_fn(move |request| answer(sources.clone(), request));
         let connection = http.serve_connection(stream, service);
         while connections.try_join_next().is_some() {}
         connections.spawn(async move {
@@ -67,4 +62,18 @@ pub(crate) async fn serve(listener: TcpListener, app: App, tls: Option<Arc<Tls>>
             drop(place);
         });
     }
+}
+
+async fn answer(
+    sources: MetricSources,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let mut response = Response::default();
+    if request.uri().path() == "/metrics" {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(FORMAT));
+        *response.body_mut() = sources.text().await.into();
+    } else {
+        *response.status_mut() = StatusCode::NOT_FOUND;
+    }
+    Ok(response)
 }

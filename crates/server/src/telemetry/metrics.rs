@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lyceum_api::App;
+use lyceum_store::run_blocking;
 use opentelemetry_proto::tonic::Attributes;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{InstrumentationScope, KeyValue};
@@ -17,21 +19,19 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 use tokio::time::sleep;
 
 use super::{SERVICE, Telemetry};
-use crate::blocking::run_blocking;
-use crate::metrics::text;
-use crate::state::App;
-use crate::tls::Tls;
+use crate::metrics::MetricSources;
 
 /// Sends all metrics at the interval in the settings, until the server stops.
-pub(crate) async fn send_periodically(app: App, telemetry: Arc<Telemetry>, tls: Option<Arc<Tls>>) {
+pub(crate) async fn send_periodically(sources: MetricSources, telemetry: Arc<Telemetry>) {
+    let app = &sources.app;
     let every_s = app.config.telemetry.metrics_interval_s;
     if every_s == 0 {
         return;
     }
-    let started = nanoseconds(&app);
+    let started = nanoseconds(app);
     loop {
-        let text = text(&app, tls.as_deref()).await;
-        let times = PointTimes { started, now: nanoseconds(&app) };
+        let text = sources.text().await;
+        let times = PointTimes { started, now: nanoseconds(app) };
         let collector = Arc::clone(&telemetry.collector);
         let sending = run_blocking(move || {
             let metrics = metrics(&text, times);

@@ -1,11 +1,11 @@
 //! Spans that ended wait in a queue of limited length, and a thread sends them in batches. `BatchSpanProcessor` of the
 //! SDK does the same, but does not tell how many spans it dropped.
 
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::thread;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use opentelemetry::Context;

@@ -1,9 +1,9 @@
 //! Assessment content over HTTP: answers scored, what a learner sees, checks, feedback.
 
 use lyceum_access::Scope;
+use lyceum_api::limits::QTI_BODY_MAX_BYTES;
 use lyceum_assessment::limits;
 use lyceum_core::PayloadDialect;
-use lyceum_server::limits::QTI_BODY_MAX_BYTES;
 use lyceum_testserver::client::TestClient;
 use lyceum_testserver::server::both;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_server::route::Route;
+use lyceum_api::Route;
 use lyceum_server::routes;
 use lyceum_testserver::client::{Call, TestClient};
 use lyceum_testserver::server::both;

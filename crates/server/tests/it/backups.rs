@@ -38,7 +38,7 @@ fn runs_when(server: &TestServer, is_wanted: impl Fn(&[BackupRun]) -> bool) -> V
 }
 
 fn both(body: impl Fn(&StoreLocation, &Path)) {
-    both_stores(&lyceum_server::migrations(), |target| {
+    both_stores(&lyceum_api::migrations(), |target| {
         body(target, tempfile::tempdir().unwrap().path());
     });
 }
@@ -107,7 +107,7 @@ fn a_server_removes_outdated_and_interrupted_backups() {
 
 #[test]
 fn servers_of_a_database_share_the_work_of_a_backup() {
-    both_stores(&lyceum_server::migrations(), |target| {
+    both_stores(&lyceum_api::migrations(), |target| {
         if matches!(target, StoreLocation::Sqlite(_)) {
             return; // it has one server
         }

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use lyceum_core::limits::BODY_MAX_BYTES;
-use lyceum_server::limits::PUBLIC_BODY_MAX_BYTES;
+use lyceum_http::limits::PUBLIC_BODY_MAX_BYTES;
 use lyceum_testserver::server::both_as;
 use serde_json::{Value, json};
 

@@ -69,7 +69,7 @@ fn a_restored_copy_deletes_no_objects_of_its_original() {
     oak.stop();
     let (copy, setup) = copied(&folder, &oak);
     let target = database(copy.path());
-    let db = Db::open(&target, &lyceum_server::migrations()).unwrap();
+    let db = Db::open(&target, &lyceum_api::migrations()).unwrap();
     db.write_blocking(|tx| installations::end(tx, setup.clock.now())).unwrap();
     drop(db);
     oak.restart();

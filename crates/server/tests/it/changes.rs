@@ -285,7 +285,7 @@ fn import_organizations(server: &TestServer, prefix: &str) {
 #[ignore = "rest"]
 fn consumers_of_several_servers_miss_none_of_many_writes() {
     let rounds = if full_size() { 4000 } else { 60 };
-    both_stores(&lyceum_server::migrations(), |target| {
+    both_stores(&lyceum_api::migrations(), |target| {
         let count = if matches!(target, StoreLocation::Postgres(_)) { 3 } else { 1 };
         let setup = Setup::default();
         let start = |_| {

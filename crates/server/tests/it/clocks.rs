@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use lyceum_api::limits::IMPORT_POLL_MS;
 use lyceum_core::PayloadDialect;
 use lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S;
 use lyceum_core::time::{Clock, ManualClock, SystemClock, Timestamp};
 use lyceum_roster::imports::{self, NewImport};
-use lyceum_server::limits::IMPORT_POLL_MS;
 use lyceum_store::jobs;
 use lyceum_testserver::server::{Setup, TestServer, both_as};
 

@@ -5,10 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_access::{Role, session};
+use lyceum_api::limits::SCAN_MAX_MS;
 use lyceum_core::time::ManualClock;
 use lyceum_hosting::backup::BackupFile;
 use lyceum_roster::imports::{self, ImportProgress, NewImport};
-use lyceum_server::limits::SCAN_MAX_MS;
 use lyceum_store::limits;
 use lyceum_store::{SqlDialect, StoreLocation};
 use lyceum_testkit::records;

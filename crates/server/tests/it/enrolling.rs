@@ -268,7 +268,7 @@ fn ended_enrollments_can_restart_and_active_ones_can_end() {
 #[test]
 fn enrollments_go_on_in_the_next_school_year() {
     // Each store has a separate clock, which is moved once.
-    lyceum_testkit::both_stores(&lyceum_server::migrations(), |target| {
+    lyceum_testkit::both_stores(&lyceum_api::migrations(), |target| {
         let mut setup = Setup::default();
         let clock = Arc::new(ManualClock::at("2026-07-30T12:00:00Z".parse().unwrap()));
         setup.clock = Arc::<ManualClock>::clone(&clock);

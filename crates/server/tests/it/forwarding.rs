@@ -24,7 +24,7 @@ use crate::projects::{artifact, begin, build, piece, plan, send, state, upload, 
 
 /// Two nodes of a PostgreSQL database.
 fn nodes() -> (TestServer, TestServer) {
-    let oak = TestServer::start_as(&fresh_database(&lyceum_server::migrations()), named("oak"));
+    let oak = TestServer::start_as(&fresh_database(&lyceum_api::migrations()), named("oak"));
     let elm = other(&oak, "elm", None);
     (oak, elm)
 }
@@ -262,7 +262,7 @@ fn a_project_waits_for_its_node_if_no_other_node_can_get_its_files() {
 fn a_piece_of_an_upload_does_not_wait_for_ever_for_a_node_that_was_paused() {
     let mut setup = named("oak");
     setup.config.server.request_timeout_s = 1;
-    let oak = TestServer::start_as(&fresh_database(&lyceum_server::migrations()), setup);
+    let oak = TestServer::start_as(&fresh_database(&lyceum_api::migrations()), setup);
     // It accepts connections, as the kernel does for a process that was stopped, and never answers.
     let paused = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = paused.local_addr().unwrap().to_string();

@@ -29,7 +29,7 @@ pub(crate) fn playground(server: &TestServer) -> TestClient {
 /// Runs the body on both stores, each time with a clock that stands at the instant.
 pub(crate) fn both_at(instant: &str, body: impl Fn(&mut TestServer, &ManualClock)) {
     let instant: Timestamp = instant.parse().unwrap();
-    both_stores(&lyceum_server::migrations(), |target| {
+    both_stores(&lyceum_api::migrations(), |target| {
         let clock = Arc::new(ManualClock::at(instant));
         let setup = Setup { clock: Arc::clone(&clock) as Arc<_>, ..Setup::default() };
         body(&mut TestServer::start_as(target, setup), &clock);

@@ -6,13 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lyceum_access::Role;
+use lyceum_api::work::backup::BackupSource;
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
 use lyceum_hosting::backup::{self, BackupFile};
 use lyceum_hosting::homes;
 use lyceum_hosting::nodes::{Node, NodeSettings};
 use lyceum_project::{DatabaseWish, SchemaWish, State, Uses};
-use lyceum_server::backup::BackupSource;
 use lyceum_store::StoreLocation;
 use lyceum_testserver::client::Reply;
 use lyceum_testserver::server::{Setup, TestServer, both_as};
@@ -316,7 +316,7 @@ fn a_restore_records_the_kept_data_and_the_former_mark_of_a_project() {
         let config = &oak.setup().config;
         let file = BackupFile::parse(file.to_str().unwrap(), config).unwrap();
         let source = BackupSource { db: oak.db(), config, node: &node, has_database: true };
-        lyceum_server::backup::create(source, now, &file, |_| ()).unwrap();
+        lyceum_api::work::backup::create(source, now, &file, |_| ()).unwrap();
         let draft = backup::unpack(file.open().unwrap().unwrap(), folder.path(), |_| ()).unwrap();
         oak.db().write_blocking(|tx| draft.adopt(tx, now, &node)).unwrap();
         let kept = oak.db().read_blocking(|tx| {

@@ -1,10 +1,10 @@
 //! Files of items and stimuli over HTTP: stored, listed, read, served to the students whose lessons ask the items.
 
 use lyceum_access::{Role, Scope};
+use lyceum_api::work::backup::named_files;
 use lyceum_assessment::limits;
 use lyceum_core::PayloadDialect;
 use lyceum_hosting::nodes::{self, Node, NodeSettings};
-use lyceum_server::backup::named_files;
 use lyceum_store::SqlDialect;
 use lyceum_testserver::client::TestClient;
 use lyceum_testserver::server::both;

@@ -62,8 +62,8 @@ const NOT_SEALED: [&str; 7] =
 
 #[test]
 fn a_rotation_of_the_master_key_knows_every_sealed_column() {
-    both_stores(&lyceum_server::migrations(), |target| {
-        let db = Db::open(target, &lyceum_server::migrations()).unwrap();
+    both_stores(&lyceum_api::migrations(), |target| {
+        let db = Db::open(target, &lyceum_api::migrations()).unwrap();
         let sql = match db.dialect() {
             SqlDialect::Sqlite => {
                 "SELECT m.name, p.name FROM sqlite_schema m JOIN pragma_table_info(m.name) p \
@@ -83,7 +83,7 @@ fn a_rotation_of_the_master_key_knows_every_sealed_column() {
             .map(|(table, column)| format!("{table}.{column}"))
             .filter(|name| !NOT_SEALED.contains(&name.as_str()))
             .collect();
-        let columns = lyceum_server::sealed_columns();
+        let columns = lyceum_api::sealed_columns();
         let mut known: Vec<String> =
             columns.iter().map(|one| format!("{}.{}", one.table, one.column)).collect();
         found.sort();

@@ -1,6 +1,6 @@
 //! The console's pages about all students and classes, in a network of many schools.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lyceum_access::Role;
 use lyceum_core::ProblemKind;
@@ -183,14 +183,17 @@ fn a_page_has_the_same_rows_as_the_whole_list() {
     });
 }
 
-/// The least time in milliseconds.
-fn least_ms(work: impl Fn()) -> f64 {
-    let times = (0..15).map(|_| {
-        let begun = Instant::now();
+/// The least time in milliseconds. Other work on the machine may slow all of 15 tries, so trying goes on for a minute at most
+/// until one is quicker than `enough`.
+fn least_ms(enough: f64, work: impl Fn()) -> f64 {
+    let (begun, mut tries, mut least) = (Instant::now(), 0, f64::MAX);
+    while tries < 15 || least >= enough && begun.elapsed() < Duration::from_mins(1) {
+        let try_begun = Instant::now();
         work();
-        begun.elapsed().as_secs_f64() * 1e3
-    });
-    times.fold(f64::MAX, f64::min)
+        least = least.min(try_begun.elapsed().as_secs_f64() * 1e3);
+        tries += 1;
+    }
+    least
 }
 
 /// The pages, and how many times as long they may take with ten times as many students, from 200 and from 2 000 on. Today
@@ -205,22 +208,29 @@ fn pages_grow_more_slowly_than_the_network() {
     let (schools, size) = if lyceum_testkit::full_size() { (100, 1) } else { (10, 0) };
     both_at(NOON, |server, _| {
         let cookie = begin_network(server);
-        let measure = |from: u32, to: u32| {
+        let measure = |from: u32, to: u32, enough: [f64; 3]| {
             add_schools(server, from, to);
             // PostgreSQL does so by itself after some time.
             if server.db().dialect() == SqlDialect::Postgres {
                 server.db().write_blocking(|tx| tx.send("ANALYZE", &[])).unwrap();
             }
-            PAGES.map(|(path, _)| least_ms(|| drop(page(server, &cookie, path))))
+            let mut enough = enough.into_iter();
+            PAGES.map(|(path, _)| {
+                least_ms(enough.next().unwrap(), || drop(page(server, &cookie, path)))
+            })
         };
-        let small = measure(0, schools / 10);
-        let large = measure(schools / 10, schools);
+        let small = measure(0, schools / 10, [f64::MAX; 3]);
+        let mut most = small;
+        for (most, (_, factors)) in most.iter_mut().zip(PAGES) {
+            *most *= factors[size];
+        }
+        let large = measure(schools / 10, schools, most);
         println!(
             "with {} students {large:.1?} ms, with a tenth {small:.1?} ms",
             schools * STUDENTS_OF_SCHOOL
         );
-        for ((path, factors), (small, large)) in PAGES.iter().zip(small.into_iter().zip(large)) {
-            assert!(large < small * factors[size], "{path}: {small:.1} ms and {large:.1} ms");
+        for ((path, _), (most, large)) in PAGES.iter().zip(most.into_iter().zip(large)) {
+            assert!(large < most, "{path}: {large:.1} ms, at most {most:.1} ms");
         }
     });
 }

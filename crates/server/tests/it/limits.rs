@@ -54,7 +54,7 @@ fn the_share_of_the_settings_applies_to_clients_without_their_own() {
 fn servers_of_one_database_share_the_rate_of_a_client() {
     let mut setup = probe::setup();
     setup.config.limits.burst = 20;
-    let first = TestServer::start_as(&fresh_database(&lyceum_server::migrations()), setup);
+    let first = TestServer::start_as(&fresh_database(&lyceum_api::migrations()), setup);
     let slow = NewClient { requests_per_second: Some(1), ..NewClient::named("slow") };
     let (id, secret) = first.register(&slow);
     let token = first.token_of(&id, &secret);

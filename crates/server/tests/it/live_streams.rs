@@ -38,7 +38,7 @@ fn idle_streams_put_no_load_on_the_database() {
     let (count, wait_s, windows) = if full_size() { (1000, 20, 1) } else { (30, 2, 10) };
     let mut setup = Setup::default();
     setup.config.server.connections_per_address = count + 100;
-    let server = TestServer::start_as(&fresh_database(&lyceum_server::migrations()), setup);
+    let server = TestServer::start_as(&fresh_database(&lyceum_api::migrations()), setup);
     let token = server.token(&[Scope::EventsRead], PayloadDialect::Platform);
     let open = || Stream::open(&server.address(), &token, "");
     let mut streams: Vec<Stream> = (0..count).map(|_| open()).collect();

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use lyceum_access::{NewApiKey, NewClient, Role, Scope, api_key, audit};
+use lyceum_api::limits::SCAN_MAX_MS;
 use lyceum_core::PayloadDialect;
-use lyceum_server::limits::SCAN_MAX_MS;
 use lyceum_store::SqlDialect;
 use lyceum_store::limits;
 use lyceum_testserver::client::TestClient;

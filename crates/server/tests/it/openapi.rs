@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use lyceum_server::{openapi, routes};
+use lyceum_server::routes;
 use serde_json::{Value, json};
 
 /// Bytes of the committed document: people read its changes.
@@ -14,7 +14,7 @@ const DOCUMENT_MAX_BYTES: usize = 1_200_000;
 const LINE_MAX_BYTES: usize = 140;
 
 fn document() -> Value {
-    openapi::document(&routes::all(), "http://localhost:4321")
+    routes::document("http://localhost:4321")
 }
 
 /// `openapi.json` at the root shows what a change does to the API; `LYCEUM_BLESS=1` rewrites it.

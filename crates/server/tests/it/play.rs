@@ -4,7 +4,6 @@ use lyceum_access::Role;
 use lyceum_core::time::Timestamp;
 use lyceum_games::limits::DEMO_KEPT_DAYS;
 use lyceum_games::visitors;
-use lyceum_server::limits;
 use lyceum_testserver::client::{Reply, TestClient};
 use lyceum_testserver::server::{TestServer, both};
 use serde_json::{Value, json};
@@ -150,7 +149,7 @@ fn demo_visitors_see_and_write_only_demo_scores() {
         let ann = player(server, &client, "ann", "rivers");
         post(&ann, "/api/scores", &json!({ "score": 50 }), 201);
         let token = demo(server, "rivers");
-        assert_eq!(token["expiresIn"], limits::PLAY_TOKEN_LIFETIME_S);
+        assert_eq!(token["expiresIn"], lyceum_api::limits::PLAY_TOKEN_LIFETIME_S);
         let visitor = with_token(server, &token);
         let me = get(&visitor, "/api/users/me");
         assert!(me["username"].as_str().unwrap().starts_with("Guest "), "{me}");
@@ -196,7 +195,7 @@ fn demo_visitors_see_and_write_only_demo_scores() {
 fn demo_visitors_are_limited_in_number_requests_and_scores() {
     both(|server| {
         playground(server);
-        for _ in 0..limits::DEMO_VISITORS_MAX_COUNT {
+        for _ in 0..lyceum_api::limits::DEMO_VISITORS_MAX_COUNT {
             demo(server, "rivers");
         }
         let path = "/api/games/rivers/demo";
@@ -207,7 +206,8 @@ fn demo_visitors_are_limited_in_number_requests_and_scores() {
         playground(server);
         let visitor = with_token(server, &demo(server, "rivers"));
         // The burst that every caller has, and then no more than a few a second.
-        let burst = server.setup().config.limits.burst + 2 * limits::DEMO_REQUESTS_PER_S;
+        let burst =
+            server.setup().config.limits.burst + 2 * lyceum_http::limits::DEMO_REQUESTS_PER_S;
         let statuses: Vec<u16> =
             (0..burst * 2).map(|_| visitor.get("/api/leaderboard").send().status).collect();
         assert!(statuses.contains(&429), "{statuses:?}");

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use http::StatusCode;
 use lyceum_access::Scope;
+use lyceum_api::Area;
 use lyceum_core::limits::BODY_MAX_BYTES;
 use lyceum_core::{PayloadDialect, Problem, ProblemKind};
-use lyceum_server::answer::Answer;
-use lyceum_server::render::Rendering;
-use lyceum_server::route::{Access, Area, get, post};
+use lyceum_http::answer::Answer;
+use lyceum_http::render::Rendering;
+use lyceum_http::route::{Access, get, post};
 use lyceum_testserver::server::Setup;
 use serde_json::json;
 

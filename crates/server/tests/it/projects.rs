@@ -6,6 +6,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::{NewApiKey, Role, Scope, api_key, person};
+use lyceum_api::limits::BLOB_SPARED_S;
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::PayloadDialect;
 use lyceum_core::config::Environment;
@@ -14,7 +15,6 @@ use lyceum_project::limits::SECRET_MAX_BYTES;
 use lyceum_project::{
     Action, Artifact, Backend, Desired, Metadata, Module, Plan, State, Uses, secrets,
 };
-use lyceum_server::limits::BLOB_SPARED_S;
 use lyceum_store::Tx;
 use lyceum_testserver::client::{Reply, TestClient};
 use lyceum_testserver::server::both;

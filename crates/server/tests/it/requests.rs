@@ -2,7 +2,7 @@
 //! ignored.
 
 use lyceum_core::PayloadDialect;
-use lyceum_server::limits::NOTICE_HEADER_MAX_BYTES;
+use lyceum_http::limits::NOTICE_HEADER_MAX_BYTES;
 use lyceum_testserver::client::TestClient;
 use lyceum_testserver::server::both;
 use serde_json::{Value, json};

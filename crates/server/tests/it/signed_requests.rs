@@ -9,7 +9,7 @@ use lyceum_access::{ClientSecrets, NewClient, Scope, client};
 use lyceum_core::Reach;
 use lyceum_core::text::segment;
 use lyceum_core::time::{Clock, ManualClock, SystemClock, Timestamp};
-use lyceum_server::limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT;
+use lyceum_http::limits::GUESSES_ACCOUNT_AND_ADDRESS_COUNT;
 use lyceum_store::StoreLocation;
 use lyceum_testserver::client::Reply;
 use lyceum_testserver::server::{Setup, TestServer, both_as};

@@ -5,7 +5,7 @@ use std::time::Instant;
 use lyceum_access::{NewClient, Role, Scope, api_key, client, join, leave, person};
 use lyceum_core::Result;
 use lyceum_core::config::Environment;
-use lyceum_server::limits;
+use lyceum_http::limits;
 use lyceum_store::Tx;
 use lyceum_testserver::server::{TestServer, both};
 

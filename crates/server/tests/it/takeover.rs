@@ -39,7 +39,7 @@ export default {
 fn nodes(bucket: &Bucket) -> (TestServer, TestServer) {
     let mut setup = named("oak");
     setup.config.s3 = bucket.settings.clone();
-    let oak = TestServer::start_as(&fresh_database(&lyceum_server::migrations()), setup);
+    let oak = TestServer::start_as(&fresh_database(&lyceum_api::migrations()), setup);
     let elm = other(&oak, "elm", None);
     deployed(&oak.client(), &[("index.html", b"tides")], BACKEND, &[]);
     (oak, elm)

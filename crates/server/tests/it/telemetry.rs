@@ -1,6 +1,6 @@
 //! Health and request ids.
 
-use lyceum_server::limits;
+use lyceum_api::limits;
 use lyceum_store::{SqlDialect, StoreLocation};
 use lyceum_testserver::server::both_as;
 use serde_json::Value;

@@ -24,7 +24,7 @@ fn a_changed_certificate_is_used_without_a_restart() {
     let mut setup = probe::setup();
     setup.config.tls.certificate = Some(certificate.clone());
     setup.config.tls.key = Some(key.clone());
-    lyceum_testkit::both_stores(&lyceum_server::migrations(), |target| {
+    lyceum_testkit::both_stores(&lyceum_api::migrations(), |target| {
         std::fs::write(&certificate, &first.0).unwrap();
         std::fs::write(&key, &first.1).unwrap();
         let server = TestServer::start_as(target, setup.clone());
@@ -68,7 +68,7 @@ fn http_2_is_served_with_tls_and_without() {
     with_tls.listen_anew();
     with_tls.config.tls.certificate = Some(certificate.clone());
     with_tls.config.tls.key = Some(key);
-    lyceum_testkit::both_stores(&lyceum_server::migrations(), |target| {
+    lyceum_testkit::both_stores(&lyceum_api::migrations(), |target| {
         let plain = TestServer::start_as(target, without_tls.clone());
         let encrypted = TestServer::start_as(target, with_tls.clone());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -101,7 +101,7 @@ fn a_handshake_that_is_too_long_ends_at_once() {
     let mut setup = probe::setup();
     setup.config.tls.certificate = Some(certificate);
     setup.config.tls.key = Some(key);
-    lyceum_testkit::both_stores(&lyceum_server::migrations(), |target| {
+    lyceum_testkit::both_stores(&lyceum_api::migrations(), |target| {
         let server = TestServer::start_as(target, setup.clone());
         let mut stream =
             std::net::TcpStream::connect(&server.setup().config.server.listen).unwrap();
@@ -139,7 +139,7 @@ async fn fifty_at_once(
         let mut sender = sender.clone();
         calls.spawn(async move {
             let request = hyper::Request::get("http://127.0.0.1/probe/slow/50");
-            let request = request.body(axum::body::Body::empty()).unwrap();
+            let request = request.body(lyceum_http::Body::empty()).unwrap();
             sender.send_request(request).await.unwrap().status() == 200
         });
     }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use lyceum_console::courses::{CourseNode, CourseStandard, CoveredStandard};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Reach, Result};
 use lyceum_roster::course_tree::{self, CourseTree};
@@ -14,6 +13,45 @@ use lyceum_roster::screens::courses::{self, ListedCourse};
 use lyceum_store::Tx;
 
 use crate::alignment::{self, Statement};
+
+/// A component of a course, or a lesson or material in it, in the order of the tree.
+#[derive(Clone, Debug, Default)]
+pub struct CourseNode {
+    /// The position in the tree, such as `2.1`.
+    pub place: String,
+    /// The sourcedId.
+    pub id: String,
+    /// The title.
+    pub title: String,
+    /// The type of the lesson or material; empty for components.
+    pub kind: String,
+    /// The depth in the tree, from 0.
+    pub depth: usize,
+    /// Whether the node is a component.
+    pub is_component: bool,
+    /// The standards that the node covers.
+    pub standards: Vec<CourseStandard>,
+}
+
+/// A standard of a framework.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CourseStandard {
+    /// The identifier of the `CFItem`.
+    pub item: String,
+    /// The code, or the first words of the statement if there is no code.
+    pub code: String,
+    /// The statement.
+    pub states: String,
+}
+
+/// A standard and the parts of the course that cover it.
+#[derive(Clone, Debug)]
+pub struct CoveredStandard {
+    /// The standard.
+    pub standard: CourseStandard,
+    /// The places and titles of the parts that cover the standard. The place is empty for the course itself.
+    pub by: Vec<(String, String)>,
+}
 
 /// Characters of a statement that stand for a code if there is none.
 const CODE_CHARS: usize = 24;

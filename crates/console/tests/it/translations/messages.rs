@@ -32,6 +32,7 @@ const DOMAINS: &[&str] = &[
     "credentials/src/proof/",
     "credentials/src/screens/",
     "credentials/src/status_list.rs",
+    "api/src/new_account.rs",
     "credentials/src/verify/",
     "events/src/actor_filter.rs",
     "events/src/check.rs",
@@ -41,11 +42,10 @@ const DOMAINS: &[&str] = &[
     "events/src/vocabulary.rs",
     "hosting/src/class_apps.rs",
     "hosting/src/screens/",
+    "http/src/guarded.rs",
     "roster/src/csv/",
     "roster/src/imports.rs",
     "roster/src/rules/",
-    "server/src/accounts.rs",
-    "server/src/guarded.rs",
     "webhooks/src/screens",
 ];
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use lyceum_api::work::backup::{AUDIT_ACTION, BackupSource, postgres};
 use lyceum_core::ProblemKind;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_hosting::backup::{self, BackupCover, BackupFile, OpenBackup, UnpackedBackup, runs};
 use lyceum_hosting::homes;
-use lyceum_server::backup::{AUDIT_ACTION, BackupSource, postgres};
 use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
 
@@ -67,7 +67,7 @@ impl Backup {
         let bar = printer.progress("bytes read", 0);
         let source = BackupSource { db: &db, config: &config, node: &node, has_database: true };
         let made =
-            lyceum_server::backup::create(source, now, &file, |bytes| bar.set_position(bytes));
+            lyceum_api::work::backup::create(source, now, &file, |bytes| bar.set_position(bytes));
         bar.finish_and_clear();
         let written = made?;
         let (ended, path, bytes) = (SystemClock.now(), self.file.clone(), written.bytes);

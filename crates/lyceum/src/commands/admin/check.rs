@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use clap::Args;
+use lyceum_api::work::backup::check::{CheckReport, check_backup, check_database};
+use lyceum_api::work::backup::named_files;
 use lyceum_core::config::Config;
 use lyceum_hosting::soundness;
-use lyceum_server::backup::check::{CheckReport, check_backup, check_database};
-use lyceum_server::backup::named_files;
 use lyceum_store::Db;
 use serde_json::json;
 

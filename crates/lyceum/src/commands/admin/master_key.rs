@@ -32,7 +32,7 @@ impl RotateMasterKey {
         let now = SystemClock.now();
         let keyring = settings::keyring(&db, &loaded, now)?;
         check_servers(&db, keyring.master())?;
-        let columns = lyceum_server::sealed_columns();
+        let columns = lyceum_api::sealed_columns();
         let counts = sealed::rotate_master_key(&db, now, keyring.master(), &columns)?;
         let lines = || {
             let lines = counts.iter().map(|(table, count)| format!("{table}: {count}"));

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use lyceum_access::audit::{AuditChange, COMMAND_LINE};
+use lyceum_api::work::erasure::{PersonalData, history_ends};
 use lyceum_core::config::LoadedConfig;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_erasure::{Erasure, ErasureKey, Subject};
-use lyceum_server::erasure::{PersonalData, history_ends};
 use serde_json::{Value, json};
 
 use super::projects;

@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use clap::{Args, Subcommand};
 use lyceum_access::limits;
 use lyceum_access::{Person, Role, password, person};
+use lyceum_api::NewAccount;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_roster::reach as roster_reach;
-use lyceum_server::accounts::NewAccount;
 use serde_json::{Value, json};
 
 use crate::commands::reach::{self, ChangedReach, NewReach};

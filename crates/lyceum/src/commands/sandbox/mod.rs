@@ -201,7 +201,7 @@ impl Run {
             false => DatabaseFile::on_disk(&self.database(), self.recreate_db)?,
         };
         config.store.data = database_file.data();
-        let (now, migrations) = (clock.now(), lyceum_server::migrations());
+        let (now, migrations) = (clock.now(), lyceum_api::migrations());
         let Sandbox { mut database_file, db, keyring, player, link } =
             Sandbox::open(database_file, &migrations, now, &url, &demo)?;
         database_file.publish_address(&url);

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use lyceum_api::{Learning, RemoteLearning};
 use lyceum_client::{Addresses, Client, ClientCredentials, Object};
 use lyceum_project::Course;
 use lyceum_sandbox::{Demo, LearningMode, Tracking, USER_ID, student};
-use lyceum_server::{Learning, RemoteLearning};
 use serde_json::Value;
 
 use crate::failure::{Code, Failure, Result};

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lyceum_access::{Player, session};
-use lyceum_server::route::{Access, Route};
+use lyceum_api::Route;
+use lyceum_http::route::Access;
 use lyceum_server::routes;
 use lyceum_testserver::server::{Setup, TestServer, both_as};
 use serde_json::{Value, json};
@@ -126,7 +127,7 @@ impl RouteRequest {
         let path: Vec<String> = self.pattern.split('/').map(fill).collect();
         let mut query = Vec::new();
         for param in &self.route.params {
-            let is_query = param.place == lyceum_server::route::ParamPlace::Query;
+            let is_query = param.place == lyceum_http::route::ParamPlace::Query;
             match (&*param.name, self.game) {
                 ("gameId", Some(game)) if is_query => query.push(format!("gameId={game}")),
                 ("userId", _) if is_query && self.pattern.starts_with("/api/") => {

@@ -2,8 +2,9 @@
 
 use lyceum_access::allowed::{Caller, allowed};
 use lyceum_access::{RequestSubject, Role};
+use lyceum_api::Route;
 use lyceum_core::Reach;
-use lyceum_server::route::{Access, LimitedCallers, Route};
+use lyceum_http::route::{Access, LimitedCallers};
 use lyceum_server::routes;
 
 const ROSTER: &str = "GET /ims/oneroster/rostering/v1p2";

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lyceum_access::{NewClient, client};
 use lyceum_core::Reach;
-use lyceum_server::route::LimitedCallers;
+use lyceum_http::route::LimitedCallers;
 use lyceum_server::routes;
 use lyceum_testkit::naive_reach::WholeRoster;
 use lyceum_testserver::client::{Call, TestClient};

@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use lyceum_access::{Role, Roles, audit, person};
+use lyceum_api::Route;
 use lyceum_core::Reach;
-use lyceum_server::route::{Access, LimitedCallers, Route};
+use lyceum_http::route::{Access, LimitedCallers};
 use lyceum_server::routes;
 use lyceum_testkit::naive_reach::WholeRoster;
 use lyceum_testserver::client::TestClient;

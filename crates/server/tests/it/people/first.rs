@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use lyceum_access::{Role, audit, first_administrator, password};
-use lyceum_server::limits;
+use lyceum_pages::limits;
 use lyceum_testserver::client::Reply;
 use lyceum_testserver::server::{Setup, TestServer, both, both_as};
 use serde_json::json;

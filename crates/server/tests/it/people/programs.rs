@@ -1,6 +1,7 @@
 //! Programs to which people give access, and API keys.
 
-use lyceum_server::limits::{GUESSES_ADDRESS_COUNT, GUESSES_DEVICE_CODE_COUNT};
+use lyceum_http::limits::GUESSES_ADDRESS_COUNT;
+use lyceum_pages::limits::GUESSES_DEVICE_CODE_COUNT;
 
 use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use lyceum_api::Route;
 use lyceum_roster::kind::Service;
-use lyceum_server::route::Route;
 use lyceum_server::routes;
 use lyceum_testserver::client::TestClient;
 use lyceum_testserver::receiver::Receiver;
