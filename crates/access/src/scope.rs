@@ -2,6 +2,10 @@
 //!
 //! Routes ask for one scope; a broader scope opens narrower ones (see [`Scope::opens`]). Both are
 //! worked out when a token is read, so that a check at a route is a test of one bit.
+//!
+//! Writing does not include reading. Demographics are an area of their own, because the standard describes
+//! `roster.readonly` as all reads except demographics. A client without a list of scopes has all except
+//! `lyceum/passwords.read`, `lyceum/people.manage` and `lyceum/server.read`, which must be granted by name.
 
 use std::fmt;
 use std::str::FromStr;

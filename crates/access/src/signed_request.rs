@@ -2,6 +2,10 @@
 //! marked for them has a signing secret in addition to its secret.
 //!
 //! The signature is an HMAC, so the server needs the signing secret itself. It is stored sealed under the master key.
+//!
+//! A signed request has the client's scopes of OneRoster 1.1 alone. Its nonce is a row with a primary key, so every
+//! server of the database refuses a repetition. The signing secret is separate from the client's secret, of which the
+//! store has only a hash.
 
 use std::borrow::Cow;
 use std::fmt;

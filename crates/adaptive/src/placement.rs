@@ -1,4 +1,4 @@
-//! Placement: tests of rising grades find where a student begins in a subject (docs/decisions/025).
+//! Placement: tests of rising grades find where a student begins in a subject.
 //!
 //! A student's standing depends only on the gradebook: students take the tests in order, a passed test leads to the
 //! next one, and a failed test ends the placement.

@@ -1,4 +1,8 @@
 //! Testing out of courses: the lesson, and which students may take it.
+//!
+//! Passing exempts the lessons that it covers: the gradebook has a result with the status `exempt` for each. Plans
+//! and progress follow from these results, so a teacher can also exempt a student through the gradebook. A student
+//! takes a test-out once, passed or not.
 
 use lyceum_bridge::enrollments::CourseEnrollment;
 use lyceum_core::body::OneLineText;

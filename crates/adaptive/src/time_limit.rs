@@ -2,6 +2,9 @@
 //!
 //! A limit applies to lessons that show all questions. It is that of the test when the attempt began; extra time is what
 //! the student has now, so that a guide can give more during a test. The server decides with its own clock.
+//!
+//! No job ends a test: it would score tests of students who lost their connection a minute earlier. An answer more
+//! than 15 s late is refused, because waiting answers would let students work without a limit.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};

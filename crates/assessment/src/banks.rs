@@ -1,4 +1,7 @@
-//! Assessment banks: several variations of a test for one lesson, which students get in turn (docs/decisions/022).
+//! Assessment banks: several variations of a test for one lesson, which students get in turn.
+//!
+//! A first attempt takes the test at the bank's position and moves it on, so that all tests are used equally. An
+//! attempt always gets the same test again, also after the bank has changed.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,6 @@
 //! The files of items and stimuli: pictures, sound, films and stylesheets. Their bytes are blobs. A file belongs to all
-//! versions of its document and is deleted with it.
+//! versions of its document and is deleted with it. An import keeps stored files that the document no longer names,
+//! because running attempts show former versions.
 
 use std::collections::HashMap;
 

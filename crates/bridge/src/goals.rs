@@ -1,5 +1,5 @@
 //! Goals and metrics of enrollments. The defaults are in the course's metadata, and each member of an enrollment's
-//! metadata overrides the course's (docs/decisions/019).
+//! metadata overrides the course's.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -1,4 +1,6 @@
 //! The students who need attention now. Rules are data, and each gives a reason to help a student.
+//!
+//! Students who are behind come first. Today and the API read the same facts, so their sums are equal.
 
 use lyceum_core::phrase;
 use lyceum_core::text::folded;

@@ -1,5 +1,8 @@
 //! School hours: on which days and at which times an organization has school. An organization without school hours of its
 //! own has those of the nearest organization above it, and without these the usual ones.
+//!
+//! An organization inherits all fields together; otherwise nobody could see where each came from. Today, and the day
+//! on which work is due, are days of the student's school, wherever the reader's browser is.
 
 use std::collections::{BTreeSet, HashMap};
 

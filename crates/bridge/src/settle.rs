@@ -1,6 +1,10 @@
 //! Settles enrollments: it continues enrollments of an earlier school year in the current one, and enrolls users as
 //! subject tracks say. This happens when a user's enrollments are read or changed, when a track or a user is written,
-//! and periodically for all users (docs/decisions/019, docs/decisions/020).
+//! and periodically for all users.
+//!
+//! An enrollment by course lasts until somebody ends it, so an active one in a default class continues in that of the
+//! next year. The former record stays in its class with the last day of its year, because class lists of former years
+//! are evidence. Ids follow from class, user and role, so this may run twice or on several servers at once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,4 +1,7 @@
-//! Subject tracks: the course to which a subject leads in a grade (docs/decisions/020).
+//! Subject tracks: the course to which a subject leads in a grade.
+//!
+//! A track enrolls a student in a course only once, and nothing that happens to a track ends an enrollment. So
+//! unenrolling lasts, and a table never takes away a course in which a student made progress.
 
 use std::collections::BTreeMap;
 

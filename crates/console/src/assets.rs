@@ -1,5 +1,7 @@
 //! Embeds the files that `web/console` builds from its sources and npm packages. A build without npm has no such
 //! files. Its pages have no styles, but work.
+//!
+//! Pages ask no other host for anything, so they bring their font, Inter for Latin letters.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -2,6 +2,9 @@
 //!
 //! Write [`t!`](crate::t), [`plural!`](crate::plural) and [`rich!`](crate::rich) around each text that a page shows, in
 //! templates and in Rust. [`translated`] is for labels that are constants, such as those of columns.
+//!
+//! The language is a variable of the thread, which a request sets each time its future runs. Work in transactions may
+//! run on other threads, so it makes no texts. Exported lists are in English, because programs read them.
 
 mod catalogue;
 mod markup;

@@ -1,4 +1,8 @@
 //! The two payload dialects: the closed one of the standards and the wider one of the platform.
+//!
+//! Both use the same records and handlers, which would otherwise drift apart. What only the platform dialect has is
+//! stored beside the standard's body. The standard dialect refuses unknown members, and the platform dialect keeps
+//! them.
 
 use std::str::FromStr;
 

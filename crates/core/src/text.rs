@@ -1,4 +1,6 @@
 //! Helpers for text: hexadecimal digits, percent-encoding, the form of ids, similar words.
+//!
+//! Lists of names are sorted in memory by [`folded`]: the two stores would order them differently.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Write};

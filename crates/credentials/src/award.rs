@@ -2,6 +2,9 @@
 //!
 //! Signing takes longer than a write should, so an award is prepared in one transaction, signed outside of transactions, and
 //! stored in a second one. If the award is not stored, its place in the status list stays empty.
+//!
+//! Issuer, achievement, learner, `awardedDate` and `validFrom` identify an award: the same request gets the same
+//! credential, so a repeated request issues no second badge.
 
 use std::borrow::Cow;
 

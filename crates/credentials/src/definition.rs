@@ -1,4 +1,7 @@
 //! Definitions of badges. A definition has the form of a credential whose subject is the achievement itself.
+//!
+//! A definition is signed once, for nobody, when it is sent. So what JSON-LD does not define is refused then, and not
+//! when somebody has earned the badge. Deleting a definition revokes nothing.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};

@@ -1,5 +1,8 @@
 //! Revocation of credentials that this server signed. Each has a place in a Bitstring Status List. The 1EdTech revocation
 //! list also has the reasons.
+//!
+//! Places are taken in steps of an odd number from a random start: all are used, and none reveals its date. All
+//! versions of a learner record share the place, so revoking one revokes them all.
 
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;

@@ -1,4 +1,7 @@
 //! The routes of a backend: one file per path.
+//!
+//! Routes are those of the folder, even if the config does not mention them. A project that loses its last route
+//! keeps its deployed backend, because a mistyped folder must not remove an API.
 
 use std::cmp::Ordering;
 use std::fs;

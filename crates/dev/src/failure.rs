@@ -1,4 +1,7 @@
 //! Failures of a backend under development, as its developer reads them.
+//!
+//! Only this machine sees them. Source maps stay in memory, and the entry module of a deploy answers without a stack.
+//! A page of another site gets no failure, because routes let pages of all origins read their answers.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,9 @@
 //! Checks events and entities of the standard's profiles.
+//!
+//! The standard requires only the envelope to be valid. Events and entities are checked too, because an event that is
+//! stored but cannot be counted helps nobody. A type of event has closed lists of actions and of types; entities are
+//! open. Times that published sensors write (`+0000`, six digits) are accepted. A time more than a day ahead is
+//! refused: the event would be in no report of its day, and no later correction would count.
 
 use lyceum_core::messages;
 use lyceum_core::text::is_uuid;

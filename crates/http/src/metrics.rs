@@ -3,6 +3,9 @@
 //! methods, classes of status codes, kinds of jobs, but never paths, ids or clients.
 //!
 //! [`Metrics`] counts while the server works. The crate `server` reads the rest of the state when it is asked for.
+//!
+//! A figure that cannot be read is missing, so no stale value hides an outage. What happens rarely is an instant and
+//! not an age, which would be wrong between scrapes.
 
 use std::time::Duration;
 

@@ -1,5 +1,8 @@
 //! The page on which people play a deployed project. It signs them in, embeds the app from its own host and gives it a
-//! game token ([decision 076](../../../../docs/decisions/076-play-page.md)).
+//! game token.
+//!
+//! Page and app each send to and listen to one exact origin, and no cookie is involved. A token in the app's address
+//! would stay in histories and logs.
 
 pub(crate) mod view;
 

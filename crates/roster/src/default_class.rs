@@ -2,6 +2,9 @@
 //!
 //! Class, term and school year are made if they are missing, with ids that follow from the
 //! course, the school and the school year, so that two who enroll at once make them once.
+//!
+//! A school year starts on 1 August. An enrollment always has the course of its class: if a class changes its course
+//! or school, its active enrollments are written again.
 
 use lyceum_core::messages::unknown_reference;
 use lyceum_core::time::Timestamp;

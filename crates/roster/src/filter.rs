@@ -1,4 +1,4 @@
-//! Filters: `field op 'value'` clauses joined by AND and OR (docs/decisions/006, 007). This module looks the fields up in
+//! Filters: `field op 'value'` clauses joined by AND and OR (docs/decisions/006). This module looks the fields up in
 //! a kind's declaration.
 
 use lyceum_core::Result;

@@ -1,5 +1,8 @@
 //! On which days an enrollment counts. A user is a member of a class from the first day of the enrollment to the last one,
 //! both included. [`crate::repository`] has the same rule as a condition of statements.
+//!
+//! Days are those of UTC. The reach of a teacher and the routes that change enrollments use all active enrollments: a
+//! teacher still reads the work of former students.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,11 @@
-//! Frameworks of academic standards (CASE 1.0 and 1.1), search in them, and alignments to them (docs/decisions/028).
+//! Frameworks of academic standards (CASE 1.0 and 1.1), search in them, and alignments to them.
 //!
 //! A record is stored as the JSON that was sent. A package is checked before the transaction that stores it, and is
 //! stored or replaced completely. An alignment is a pair of names: either end may be deleted without harm.
+//!
+//! The standard dialect follows the official schemas exactly; platform clients also get `sourcedId` and unknown
+//! members. Without a token only public frameworks are visible, and others are answered like those that do not exist.
+//! Words of the search are rows of one indexed table, so both stores search alike.
 //!
 //! | what | where |
 //! |---|---|

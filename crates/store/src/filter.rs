@@ -336,7 +336,7 @@ impl ListLocation {
 }
 
 /// Appends a comparison of an expression with a value. `!=` is the complement of `=`: it holds where there is no value
-/// (docs/decisions/007).
+/// (docs/decisions/006).
 fn compare(sql: &mut Sql, expr: &str, op: FilterOperator, param: impl Into<Param>) {
     let sign = match op {
         FilterOperator::Contains => {

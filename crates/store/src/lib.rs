@@ -11,7 +11,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | the database handle: read, scan, write | `db`, `task` |
+//! | the database handle: read, scan, write; slow work on other threads | `db`, `task`, `blocking` |
 //! | transactions, rows, values, building statements | `tx`, `value`, `sql` |
 //! | rows read as structs and tuples | `from_row` |
 //! | reads without a transaction | `one_statement` |

@@ -61,6 +61,10 @@ type Waiter = { resolve(written: Written<object>): void; reject(error: Error): v
 /**
  * Writes on their way to the server, in the order in which they were made. A write is stored before
  * it is sent and forgotten when the server has answered it; what fails for a while is sent again.
+ * No write is sent in another way: sending directly and storing only failures would lose writes in a
+ * crash. `Idempotency-Key` makes repetitions harmless, so the queue sends again whenever it is in doubt.
+ * Server, game and the token's subject name a queue, so learners of one device do not send each other's
+ * work. Saved states form a chain, in which each expects the version that the one before will create.
  */
 export class Queue extends Emitter<QueueEvents> {
   readonly #waiters = new Map<string, Waiter>();

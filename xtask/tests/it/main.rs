@@ -11,7 +11,6 @@ mod licences;
 mod limits;
 mod migrations;
 mod pack;
-mod security;
 mod sources;
 mod sql;
 mod words;

@@ -1,4 +1,7 @@
 //! Students: everybody who learns, with what they did today.
+//!
+//! A page reads for everybody only what decides which rows it shows, and the rest for these rows. Sums of the day are
+//! not stored: memberships change with the date, goals with courses, and a day is another one in each time zone.
 
 use lyceum_bridge::today::{self, Moment, StudentDay};
 use lyceum_core::text::{distinct, folded};

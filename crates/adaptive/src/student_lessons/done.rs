@@ -1,4 +1,6 @@
 //! Lessons that are done when the student says so.
+//!
+//! They earn no XP, because XP is paid for answers. The result is `submitted`, without a score.
 
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_roster::repository as roster;

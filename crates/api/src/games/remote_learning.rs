@@ -3,6 +3,9 @@
 //! An activity is scored here, sent to the other server, and counted here after the other server has stored it. A
 //! request that is repeated with its key creates events with the same ids, which the other log counts once. So a crash
 //! between the two steps neither loses nor duplicates anything.
+//!
+//! The sandbox copies nothing of the other server's roster, which would be wrong as soon as somebody writes there.
+//! Its setups change only records that they created there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

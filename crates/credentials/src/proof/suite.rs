@@ -1,4 +1,8 @@
 //! The kinds of proofs that can be verified.
+//!
+//! Base proofs of `ecdsa-sd-2023` are verified as well as derived ones, because a learner may keep what the issuer
+//! sent. A selective proof is read in one encoding only, so that every byte matters. `ring` checks signatures; `p256`
+//! and `p384` only decompress the points of a Multikey, which `ring` cannot.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Moves young ids and facts into runs, beside servers that claim ids (decision 130).
+//! Moves young ids and facts into runs, beside servers that claim ids (docs/decisions/057).
 
 use lyceum_core::Result;
 use lyceum_runs::{KeyNumber, Runs, forget_all_but, try_lock_lists};

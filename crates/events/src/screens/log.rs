@@ -1,4 +1,7 @@
 //! The event log: a page of it, and all of it as a file.
+//!
+//! The log is sorted by indexed columns, and by others only if a search leaves few events: every event would pay for an
+//! index. An export is complete before it is sent, so nobody takes an interrupted download for a file.
 
 use lyceum_core::text::folded;
 use lyceum_core::{Problem, ProblemKind, Result};

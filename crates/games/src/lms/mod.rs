@@ -1,5 +1,8 @@
 //! Learning in games: courses are roster records, activities are events of the log, and XP are facts computed from
 //! those events.
+//!
+//! `lms_records` names the game whose setup created a record. A setup changes other records only if the caller may
+//! write rosters, and ending an integration marks only its own.
 
 pub mod activity;
 mod award;

@@ -1,4 +1,7 @@
 //! The platform's API, as a backend reaches it through `env.LYCEUM`.
+//!
+//! It is a binding and not an address with a key: no secret can leak, and the isolation of the process needs no hole.
+//! A backend acts in its own game, or as the caller whose token it passes on.
 
 use std::fmt;
 use std::pin::Pin;

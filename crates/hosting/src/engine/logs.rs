@@ -1,4 +1,6 @@
 //! The output of a backend, stored in bounded memory.
+//!
+//! Records are numbered by time, so a reader continues across new versions and restarts of the server.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};

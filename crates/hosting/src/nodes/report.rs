@@ -1,4 +1,7 @@
 //! What nodes report about themselves: that they live, their release and their public address.
+//!
+//! A live node without a report for 60 s is silent. That is computed when it is read, so no server has to watch the
+//! others. With different public addresses, one server refuses the tokens of another.
 
 use std::collections::BTreeSet;
 use std::time::Instant;

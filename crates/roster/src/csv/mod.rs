@@ -1,4 +1,7 @@
 //! OneRoster 1.2 as CSV files in a zip or a folder.
+//!
+//! A standard export is strict, and what the binding cannot express is left out and named. A complete export is a
+//! delta with status and dates; its column `metadata.lyceum.record` has what no other column can hold.
 
 mod absent;
 mod binding;

@@ -1,4 +1,8 @@
 //! Records found by the words of their names.
+//!
+//! Words of names are rows of `roster_link`, in lower case and without accents, which the server folds itself:
+//! full-text searches of the stores split and fold differently. A word of a search is the beginning of a word, so it
+//! is one range of the key.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Rules of enrollments: by class, or by course through its default class (docs/decisions/012). The course is always
+//! Rules of enrollments: by class, or by course through its default class. The course is always
 //! that of the class.
 
 use std::collections::{BTreeSet, HashMap};

@@ -1,5 +1,8 @@
 //! OneRoster 1.1 over the same records. Each kind that version 1.1 has is declared once in `forms`. Answers, filters,
-//! orders and selections of fields follow from the declaration (docs/decisions/106).
+//! orders and selections of fields follow from the declaration.
+//!
+//! Words that version 1.1 lacks become the nearest one, or are left out if they have none. Required fields are never
+//! missing, but a value that would be wrong (`resultValueMax`) is left out. Scopes of 1.1 open 1.1 only.
 
 mod form;
 mod forms;

@@ -1,8 +1,9 @@
 //! Instructions of the hot paths, counted by callgrind and compared with `tests/hot-paths.json`.
 //!
 //! Times say little on a busy machine. Counts differ by at most 2.4 % from run to run, because of the random seeds of hash
-//! maps, and by up to 5 % between processors, for which libraries have different code. They are those of the debug build;
-//! decision 156 says why.
+//! maps, and by up to 5 % between processors, for which libraries have different code. They are those of the debug build,
+//! which the tests make anyway: an optimized one would compile each crate a second time. So they show what grew, and not by
+//! how much a server became slower.
 
 use std::collections::BTreeMap;
 use std::fs;

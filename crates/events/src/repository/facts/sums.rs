@@ -1,4 +1,4 @@
-//! Facts as rows of an ordinary table: sums by actor, quarter hour and context (decision 157).
+//! Facts as rows of an ordinary table: sums by actor, quarter hour and context (docs/decisions/057).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -1,5 +1,8 @@
 //! Promotes the served version of a project to the production server that the settings name, without building it
 //! again. The applied plan is exactly the one that the page showed.
+//!
+//! The key of the production server is in the settings of this one, which does not know the rights of people there.
+//! So anybody who may change the project here may promote it. A plan that loses data needs the command line.
 
 use std::collections::BTreeMap;
 
