@@ -3,10 +3,11 @@
 mod class_access;
 
 use http::StatusCode;
+use lyceum_access::Scope::PeopleManage;
 use lyceum_access::account::{self, AccountChange, AccountFilter};
 use lyceum_access::identity::{self, LinkedIdentity};
 use lyceum_access::session::SessionFacts;
-use lyceum_access::{Person, Role, Scope, limits as access_limits};
+use lyceum_access::{Person, Role, limits as access_limits};
 use lyceum_core::language::Language;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Reach, Result};
@@ -19,11 +20,321 @@ use lyceum_roster::reach as roster_reach;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::new_account::NewAccount;
-use crate::shape::one_of;
+use crate::shape::{one_of, text, whole_number};
 use crate::{Context, Route, own_account};
+
+pub(super) fn routes() -> Vec<Route> {
+    let routes = [list_routes(), account_routes(), session_routes(), identity_routes()];
+    routes.into_iter().flatten().collect()
+}
+
+fn list_routes() -> Vec<Route> {
+    vec![
+        get("", PeopleManage, list)
+            .named("getAccounts")
+            .description("Lists the accounts of people, disabled ones too, in the order of their making.")
+            .param(ParamPlace::Query, "role", one_of(&Role::ALL.map(Role::name)), "The role.")
+            .param(ParamPlace::Query, "filter", text(), "A part of the name, the e-mail address or the sourcedId of the user in the roster.")
+            .page_limit(GAME_PAGE_MAX_RECORDS, GAME_PAGE_MAX_RECORDS)
+            .param(ParamPlace::Query, "offset", whole_number(), "The number of accounts to skip.")
+            .answers::<AccountList>(200, "The accounts."),
+        post("", PeopleManage, create)
+            .named("createAccount")
+            .description("Creates an account, and a link with which its owner sets a password. The account of a student belongs to a user of the roster.")
+            .reads::<AccountInput>()
+            .answers::<CreatedAccount>(201, "The account was created."),
+        class_access::route(),
+    ]
+}
+
+/// A part of the accounts.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct AccountList {
+    /// The accounts, in the order of their making.
+    accounts: Vec<AccountView>,
+    /// The number of all accounts that fit.
+    total: i64,
+}
+
+/// An account to create.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+struct AccountInput {
+    /// The e-mail address. A student may have none.
+    email: Option<String>,
+    /// The name; by default the e-mail address, or a student's name in the roster.
+    name: Option<String>,
+    /// The role.
+    role: Role,
+    /// The sourcedId of the student's user in the roster, for the role "student" only.
+    roster_user: Option<String>,
+}
+
+/// A new account, with the link that sets its password.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct CreatedAccount {
+    account: AccountView,
+    /// The address at which the owner sets a password, once, within three days. Only this answer contains it.
+    link: String,
+}
+
+async fn list(context: Context) -> Result<Answer> {
+    let page = PageRequest::of(GAME_PAGE_MAX_RECORDS, context.query())?;
+    let role = context.query_value("role").map(|role| role.parse());
+    let filter = AccountFilter {
+        role: role.transpose().map_err(|rule| Problem::invalid("role", rule))?,
+        text: context.query_value("filter").unwrap_or_default(),
+    };
+    let read = move |tx: &mut Tx<'_>| account::page(tx, &filter, (page.limit, page.offset));
+    let found = context.app.db.read(read).await?;
+    let accounts = found.accounts.into_iter().map(AccountView::of).collect();
+    Ok(Answer::of(&AccountList { accounts, total: found.total }))
+}
+
+async fn create(context: Context) -> Result<Answer> {
+    let AccountInput { email, name, role, roster_user } = context.body_as()?;
+    let new = NewAccount { email, name, role, roster_user, password: None };
+    let (account, link) = create_with_link(&context, &caller_name(&context), new).await?;
+    let created = CreatedAccount { account: AccountView::of(account), link };
+    Ok(Answer::of(&created).status(StatusCode::CREATED))
+}
+
+fn account_routes() -> Vec<Route> {
+    vec![
+        get("/{id}", PeopleManage, read)
+            .named("getAccount")
+            .description("Reads an account.")
+            .answers::<AccountView>(200, "The account."),
+        patch("/{id}", PeopleManage, change)
+            .named("changeAccount")
+            .description("Changes name, role or language of an account. A new role revokes the API keys that the person made.")
+            .reads::<AccountChangeInput>()
+            .answers::<AccountView>(200, "The account was changed."),
+        put("/{id}/limit", PeopleManage, limit)
+            .named("limitAccount")
+            .description("Limits a guide or developer to organizations with all below them, or to the classes of a teacher. An empty body gives access to everything.")
+            .reads::<LimitInput>()
+            .answers::<AccountView>(200, "The account was limited."),
+        post("/{id}/disable", PeopleManage, disable)
+            .named("disableAccount")
+            .description("Disables an account: its sessions end, and the API keys that the person made are revoked.")
+            .reads_as(&[])
+            .answers::<AccountView>(200, "The account is disabled."),
+        post("/{id}/enable", PeopleManage, enable)
+            .named("enableAccount")
+            .description("Enables a disabled account. The former password and sign-in service work again.")
+            .reads_as(&[])
+            .answers::<AccountView>(200, "The account is enabled."),
+    ]
+}
+
+/// A change of an account. Members that are missing keep their values.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct AccountChangeInput {
+    /// The name of its owner.
+    name: Option<String>,
+    /// The role of its owner. It cannot change to or from "student".
+    role: Option<Role>,
+    /// The language in which its owner reads pages, `en` or `es`. With an empty text the browser decides.
+    language: Option<String>,
+}
+
+/// The part of the roster that a guide or developer has access to. Without members it is everything.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct LimitInput {
+    /// The sourcedIds of organizations: these and all below them.
+    organizations: Option<Vec<String>>,
+    /// The sourcedId of a teacher: the classes of this teacher.
+    teacher: Option<String>,
+}
+
+async fn read(context: Context) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    let account = context.app.db.read(move |tx| account::find(tx, &id)).await?;
+    Ok(Answer::of(&AccountView::of(account)))
+}
+
+async fn change(context: Context) -> Result<Answer> {
+    let AccountChangeInput { name, role, language } = context.body_as()?;
+    let language = language.as_deref().map(parsed_language).transpose()?;
+    let change = AccountChange { name, role, language };
+    let work =
+        move |tx: &mut Tx<'_>, now, who: &str, id: &str| account::change(tx, now, who, id, &change);
+    Ok(Answer::of(&AccountView::of(with_account(&context, work).await?)))
+}
+
+async fn limit(context: Context) -> Result<Answer> {
+    let LimitInput { organizations, teacher } = context.body_as()?;
+    let reach = account_reach(organizations.unwrap_or_default(), teacher.unwrap_or_default())?;
+    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
+        roster_reach::check(tx, &reach)?;
+        account::limit(tx, now, who, id, &reach)
+    };
+    Ok(Answer::of(&AccountView::of(with_account(&context, work).await?)))
+}
+
+async fn disable(context: Context) -> Result<Answer> {
+    Ok(Answer::of(&AccountView::of(with_account(&context, account::disable).await?)))
+}
+
+async fn enable(context: Context) -> Result<Answer> {
+    Ok(Answer::of(&AccountView::of(with_account(&context, account::enable).await?)))
+}
+
+fn session_routes() -> Vec<Route> {
+    vec![
+        post("/{id}/link", PeopleManage, link)
+            .named("createPasswordLink")
+            .description(
+                "Creates a link with which the person sets a new password. Former links stop.",
+            )
+            .reads_as(&[])
+            .answers::<PasswordLink>(201, "The link."),
+        get("/{id}/sessions", PeopleManage, sessions)
+            .named("getAccountSessions")
+            .description("Lists the sessions of a person.")
+            .answers::<SessionList>(200, "The sessions."),
+        delete("/{id}/sessions", PeopleManage, |context| end_sessions(context, false))
+            .named("endAccountSessions")
+            .description("Ends all sessions of a person.")
+            .answers_empty(204, "The sessions have ended."),
+        delete("/{id}/sessions/{session}", PeopleManage, |context| end_sessions(context, true))
+            .named("endAccountSession")
+            .description("Ends a session of a person.")
+            .answers_empty(204, "The session has ended."),
+    ]
+}
+
+/// A link that sets a password.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct PasswordLink {
+    /// The address, which works once.
+    link: String,
+    /// When it stops working.
+    expires: Timestamp,
+}
+
+/// The sessions of a person, the newest first.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AccountSessions")]
+pub(super) struct SessionList {
+    sessions: Vec<SessionFacts>,
+}
+
+impl SessionList {
+    /// The sessions of the account with this id.
+    pub(super) async fn of(context: &Context, id: &str) -> Result<Self> {
+        Ok(Self { sessions: own_account::sessions(context, id).await? })
+    }
+}
+
+async fn link(context: Context) -> Result<Answer> {
+    let (_, link) = with_account(&context, account::new_link).await?;
+    let expires = context.app.clock.now().plus_seconds(access_limits::SIGN_IN_LINK_LIFETIME_S);
+    let link = PasswordLink { link: password_address(&context, &link), expires };
+    Ok(Answer::of(&link).status(StatusCode::CREATED))
+}
+
+async fn sessions(context: Context) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    let account = context.app.db.read(move |tx| account::find(tx, &id)).await?;
+    Ok(Answer::of(&SessionList::of(&context, &account.id).await?))
+}
+
+async fn end_sessions(context: Context, is_one: bool) -> Result<Answer> {
+    let session = is_one.then(|| context.param("session").to_owned());
+    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
+        account::end_sessions(tx, now, who, id, session.as_deref())
+    };
+    with_account(&context, work).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+fn identity_routes() -> Vec<Route> {
+    vec![
+        get("/{id}/identities", PeopleManage, identities)
+            .named("getAccountIdentities")
+            .description("Lists the identities at sign-in services that open an account.")
+            .answers::<IdentityList>(200, "The identities."),
+        post("/{id}/identities", PeopleManage, link_identity)
+            .named("linkAccountIdentity")
+            .description("Lets an identity at a sign-in service open an account. Students sign in there only if they were linked.")
+            .reads::<IdentityInput>()
+            .answers::<IdentityList>(201, "The identity opens the account."),
+        delete("/{id}/identities", PeopleManage, unlink_identity)
+            .named("unlinkAccountIdentity")
+            .description("Lets the identity of an issuer open the account no more.")
+            .param(ParamPlace::Query, "issuer", text(), "The address of the service; by default the one in the settings.")
+            .answers_empty(204, "The identity opens nothing."),
+    ]
+}
+
+/// The identities that open an account.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct IdentityList {
+    identities: Vec<LinkedIdentity>,
+}
+
+/// An identity to link.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct IdentityInput {
+    /// The address of the service; by default the one in the settings.
+    issuer: Option<String>,
+    /// The id of the person there: the claim `sub`.
+    subject: String,
+}
+
+async fn identities(context: Context) -> Result<Answer> {
+    let id = context.param("id").to_owned();
+    let read = move |tx: &mut Tx<'_>| {
+        let account = account::find(tx, &id)?;
+        identity::of_account(tx, &account.id)
+    };
+    let identities = context.app.db.read(read).await?;
+    Ok(Answer::of(&IdentityList { identities }))
+}
+
+async fn link_identity(context: Context) -> Result<Answer> {
+    let IdentityInput { issuer, subject } = context.body_as()?;
+    let issuer = issuer_or_own(&context, issuer)?;
+    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
+        let account = account::find(tx, id)?;
+        identity::link(tx, now, who, (&issuer, &subject), &account)?;
+        identity::of_account(tx, &account.id)
+    };
+    let identities = with_account(&context, work).await?;
+    Ok(Answer::of(&IdentityList { identities }).status(StatusCode::CREATED))
+}
+
+async fn unlink_identity(context: Context) -> Result<Answer> {
+    let issuer = issuer_or_own(&context, context.query_value("issuer"))?;
+    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
+        let account = account::find(tx, id)?;
+        identity::unlink(tx, now, who, &issuer, &account)
+    };
+    with_account(&context, work).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+/// The issuer, by default that of the settings. Errors: `Invalid` if the settings have none.
+fn issuer_or_own(context: &Context, issuer: Option<String>) -> Result<String> {
+    issuer.or_else(|| context.app.config.oidc.issuer.clone()).ok_or_else(|| {
+        Problem::invalid("issuer", "is required, because the settings name no sign-in service")
+    })
+}
 
 /// An account.
 #[derive(Serialize, JsonSchema)]
@@ -72,182 +383,6 @@ impl AccountView {
     }
 }
 
-/// A part of the accounts.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct AccountList {
-    /// The accounts, in the order of their making.
-    accounts: Vec<AccountView>,
-    /// The number of all accounts that fit.
-    total: i64,
-}
-
-/// An account to create.
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(inline)]
-struct AccountInput {
-    /// The e-mail address. A student may have none.
-    email: Option<String>,
-    /// The name; by default the e-mail address, or a student's name in the roster.
-    name: Option<String>,
-    /// The role.
-    role: Role,
-    /// The sourcedId of the student's user in the roster, for the role "student" only.
-    roster_user: Option<String>,
-}
-
-/// A new account, with the link that sets its password.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct CreatedAccount {
-    account: AccountView,
-    /// The address at which the owner sets a password, once, within three days. Only this answer contains it.
-    link: String,
-}
-
-/// A change of an account. Members that are missing keep their values.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-struct AccountChangeInput {
-    /// The name of its owner.
-    name: Option<String>,
-    /// The role of its owner. It cannot change to or from "student".
-    role: Option<Role>,
-    /// The language in which its owner reads pages, `en` or `es`. With an empty text the browser decides.
-    language: Option<String>,
-}
-
-/// The part of the roster that a guide or developer has access to. Without members it is everything.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-struct LimitInput {
-    /// The sourcedIds of organizations: these and all below them.
-    organizations: Option<Vec<String>>,
-    /// The sourcedId of a teacher: the classes of this teacher.
-    teacher: Option<String>,
-}
-
-/// A link that sets a password.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct PasswordLink {
-    /// The address, which works once.
-    link: String,
-    /// When it stops working.
-    expires: Timestamp,
-}
-
-/// The sessions of a person, the newest first.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "AccountSessions")]
-pub(super) struct SessionList {
-    sessions: Vec<SessionFacts>,
-}
-
-impl SessionList {
-    /// The sessions of the account with this id.
-    pub(super) async fn of(context: &Context, id: &str) -> Result<Self> {
-        Ok(Self { sessions: own_account::sessions(context, id).await? })
-    }
-}
-
-/// The identities that open an account.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct IdentityList {
-    identities: Vec<LinkedIdentity>,
-}
-
-/// An identity to link.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-struct IdentityInput {
-    /// The address of the service; by default the one in the settings.
-    issuer: Option<String>,
-    /// The id of the person there: the claim `sub`.
-    subject: String,
-}
-
-pub(super) fn routes() -> Vec<Route> {
-    let scope = Scope::PeopleManage;
-    let text = || json!({ "type": "string" });
-    vec![
-        get("", scope, list)
-            .named("getAccounts")
-            .description("Lists the accounts of people, disabled ones too, in the order of their making.")
-            .param(ParamPlace::Query, "role", one_of(&Role::ALL.map(Role::name)), "The role.")
-            .param(ParamPlace::Query, "filter", text(), "A part of the name, the e-mail address or the sourcedId of the user in the roster.")
-            .page_limit(GAME_PAGE_MAX_RECORDS, GAME_PAGE_MAX_RECORDS)
-            .param(ParamPlace::Query, "offset", json!({ "type": "integer", "minimum": 0 }), "The number of accounts to skip.")
-            .answers::<AccountList>(200, "The accounts."),
-        post("", scope, create)
-            .named("createAccount")
-            .description("Creates an account, and a link with which its owner sets a password. The account of a student belongs to a user of the roster.")
-            .reads::<AccountInput>()
-            .answers::<CreatedAccount>(201, "The account was created."),
-        class_access::route(),
-        get("/{id}", scope, read)
-            .named("getAccount")
-            .description("Reads an account.")
-            .answers::<AccountView>(200, "The account."),
-        patch("/{id}", scope, change)
-            .named("changeAccount")
-            .description("Changes name, role or language of an account. A new role revokes the API keys that the person made.")
-            .reads::<AccountChangeInput>()
-            .answers::<AccountView>(200, "The account was changed."),
-        put("/{id}/limit", scope, limit)
-            .named("limitAccount")
-            .description("Limits a guide or developer to organizations with all below them, or to the classes of a teacher. An empty body gives access to everything.")
-            .reads::<LimitInput>()
-            .answers::<AccountView>(200, "The account was limited."),
-        post("/{id}/disable", scope, disable)
-            .named("disableAccount")
-            .description("Disables an account: its sessions end, and the API keys that the person made are revoked.")
-            .reads_as(&[])
-            .answers::<AccountView>(200, "The account is disabled."),
-        post("/{id}/enable", scope, enable)
-            .named("enableAccount")
-            .description("Enables a disabled account. The former password and sign-in service work again.")
-            .reads_as(&[])
-            .answers::<AccountView>(200, "The account is enabled."),
-        post("/{id}/link", scope, link)
-            .named("createPasswordLink")
-            .description("Creates a link with which the person sets a new password. Former links stop.")
-            .reads_as(&[])
-            .answers::<PasswordLink>(201, "The link."),
-        get("/{id}/sessions", scope, sessions)
-            .named("getAccountSessions")
-            .description("Lists the sessions of a person.")
-            .answers::<SessionList>(200, "The sessions."),
-        delete("/{id}/sessions", scope, |context| end_sessions(context, false))
-            .named("endAccountSessions")
-            .description("Ends all sessions of a person.")
-            .answers_empty(204, "The sessions have ended."),
-        delete("/{id}/sessions/{session}", scope, |context| end_sessions(context, true))
-            .named("endAccountSession")
-            .description("Ends a session of a person.")
-            .answers_empty(204, "The session has ended."),
-        get("/{id}/identities", scope, identities)
-            .named("getAccountIdentities")
-            .description("Lists the identities at sign-in services that open an account.")
-            .answers::<IdentityList>(200, "The identities."),
-        post("/{id}/identities", scope, link_identity)
-            .named("linkAccountIdentity")
-            .description("Lets an identity at a sign-in service open an account. Students sign in there only if they were linked.")
-            .reads::<IdentityInput>()
-            .answers::<IdentityList>(201, "The identity opens the account."),
-        delete("/{id}/identities", scope, unlink_identity)
-            .named("unlinkAccountIdentity")
-            .description("Lets the identity of an issuer open the account no more.")
-            .param(ParamPlace::Query, "issuer", text(), "The address of the service; by default the one in the settings.")
-            .answers_empty(204, "The identity opens nothing."),
-    ]
-}
-
 fn caller_name(context: &Context) -> String {
     context.grant.as_ref().map(Grant::name).unwrap_or_default().to_owned()
 }
@@ -260,27 +395,6 @@ async fn with_account<T: Send + 'static>(
     let (now, who, id) =
         (context.app.clock.now(), caller_name(context), context.param("id").to_owned());
     context.app.db.write(move |tx| work(tx, now, &who, &id)).await
-}
-
-async fn list(context: Context) -> Result<Answer> {
-    let page = PageRequest::of(GAME_PAGE_MAX_RECORDS, context.query())?;
-    let role = context.query_value("role").map(|role| role.parse());
-    let filter = AccountFilter {
-        role: role.transpose().map_err(|rule| Problem::invalid("role", rule))?,
-        text: context.query_value("filter").unwrap_or_default(),
-    };
-    let read = move |tx: &mut Tx<'_>| account::page(tx, &filter, (page.limit, page.offset));
-    let found = context.app.db.read(read).await?;
-    let accounts = found.accounts.into_iter().map(AccountView::of).collect();
-    Ok(Answer::of(&AccountList { accounts, total: found.total }))
-}
-
-async fn create(context: Context) -> Result<Answer> {
-    let AccountInput { email, name, role, roster_user } = context.body_as()?;
-    let new = NewAccount { email, name, role, roster_user, password: None };
-    let (account, link) = create_with_link(&context, &caller_name(&context), new).await?;
-    let created = CreatedAccount { account: AccountView::of(account), link };
-    Ok(Answer::of(&created).status(StatusCode::CREATED))
 }
 
 /// Creates an account and the address at which its owner sets a password.
@@ -304,31 +418,6 @@ pub fn password_address(context: &Context, link: &str) -> String {
     format!("{}/welcome?link={link}", context.base_url())
 }
 
-async fn read(context: Context) -> Result<Answer> {
-    let id = context.param("id").to_owned();
-    let account = context.app.db.read(move |tx| account::find(tx, &id)).await?;
-    Ok(Answer::of(&AccountView::of(account)))
-}
-
-async fn change(context: Context) -> Result<Answer> {
-    let AccountChangeInput { name, role, language } = context.body_as()?;
-    let language = language.as_deref().map(parsed_language).transpose()?;
-    let change = AccountChange { name, role, language };
-    let work =
-        move |tx: &mut Tx<'_>, now, who: &str, id: &str| account::change(tx, now, who, id, &change);
-    Ok(Answer::of(&AccountView::of(with_account(&context, work).await?)))
-}
-
-async fn limit(context: Context) -> Result<Answer> {
-    let LimitInput { organizations, teacher } = context.body_as()?;
-    let reach = account_reach(organizations.unwrap_or_default(), teacher.unwrap_or_default())?;
-    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
-        roster_reach::check(tx, &reach)?;
-        account::limit(tx, now, who, id, &reach)
-    };
-    Ok(Answer::of(&AccountView::of(with_account(&context, work).await?)))
-}
-
 /// The reach of these organizations or of the classes of this teacher; without both, everything. Errors: `Invalid` for both.
 pub fn account_reach(organizations: Vec<String>, teacher: String) -> Result<Reach> {
     match (organizations.is_empty(), teacher.is_empty()) {
@@ -340,75 +429,6 @@ pub fn account_reach(organizations: Vec<String>, teacher: String) -> Result<Reac
             "must be empty if there are organizations; choose one of both",
         )),
     }
-}
-
-async fn disable(context: Context) -> Result<Answer> {
-    Ok(Answer::of(&AccountView::of(with_account(&context, account::disable).await?)))
-}
-
-async fn enable(context: Context) -> Result<Answer> {
-    Ok(Answer::of(&AccountView::of(with_account(&context, account::enable).await?)))
-}
-
-async fn link(context: Context) -> Result<Answer> {
-    let (_, link) = with_account(&context, account::new_link).await?;
-    let expires = context.app.clock.now().plus_seconds(access_limits::SIGN_IN_LINK_LIFETIME_S);
-    let link = PasswordLink { link: password_address(&context, &link), expires };
-    Ok(Answer::of(&link).status(StatusCode::CREATED))
-}
-
-async fn sessions(context: Context) -> Result<Answer> {
-    let id = context.param("id").to_owned();
-    let account = context.app.db.read(move |tx| account::find(tx, &id)).await?;
-    Ok(Answer::of(&SessionList::of(&context, &account.id).await?))
-}
-
-async fn end_sessions(context: Context, is_one: bool) -> Result<Answer> {
-    let session = is_one.then(|| context.param("session").to_owned());
-    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
-        account::end_sessions(tx, now, who, id, session.as_deref())
-    };
-    with_account(&context, work).await?;
-    Ok(Answer::empty(StatusCode::NO_CONTENT))
-}
-
-async fn identities(context: Context) -> Result<Answer> {
-    let id = context.param("id").to_owned();
-    let read = move |tx: &mut Tx<'_>| {
-        let account = account::find(tx, &id)?;
-        identity::of_account(tx, &account.id)
-    };
-    let identities = context.app.db.read(read).await?;
-    Ok(Answer::of(&IdentityList { identities }))
-}
-
-async fn link_identity(context: Context) -> Result<Answer> {
-    let IdentityInput { issuer, subject } = context.body_as()?;
-    let issuer = issuer_or_own(&context, issuer)?;
-    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
-        let account = account::find(tx, id)?;
-        identity::link(tx, now, who, (&issuer, &subject), &account)?;
-        identity::of_account(tx, &account.id)
-    };
-    let identities = with_account(&context, work).await?;
-    Ok(Answer::of(&IdentityList { identities }).status(StatusCode::CREATED))
-}
-
-async fn unlink_identity(context: Context) -> Result<Answer> {
-    let issuer = issuer_or_own(&context, context.query_value("issuer"))?;
-    let work = move |tx: &mut Tx<'_>, now, who: &str, id: &str| {
-        let account = account::find(tx, id)?;
-        identity::unlink(tx, now, who, &issuer, &account)
-    };
-    with_account(&context, work).await?;
-    Ok(Answer::empty(StatusCode::NO_CONTENT))
-}
-
-/// The issuer, by default that of the settings. Errors: `Invalid` if the settings have none.
-fn issuer_or_own(context: &Context, issuer: Option<String>) -> Result<String> {
-    issuer.or_else(|| context.app.config.oidc.issuer.clone()).ok_or_else(|| {
-        Problem::invalid("issuer", "is required, because the settings name no sign-in service")
-    })
 }
 
 /// The language that has this tag; `None` for an empty tag, which lets the browser decide. Errors: `Invalid`.

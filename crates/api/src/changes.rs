@@ -32,6 +32,24 @@ use crate::limits::{CHANGES_PAGE_DEFAULT_RECORDS, CHANGES_PAGE_MAX_RECORDS, SCAN
 use crate::oneroster::{RouteEffect, access};
 use crate::{Area, Context};
 
+pub(super) fn area() -> Area {
+    Area {
+        name: "changes",
+        base: "/changes",
+        rendering: Rendering::Problem,
+        description: "What changed in records of all kinds.",
+        routes: vec![
+            get("", readable(), list)
+                .within_reach()
+                .named("getChanges")
+                .description("Lists the records of OneRoster, QTI, CASE, Open Badges and CLR that changed behind a cursor, deleted and removed ones included; without a cursor all records. Only kinds that the token may read are listed. Use this to copy records of several kinds; use webhooks to be told at once, and a list with a filter by dateLastModified to follow one collection of OneRoster. 410: the cursor is too old, read everything again.")
+                .param(ParamPlace::Query, "after", json!({ "type": "string" }), "The cursor `next` of the page before.")
+                .page_limit(CHANGES_PAGE_DEFAULT_RECORDS, CHANGES_PAGE_MAX_RECORDS)
+                .answers::<ChangePage>(200, "A page."),
+        ],
+    }
+}
+
 /// A page of changes.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -72,137 +90,6 @@ enum ChangeState {
     Present,
     Deleted,
     Removed,
-}
-
-pub(super) fn area() -> Area {
-    Area {
-        name: "changes",
-        base: "/changes",
-        rendering: Rendering::Problem,
-        description: "What changed in records of all kinds.",
-        routes: vec![
-            get("", readable(), list)
-                .within_reach()
-                .named("getChanges")
-                .description(
-                    "Lists the records of OneRoster, QTI, CASE, Open Badges and CLR that changed behind a cursor, deleted \
-                     and removed ones included; without a cursor all records. Only kinds that the token may read are \
-                     listed. Use this to copy records of several kinds; use webhooks to be told at once, and a list with \
-                     a filter by dateLastModified to follow one collection of OneRoster. 410: the cursor is too old, \
-                     read everything again.",
-                )
-                .param(
-                    ParamPlace::Query,
-                    "after",
-                    json!({ "type": "string" }),
-                    "The cursor `next` of the page before.",
-                )
-                .page_limit(CHANGES_PAGE_DEFAULT_RECORDS, CHANGES_PAGE_MAX_RECORDS)
-                .answers::<ChangePage>(200, "A page."),
-        ],
-    }
-}
-
-/// Kinds of records whose changes are listed, those first that others refer to.
-#[derive(Clone, Copy)]
-enum ChangeSource {
-    Roster(&'static RecordKind),
-    Document(ContentKind),
-    Framework,
-    Definition,
-    Badge,
-    LearnerRecord,
-}
-
-fn sources() -> impl Iterator<Item = ChangeSource> {
-    let documents = [ContentKind::Stimulus, ContentKind::Item, ContentKind::Test];
-    let others = [
-        ChangeSource::Framework,
-        ChangeSource::Definition,
-        ChangeSource::Badge,
-        ChangeSource::LearnerRecord,
-    ];
-    let roster = kinds::ALL.iter().copied().map(ChangeSource::Roster);
-    roster.chain(documents.map(ChangeSource::Document)).chain(others)
-}
-
-impl ChangeSource {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Roster(kind) => kind.one,
-            Self::Document(kind) => kind.name(),
-            Self::Framework => "framework",
-            Self::Definition => "badgeDefinition",
-            Self::Badge => "badge",
-            Self::LearnerRecord => "learnerRecord",
-        }
-    }
-
-    /// The scopes of which a token needs one to read records of the kind.
-    fn scopes(self) -> Scopes {
-        match self {
-            Self::Roster(kind) => access(kind, RouteEffect::ReadCore).scopes().unwrap_or_default(),
-            Self::Document(ContentKind::Stimulus) => [QtiRead, AdaptiveRead].into_iter().collect(),
-            Self::Document(_) => [QtiRead].into_iter().collect(),
-            Self::Framework => [StandardsRead].into_iter().collect(),
-            Self::Definition | Self::Badge => {
-                [ObCredentialReadonly, CredentialsRead].into_iter().collect()
-            }
-            Self::LearnerRecord => [ClrCredentialReadonly, CredentialsRead].into_iter().collect(),
-        }
-    }
-
-    fn changed(
-        self,
-        tx: &mut Tx<'_>,
-        reach: &Reach,
-        range: &ChangeRange,
-    ) -> Result<Vec<ChangedRow>> {
-        match self {
-            Self::Roster(kind) => roster::changed(tx, kind, reach, range),
-            Self::Document(kind) => assessment::changed(tx, kind, range),
-            Self::Framework => standards::changed(tx, range),
-            Self::Definition => lyceum_credentials::changed_definitions(tx, range),
-            Self::Badge => lyceum_credentials::changed_badges(tx, reach, range),
-            Self::LearnerRecord => lyceum_credentials::changed_learner_records(tx, reach, range),
-        }
-    }
-}
-
-fn readable() -> Access {
-    Access::Any(sources().flat_map(|source| source.scopes().iter()).collect())
-}
-
-/// A place in the order of changes: stamp, kind, number.
-type Place = (Timestamp, usize, i64);
-
-/// Where a page ended.
-struct ChangeCursor {
-    after: Place,
-    /// The instant up to which the pages of this poll go.
-    until: Option<Timestamp>,
-}
-
-impl ChangeCursor {
-    const START: Self = Self { after: (Timestamp::from_milliseconds(0), 0, i64::MIN), until: None };
-
-    fn text(&self) -> String {
-        let (stamp, kind, number) = self.after;
-        let until = self.until.map(|until| until.milliseconds().to_string()).unwrap_or_default();
-        URL_SAFE_NO_PAD.encode(format!("{} {kind} {number} {until}", stamp.milliseconds()))
-    }
-
-    fn read(text: &str) -> Option<Self> {
-        let text = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
-        let mut parts = text.split(' ');
-        let stamp = Timestamp::from_milliseconds(parts.next()?.parse().ok()?);
-        let after = (stamp, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        let until = match parts.next()? {
-            "" => None,
-            until => Some(Timestamp::from_milliseconds(until.parse().ok()?)),
-        };
-        Some(Self { after, until })
-    }
 }
 
 async fn list(context: Context) -> Result<Answer> {
@@ -349,5 +236,107 @@ impl Reader {
             (None, Some(kind)) => Ok(assessment::find(tx, kind, id)?.is_some()),
             (None, None) => Ok(false),
         }
+    }
+}
+
+/// Kinds of records whose changes are listed, those first that others refer to.
+#[derive(Clone, Copy)]
+enum ChangeSource {
+    Roster(&'static RecordKind),
+    Document(ContentKind),
+    Framework,
+    Definition,
+    Badge,
+    LearnerRecord,
+}
+
+fn sources() -> impl Iterator<Item = ChangeSource> {
+    let documents = [ContentKind::Stimulus, ContentKind::Item, ContentKind::Test];
+    let others = [
+        ChangeSource::Framework,
+        ChangeSource::Definition,
+        ChangeSource::Badge,
+        ChangeSource::LearnerRecord,
+    ];
+    let roster = kinds::ALL.iter().copied().map(ChangeSource::Roster);
+    roster.chain(documents.map(ChangeSource::Document)).chain(others)
+}
+
+impl ChangeSource {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Roster(kind) => kind.one,
+            Self::Document(kind) => kind.name(),
+            Self::Framework => "framework",
+            Self::Definition => "badgeDefinition",
+            Self::Badge => "badge",
+            Self::LearnerRecord => "learnerRecord",
+        }
+    }
+
+    /// The scopes of which a token needs one to read records of the kind.
+    fn scopes(self) -> Scopes {
+        match self {
+            Self::Roster(kind) => access(kind, RouteEffect::ReadCore).scopes().unwrap_or_default(),
+            Self::Document(ContentKind::Stimulus) => [QtiRead, AdaptiveRead].into_iter().collect(),
+            Self::Document(_) => [QtiRead].into_iter().collect(),
+            Self::Framework => [StandardsRead].into_iter().collect(),
+            Self::Definition | Self::Badge => {
+                [ObCredentialReadonly, CredentialsRead].into_iter().collect()
+            }
+            Self::LearnerRecord => [ClrCredentialReadonly, CredentialsRead].into_iter().collect(),
+        }
+    }
+
+    fn changed(
+        self,
+        tx: &mut Tx<'_>,
+        reach: &Reach,
+        range: &ChangeRange,
+    ) -> Result<Vec<ChangedRow>> {
+        match self {
+            Self::Roster(kind) => roster::changed(tx, kind, reach, range),
+            Self::Document(kind) => assessment::changed(tx, kind, range),
+            Self::Framework => standards::changed(tx, range),
+            Self::Definition => lyceum_credentials::changed_definitions(tx, range),
+            Self::Badge => lyceum_credentials::changed_badges(tx, reach, range),
+            Self::LearnerRecord => lyceum_credentials::changed_learner_records(tx, reach, range),
+        }
+    }
+}
+
+fn readable() -> Access {
+    Access::Any(sources().flat_map(|source| source.scopes().iter()).collect())
+}
+
+/// A place in the order of changes: stamp, kind, number.
+type Place = (Timestamp, usize, i64);
+
+/// Where a page ended.
+struct ChangeCursor {
+    after: Place,
+    /// The instant up to which the pages of this poll go.
+    until: Option<Timestamp>,
+}
+
+impl ChangeCursor {
+    const START: Self = Self { after: (Timestamp::from_milliseconds(0), 0, i64::MIN), until: None };
+
+    fn text(&self) -> String {
+        let (stamp, kind, number) = self.after;
+        let until = self.until.map(|until| until.milliseconds().to_string()).unwrap_or_default();
+        URL_SAFE_NO_PAD.encode(format!("{} {kind} {number} {until}", stamp.milliseconds()))
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let text = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+        let mut parts = text.split(' ');
+        let stamp = Timestamp::from_milliseconds(parts.next()?.parse().ok()?);
+        let after = (stamp, parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let until = match parts.next()? {
+            "" => None,
+            until => Some(Timestamp::from_milliseconds(until.parse().ok()?)),
+        };
+        Some(Self { after, until })
     }
 }

@@ -29,8 +29,168 @@ use crate::work::imports::{self, Decision, SentFile};
 use crate::{Area, Context, Route, limits};
 
 const ZIP: &str = "application/zip";
-/// A kind of records, and the file of a package that has them.
-type FileKind = (&'static RecordKind, &'static str);
+
+pub(super) fn areas() -> Vec<Area> {
+    let area = |name, base, description, routes| Area {
+        name,
+        base,
+        rendering: Rendering::Problem,
+        description,
+        routes,
+    };
+    let about_imports =
+        "Imports of OneRoster CSV files as jobs. A client sees the imports that it sent.";
+    let about_exports = "The roster as OneRoster CSV files.";
+    vec![
+        area("imports", "/imports", about_imports, import_routes()),
+        area("exports", "/exports", about_exports, vec![export_route()]),
+    ]
+}
+
+const LOCATION: &[AnswerHeader] =
+    &[AnswerHeader { name: "Location", ty: "string", description: "The address of the import." }];
+
+fn import_routes() -> Vec<Route> {
+    let flag = || json!({ "type": "boolean", "default": false });
+    vec![
+        post("", Scope::RosterWrite, send)
+            .named("sendImport")
+            .description("Imports a zip of OneRoster CSV files: all rows, or none if one is rejected. The token needs the scopes to change all kinds of records of which the zip has files.")
+            .param(Query, "name", json!({ "type": "string" }), "The name of the file, by which people recognize it.")
+            .param(Query, "check", flag(), "true: only check the file; nothing is stored before the import is started.")
+            .param(Query, "keepGoing", flag(), "true: store the correct rows although others are rejected.")
+            .reads_as(&[ZIP])
+            .reads_up_to(limits::IMPORT_UPLOAD_MAX_BYTES)
+            .answers::<RosterImport>(202, "The server reads the file.")
+            .with_headers(LOCATION),
+        get("", Scope::RosterWrite, list)
+            .named("getImports")
+            .description("Lists the newest imports that the client sent.")
+            .answers::<ImportList>(200, "The imports."),
+        get("/{id}", Scope::RosterWrite, read)
+            .named("getImport")
+            .description("Reads the state of an import: its progress, then its report.")
+            .answers::<RosterImport>(200, "The import."),
+        get("/{id}/rejected.csv", Scope::RosterWrite, rejected)
+            .named("getRejectedRows")
+            .description("Reads the rejected rows of an import, each with its error.")
+            .answers_as(200, "The rows as CSV.", Some(("text/csv", json!({ "type": "string" })))),
+        decision_route("/{id}/start", Decision::Start)
+            .named("startImport")
+            .description("Stores the correct rows of a checked import."),
+        decision_route("/{id}/discard", Decision::Discard)
+            .named("discardImport")
+            .description("Discards a checked import. Nothing is stored."),
+    ]
+}
+
+/// The newest imports of a client.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ImportList {
+    /// The imports, the newest first.
+    imports: Vec<RosterImport>,
+}
+
+async fn send(context: Context) -> Result<Answer> {
+    let body = context.body.clone();
+    let kinds = run_blocking(move || kinds(&body)).await?;
+    require_scopes(&context, kinds, RouteEffect::Put)?;
+    let flag = |name| context.parsed_query_value::<bool>(name, "must be 'true' or 'false'");
+    let (check, keep_going) =
+        (flag("check")?.unwrap_or(false), flag("keepGoing")?.unwrap_or(false));
+    let sent = SentFile {
+        name: context.query_value("name").unwrap_or_else(|| "roster.zip".to_owned()),
+        body: context.body.clone(),
+        who: owner(&context),
+        keep_going: (!check).then_some(keep_going),
+    };
+    let id = imports::send(&context.app, sent).await?;
+    let import = context.app.db.read(move |tx| find_import(tx, id)).await?;
+    let location = format!("{}/imports/{id}", context.base_url());
+    Ok(Answer::of(&view(&context, &import))
+        .status(StatusCode::ACCEPTED)
+        .header(header::LOCATION, location))
+}
+
+async fn list(context: Context) -> Result<Answer> {
+    let who = owner(&context);
+    let found = context.app.db.read(move |tx| newest_of(tx, &who)).await?;
+    let imports = found.iter().map(|import| view(&context, import)).collect();
+    Ok(Answer::of(&ImportList { imports }))
+}
+
+async fn read(context: Context) -> Result<Answer> {
+    let import = find(&context).await?;
+    Ok(Answer::of(&view(&context, &import)))
+}
+
+async fn rejected(context: Context) -> Result<Answer> {
+    imports::rejected_rows(&context.app, &find(&context).await?).await
+}
+
+fn decision_route(path: &'static str, decision: Decision) -> Route {
+    post(path, Scope::RosterWrite, move |context| decide(context, decision))
+        .reads_as(&[])
+        .answers::<RosterImport>(200, "The import.")
+}
+
+async fn decide(context: Context, decision: Decision) -> Result<Answer> {
+    let import = find(&context).await?;
+    if let (Decision::Start, Some(report)) = (decision, report(&import)) {
+        let kinds =
+            files::ALL.iter().filter(|file| report.files.iter().any(|one| one.file == file.name));
+        require_scopes(&context, kinds.map(|file| (file.kind, file.name)), RouteEffect::Put)?;
+    }
+    imports::decide(&context.app, owner(&context), import.id, decision).await?;
+    read(context).await
+}
+
+fn export_route() -> Route {
+    let contents =
+        json!({ "type": "string", "enum": ["standard", "complete"], "default": "standard" });
+    get("/roster.zip", Scope::RosterRead, export)
+        .within_reach()
+        .named("exportRoster")
+        .description("Exports the roster as a zip of OneRoster CSV files. The token needs the scopes to read all kinds of records.")
+        .param(Query, "content", contents, "standard: active records, as OneRoster 1.2 defines them. complete: also deleted records, dates, and what OneRoster does not define.")
+        .answers_as(200, "The zip.", Some((ZIP, json!({ "type": "string", "format": "binary" }))))
+}
+
+async fn export(context: Context) -> Result<Answer> {
+    let wanted = match context.query_value("content").as_deref() {
+        None | Some("standard") => ExportContent::Standard,
+        Some("complete") => ExportContent::Complete,
+        Some(_) => return Err(Problem::invalid("content", "must be 'standard' or 'complete'")),
+    };
+    let all = files::ALL.iter().map(|file| (file.kind, file.name));
+    require_scopes(&context, all, RouteEffect::ReadCore)?;
+    let (db, reach) = (context.app.db.clone(), context.reach());
+    if reach.is_limited() && wanted == ExportContent::Complete {
+        let rule = "must be 'standard', because this caller is limited to a part of the roster";
+        return Err(Problem::invalid("content", rule));
+    }
+    let write = run_blocking(move || {
+        let file = BufWriter::new(tempfile::tempfile().map_err(Problem::internal)?);
+        let (exported, file) = csv::export(&db, (wanted, &reach), file, &mut |_, _| {})?;
+        let mut file = file.into_inner().map_err(Problem::internal)?;
+        let size = file.seek(SeekFrom::End(0)).map_err(Problem::internal)?;
+        file.seek(SeekFrom::Start(0)).map_err(Problem::internal)?;
+        Ok((exported.left_out_count, Blob { file, size }))
+    });
+    let (left_out, blob) = write.await?;
+    let size = blob.size;
+    let notice = (left_out > 0).then(|| Detail {
+        path: "roster.zip".to_owned(),
+        message: format!(
+            "lacks {left_out} values that OneRoster 1.2 cannot express; content=complete has them"
+        ),
+    });
+    Ok(Answer::typed(HeaderValue::from_static(ZIP), Body::new(BlobStream::of(blob, 0, size)))
+        .noting(notice)
+        .header(header::CONTENT_LENGTH, size)
+        .header(header::CONTENT_DISPOSITION, "attachment; filename=\"roster.zip\""))
+}
 
 /// An import of a roster.
 #[derive(Serialize, JsonSchema)]
@@ -82,104 +242,41 @@ struct Progress {
     percent: u64,
 }
 
-/// The newest imports of a client.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct ImportList {
-    /// The imports, the newest first.
-    imports: Vec<RosterImport>,
+fn view(context: &Context, import: &Import) -> RosterImport {
+    let CsvReport { files, ignored, faults, fault_count, warnings, warning_count, .. } =
+        report(import).unwrap_or_default();
+    // This server's own progress is newer than the stored progress.
+    let progress = context.app.imports.progress(import.id).or_else(|| import.progress.clone());
+    let progress = progress.filter(|_| import.state.is_running());
+    let details = |errors: Vec<CsvError>| errors.iter().map(CsvError::detail).collect();
+    RosterImport {
+        id: import.id,
+        name: import.name.clone(),
+        bytes: import.bytes,
+        state: import.state.name(),
+        sent: import.uploaded,
+        ended: import.ended,
+        progress: progress.map(|ImportProgress { file, rows, percent }| Progress {
+            file,
+            rows,
+            percent,
+        }),
+        files,
+        ignored,
+        errors: details(faults),
+        error_count: fault_count,
+        warnings: details(warnings),
+        warning_count,
+        rejected: import
+            .rejects
+            .as_ref()
+            .map(|_| format!("{}/imports/{}/rejected.csv", context.base_url(), import.id)),
+        problem: Some(import.error.clone()).filter(|error| !error.is_empty()),
+    }
 }
 
-const LOCATION: &[AnswerHeader] =
-    &[AnswerHeader { name: "Location", ty: "string", description: "The address of the import." }];
-
-pub(super) fn areas() -> Vec<Area> {
-    let area = |name, base, description, routes| Area {
-        name,
-        base,
-        rendering: Rendering::Problem,
-        description,
-        routes,
-    };
-    let about_imports =
-        "Imports of OneRoster CSV files as jobs. A client sees the imports that it sent.";
-    let about_exports = "The roster as OneRoster CSV files.";
-    vec![
-        area("imports", "/imports", about_imports, routes()),
-        area("exports", "/exports", about_exports, vec![export_route()]),
-    ]
-}
-
-fn routes() -> Vec<Route> {
-    let flag = || json!({ "type": "boolean", "default": false });
-    let decision = |path: &'static str, decision| {
-        post(path, Scope::RosterWrite, move |context| decide(context, decision))
-            .reads_as(&[])
-            .answers::<RosterImport>(200, "The import.")
-    };
-    vec![
-        post("", Scope::RosterWrite, send)
-            .named("sendImport")
-            .description("Imports a zip of OneRoster CSV files: all rows, or none if one is rejected. The token needs the scopes to change all kinds of records of which the zip has files.")
-            .param(Query, "name", json!({ "type": "string" }), "The name of the file, by which people recognize it.")
-            .param(Query, "check", flag(), "true: only check the file; nothing is stored before the import is started.")
-            .param(Query, "keepGoing", flag(), "true: store the correct rows although others are rejected.")
-            .reads_as(&[ZIP])
-            .reads_up_to(limits::IMPORT_UPLOAD_MAX_BYTES)
-            .answers::<RosterImport>(202, "The server reads the file.")
-            .with_headers(LOCATION),
-        get("", Scope::RosterWrite, list)
-            .named("getImports")
-            .description("Lists the newest imports that the client sent.")
-            .answers::<ImportList>(200, "The imports."),
-        get("/{id}", Scope::RosterWrite, read)
-            .named("getImport")
-            .description("Reads the state of an import: its progress, then its report.")
-            .answers::<RosterImport>(200, "The import."),
-        get("/{id}/rejected.csv", Scope::RosterWrite, rejected)
-            .named("getRejectedRows")
-            .description("Reads the rejected rows of an import, each with its error.")
-            .answers_as(200, "The rows as CSV.", Some(("text/csv", json!({ "type": "string" })))),
-        decision("/{id}/start", Decision::Start)
-            .named("startImport")
-            .description("Stores the correct rows of a checked import."),
-        decision("/{id}/discard", Decision::Discard)
-            .named("discardImport")
-            .description("Discards a checked import. Nothing is stored."),
-    ]
-}
-
-fn export_route() -> Route {
-    let contents =
-        json!({ "type": "string", "enum": ["standard", "complete"], "default": "standard" });
-    get("/roster.zip", Scope::RosterRead, export)
-        .within_reach()
-        .named("exportRoster")
-        .description("Exports the roster as a zip of OneRoster CSV files. The token needs the scopes to read all kinds of records.")
-        .param(Query, "content", contents, "standard: active records, as OneRoster 1.2 defines them. complete: also deleted records, dates, and what OneRoster does not define.")
-        .answers_as(200, "The zip.", Some((ZIP, json!({ "type": "string", "format": "binary" }))))
-}
-
-async fn send(context: Context) -> Result<Answer> {
-    let body = context.body.clone();
-    let kinds = run_blocking(move || kinds(&body)).await?;
-    require_scopes(&context, kinds, RouteEffect::Put)?;
-    let flag = |name| context.parsed_query_value::<bool>(name, "must be 'true' or 'false'");
-    let (check, keep_going) =
-        (flag("check")?.unwrap_or(false), flag("keepGoing")?.unwrap_or(false));
-    let sent = SentFile {
-        name: context.query_value("name").unwrap_or_else(|| "roster.zip".to_owned()),
-        body: context.body.clone(),
-        who: owner(&context),
-        keep_going: (!check).then_some(keep_going),
-    };
-    let id = imports::send(&context.app, sent).await?;
-    let import = context.app.db.read(move |tx| find_import(tx, id)).await?;
-    let location = format!("{}/imports/{id}", context.base_url());
-    Ok(Answer::of(&view(&context, &import))
-        .status(StatusCode::ACCEPTED)
-        .header(header::LOCATION, location))
-}
+/// A kind of records, and the file of a package that has them.
+type FileKind = (&'static RecordKind, &'static str);
 
 /// The kinds of records of which a zip has files. Errors: `Invalid`.
 fn kinds(zip: &[u8]) -> Result<Vec<FileKind>> {
@@ -223,99 +320,4 @@ async fn find(context: &Context) -> Result<Import> {
     let id = name.parse().map_err(|_| unknown())?;
     let import = context.app.db.read(move |tx| find_import(tx, id)).await?;
     if import.who == owner(context) { Ok(import) } else { Err(unknown()) }
-}
-
-async fn list(context: Context) -> Result<Answer> {
-    let who = owner(&context);
-    let found = context.app.db.read(move |tx| newest_of(tx, &who)).await?;
-    let imports = found.iter().map(|import| view(&context, import)).collect();
-    Ok(Answer::of(&ImportList { imports }))
-}
-
-async fn read(context: Context) -> Result<Answer> {
-    let import = find(&context).await?;
-    Ok(Answer::of(&view(&context, &import)))
-}
-
-async fn rejected(context: Context) -> Result<Answer> {
-    imports::rejected_rows(&context.app, &find(&context).await?).await
-}
-
-async fn decide(context: Context, decision: Decision) -> Result<Answer> {
-    let import = find(&context).await?;
-    if let (Decision::Start, Some(report)) = (decision, report(&import)) {
-        let kinds =
-            files::ALL.iter().filter(|file| report.files.iter().any(|one| one.file == file.name));
-        require_scopes(&context, kinds.map(|file| (file.kind, file.name)), RouteEffect::Put)?;
-    }
-    imports::decide(&context.app, owner(&context), import.id, decision).await?;
-    read(context).await
-}
-
-fn view(context: &Context, import: &Import) -> RosterImport {
-    let CsvReport { files, ignored, faults, fault_count, warnings, warning_count, .. } =
-        report(import).unwrap_or_default();
-    // This server's own progress is newer than the stored progress.
-    let progress = context.app.imports.progress(import.id).or_else(|| import.progress.clone());
-    let progress = progress.filter(|_| import.state.is_running());
-    let details = |errors: Vec<CsvError>| errors.iter().map(CsvError::detail).collect();
-    RosterImport {
-        id: import.id,
-        name: import.name.clone(),
-        bytes: import.bytes,
-        state: import.state.name(),
-        sent: import.uploaded,
-        ended: import.ended,
-        progress: progress.map(|ImportProgress { file, rows, percent }| Progress {
-            file,
-            rows,
-            percent,
-        }),
-        files,
-        ignored,
-        errors: details(faults),
-        error_count: fault_count,
-        warnings: details(warnings),
-        warning_count,
-        rejected: import
-            .rejects
-            .as_ref()
-            .map(|_| format!("{}/imports/{}/rejected.csv", context.base_url(), import.id)),
-        problem: Some(import.error.clone()).filter(|error| !error.is_empty()),
-    }
-}
-
-async fn export(context: Context) -> Result<Answer> {
-    let wanted = match context.query_value("content").as_deref() {
-        None | Some("standard") => ExportContent::Standard,
-        Some("complete") => ExportContent::Complete,
-        Some(_) => return Err(Problem::invalid("content", "must be 'standard' or 'complete'")),
-    };
-    let all = files::ALL.iter().map(|file| (file.kind, file.name));
-    require_scopes(&context, all, RouteEffect::ReadCore)?;
-    let (db, reach) = (context.app.db.clone(), context.reach());
-    if reach.is_limited() && wanted == ExportContent::Complete {
-        let rule = "must be 'standard', because this caller is limited to a part of the roster";
-        return Err(Problem::invalid("content", rule));
-    }
-    let write = run_blocking(move || {
-        let file = BufWriter::new(tempfile::tempfile().map_err(Problem::internal)?);
-        let (exported, file) = csv::export(&db, (wanted, &reach), file, &mut |_, _| {})?;
-        let mut file = file.into_inner().map_err(Problem::internal)?;
-        let size = file.seek(SeekFrom::End(0)).map_err(Problem::internal)?;
-        file.seek(SeekFrom::Start(0)).map_err(Problem::internal)?;
-        Ok((exported.left_out_count, Blob { file, size }))
-    });
-    let (left_out, blob) = write.await?;
-    let size = blob.size;
-    let notice = (left_out > 0).then(|| Detail {
-        path: "roster.zip".to_owned(),
-        message: format!(
-            "lacks {left_out} values that OneRoster 1.2 cannot express; content=complete has them"
-        ),
-    });
-    Ok(Answer::typed(HeaderValue::from_static(ZIP), Body::new(BlobStream::of(blob, 0, size)))
-        .noting(notice)
-        .header(header::CONTENT_LENGTH, size)
-        .header(header::CONTENT_DISPOSITION, "attachment; filename=\"roster.zip\""))
 }

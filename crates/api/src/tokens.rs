@@ -20,7 +20,7 @@ use lyceum_http::route::{Access, get, post};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{App, Area, Context, limits};
+use crate::{App, Area, Context, Route, limits};
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 
@@ -30,31 +30,27 @@ pub(super) fn area() -> Area {
         base: "",
         rendering: Rendering::OAuth,
         description: "Access tokens for client credentials, and the keys that sign them.",
-        routes: vec![
-            post("/oauth2/token", Access::Public, token)
-                .named("postToken")
-                .description("Issues a token for the id and secret of a client, sent by HTTP Basic or as form, or for a device code.")
-                .reads_as(FORM)
-                .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
-                .reads::<TokenForm>()
-                .answers::<AccessToken>(200, "The token."),
-            post("/oauth2/device_authorization", Access::Public, start_device_sign_in)
-                .named("postDeviceAuthorization")
-                .description("Issues a device code to a program, which a person approves on the page /device (RFC 8628).")
-                .reads_as(FORM)
-                .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
-                .reads::<DeviceAuthorizationForm>()
-                .answers::<DeviceAuthorization>(200, "The code."),
-            get("/.well-known/jwks.json", Access::Public, jwks)
-                .named("getJwks")
-                .description("The public keys that verify tokens (JWK Set).")
-                .answers::<JwkSet>(200, "The keys."),
-            get("/.well-known/oauth-authorization-server", Access::Public, metadata)
-                .named("getAuthorizationServerMetadata")
-                .description("The addresses that issue tokens, and what they support (RFC 8414).")
-                .answers::<AuthorizationServerMetadata>(200, "The metadata."),
-        ],
+        routes: token_routes().into_iter().chain(key_routes()).collect(),
     }
+}
+
+fn token_routes() -> Vec<Route> {
+    vec![
+        post("/oauth2/token", Access::Public, token)
+            .named("postToken")
+            .description("Issues a token for the id and secret of a client, sent by HTTP Basic or as form, or for a device code.")
+            .reads_as(FORM)
+            .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
+            .reads::<TokenForm>()
+            .answers::<AccessToken>(200, "The token."),
+        post("/oauth2/device_authorization", Access::Public, start_device_sign_in)
+            .named("postDeviceAuthorization")
+            .description("Issues a device code to a program, which a person approves on the page /device (RFC 8628).")
+            .reads_as(FORM)
+            .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
+            .reads::<DeviceAuthorizationForm>()
+            .answers::<DeviceAuthorization>(200, "The code."),
+    ]
 }
 
 /// An access token (RFC 6749, section 5.1).
@@ -89,30 +85,6 @@ struct DeviceAuthorization {
     interval: i64,
 }
 
-/// The metadata of the server that issues tokens (RFC 8414, section 2).
-#[derive(Serialize, JsonSchema)]
-struct AuthorizationServerMetadata {
-    /// The issuer in tokens: the public address of the server.
-    issuer: String,
-    /// The address that issues tokens.
-    token_endpoint: String,
-    /// The address that issues device codes.
-    device_authorization_endpoint: String,
-    /// The address of the public keys.
-    jwks_uri: String,
-    /// The values of `grant_type`.
-    grant_types_supported: Vec<&'static str>,
-    /// Always empty: the server has no authorization endpoint.
-    response_types_supported: Vec<&'static str>,
-    /// The ways in which clients authenticate; "none" is for device codes.
-    token_endpoint_auth_methods_supported: Vec<&'static str>,
-    /// All scopes of the API.
-    scopes_supported: Vec<&'static str>,
-    /// The environment of the server; a sandbox is "local".
-    #[schemars(extend("enum" = ["local", "staging", "production"]))]
-    lyceum_environment: &'static str,
-}
-
 async fn token(context: Context) -> Result<Answer> {
     let answer = match token_request::parse(&context.headers, &context.body) {
         Ok(RequestedToken::Client(request)) => grant(&context, request).await?,
@@ -120,13 +92,6 @@ async fn token(context: Context) -> Result<Answer> {
         Err(fault) => refused(&fault),
     };
     Ok(not_cached(answer))
-}
-
-/// The answer, which caches must not store (RFC 6749, 5.1).
-fn not_cached(answer: Answer) -> Answer {
-    answer
-        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
-        .header(header::PRAGMA, HeaderValue::from_static("no-cache"))
 }
 
 async fn start_device_sign_in(context: Context) -> Result<Answer> {
@@ -155,32 +120,6 @@ async fn start_device_sign_in(context: Context) -> Result<Answer> {
     })))
 }
 
-async fn token_of_device(context: &Context, code: String) -> Result<Answer> {
-    let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
-    let polled = context.app.db.write(move |tx| device::poll(tx, now, environment, &code)).await?;
-    let waiting = match polled {
-        Ok((person, token)) => {
-            return Ok(Answer::of(&AccessToken {
-                access_token: token,
-                token_type: "Bearer",
-                expires_in: SessionKind::Token.lifetime_s(),
-                scope: person.role.scopes().to_string(),
-            }));
-        }
-        Err(waiting) => waiting,
-    };
-    let (error, description) = match waiting {
-        TokenRefusal::Pending => ("authorization_pending", "the person has not decided yet"),
-        TokenRefusal::SlowDown => ("slow_down", "wait five seconds longer between two requests"),
-        TokenRefusal::Denied => ("access_denied", "a person refused"),
-        TokenRefusal::Expired => ("expired_token", "the code has expired; start again"),
-        TokenRefusal::Unknown => {
-            ("invalid_grant", "the server does not know this code, or it was used already")
-        }
-    };
-    Ok(refused(&TokenRequestError { error, description: description.to_owned() }))
-}
-
 async fn grant(context: &Context, request: TokenRequest) -> Result<Answer> {
     let client = match authenticate(&context.app, request.credentials).await? {
         Ok(client) => client,
@@ -207,6 +146,32 @@ async fn grant(context: &Context, request: TokenRequest) -> Result<Answer> {
         cors::allow(&mut answer.headers, origin);
     }
     Ok(answer)
+}
+
+async fn token_of_device(context: &Context, code: String) -> Result<Answer> {
+    let (now, environment) = (context.app.clock.now(), context.app.config.server.env);
+    let polled = context.app.db.write(move |tx| device::poll(tx, now, environment, &code)).await?;
+    let waiting = match polled {
+        Ok((person, token)) => {
+            return Ok(Answer::of(&AccessToken {
+                access_token: token,
+                token_type: "Bearer",
+                expires_in: SessionKind::Token.lifetime_s(),
+                scope: person.role.scopes().to_string(),
+            }));
+        }
+        Err(waiting) => waiting,
+    };
+    let (error, description) = match waiting {
+        TokenRefusal::Pending => ("authorization_pending", "the person has not decided yet"),
+        TokenRefusal::SlowDown => ("slow_down", "wait five seconds longer between two requests"),
+        TokenRefusal::Denied => ("access_denied", "a person refused"),
+        TokenRefusal::Expired => ("expired_token", "the code has expired; start again"),
+        TokenRefusal::Unknown => {
+            ("invalid_grant", "the server does not know this code, or it was used already")
+        }
+    };
+    Ok(refused(&TokenRequestError { error, description: description.to_owned() }))
 }
 
 async fn authenticate(
@@ -261,6 +226,50 @@ fn refused(fault: &TokenRequestError) -> Answer {
     } else {
         answer.status(StatusCode::BAD_REQUEST)
     }
+}
+
+/// The answer, which caches must not store (RFC 6749, 5.1).
+fn not_cached(answer: Answer) -> Answer {
+    answer
+        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        .header(header::PRAGMA, HeaderValue::from_static("no-cache"))
+}
+
+fn key_routes() -> Vec<Route> {
+    vec![
+        get("/.well-known/jwks.json", Access::Public, jwks)
+            .named("getJwks")
+            .description("The public keys that verify tokens (JWK Set).")
+            .answers::<JwkSet>(200, "The keys."),
+        get("/.well-known/oauth-authorization-server", Access::Public, metadata)
+            .named("getAuthorizationServerMetadata")
+            .description("The addresses that issue tokens, and what they support (RFC 8414).")
+            .answers::<AuthorizationServerMetadata>(200, "The metadata."),
+    ]
+}
+
+/// The metadata of the server that issues tokens (RFC 8414, section 2).
+#[derive(Serialize, JsonSchema)]
+struct AuthorizationServerMetadata {
+    /// The issuer in tokens: the public address of the server.
+    issuer: String,
+    /// The address that issues tokens.
+    token_endpoint: String,
+    /// The address that issues device codes.
+    device_authorization_endpoint: String,
+    /// The address of the public keys.
+    jwks_uri: String,
+    /// The values of `grant_type`.
+    grant_types_supported: Vec<&'static str>,
+    /// Always empty: the server has no authorization endpoint.
+    response_types_supported: Vec<&'static str>,
+    /// The ways in which clients authenticate; "none" is for device codes.
+    token_endpoint_auth_methods_supported: Vec<&'static str>,
+    /// All scopes of the API.
+    scopes_supported: Vec<&'static str>,
+    /// The environment of the server; a sandbox is "local".
+    #[schemars(extend("enum" = ["local", "staging", "production"]))]
+    lyceum_environment: &'static str,
 }
 
 async fn jwks(context: Context) -> Result<Answer> {

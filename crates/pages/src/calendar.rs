@@ -4,8 +4,9 @@ use http::{HeaderMap, header};
 use jiff::civil::Date;
 use lyceum_access::TokenHolder;
 use lyceum_access::account::{self, AccountChange};
-use lyceum_api::Context;
 use lyceum_api::accounts::parsed_language;
+use lyceum_api::limits::SIGN_IN_FORM_MAX_BYTES;
+use lyceum_api::{Context, Route};
 use lyceum_bridge::zone::Zone;
 use lyceum_console::words;
 use lyceum_core::Result;
@@ -16,14 +17,34 @@ use lyceum_http::answer::Answer;
 use lyceum_http::auth::Grant;
 use lyceum_http::auth::people::{self, SessionCookies};
 use lyceum_http::render::on_to;
+use lyceum_http::route::{Access, post};
 use lyceum_store::Tx;
+use schemars::JsonSchema;
 
 use crate::console::zone;
-use crate::sign_in::{Form, local};
+use crate::sign_in::{FORM, Form, GuardedForm, local};
+
+pub(crate) fn language_route() -> Route {
+    post("/language", Access::Public, choose)
+        .reads_as(FORM)
+        .reads_up_to(SIGN_IN_FORM_MAX_BYTES)
+        .reads::<GuardedForm<LanguageForm>>()
+        .named("postLanguage")
+        .description("Chooses the language of the pages, for the signed-in person or otherwise for this browser, and redirects to the page that sent the form.")
+        .answers_empty(303, "Leads back to the page.")
+}
+
+/// The fields of the choice of a language.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the handler reads the fields by name")]
+struct LanguageForm {
+    /// `en` or `es`.
+    language: String,
+}
 
 /// Takes the choice of a language: it is stored with the account of a signed-in person, and otherwise in the browser.
 /// Errors: `Invalid` for an unknown language.
-pub(crate) async fn choose(context: Context) -> Result<Answer> {
+async fn choose(context: Context) -> Result<Answer> {
     let form = Form::read(&context).await?;
     let chosen = parsed_language(form.field("language"))?.unwrap_or_default();
     let referrer = context.header(header::REFERER).unwrap_or_default();

@@ -8,7 +8,7 @@ pub(crate) mod view;
 
 use std::sync::Arc;
 
-use lyceum_access::{Person, Player, TokenHolder};
+use lyceum_access::{Person, Player, StudentSession, TokenHolder};
 use lyceum_adaptive::student_lessons;
 use lyceum_api::games::catalogue::{GameToken, issued_to};
 use lyceum_api::projects::project_location;
@@ -116,8 +116,16 @@ async fn check_student(context: &Context, student: &str, slug: &str) -> Result<(
     Err(Problem::new(ProblemKind::Forbidden, message))
 }
 
-/// A token of the signed-in student for a game.
-pub(super) async fn token_of_student(context: Context) -> Result<Answer> {
+/// The route of a student's token. It is below `/api/learn`.
+pub(super) fn student_token_route() -> Route {
+    post("/apps/{slug}/token", Access::Student(StudentSession::Class), token_of_student)
+        .reads_as(&[])
+        .named("createStudentPlayToken")
+        .description("A token of the student for an app that is approved for a class or part of a course, for ten minutes: the page of the app asks for it again and again.")
+        .answers::<GameToken>(200, "The token.")
+}
+
+async fn token_of_student(context: Context) -> Result<Answer> {
     let (slug, user) = (context.param("slug").to_owned(), context.student()?);
     check_student(&context, &user, &slug).await?;
     let game = deployed(&context, slug).await?;

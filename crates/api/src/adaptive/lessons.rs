@@ -21,123 +21,20 @@ use serde_json::json;
 
 use super::{Success, query_as};
 use crate::bridge::school_hours::usual;
+use crate::shape::some_text;
 use crate::{Context, Route};
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        of_query(get("/getNextQuestion", AdaptiveRead, next))
-            .within_reach()
-            .named("getNextQuestion")
-            .description("Serves the next question of a lesson of type powerpath-100, chosen by the score. It stays the same until it is answered. At score 100 the attempt is finalized, and the answer contains the last question with its result.")
-            .answers::<NextQuestion>(200, "The served question, or the result of the finished attempt."),
-        put("/updateStudentQuestionResponse", AdaptiveWrite, take_answer)
-            .within_reach()
-            .named("updateStudentQuestionResponse")
-            .description("Receives a student's answer to a question. A lesson of type powerpath-100 scores it at once; a lesson that shows all questions at once scores it when it is finished. A repeated answer changes nothing.")
-            .reads::<AnswerRequest>()
-            .answers::<AnswerReply>(200, "The result of the answer."),
-        post("/finalStudentAssessmentResponse", AdaptiveWrite, finish_attempt)
-            .within_reach()
-            .named("finalStudentAssessmentResponse")
-            .description("Finishes a lesson that shows all questions at once and scores its answers. A repeated request returns the same answer.")
-            .reads::<StudentAndLesson>()
-            .answers::<FinalizedAttempt>(200, "The result of the attempt."),
-        of_query(get("/getAssessmentProgress", AdaptiveRead, show_progress))
-            .within_reach()
-            .named("getAssessmentProgress")
-            .description("Reads a student's progress in a lesson: questions, answers and score. A lesson that shows all questions at once reveals results only when it is finished. The request starts a first attempt if there is none.")
-            .param(
-                ParamPlace::Query,
-                "attempt",
-                json!({ "type": "integer", "minimum": 1 }),
-                "The number of the attempt; by default the last one.",
-            )
-            .answers::<progress::LessonProgress>(200, "The state of the test-out."),
-        post("/createNewAttempt", AdaptiveWrite, create)
-            .within_reach()
-            .named("createNewAttempt")
-            .description("Starts the next attempt of a lesson after the last one is complete.")
-            .reads::<StudentAndLesson>()
-            .answers::<NewAttempt>(201, "The attempt."),
-        of_query(get("/getAttempts", AdaptiveRead, list_attempts))
-            .within_reach()
-            .named("getAttempts")
-            .description("Lists a student's attempts at a lesson, in order.")
-            .answers::<Attempts>(200, "The attempts."),
-        post("/resetAttempt", AdaptiveWrite, reset)
-            .within_reach()
-            .named("resetAttempt")
-            .description("Restarts the last attempt of a lesson: its answers no longer count, and the XP that it earned are taken back.")
-            .reads::<StudentAndLesson>()
-            .answers::<Success<InitialScore>>(200, "The attempt was restarted."),
-        of_query(get("/getAttemptLog", QtiRead, show_log))
-            .within_reach()
-            .named("getAttemptLog")
-            .description("Lists the questions that an attempt served, each with the reason for its choice and its answer with the result. It reveals the correct answers.")
-            .param(
-                ParamPlace::Query,
-                "attempt",
-                json!({ "type": "integer", "minimum": 1 }),
-                "The number of the attempt; by default the last one.",
-            )
-            .answers::<AttemptLog>(200, "The log."),
-    ]
+    let routes = [vec![question_route()], answer_routes(), attempt_routes(), vec![log_route()]];
+    routes.into_iter().flatten().collect()
 }
 
-fn of_query(route: Route) -> Route {
-    let id = json!({ "type": "string", "minLength": 1 });
-    route
-        .param(ParamPlace::Query, "student", id.clone(), "The student's sourcedId; required.")
-        .param(
-            ParamPlace::Query,
-            "lesson",
-            id,
-            "The lesson's sourcedId (a component resource); required.",
-        )
-}
-
-/// Runs work on lessons in a write transaction.
-pub async fn write<T: Send + 'static>(
-    context: &Context,
-    work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
-) -> Result<T> {
-    context.app.db.write(in_lessons(context, work)).await
-}
-
-/// Runs work on lessons in a read transaction.
-async fn read<T: Send + 'static>(
-    context: &Context,
-    work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
-) -> Result<T> {
-    context.app.db.read(in_lessons(context, work)).await
-}
-
-fn in_lessons<T>(
-    context: &Context,
-    work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
-) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
-    within(context, context.reach(), work)
-}
-
-/// Work on lessons within the reach, for a transaction.
-pub fn within<T>(
-    context: &Context,
-    reach: Reach,
-    mut work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
-) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
-    let (app, now) = (context.app.clone(), context.app.clock.now());
-    let usual_hours = usual(&app);
-    move |tx| {
-        let (base_url, usual_hours) = (app.base_url.as_str(), &usual_hours);
-        let (items, memory, reach) = (&app.items, &app.lessons, &reach);
-        work(tx, &LessonContext { now, base_url, reach, usual_hours, items, memory })
-    }
-}
-
-fn requested_attempt(context: &Context) -> Result<Option<u32>> {
-    let number: Option<NonZero<u32>> =
-        context.parsed_query_value("attempt", "must be a whole number from 1")?;
-    Ok(number.map(NonZero::get))
+fn question_route() -> Route {
+    of_query(get("/getNextQuestion", AdaptiveRead, next))
+        .within_reach()
+        .named("getNextQuestion")
+        .description("Serves the next question of a lesson of type powerpath-100, chosen by the score. It stays the same until it is answered. At score 100 the attempt is finalized, and the answer contains the last question with its result.")
+        .answers::<NextQuestion>(200, "The served question, or the result of the finished attempt.")
 }
 
 /// The served question, or the result of the finished attempt.
@@ -164,45 +61,6 @@ struct FinishedAttempt {
     #[serde(flatten)]
     outcome: FinalizedAttempt,
     question: Option<LessonQuestion>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct NewAttempt {
-    attempt: AttemptSummary,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct Attempts {
-    attempts: Vec<AttemptSummary>,
-}
-
-/// The score that an attempt begins with.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct InitialScore {
-    score: u8,
-}
-
-/// The questions that an attempt served, with their answers.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct AttemptLog {
-    /// The number of the attempt.
-    attempt: u32,
-    /// The type of the lesson.
-    lesson_type: LessonType,
-    /// The version of the policy when the attempt started.
-    policy: i64,
-    /// The id of its questions.
-    bank: String,
-    /// The seed of its random choices.
-    seed: String,
-    /// How often the attempt was restarted.
-    round: i64,
-    /// The questions in their order.
-    log: Vec<attempt::AttemptLogEntry>,
 }
 
 async fn next(context: Context) -> Result<Answer> {
@@ -251,6 +109,29 @@ async fn render_question(context: &Context, question: QuestionDraft) -> Result<L
     }
 }
 
+fn answer_routes() -> Vec<Route> {
+    vec![
+        put("/updateStudentQuestionResponse", AdaptiveWrite, take_answer)
+            .within_reach()
+            .named("updateStudentQuestionResponse")
+            .description("Receives a student's answer to a question. A lesson of type powerpath-100 scores it at once; a lesson that shows all questions at once scores it when it is finished. A repeated answer changes nothing.")
+            .reads::<AnswerRequest>()
+            .answers::<AnswerReply>(200, "The result of the answer."),
+        post("/finalStudentAssessmentResponse", AdaptiveWrite, finish_attempt)
+            .within_reach()
+            .named("finalStudentAssessmentResponse")
+            .description("Finishes a lesson that shows all questions at once and scores its answers. A repeated request returns the same answer.")
+            .reads::<StudentAndLesson>()
+            .answers::<FinalizedAttempt>(200, "The result of the attempt."),
+        of_query(get("/getAssessmentProgress", AdaptiveRead, show_progress))
+            .within_reach()
+            .named("getAssessmentProgress")
+            .description("Reads a student's progress in a lesson: questions, answers and score. A lesson that shows all questions at once reveals results only when it is finished. The request starts a first attempt if there is none.")
+            .param(ParamPlace::Query, "attempt", json!({ "type": "integer", "minimum": 1 }), "The number of the attempt; by default the last one.")
+            .answers::<progress::LessonProgress>(200, "The state of the test-out."),
+    ]
+}
+
 async fn take_answer(context: Context) -> Result<Answer> {
     let request: AnswerRequest = context.body_as()?;
     let work = in_lessons(&context, move |tx, lesson_context| {
@@ -292,6 +173,47 @@ async fn show_progress(context: Context) -> Result<Answer> {
     Ok(Answer::of(&run_blocking(move || progress.render(&app.lessons)).await?))
 }
 
+fn attempt_routes() -> Vec<Route> {
+    vec![
+        post("/createNewAttempt", AdaptiveWrite, create)
+            .within_reach()
+            .named("createNewAttempt")
+            .description("Starts the next attempt of a lesson after the last one is complete.")
+            .reads::<StudentAndLesson>()
+            .answers::<NewAttempt>(201, "The attempt."),
+        of_query(get("/getAttempts", AdaptiveRead, list_attempts))
+            .within_reach()
+            .named("getAttempts")
+            .description("Lists a student's attempts at a lesson, in order.")
+            .answers::<Attempts>(200, "The attempts."),
+        post("/resetAttempt", AdaptiveWrite, reset)
+            .within_reach()
+            .named("resetAttempt")
+            .description("Restarts the last attempt of a lesson: its answers no longer count, and the XP that it earned are taken back.")
+            .reads::<StudentAndLesson>()
+            .answers::<Success<InitialScore>>(200, "The attempt was restarted."),
+    ]
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct NewAttempt {
+    attempt: AttemptSummary,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Attempts {
+    attempts: Vec<AttemptSummary>,
+}
+
+/// The score that an attempt begins with.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct InitialScore {
+    score: u8,
+}
+
 async fn create(context: Context) -> Result<Answer> {
     let StudentAndLesson { student, lesson } = context.body_as()?;
     let created = write(&context, move |tx, lesson_context| {
@@ -323,6 +245,35 @@ async fn reset(context: Context) -> Result<Answer> {
     Ok(Answer::of(&Success::of(InitialScore { score: 0 })))
 }
 
+fn log_route() -> Route {
+    of_query(get("/getAttemptLog", QtiRead, show_log))
+        .within_reach()
+        .named("getAttemptLog")
+        .description("Lists the questions that an attempt served, each with the reason for its choice and its answer with the result. It reveals the correct answers.")
+        .param(ParamPlace::Query, "attempt", json!({ "type": "integer", "minimum": 1 }), "The number of the attempt; by default the last one.")
+        .answers::<AttemptLog>(200, "The log.")
+}
+
+/// The questions that an attempt served, with their answers.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AttemptLog {
+    /// The number of the attempt.
+    attempt: u32,
+    /// The type of the lesson.
+    lesson_type: LessonType,
+    /// The version of the policy when the attempt started.
+    policy: i64,
+    /// The id of its questions.
+    bank: String,
+    /// The seed of its random choices.
+    seed: String,
+    /// How often the attempt was restarted.
+    round: i64,
+    /// The questions in their order.
+    log: Vec<attempt::AttemptLogEntry>,
+}
+
 async fn show_log(context: Context) -> Result<Answer> {
     let (StudentAndLesson { student, lesson }, number) =
         (query_as(&context)?, requested_attempt(&context)?);
@@ -349,4 +300,59 @@ async fn show_log(context: Context) -> Result<Answer> {
         round: attempt.round,
         log: entries,
     }))
+}
+
+fn of_query(route: Route) -> Route {
+    route
+        .param(ParamPlace::Query, "student", some_text(), "The student's sourcedId; required.")
+        .param(
+            ParamPlace::Query,
+            "lesson",
+            some_text(),
+            "The lesson's sourcedId (a component resource); required.",
+        )
+}
+
+fn requested_attempt(context: &Context) -> Result<Option<u32>> {
+    let number: Option<NonZero<u32>> =
+        context.parsed_query_value("attempt", "must be a whole number from 1")?;
+    Ok(number.map(NonZero::get))
+}
+
+/// Runs work on lessons in a write transaction.
+pub async fn write<T: Send + 'static>(
+    context: &Context,
+    work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    context.app.db.write(in_lessons(context, work)).await
+}
+
+/// Runs work on lessons in a read transaction.
+async fn read<T: Send + 'static>(
+    context: &Context,
+    work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    context.app.db.read(in_lessons(context, work)).await
+}
+
+fn in_lessons<T>(
+    context: &Context,
+    work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
+) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
+    within(context, context.reach(), work)
+}
+
+/// Work on lessons within the reach, for a transaction.
+pub fn within<T>(
+    context: &Context,
+    reach: Reach,
+    mut work: impl FnMut(&mut Tx<'_>, &LessonContext<'_>) -> Result<T> + Send + 'static,
+) -> impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static {
+    let (app, now) = (context.app.clone(), context.app.clock.now());
+    let usual_hours = usual(&app);
+    move |tx| {
+        let (base_url, usual_hours) = (app.base_url.as_str(), &usual_hours);
+        let (items, memory, reach) = (&app.items, &app.lessons, &reach);
+        work(tx, &LessonContext { now, base_url, reach, usual_hours, items, memory })
+    }
 }

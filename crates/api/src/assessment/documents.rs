@@ -22,16 +22,14 @@ use super::list::{self, ListPage};
 use super::{headers, structure};
 use crate::{Context, Route, limits};
 
-/// A document was deleted.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct DeletedDocument {
-    /// Names the kind and the identifier of the document.
-    message: String,
-}
-
 /// The routes of a kind below its collection. The types describe a document of the kind in answers and requests.
 pub(super) fn routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(
+    kind: ContentKind,
+) -> Vec<Route> {
+    document_routes::<D, I>(kind).into_iter().chain(version_routes::<D>(kind)).collect()
+}
+
+fn document_routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(
     kind: ContentKind,
 ) -> Vec<Route> {
     let (one, many) = names(kind);
@@ -72,34 +70,7 @@ pub(super) fn routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(
             .named(format!("delete{one}"))
             .description("Deletes a document, unless another document refers to it (409). Its versions stay readable.")
             .answers_empty(204, "Deleted."),
-        headers::page_parameters(
-            get("/{identifier}/versions", QtiRead, move |context| versions(context, kind))
-                .named(format!("list{one}Versions"))
-                .description("Lists the versions of a document, the newest first."),
-        )
-        .answers::<ListPage<FormerVersion>>(200, "The page."),
-        get("/{identifier}/versions/{version}", QtiRead, move |context| version(context, kind))
-            .named(format!("get{one}Version"))
-            .description("Reads a version of a document by its number, also of a deleted document.")
-            .answers::<D>(200, "The version."),
     ]
-}
-
-/// `DELETE /{id}`, for a document of any kind.
-pub(super) fn delete_any(name: &str) -> Route {
-    delete("/{id}", QtiWrite, remove_document)
-        .of_version()
-        .named(format!("deleteContent{name}"))
-        .description("Deletes the item, test, stimulus or feedback with this identifier, unless a document refers to it or several have the identifier (409).")
-        .answers::<DeletedDocument>(200, "Deleted.")
-}
-
-fn names(kind: ContentKind) -> (&'static str, &'static str) {
-    match kind {
-        ContentKind::Item => ("AssessmentItem", "AssessmentItems"),
-        ContentKind::Test => ("AssessmentTest", "AssessmentTests"),
-        ContentKind::Stimulus => ("Stimulus", "Stimuli"),
-    }
 }
 
 async fn list_page(context: Context, kind: ContentKind) -> Result<Answer> {
@@ -123,28 +94,6 @@ async fn list_page(context: Context, kind: ContentKind) -> Result<Answer> {
     )))
 }
 
-async fn read(context: Context, kind: ContentKind) -> Result<Answer> {
-    let id = context.param("identifier").to_owned();
-    let stored = context.app.db.read(move |tx| repository::require(tx, kind, &id)).await?;
-    let tag = etag::tag(stored.version);
-    if context.header(header::IF_NONE_MATCH).is_some_and(|seen| etag::names(seen, &tag)) {
-        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).header(header::ETAG, tag));
-    }
-    answer_of(&stored)
-}
-
-/// A document with its tag.
-pub(super) fn answer_of(stored: &StoredDocument) -> Result<Answer> {
-    Ok(Answer::json(stored.to_json_text()?).header(header::ETAG, etag::tag(stored.version)))
-}
-
-/// A document whose content was sent, with the warnings for its author.
-fn answer_to_author(stored: &StoredDocument, warnings: Vec<Detail>) -> Result<Answer> {
-    let mut text = stored.to_json_text()?;
-    text.insert_str(text.len() - 1, &notice::member(&warnings));
-    Ok(Answer::json(text).header(header::ETAG, etag::tag(stored.version)).noting(warnings))
-}
-
 /// `POST` of a document.
 pub(super) async fn create(context: Context, kind: ContentKind) -> Result<Answer> {
     let (body, now) = (context.body.clone(), context.app.clock.now());
@@ -158,12 +107,30 @@ pub(super) async fn create(context: Context, kind: ContentKind) -> Result<Answer
     Ok(answer.status(StatusCode::CREATED).header(header::LOCATION, location))
 }
 
+async fn read(context: Context, kind: ContentKind) -> Result<Answer> {
+    let id = context.param("identifier").to_owned();
+    let stored = context.app.db.read(move |tx| repository::require(tx, kind, &id)).await?;
+    let tag = etag::tag(stored.version);
+    if context.header(header::IF_NONE_MATCH).is_some_and(|seen| etag::names(seen, &tag)) {
+        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).header(header::ETAG, tag));
+    }
+    answer_of(&stored)
+}
+
 /// JSON for a test changes the stored XML, because the parts of a test have their own addresses.
 async fn replace_document(context: Context, kind: ContentKind) -> Result<Answer> {
     match kind {
         ContentKind::Test => structure::test_replaced(context).await,
         ContentKind::Item | ContentKind::Stimulus => replace(context, kind).await,
     }
+}
+
+async fn remove(context: Context, kind: ContentKind) -> Result<Answer> {
+    let expected = etag::expected(&context)?;
+    let id = context.param("identifier").to_owned();
+    let now = context.app.clock.now();
+    context.app.db.write(move |tx| repository::delete(tx, now, kind, &id, expected)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
 }
 
 /// `PUT` of a document.
@@ -178,12 +145,20 @@ pub(super) async fn replace(context: Context, kind: ContentKind) -> Result<Answe
     answer_to_author(&context.app.db.write(write).await?, warnings)
 }
 
-async fn remove(context: Context, kind: ContentKind) -> Result<Answer> {
-    let expected = etag::expected(&context)?;
-    let id = context.param("identifier").to_owned();
-    let now = context.app.clock.now();
-    context.app.db.write(move |tx| repository::delete(tx, now, kind, &id, expected)).await?;
-    Ok(Answer::empty(StatusCode::NO_CONTENT))
+fn version_routes<D: JsonSchema + 'static>(kind: ContentKind) -> Vec<Route> {
+    let (one, _) = names(kind);
+    vec![
+        headers::page_parameters(
+            get("/{identifier}/versions", QtiRead, move |context| versions(context, kind))
+                .named(format!("list{one}Versions"))
+                .description("Lists the versions of a document, the newest first."),
+        )
+        .answers::<ListPage<FormerVersion>>(200, "The page."),
+        get("/{identifier}/versions/{version}", QtiRead, move |context| version(context, kind))
+            .named(format!("get{one}Version"))
+            .description("Reads a version of a document by its number, also of a deleted document.")
+            .answers::<D>(200, "The version."),
+    ]
 }
 
 async fn versions(context: Context, kind: ContentKind) -> Result<Answer> {
@@ -206,12 +181,49 @@ async fn version(context: Context, kind: ContentKind) -> Result<Answer> {
     answer_of(&context.app.db.read(work).await?)
 }
 
+/// `DELETE /{id}`, for a document of any kind.
+pub(super) fn delete_any(name: &str) -> Route {
+    delete("/{id}", QtiWrite, remove_document)
+        .of_version()
+        .named(format!("deleteContent{name}"))
+        .description("Deletes the item, test, stimulus or feedback with this identifier, unless a document refers to it or several have the identifier (409).")
+        .answers::<DeletedDocument>(200, "Deleted.")
+}
+
+/// A document was deleted.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct DeletedDocument {
+    /// Names the kind and the identifier of the document.
+    message: String,
+}
+
 async fn remove_document(context: Context) -> Result<Answer> {
     let (id, expected) = (context.param("id").to_owned(), etag::expected(&context)?);
     let now = context.app.clock.now();
     let delete = move |tx: &mut Tx<'_>| lyceum_assessment::delete_any(tx, now, &id, expected);
     let was = context.app.db.write(delete).await?;
     Ok(Answer::of(&DeletedDocument { message: format!("deleted: {was}") }))
+}
+
+fn names(kind: ContentKind) -> (&'static str, &'static str) {
+    match kind {
+        ContentKind::Item => ("AssessmentItem", "AssessmentItems"),
+        ContentKind::Test => ("AssessmentTest", "AssessmentTests"),
+        ContentKind::Stimulus => ("Stimulus", "Stimuli"),
+    }
+}
+
+/// A document with its tag.
+pub(super) fn answer_of(stored: &StoredDocument) -> Result<Answer> {
+    Ok(Answer::json(stored.to_json_text()?).header(header::ETAG, etag::tag(stored.version)))
+}
+
+/// A document whose content was sent, with the warnings for its author.
+fn answer_to_author(stored: &StoredDocument, warnings: Vec<Detail>) -> Result<Answer> {
+    let mut text = stored.to_json_text()?;
+    text.insert_str(text.len() - 1, &notice::member(&warnings));
+    Ok(Answer::json(text).header(header::ETAG, etag::tag(stored.version)).noting(warnings))
 }
 
 /// The problem for a scan that exceeded its deadline. The caller must narrow it, because trying again would not help.

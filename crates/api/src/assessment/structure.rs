@@ -30,6 +30,11 @@ const ITEM: &str = "/{identifier}/test-parts/{part}/sections/{section}/items/{it
 const ORDER: &str = "/{identifier}/test-parts/{part}/sections/{section}/items/order";
 
 pub(super) fn routes() -> Vec<Route> {
+    let routes = [test_routes(), part_and_section_routes(), item_routes()];
+    routes.into_iter().flatten().collect()
+}
+
+fn test_routes() -> Vec<Route> {
     vec![
         get("/{identifier}/questions", QtiRead, questions)
             .named("getAssessmentTestQuestions")
@@ -42,6 +47,29 @@ pub(super) fn routes() -> Vec<Route> {
             .reads::<MetadataInput>()
             .answers::<TestDocument>(200, "The test.")
             .with_headers(headers::TAGGED),
+    ]
+}
+
+async fn questions(context: Context) -> Result<Answer> {
+    let id = context.param("identifier").to_owned();
+    let questions = context.app.db.read(move |tx| structure::questions(tx, &id)).await?;
+    Ok(Answer::json(questions))
+}
+
+async fn replace_metadata(context: Context) -> Result<Answer> {
+    let mut body = parse(&context.body)?;
+    body.retain(|name, _| name == "metadata");
+    let (id, now) = (context.param("identifier").to_owned(), context.app.clock.now());
+    let (change, expected) =
+        (DocumentChange::read(ContentKind::Test, &id, body)?, etag::expected(&context)?);
+    let write = move |tx: &mut Tx<'_>| {
+        repository::replace(tx, now, ContentKind::Test, &id, &change, expected)
+    };
+    documents::answer_of(&context.app.db.write(write).await?)
+}
+
+fn part_and_section_routes() -> Vec<Route> {
+    vec![
         list::parameters(get(PARTS, QtiRead, list_page), &SORTS)
             .named("getTestParts")
             .description("Lists the parts of a test, in order.")
@@ -92,34 +120,11 @@ pub(super) fn routes() -> Vec<Route> {
             .named("deleteSection")
             .description("Removes a section, unless a rule refers to it or it is the only one of its part.")
             .answers_empty(204, "Removed."),
-        post(ITEMS, QtiWrite, add)
-            .of_version()
-            .named("addSectionItem")
-            .description("Adds a reference to an item to a section, at the place that `sequence` names.")
-            .reads::<ItemReferenceInput>()
-            .answers::<TestSection>(201, "The section."),
-        put(ORDER, QtiWrite, reorder)
-            .of_version()
-            .named("orderSectionItems")
-            .description("Changes the order of a section's references. The body names each of them once.")
-            .reads::<ItemOrder>()
-            .answers::<TestSection>(200, "The section."),
-        delete(ITEM, QtiWrite, remove)
-            .of_version()
-            .named("removeSectionItem")
-            .description("Removes a reference from a section, unless a rule refers to it. The item stays.")
-            .answers_empty(204, "Removed."),
     ]
 }
 
 /// The fields that order lists of parts and sections. The first is their own order.
 const SORTS: [&str; 3] = ["sequence", "identifier", "title"];
-
-async fn questions(context: Context) -> Result<Answer> {
-    let id = context.param("identifier").to_owned();
-    let questions = context.app.db.read(move |tx| structure::questions(tx, &id)).await?;
-    Ok(Answer::json(questions))
-}
 
 async fn list_page(context: Context) -> Result<Answer> {
     let (stored, path) = (test(&context).await?, path(&context));
@@ -151,14 +156,42 @@ async fn replace(context: Context) -> Result<Answer> {
     change(&context, edit, &path(&context)).await
 }
 
-async fn reorder(context: Context) -> Result<Answer> {
-    let edit = TestEdit::Order(parse(&context.body)?);
-    change(&context, edit, &path(&context)).await
-}
-
 async fn remove(context: Context) -> Result<Answer> {
     edit_test(&context, TestEdit::Remove).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+fn item_routes() -> Vec<Route> {
+    vec![
+        post(ITEMS, QtiWrite, add)
+            .of_version()
+            .named("addSectionItem")
+            .description(
+                "Adds a reference to an item to a section, at the place that `sequence` names.",
+            )
+            .reads::<ItemReferenceInput>()
+            .answers::<TestSection>(201, "The section."),
+        put(ORDER, QtiWrite, reorder)
+            .of_version()
+            .named("orderSectionItems")
+            .description(
+                "Changes the order of a section's references. The body names each of them once.",
+            )
+            .reads::<ItemOrder>()
+            .answers::<TestSection>(200, "The section."),
+        delete(ITEM, QtiWrite, remove)
+            .of_version()
+            .named("removeSectionItem")
+            .description(
+                "Removes a reference from a section, unless a rule refers to it. The item stays.",
+            )
+            .answers_empty(204, "Removed."),
+    ]
+}
+
+async fn reorder(context: Context) -> Result<Answer> {
+    let edit = TestEdit::Order(parse(&context.body)?);
+    change(&context, edit, &path(&context)).await
 }
 
 /// `PUT` of a whole test. XML replaces the document; JSON changes the stored document.
@@ -168,18 +201,6 @@ pub(super) async fn test_replaced(context: Context) -> Result<Answer> {
         true => documents::replace(context, ContentKind::Test).await,
         false => documents::answer_of(&edit_test(&context, TestEdit::Replace(body)).await?.0),
     }
-}
-
-async fn replace_metadata(context: Context) -> Result<Answer> {
-    let mut body = parse(&context.body)?;
-    body.retain(|name, _| name == "metadata");
-    let (id, now) = (context.param("identifier").to_owned(), context.app.clock.now());
-    let (change, expected) =
-        (DocumentChange::read(ContentKind::Test, &id, body)?, etag::expected(&context)?);
-    let write = move |tx: &mut Tx<'_>| {
-        repository::replace(tx, now, ContentKind::Test, &id, &change, expected)
-    };
-    documents::answer_of(&context.app.db.write(write).await?)
 }
 
 /// Changes the test, and answers the member at the path `shown`.

@@ -33,18 +33,13 @@ use crate::{Context, Route, limits};
 pub(super) fn routes() -> Vec<Route> {
     let reads: Access = [ClrCredentialReadonly, CredentialsRead].into();
     let writes: Access = [ClrCredentialUpsert, CredentialsWrite].into();
-    let create = |route: Route| {
-        route
-            .reads_as(MEDIA)
-            .reads::<LearnerRecord>()
-            .reads_up_to(CLR_MAX_BYTES)
-            .answers::<Credential>(201, "The signed record.")
-            .answers_empty(
-                304,
-                "Another server signed the record, and the stored version is not older.",
-            )
-    };
-    let routes = vec![
+    let routes =
+        [list_routes(reads, writes), record_routes(reads, writes), version_routes(reads, writes)];
+    routes.into_iter().flatten().map(Route::within_reach).collect()
+}
+
+fn list_routes(reads: Access, writes: Access) -> Vec<Route> {
+    vec![
         list_parameters(
             get("/credentials", reads, list)
                 .named("getClrCredentials")
@@ -64,49 +59,19 @@ pub(super) fn routes() -> Vec<Route> {
                 .description("Stores a new learner record and signs it. The same record again changes nothing; another record with its id is a conflict."),
         )
         .answers::<Credential>(200, "The same record is stored already."),
-        get("/clr/{id}", reads, read)
-            .named("getClr")
-            .description("Reads the newest version of a record.")
-            .param(ParamPlace::Query, "as", json!({ "enum": ["given"] }), "given answers the record as it was sent.")
-            .param(ParamPlace::Query, "format", json!({ "enum": ["json", "jwt"] }), "jwt answers the record as a JWT.")
-            .param(ParamPlace::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
-            .answers::<Credential>(200, "The record."),
-        put("/clr/{id}", writes, updated)
-            .of_version()
-            .named("updateClr")
-            .description("Adds achievements to a record or changes them, and signs the new version. A deleted record is restored.")
-            .reads::<LearnerRecordUpdate>()
-            .reads_up_to(CLR_MAX_BYTES)
-            .answers::<Credential>(200, "The signed new version."),
-        delete("/clr/{id}", writes, deleted)
-            .of_version()
-            .named("deleteClr")
-            .description("Deletes a record. Copies of the record stay valid unless it was revoked before.")
-            .answers_empty(204, "The record was deleted. PUT restores it."),
-        post("/clr/{id}/revoke", writes, revoked)
-            .named("revokeClr")
-            .description("Revokes a record that this server signed, with all of its versions, permanently.")
-            .reads::<RevocationRequest>()
-            .answers::<VerifiedCredential>(200, "The record is revoked, now or since before."),
-        get("/clr/{id}/achievements", reads, achievements)
-            .named("getClrAchievements")
-            .description("Lists the achievements of a record and of the credentials in it, each once.")
-            .answers::<RecordAchievements>(200, "The achievements."),
-        get("/clr/{id}/versions", reads, versions)
-            .named("getClrVersions")
-            .description("Lists the versions of a record, the newest first.")
-            .answers::<RecordVersions>(200, "The versions."),
-        get("/clr/{id}/versions/{version}", reads, version)
-            .named("getClrVersion")
-            .description("Reads a version of a record by its number.")
-            .answers::<Credential>(200, "The version as it was signed."),
-        post("/clr/{id}/compile", writes, compiled)
-            .named("compileClr")
-            .description("Compiles the badges and results of a learner into a new version of the learner's record. The id is that of the record or of the user.")
-            .answers::<Credential>(201, "The new record.")
-            .answers::<Credential>(200, "The new version of the record."),
-    ];
-    routes.into_iter().map(Route::within_reach).collect()
+    ]
+}
+
+fn create(route: Route) -> Route {
+    route
+        .reads_as(MEDIA)
+        .reads::<LearnerRecord>()
+        .reads_up_to(CLR_MAX_BYTES)
+        .answers::<Credential>(201, "The signed record.")
+        .answers_empty(
+            304,
+            "Another server signed the record, and the stored version is not older.",
+        )
 }
 
 async fn list(context: Context) -> Result<Answer> {
@@ -145,6 +110,151 @@ async fn posted(context: Context, existing: Existing) -> Result<Answer> {
     let signer = signer(&context).await?;
     let unsigned = unsigned(&context, &signer, record).await?;
     sign_and_store(&context, signer, unsigned, existing).await
+}
+
+fn record_routes(reads: Access, writes: Access) -> Vec<Route> {
+    vec![
+        get("/clr/{id}", reads, read)
+            .named("getClr")
+            .description("Reads the newest version of a record.")
+            .param(ParamPlace::Query, "as", json!({ "enum": ["given"] }), "given answers the record as it was sent.")
+            .param(ParamPlace::Query, "format", json!({ "enum": ["json", "jwt"] }), "jwt answers the record as a JWT.")
+            .param(ParamPlace::Query, "alg", json!({ "enum": ["EdDSA", "RS256"] }), "The algorithm of the JWT.")
+            .answers::<Credential>(200, "The record."),
+        put("/clr/{id}", writes, updated)
+            .of_version()
+            .named("updateClr")
+            .description("Adds achievements to a record or changes them, and signs the new version. A deleted record is restored.")
+            .reads::<LearnerRecordUpdate>()
+            .reads_up_to(CLR_MAX_BYTES)
+            .answers::<Credential>(200, "The signed new version."),
+        delete("/clr/{id}", writes, deleted)
+            .of_version()
+            .named("deleteClr")
+            .description("Deletes a record. Copies of the record stay valid unless it was revoked before.")
+            .answers_empty(204, "The record was deleted. PUT restores it."),
+        post("/clr/{id}/revoke", writes, revoked)
+            .named("revokeClr")
+            .description("Revokes a record that this server signed, with all of its versions, permanently.")
+            .reads::<RevocationRequest>()
+            .answers::<VerifiedCredential>(200, "The record is revoked, now or since before."),
+    ]
+}
+
+async fn read(context: Context) -> Result<Answer> {
+    let record = find(&context).await?;
+    if context.query_value("as").as_deref() == Some("given") {
+        return Ok(match record.of.form {
+            CredentialForm::Json => Answer::json(record.of.sent),
+            CredentialForm::Jws => text(record.of.sent),
+        });
+    }
+    if !wants_jws(&context) || record.of.form == CredentialForm::Jws {
+        return Ok(answer_of(&record));
+    }
+    let credential = Value::Object(record.object()?);
+    let Some(issuer) = own_issuer(&context, &record.of.body).await? else {
+        let message = "the record was signed elsewhere with an embedded proof; only its issuer can sign \
+                       it as a JWT";
+        return Err(Problem::invalid("format", message));
+    };
+    let with_rsa = wants_rsa(&context)?;
+    Ok(text(as_jwt(&context.app, &issuer, credential, with_rsa).await?))
+}
+
+async fn updated(context: Context) -> Result<Answer> {
+    let sent: LearnerRecordUpdate = body::read(&context.body)?;
+    let (id, base_url, reach) = request_target(&context);
+    let find = move |tx: &mut Tx<'_>| clr::found_or_deleted(tx, &base_url, &id, &reach);
+    let record = context.app.db.read(find).await?;
+    record.expect(etag::expected(&context)?)?;
+    let now = context.app.clock.now();
+    let updated = clr::updated(now, &record, &sent)?;
+    let signer = signer(&context).await?;
+    let unsigned = unsigned(&context, &signer, updated).await?;
+    let version = signed(&context, signer, unsigned).await?;
+    let write = move |tx: &mut Tx<'_>| clr::follow(tx, now, &version, &record);
+    Ok(answer_of(&context.app.db.write(write).await?))
+}
+
+async fn deleted(context: Context) -> Result<Answer> {
+    let (id, base_url, reach) = request_target(&context);
+    let (now, expected) = (context.app.clock.now(), etag::expected(&context)?);
+    let delete = move |tx: &mut Tx<'_>| clr::delete(tx, now, &base_url, &id, expected, &reach);
+    context.app.db.write(delete).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+async fn revoked(context: Context) -> Result<Answer> {
+    let reason = context.body_as::<RevocationRequest>()?.reason();
+    let ((id, base_url, reach), now) = (request_target(&context), context.app.clock.now());
+    let revoke =
+        move |tx: &mut Tx<'_>| clr::revoke(tx, now, &base_url, &id, reason.as_deref(), &reach);
+    let record = context.app.db.write(revoke).await?;
+    let report = report(&context.app, record.of.body.clone().into()).await?;
+    Ok(Answer::of(&VerifiedCredential {
+        credential: record.object()?.into(),
+        revoked: record.revoked.map(|at| Revocation { at, reason: record.reason }),
+        ..report.into()
+    }))
+}
+
+fn version_routes(reads: Access, writes: Access) -> Vec<Route> {
+    vec![
+        get("/clr/{id}/achievements", reads, achievements)
+            .named("getClrAchievements")
+            .description("Lists the achievements of a record and of the credentials in it, each once.")
+            .answers::<RecordAchievements>(200, "The achievements."),
+        get("/clr/{id}/versions", reads, versions)
+            .named("getClrVersions")
+            .description("Lists the versions of a record, the newest first.")
+            .answers::<RecordVersions>(200, "The versions."),
+        get("/clr/{id}/versions/{version}", reads, version)
+            .named("getClrVersion")
+            .description("Reads a version of a record by its number.")
+            .answers::<Credential>(200, "The version as it was signed."),
+        post("/clr/{id}/compile", writes, compiled)
+            .named("compileClr")
+            .description("Compiles the badges and results of a learner into a new version of the learner's record. The id is that of the record or of the user.")
+            .answers::<Credential>(201, "The new record.")
+            .answers::<Credential>(200, "The new version of the record."),
+    ]
+}
+
+async fn achievements(context: Context) -> Result<Answer> {
+    let record = find(&context).await?;
+    Ok(Answer::of(&RecordAchievements::of(&record.object()?)))
+}
+
+async fn versions(context: Context) -> Result<Answer> {
+    let (id, base_url, reach) = request_target(&context);
+    let found = context.app.db.read(move |tx| clr::versions(tx, &base_url, &id, &reach)).await?;
+    let base = format!("{}{}", context.base_url(), context.uri.path().trim_end_matches('/'));
+    let versions = found.iter().map(|record| RecordVersion::of(record, &base)).collect();
+    Ok(Answer::of(&RecordVersions { versions }))
+}
+
+async fn version(context: Context) -> Result<Answer> {
+    let number = context.param("version");
+    let number: i64 = number.parse().map_err(|_| {
+        let message = format!(
+            "Unknown Object: '{number}' is not a version; versions are whole numbers from 1"
+        );
+        Problem::new(ProblemKind::NotFound, message)
+    })?;
+    let (id, base_url, reach) = request_target(&context);
+    let read = move |tx: &mut Tx<'_>| clr::version(tx, &base_url, &id, number, &reach);
+    Ok(answer_of(&context.app.db.read(read).await?))
+}
+
+async fn compiled(context: Context) -> Result<Answer> {
+    let signer = signer(&context).await?;
+    let (id, base_url, reach) = request_target(&context);
+    let (now, issuer) = (context.app.clock.now(), signer.issuer.profile.clone());
+    let compile = move |tx: &mut Tx<'_>| clr::compile(tx, now, &base_url, &issuer, &id, &reach);
+    let deadline = Duration::from_millis(limits::COURSE_READ_MAX_MS);
+    let unsigned = context.app.db.scan(deadline, compile).await?;
+    sign_and_store(&context, signer, unsigned, Existing::Replaced).await
 }
 
 /// The unsigned record.
@@ -225,98 +335,4 @@ fn request_target(context: &Context) -> (String, String, Reach) {
 async fn find(context: &Context) -> Result<Record> {
     let (id, base_url, reach) = request_target(context);
     context.app.db.read(move |tx| clr::require(tx, &base_url, &id, &reach)).await
-}
-
-async fn read(context: Context) -> Result<Answer> {
-    let record = find(&context).await?;
-    if context.query_value("as").as_deref() == Some("given") {
-        return Ok(match record.of.form {
-            CredentialForm::Json => Answer::json(record.of.sent),
-            CredentialForm::Jws => text(record.of.sent),
-        });
-    }
-    if !wants_jws(&context) || record.of.form == CredentialForm::Jws {
-        return Ok(answer_of(&record));
-    }
-    let credential = Value::Object(record.object()?);
-    let Some(issuer) = own_issuer(&context, &record.of.body).await? else {
-        let message = "the record was signed elsewhere with an embedded proof; only its issuer can sign \
-                       it as a JWT";
-        return Err(Problem::invalid("format", message));
-    };
-    let with_rsa = wants_rsa(&context)?;
-    Ok(text(as_jwt(&context.app, &issuer, credential, with_rsa).await?))
-}
-
-async fn updated(context: Context) -> Result<Answer> {
-    let sent: LearnerRecordUpdate = body::read(&context.body)?;
-    let (id, base_url, reach) = request_target(&context);
-    let find = move |tx: &mut Tx<'_>| clr::found_or_deleted(tx, &base_url, &id, &reach);
-    let record = context.app.db.read(find).await?;
-    record.expect(etag::expected(&context)?)?;
-    let now = context.app.clock.now();
-    let updated = clr::updated(now, &record, &sent)?;
-    let signer = signer(&context).await?;
-    let unsigned = unsigned(&context, &signer, updated).await?;
-    let version = signed(&context, signer, unsigned).await?;
-    let write = move |tx: &mut Tx<'_>| clr::follow(tx, now, &version, &record);
-    Ok(answer_of(&context.app.db.write(write).await?))
-}
-
-async fn deleted(context: Context) -> Result<Answer> {
-    let (id, base_url, reach) = request_target(&context);
-    let (now, expected) = (context.app.clock.now(), etag::expected(&context)?);
-    let delete = move |tx: &mut Tx<'_>| clr::delete(tx, now, &base_url, &id, expected, &reach);
-    context.app.db.write(delete).await?;
-    Ok(Answer::empty(StatusCode::NO_CONTENT))
-}
-
-async fn revoked(context: Context) -> Result<Answer> {
-    let reason = context.body_as::<RevocationRequest>()?.reason();
-    let ((id, base_url, reach), now) = (request_target(&context), context.app.clock.now());
-    let revoke =
-        move |tx: &mut Tx<'_>| clr::revoke(tx, now, &base_url, &id, reason.as_deref(), &reach);
-    let record = context.app.db.write(revoke).await?;
-    let report = report(&context.app, record.of.body.clone().into()).await?;
-    Ok(Answer::of(&VerifiedCredential {
-        credential: record.object()?.into(),
-        revoked: record.revoked.map(|at| Revocation { at, reason: record.reason }),
-        ..report.into()
-    }))
-}
-
-async fn achievements(context: Context) -> Result<Answer> {
-    let record = find(&context).await?;
-    Ok(Answer::of(&RecordAchievements::of(&record.object()?)))
-}
-
-async fn versions(context: Context) -> Result<Answer> {
-    let (id, base_url, reach) = request_target(&context);
-    let found = context.app.db.read(move |tx| clr::versions(tx, &base_url, &id, &reach)).await?;
-    let base = format!("{}{}", context.base_url(), context.uri.path().trim_end_matches('/'));
-    let versions = found.iter().map(|record| RecordVersion::of(record, &base)).collect();
-    Ok(Answer::of(&RecordVersions { versions }))
-}
-
-async fn version(context: Context) -> Result<Answer> {
-    let number = context.param("version");
-    let number: i64 = number.parse().map_err(|_| {
-        let message = format!(
-            "Unknown Object: '{number}' is not a version; versions are whole numbers from 1"
-        );
-        Problem::new(ProblemKind::NotFound, message)
-    })?;
-    let (id, base_url, reach) = request_target(&context);
-    let read = move |tx: &mut Tx<'_>| clr::version(tx, &base_url, &id, number, &reach);
-    Ok(answer_of(&context.app.db.read(read).await?))
-}
-
-async fn compiled(context: Context) -> Result<Answer> {
-    let signer = signer(&context).await?;
-    let (id, base_url, reach) = request_target(&context);
-    let (now, issuer) = (context.app.clock.now(), signer.issuer.profile.clone());
-    let compile = move |tx: &mut Tx<'_>| clr::compile(tx, now, &base_url, &issuer, &id, &reach);
-    let deadline = Duration::from_millis(limits::COURSE_READ_MAX_MS);
-    let unsigned = context.app.db.scan(deadline, compile).await?;
-    sign_and_store(&context, signer, unsigned, Existing::Replaced).await
 }

@@ -20,6 +20,10 @@ use crate::class_access::{self, StudentAccess};
 use crate::{Context, Route};
 
 pub(super) fn routes() -> Vec<Route> {
+    sign_in_routes().into_iter().chain(card_routes()).collect()
+}
+
+fn sign_in_routes() -> Vec<Route> {
     vec![
         get("/classes/{classId}/sign-in", BridgeWrite, read)
             .within_reach()
@@ -37,23 +41,6 @@ pub(super) fn routes() -> Vec<Route> {
             .named("closeClass")
             .description("Closes a class for sign-in: its code stops, and the sessions that began with it end. Only people may call this; clients get 403.")
             .answers_empty(204, "The class is closed."),
-        get("/classes/{classId}/cards", BridgeWrite, cards)
-            .within_reach()
-            .named("getClassCards")
-            .description("Lists the students of a class with their cards for sign-in in class. Only people may call this; clients get 403.")
-            .answers::<ClassCards>(200, "The students, by name."),
-        post("/classes/{classId}/cards", BridgeWrite, create_cards)
-            .within_reach()
-            .named("createClassCards")
-            .description("Creates accounts and cards for the students of a class who have none. Only people may call this; clients get 403.")
-            .reads::<CardKind>()
-            .answers::<ClassCards>(200, "The students, by name."),
-        put("/classes/{classId}/cards/{studentId}", BridgeWrite, renew)
-            .within_reach()
-            .named("renewClassCard")
-            .description("Gives a student of a class a new card. The former card stops, and sessions that began with it end. Only people may call this; clients get 403.")
-            .reads::<CardKind>()
-            .answers::<ClassCards>(200, "The students, by name."),
     ]
 }
 
@@ -87,56 +74,6 @@ struct ClassOpening {
     minutes: i64,
 }
 
-/// What is on new cards.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(inline)]
-struct CardKind {
-    /// What is on the card.
-    kind: ClassSecretKind,
-}
-
-/// The students of a class with their cards.
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct ClassCards {
-    students: Vec<ClassCard>,
-}
-
-impl ClassCards {
-    fn answer(students: Vec<StudentAccess>) -> Answer {
-        Answer::of(&Self { students: students.into_iter().map(ClassCard::of).collect() })
-    }
-}
-
-/// A student of a class with the card.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-struct ClassCard {
-    /// The student's sourcedId.
-    student_id: String,
-    /// First and last name; the sourcedId if the student has neither.
-    name: String,
-    /// The id of the student's account; null without an account.
-    account_id: Option<String>,
-    /// The kind of the card; null without a card.
-    kind: Option<ClassSecretKind>,
-    /// The names of the pictures, or the words; null without a card.
-    parts: Option<[String; 2]>,
-}
-
-impl ClassCard {
-    fn of(student: StudentAccess) -> Self {
-        let (kind, parts) = match student.secret {
-            Some(ClassSecret { kind, parts }) => (Some(kind), Some(parts)),
-            None => (None, None),
-        };
-        let account_id = student.account.map(|account| account.id);
-        Self { student_id: student.user, name: student.name, account_id, kind, parts }
-    }
-}
-
 async fn read(context: Context) -> Result<Answer> {
     caller(&context)?;
     let (class, reach, now) =
@@ -164,6 +101,50 @@ async fn close(context: Context) -> Result<Answer> {
     let write = move |tx: &mut Tx<'_>| class_access::close(tx, now, &by, (&class, &reach));
     context.app.db.write(write).await?;
     Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+fn card_routes() -> Vec<Route> {
+    vec![
+        get("/classes/{classId}/cards", BridgeWrite, cards)
+            .within_reach()
+            .named("getClassCards")
+            .description("Lists the students of a class with their cards for sign-in in class. Only people may call this; clients get 403.")
+            .answers::<ClassCards>(200, "The students, by name."),
+        post("/classes/{classId}/cards", BridgeWrite, create_cards)
+            .within_reach()
+            .named("createClassCards")
+            .description("Creates accounts and cards for the students of a class who have none. Only people may call this; clients get 403.")
+            .reads::<CardKind>()
+            .answers::<ClassCards>(200, "The students, by name."),
+        put("/classes/{classId}/cards/{studentId}", BridgeWrite, renew)
+            .within_reach()
+            .named("renewClassCard")
+            .description("Gives a student of a class a new card. The former card stops, and sessions that began with it end. Only people may call this; clients get 403.")
+            .reads::<CardKind>()
+            .answers::<ClassCards>(200, "The students, by name."),
+    ]
+}
+
+/// What is on new cards.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+struct CardKind {
+    /// What is on the card.
+    kind: ClassSecretKind,
+}
+
+/// The students of a class with their cards.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ClassCards {
+    students: Vec<ClassCard>,
+}
+
+impl ClassCards {
+    fn answer(students: Vec<StudentAccess>) -> Answer {
+        Answer::of(&Self { students: students.into_iter().map(ClassCard::of).collect() })
+    }
 }
 
 async fn cards(context: Context) -> Result<Answer> {
@@ -194,6 +175,34 @@ async fn renew(context: Context) -> Result<Answer> {
         class_access::renew_of(tx, now, master, who, (class, &student), reach, kind)
     })
     .await
+}
+
+/// A student of a class with the card.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct ClassCard {
+    /// The student's sourcedId.
+    student_id: String,
+    /// First and last name; the sourcedId if the student has neither.
+    name: String,
+    /// The id of the student's account; null without an account.
+    account_id: Option<String>,
+    /// The kind of the card; null without a card.
+    kind: Option<ClassSecretKind>,
+    /// The names of the pictures, or the words; null without a card.
+    parts: Option<[String; 2]>,
+}
+
+impl ClassCard {
+    fn of(student: StudentAccess) -> Self {
+        let (kind, parts) = match student.secret {
+            Some(ClassSecret { kind, parts }) => (Some(kind), Some(parts)),
+            None => (None, None),
+        };
+        let account_id = student.account.map(|account| account.id);
+        Self { student_id: student.user, name: student.name, account_id, kind, parts }
+    }
 }
 
 /// Changes the cards of the class of the path, if it lies within the reach, and answers all of them.

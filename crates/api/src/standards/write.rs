@@ -17,36 +17,31 @@ use serde::Serialize;
 use super::{base, reader, schema, single};
 use crate::{Context, Route, limits};
 
-/// A framework that was stored.
-#[derive(Serialize, JsonSchema)]
-struct StoredPackage {
-    /// Always true.
-    success: bool,
-    /// The result in one sentence.
-    message: String,
-    result: PackageResult,
-}
-
-/// The content of a framework that was stored.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-struct PackageResult {
-    /// The identifier of the framework.
-    #[schemars(extend("format" = "uuid"))]
-    document_id: String,
-    stats: PackageCounts,
-    /// Always true.
-    success: bool,
-}
-
-/// A function that handles a single sent record.
-type Write = fn(&mut Tx<'_>, Timestamp, &SentRecord) -> Result<WriteOutcome>;
-/// A function that handles the record with an identifier.
-type Remove = fn(&mut Tx<'_>, Timestamp, &str) -> Result<()>;
-
 pub(super) fn routes() -> Vec<Route> {
-    let mut routes = vec![
+    let mut routes = framework_routes();
+    routes.extend(record_routes(
+        &class::DOCUMENT,
+        repository::add_document,
+        repository::replace_document,
+        repository::remove_document,
+    ));
+    routes.extend(record_routes(
+        &class::ITEM,
+        repository::add_item,
+        repository::replace_item,
+        repository::remove_item,
+    ));
+    routes.extend(record_routes(
+        &class::ASSOCIATION,
+        repository::add_association,
+        repository::replace_association,
+        repository::remove_association,
+    ));
+    routes
+}
+
+fn framework_routes() -> Vec<Route> {
+    vec![
         post("/CFPackages", StandardsWrite, created)
             .named("createCFPackage")
             .description("Stores a framework with all its records. Sending the same body again changes nothing.")
@@ -71,30 +66,89 @@ pub(super) fn routes() -> Vec<Route> {
         .named("unpublishCFDocument")
         .description("Lets only holders of a token read a framework.")
         .answers_empty(204, "Done."),
-    ];
-    routes.extend(of(
-        &class::DOCUMENT,
-        repository::add_document,
-        repository::replace_document,
-        repository::remove_document,
-    ));
-    routes.extend(of(
-        &class::ITEM,
-        repository::add_item,
-        repository::replace_item,
-        repository::remove_item,
-    ));
-    routes.extend(of(
-        &class::ASSOCIATION,
-        repository::add_association,
-        repository::replace_association,
-        repository::remove_association,
-    ));
-    routes
+    ]
 }
 
+/// A framework that was stored.
+#[derive(Serialize, JsonSchema)]
+struct StoredPackage {
+    /// Always true.
+    success: bool,
+    /// The result in one sentence.
+    message: String,
+    result: PackageResult,
+}
+
+/// The content of a framework that was stored.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct PackageResult {
+    /// The identifier of the framework.
+    #[schemars(extend("format" = "uuid"))]
+    document_id: String,
+    stats: PackageCounts,
+    /// Always true.
+    success: bool,
+}
+
+async fn created(context: Context) -> Result<Answer> {
+    let package = read_package(&context).await?;
+    let id = package.document.record.id.clone();
+    let now = context.app.clock.now();
+    let create = move |tx: &mut Tx<'_>| repository::create(tx, now, &package);
+    let (outcome, stats) = context.app.db.write(create).await?;
+    let at = format!("{}{}/CFPackages/{id}", context.base_url(), base(CaseVersion::V1p1));
+    Ok(package_answer("stored", &id, stats).status(status(outcome)).header(header::LOCATION, at))
+}
+
+async fn replaced(context: Context) -> Result<Answer> {
+    let named = identifier(context.param("sourcedId"))?;
+    let package = read_package(&context).await?;
+    let id = package.document.record.id.clone();
+    if id != named {
+        let message = format!("must be the identifier in the address (got '{id}')");
+        return Err(Problem::invalid("CFDocument.identifier", message));
+    }
+    let now = context.app.clock.now();
+    let stats = context.app.db.write(move |tx| repository::replace(tx, now, &package)).await?;
+    Ok(package_answer("replaced", &id, stats))
+}
+
+async fn published(context: Context, is_public: bool) -> Result<Answer> {
+    let id = identifier(context.param("sourcedId"))?;
+    let now = context.app.clock.now();
+    context.app.db.write(move |tx| repository::publish(tx, now, &id, is_public)).await?;
+    Ok(Answer::empty(StatusCode::NO_CONTENT))
+}
+
+fn package_answer(verb: &str, id: &str, stats: PackageCounts) -> Answer {
+    let message = format!("{verb} the framework with {} items", stats.items);
+    let result = PackageResult { document_id: id.to_owned(), stats, success: true };
+    Answer::of(&StoredPackage { success: true, message, result })
+}
+
+async fn read_package(context: &Context) -> Result<Package> {
+    let body = context.body.clone();
+    run_blocking(move || {
+        let text = std::str::from_utf8(&body).map_err(|fault| {
+            let message =
+                format!("the body must be UTF-8: byte {} is not valid", fault.valid_up_to());
+            Problem::new(ProblemKind::Malformed, message)
+        })?;
+        Package::read(text)
+    })
+    .await
+}
+
+/// A function that handles a single sent record.
+type Write = fn(&mut Tx<'_>, Timestamp, &SentRecord) -> Result<WriteOutcome>;
+
+/// A function that handles the record with an identifier.
+type Remove = fn(&mut Tx<'_>, Timestamp, &str) -> Result<()>;
+
 /// `POST`, `PUT` and `DELETE` of single records.
-fn of(class: &'static Class, add: Write, replace: Write, remove: Remove) -> [Route; 3] {
+fn record_routes(class: &'static Class, add: Write, replace: Write, remove: Remove) -> [Route; 3] {
     let at = format!("/{}/{{sourcedId}}", class.list);
     [
         post(format!("/{}", class.list), StandardsWrite, move |context| {
@@ -165,53 +219,4 @@ fn status(written: WriteOutcome) -> StatusCode {
         WriteOutcome::Created => StatusCode::CREATED,
         WriteOutcome::Replaced | WriteOutcome::Unchanged => StatusCode::OK,
     }
-}
-
-async fn read_package(context: &Context) -> Result<Package> {
-    let body = context.body.clone();
-    run_blocking(move || {
-        let text = std::str::from_utf8(&body).map_err(|fault| {
-            let message =
-                format!("the body must be UTF-8: byte {} is not valid", fault.valid_up_to());
-            Problem::new(ProblemKind::Malformed, message)
-        })?;
-        Package::read(text)
-    })
-    .await
-}
-
-async fn created(context: Context) -> Result<Answer> {
-    let package = read_package(&context).await?;
-    let id = package.document.record.id.clone();
-    let now = context.app.clock.now();
-    let create = move |tx: &mut Tx<'_>| repository::create(tx, now, &package);
-    let (outcome, stats) = context.app.db.write(create).await?;
-    let at = format!("{}{}/CFPackages/{id}", context.base_url(), base(CaseVersion::V1p1));
-    Ok(package_answer("stored", &id, stats).status(status(outcome)).header(header::LOCATION, at))
-}
-
-async fn replaced(context: Context) -> Result<Answer> {
-    let named = identifier(context.param("sourcedId"))?;
-    let package = read_package(&context).await?;
-    let id = package.document.record.id.clone();
-    if id != named {
-        let message = format!("must be the identifier in the address (got '{id}')");
-        return Err(Problem::invalid("CFDocument.identifier", message));
-    }
-    let now = context.app.clock.now();
-    let stats = context.app.db.write(move |tx| repository::replace(tx, now, &package)).await?;
-    Ok(package_answer("replaced", &id, stats))
-}
-
-fn package_answer(verb: &str, id: &str, stats: PackageCounts) -> Answer {
-    let message = format!("{verb} the framework with {} items", stats.items);
-    let result = PackageResult { document_id: id.to_owned(), stats, success: true };
-    Answer::of(&StoredPackage { success: true, message, result })
-}
-
-async fn published(context: Context, is_public: bool) -> Result<Answer> {
-    let id = identifier(context.param("sourcedId"))?;
-    let now = context.app.clock.now();
-    context.app.db.write(move |tx| repository::publish(tx, now, &id, is_public)).await?;
-    Ok(Answer::empty(StatusCode::NO_CONTENT))
 }

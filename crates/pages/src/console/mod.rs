@@ -53,6 +53,7 @@ pub(crate) use visitor::Visitor;
 pub(crate) use visitor::{redirect_or_refuse, zone};
 
 const FORM: &[&str] = &["application/x-www-form-urlencoded"];
+
 /// The routes of all screens.
 pub(super) fn area() -> Area {
     let screens = [
@@ -79,26 +80,56 @@ pub(super) fn area() -> Area {
         courses::routes(),
         item::routes(),
         webhooks::routes(),
+        vec![enter_route(), asset_route()],
     ];
-    let mut routes: Vec<Route> = screens.into_iter().flatten().collect();
-    routes.push(get("/enter", Access::Public, enter).named("enterConsole").description(
-        "Signs the owner of a sandbox or demo in, once, with the link that it prints.",
-    ));
-    routes.push(
-        get("/assets/{file}", Access::Public, asset)
-            .named("getConsoleFile")
-            .description(
-                "A style or script of the console, by a name that holds a hash of its content.",
-            )
-            .answers_as(200, "The file.", Some(("text/css", json!({ "type": "string" })))),
-    );
     Area {
         name: "console",
         base: "/console",
         rendering: Rendering::Page,
         description: "The pages of the console.",
-        routes,
+        routes: screens.into_iter().flatten().collect(),
     }
+}
+
+fn enter_route() -> Route {
+    get("/enter", Access::Public, enter)
+        .named("enterConsole")
+        .description("Signs the owner of a sandbox or demo in, once, with the link that it prints.")
+}
+
+/// Signs a person in with the link that a sandbox or a demo prints.
+async fn enter(context: Context) -> Result<Answer> {
+    let link = context.query_value("link").unwrap_or_default();
+    let now = context.app.clock.now();
+    let wanted = link.clone();
+    // Nobody makes the server write with a link that does not work.
+    let owner = context.app.db.read(move |tx| person::of_entry_link(tx, now, &wanted)).await?;
+    if owner.is_none() {
+        return Err(person::no_entry_link());
+    }
+    let person = context.app.db.write(move |tx| person::enter(tx, now, &link)).await?;
+    let session = sign_in::begin_session(&context, &person).await?;
+    let cookie = SessionCookies::Session.set(&context.app, &session, PAGE_SESSION_LIFETIME_S);
+    Ok(on_to("/console").header(header::SET_COOKIE, cookie))
+}
+
+fn asset_route() -> Route {
+    get("/assets/{file}", Access::Public, asset)
+        .named("getConsoleFile")
+        .description(
+            "A style or script of the console, by a name that holds a hash of its content.",
+        )
+        .answers_as(200, "The file.", Some(("text/css", json!({ "type": "string" }))))
+}
+
+async fn asset(context: Context) -> Result<Answer> {
+    let name = context.param("file");
+    let found = if assets::is_hashed(name) { docs::asset(&context, name)? } else { None };
+    let Some(answer) = found else {
+        return Err(Problem::new(ProblemKind::NotFound, format!("there is no file '{name}'")));
+    };
+    let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
+    Ok(answer.header(header::CACHE_CONTROL, forever))
 }
 
 /// A page of a screen; `path` is relative to `/console`. A visitor without a session is redirected to the sign-in page
@@ -116,24 +147,6 @@ where
         }
     });
     Route { screen: Some(screen), ..route }
-}
-
-fn access(screen: &Screen) -> Access {
-    Access::Page(scopes(screen))
-}
-
-fn scopes(screen: &Screen) -> Scopes {
-    screen.scope.parse().expect("a screen names a scope that exists")
-}
-
-/// Whether the role sees the screen.
-fn sees(role: Role, screen: &Screen) -> bool {
-    Roles::with(scopes(screen)).contain(role)
-}
-
-/// The screens of the navigation that the role sees.
-fn screens_of(role: Role) -> Vec<&'static Screen> {
-    SCREENS.iter().copied().filter(|screen| sees(role, screen)).collect()
 }
 
 /// A form that changes something. The rules of [`page`] apply. The form must also contain the token of the current
@@ -157,6 +170,32 @@ where
     });
     let route = Route { screen: Some(screen), ..route };
     route.reads_as(FORM).reads_up_to(limits::CONSOLE_FORM_MAX_BYTES)
+}
+
+/// Returns the answer. A problem becomes a page in the visitor's frame, unless the server caused it.
+fn show_problem(visitor: &Visitor, answer: Result<Answer>) -> Result<Answer> {
+    match answer {
+        Err(problem) if problem.cause.is_none() => visitor.refused(&problem),
+        answer => answer,
+    }
+}
+
+fn access(screen: &Screen) -> Access {
+    Access::Page(scopes(screen))
+}
+
+fn scopes(screen: &Screen) -> Scopes {
+    screen.scope.parse().expect("a screen names a scope that exists")
+}
+
+/// Whether the role sees the screen.
+fn sees(role: Role, screen: &Screen) -> bool {
+    Roles::with(scopes(screen)).contain(role)
+}
+
+/// The screens of the navigation that the role sees.
+fn screens_of(role: Role) -> Vec<&'static Screen> {
+    SCREENS.iter().copied().filter(|screen| sees(role, screen)).collect()
 }
 
 /// Renders a view as a page.
@@ -232,38 +271,4 @@ pub(super) fn deadline() -> Duration {
 /// The time limit for the reads of a file.
 fn longest_export() -> Duration {
     Duration::from_millis(limits::CONSOLE_EXPORT_MAX_MS)
-}
-
-/// Signs a person in with the link that a sandbox or a demo prints.
-async fn enter(context: Context) -> Result<Answer> {
-    let link = context.query_value("link").unwrap_or_default();
-    let now = context.app.clock.now();
-    let wanted = link.clone();
-    // Nobody makes the server write with a link that does not work.
-    let owner = context.app.db.read(move |tx| person::of_entry_link(tx, now, &wanted)).await?;
-    if owner.is_none() {
-        return Err(person::no_entry_link());
-    }
-    let person = context.app.db.write(move |tx| person::enter(tx, now, &link)).await?;
-    let session = sign_in::begin_session(&context, &person).await?;
-    let cookie = SessionCookies::Session.set(&context.app, &session, PAGE_SESSION_LIFETIME_S);
-    Ok(on_to("/console").header(header::SET_COOKIE, cookie))
-}
-
-async fn asset(context: Context) -> Result<Answer> {
-    let name = context.param("file");
-    let found = if assets::is_hashed(name) { docs::asset(&context, name)? } else { None };
-    let Some(answer) = found else {
-        return Err(Problem::new(ProblemKind::NotFound, format!("there is no file '{name}'")));
-    };
-    let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
-    Ok(answer.header(header::CACHE_CONTROL, forever))
-}
-
-/// Returns the answer. A problem becomes a page in the visitor's frame, unless the server caused it.
-fn show_problem(visitor: &Visitor, answer: Result<Answer>) -> Result<Answer> {
-    match answer {
-        Err(problem) if problem.cause.is_none() => visitor.refused(&problem),
-        answer => answer,
-    }
 }

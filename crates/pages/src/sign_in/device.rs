@@ -2,24 +2,41 @@
 
 use http::StatusCode;
 use lyceum_access::{Person, TokenHolder, device, guess};
-use lyceum_api::Context;
+use lyceum_api::shape::text;
+use lyceum_api::{Context, Route};
 use lyceum_console::language::{self, ProblemText, within};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 use lyceum_http::answer::Answer;
 use lyceum_http::auth::{self, people};
 use lyceum_http::render::{self, sentence};
+use lyceum_http::route::{Access, ParamPlace, get, post};
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::elsewhere;
-use super::page::{Form, FormGuard, show_page};
+use super::page::{Form, FormGuard, GuardedForm, show_page};
+use super::{elsewhere, form_route, page_route};
 use crate::limits;
 use crate::sign_in::view::{DevicePage, DeviceStep};
 
-pub(super) async fn show(context: Context) -> Result<Answer> {
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        page_route(get("/device", Access::Public, show))
+            .named("getDevicePage")
+            .description(
+                "Asks the signed-in person whether the program with this code may act for them.",
+            )
+            .param(ParamPlace::Query, "user_code", text(), "The code that the program shows."),
+        form_route(post("/device", Access::Public, decide))
+            .reads::<GuardedForm<DeviceForm>>()
+            .named("postDevicePage")
+            .description("Gives the program access, or refuses it."),
+    ]
+}
+
+async fn show(context: Context) -> Result<Answer> {
     let typed =
         context.query_value("user_code").map(|code| code.trim().to_owned()).unwrap_or_default();
     let Some(person) = reader(&context).await? else { return Ok(sign_in_first(&typed)) };
@@ -36,14 +53,14 @@ pub(super) async fn show(context: Context) -> Result<Answer> {
 /// The fields of the page on which a person gives a program access.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default)]
-pub(super) struct DeviceForm {
+struct DeviceForm {
     /// The code that the program shows.
     user_code: String,
     /// "approve" or "deny"; anything else asks again.
     decision: String,
 }
 
-pub(super) async fn decide(context: Context) -> Result<Answer> {
+async fn decide(context: Context) -> Result<Answer> {
     let DeviceForm { user_code: typed, decision } = Form::read(&context).await?.fields();
     let Some(person) = reader(&context).await? else { return Ok(sign_in_first(&typed)) };
     let approve = match decision.as_str() {

@@ -2,20 +2,37 @@
 //! administrator.
 
 use lyceum_access::{first_administrator, password};
-use lyceum_api::Context;
+use lyceum_api::shape::text;
+use lyceum_api::{Context, Route};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_http::answer::Answer;
 use lyceum_http::auth::sign_in;
 use lyceum_http::render::{self, sentence};
+use lyceum_http::route::{Access, ParamPlace, get, post};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::page::{Form, FormGuard, show_page};
-use super::{check_link, onward};
+use super::page::{Form, FormGuard, GuardedForm, show_page};
+use super::{check_link, form_route, onward, page_route};
 use crate::sign_in::view::FirstAdministratorPage;
 
-pub(super) async fn show(context: Context) -> Result<Answer> {
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        page_route(get("/first", Access::Public, show))
+            .named("getFirstAccountPage")
+            .description(
+                "Asks for the account of the first administrator, as long as the server has none.",
+            )
+            .param(ParamPlace::Query, "link", text(), "The secret of the link."),
+        form_route(post("/first", Access::Public, make))
+            .reads::<GuardedForm<FirstAccountForm>>()
+            .named("postFirstAccountPage")
+            .description("Creates the first administrator and begins a session."),
+    ]
+}
+
+async fn show(context: Context) -> Result<Answer> {
     let link = context.query_value("link");
     page(&context, &link.unwrap_or_default(), ("", ""), None).await
 }
@@ -23,7 +40,7 @@ pub(super) async fn show(context: Context) -> Result<Answer> {
 /// The fields of the page that creates the first administrator.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default)]
-pub(super) struct FirstAccountForm {
+struct FirstAccountForm {
     /// The secret of the link.
     link: String,
     /// The e-mail address.
@@ -34,7 +51,7 @@ pub(super) struct FirstAccountForm {
     password: String,
 }
 
-pub(super) async fn make(context: Context) -> Result<Answer> {
+async fn make(context: Context) -> Result<Answer> {
     let FirstAccountForm { link, email, name, password } = Form::read(&context).await?.fields();
     if let Err(problem) = password::check(&password) {
         return page(&context, &link, (&email, &name), Some(&problem)).await;

@@ -9,11 +9,10 @@ mod oidc;
 mod page;
 mod welcome;
 
-use device::DeviceForm;
-use first::FirstAccountForm;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
 use lyceum_access::{Person, Role, StudentSession, TokenHolder, guess, person, session};
+use lyceum_api::shape::text;
 use lyceum_api::{Area, Context, Route};
 use lyceum_console::language::ProblemText;
 use lyceum_core::{Problem, Result};
@@ -26,94 +25,61 @@ use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::learn::CLASS_PAGE;
 use crate::sign_in::view::SignInPage;
 use crate::{calendar, limits};
-pub(crate) use page::{Form, FormGuard};
-use page::{GuardedForm, show_page};
-use welcome::PasswordForm;
+use page::show_page;
+pub(crate) use page::{Form, FormGuard, GuardedForm};
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
-const FORM: &[&str] = &["application/x-www-form-urlencoded"];
+
+pub(crate) const FORM: &[&str] = &["application/x-www-form-urlencoded"];
 
 pub(super) fn area() -> Area {
-    let text = || json!({ "type": "string" });
-    let page = |route: Route| route.answers_as(200, "The page.", Some(("text/html", text())));
-    let form = |route: Route| {
-        page(route.reads_as(FORM).reads_up_to(lyceum_api::limits::SIGN_IN_FORM_MAX_BYTES))
-            .answers_empty(303, "Leads to the next page.")
-    };
+    let routes = [
+        sign_in_routes(),
+        oidc::routes(),
+        first::routes(),
+        vec![sign_out_route(), calendar::language_route()],
+        welcome::routes(),
+        device::routes(),
+    ];
     Area {
         name: "sign-in",
         base: "",
         rendering: Rendering::Problem,
         description: "The pages on which people sign in and give programs access.",
-        routes: vec![
-            get("/", Access::Public, start)
-                .named("getStart")
-                .description("Redirects from the server's address to the console, or a student to the lessons.")
-                .answers_empty(303, "The page is there."),
-            page(get("/sign-in", Access::Public, show))
-                .named("getSignInPage")
-                .description(
-                    "Shows the sign-in form, or how to create the first account.",
-                )
-                .param(ParamPlace::Query, "next", text(), "The path to go on to."),
-            form(post("/sign-in", Access::Public, begin))
-                .reads::<GuardedForm<SignInForm>>()
-                .named("postSignInPage")
-                .description("Starts a session and redirects to the next page."),
-            get("/sign-in/oidc", Access::Public, oidc::begin)
-                .named("beginOpenIdSignIn")
-                .description("Sends the browser to the OpenID provider of the settings.")
-                .param(ParamPlace::Query, "next", text(), "The path to go on to.")
-                .param(ParamPlace::Query, "link", text(), "The form token of a signed-in student, who links the identity instead of signing in.")
-                .answers_empty(303, "Leads to the provider."),
-            get("/sign-in/oidc/callback", Access::Public, oidc::end)
-                .named("endOpenIdSignIn")
-                .description("Receives the browser after the sign-in at the provider, starts a session and redirects to the next page.")
-                .param(ParamPlace::Query, "state", text(), "The `state` that the server sent with the browser.")
-                .param(ParamPlace::Query, "code", text(), "The authorization code from the provider.")
-                .answers_empty(303, "A person is signed in; redirects to the next page."),
-            page(get("/first", Access::Public, first::show))
-                .named("getFirstAccountPage")
-                .description("Asks for the account of the first administrator, as long as the server has none.")
-                .param(ParamPlace::Query, "link", text(), "The secret of the link."),
-            form(post("/first", Access::Public, first::make))
-                .reads::<GuardedForm<FirstAccountForm>>()
-                .named("postFirstAccountPage")
-                .description("Creates the first administrator and begins a session."),
-            form(post("/sign-out", Access::Public, end))
-                .reads::<GuardedForm<SignOutForm>>()
-                .named("postSignOutPage")
-                .description("Ends the browser's session."),
-            post("/language", Access::Public, calendar::choose)
-                .reads_as(FORM)
-                .reads_up_to(lyceum_api::limits::SIGN_IN_FORM_MAX_BYTES)
-                .reads::<GuardedForm<LanguageForm>>()
-                .named("postLanguage")
-                .description("Chooses the language of the pages, for the signed-in person or otherwise for this browser, and redirects to the page that sent the form.")
-                .answers_empty(303, "Leads back to the page."),
-            page(get("/welcome", Access::Public, welcome::show))
-                .named("getWelcomePage")
-                .description("Asks the owner of a one-time link for a password.")
-                .param(ParamPlace::Query, "link", text(), "The secret of the link."),
-            form(post("/welcome", Access::Public, welcome::set))
-                .reads::<GuardedForm<PasswordForm>>()
-                .named("postWelcomePage")
-                .description("Sets the password, invalidates the link and starts a session."),
-            page(get("/device", Access::Public, device::show))
-                .named("getDevicePage")
-                .description("Asks the signed-in person whether the program with this code may act for them.")
-                .param(ParamPlace::Query, "user_code", text(), "The code that the program shows."),
-            form(post("/device", Access::Public, device::decide))
-                .reads::<GuardedForm<DeviceForm>>()
-                .named("postDevicePage")
-                .description("Gives the program access, or refuses it."),
-        ],
+        routes: routes.into_iter().flatten().collect(),
     }
+}
+
+fn page_route(route: Route) -> Route {
+    route.answers_as(200, "The page.", Some(("text/html", text())))
+}
+
+fn form_route(route: Route) -> Route {
+    page_route(route.reads_as(FORM).reads_up_to(lyceum_api::limits::SIGN_IN_FORM_MAX_BYTES))
+        .answers_empty(303, "Leads to the next page.")
+}
+
+fn sign_in_routes() -> Vec<Route> {
+    vec![
+        get("/", Access::Public, start)
+            .named("getStart")
+            .description(
+                "Redirects from the server's address to the console, or a student to the lessons.",
+            )
+            .answers_empty(303, "The page is there."),
+        page_route(get("/sign-in", Access::Public, show))
+            .named("getSignInPage")
+            .description("Shows the sign-in form, or how to create the first account.")
+            .param(ParamPlace::Query, "next", text(), "The path to go on to."),
+        form_route(post("/sign-in", Access::Public, begin))
+            .reads::<GuardedForm<SignInForm>>()
+            .named("postSignInPage")
+            .description("Starts a session and redirects to the next page."),
+    ]
 }
 
 /// The fields of the sign-in page.
@@ -127,18 +93,6 @@ struct SignInForm {
     /// The path of the page that follows.
     next: String,
 }
-
-/// The fields of the choice of a language.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "the handler reads the fields by name")]
-struct LanguageForm {
-    /// `en` or `es`.
-    language: String,
-}
-
-/// The sign-out form has no fields but its token.
-#[derive(JsonSchema)]
-struct SignOutForm {}
 
 async fn start(context: Context) -> Result<Answer> {
     let grant = people::open_page(&context.app, &context.headers).await?;
@@ -164,10 +118,30 @@ async fn begin(context: Context) -> Result<Answer> {
     }
 }
 
-/// Shows the page again with the problem.
-async fn refuse(context: &Context, email: &str, next: &str, problem: &Problem) -> Result<Answer> {
-    let answer = page(context, email, next, Some(sentence(problem)), None).await?;
-    Ok(answer.status(render::status(problem.kind)))
+fn sign_out_route() -> Route {
+    form_route(post("/sign-out", Access::Public, end))
+        .reads::<GuardedForm<SignOutForm>>()
+        .named("postSignOutPage")
+        .description("Ends the browser's session.")
+}
+
+/// The sign-out form has no fields but its token.
+#[derive(JsonSchema)]
+struct SignOutForm {}
+
+async fn end(context: Context) -> Result<Answer> {
+    Form::read(&context).await?;
+    let grant = people::open_page(&context.app, &context.headers).await?;
+    let next = match grant.as_ref().and_then(|grant| grant.holder()) {
+        Some(TokenHolder::Student(student)) if student.session == StudentSession::Class => {
+            CLASS_PAGE
+        }
+        _ => "/sign-in",
+    };
+    if let Some(text) = people::session(&context.app, &context.headers).map(str::to_owned) {
+        context.app.db.write(move |tx| session::end(tx, &text)).await?;
+    }
+    Ok(clear_browser(&context, elsewhere(next)))
 }
 
 async fn page(
@@ -194,6 +168,12 @@ async fn page(
     guard.add_cookie(show_page(&page)?)
 }
 
+/// Shows the page again with the problem.
+async fn refuse(context: &Context, email: &str, next: &str, problem: &Problem) -> Result<Answer> {
+    let answer = page(context, email, next, Some(sentence(problem)), None).await?;
+    Ok(answer.status(render::status(problem.kind)))
+}
+
 /// Redirects to the next page and sets the session cookie. Students go to their own pages only, and find nothing of a former
 /// session.
 fn onward(context: &Context, person: &Person, next: &str, session: &str) -> Answer {
@@ -209,21 +189,6 @@ fn onward(context: &Context, person: &Person, next: &str, session: &str) -> Answ
 /// The first page of a role.
 fn home(role: Role) -> &'static str {
     if role == Role::Student { "/learn" } else { "/console" }
-}
-
-async fn end(context: Context) -> Result<Answer> {
-    Form::read(&context).await?;
-    let grant = people::open_page(&context.app, &context.headers).await?;
-    let next = match grant.as_ref().and_then(|grant| grant.holder()) {
-        Some(TokenHolder::Student(student)) if student.session == StudentSession::Class => {
-            CLASS_PAGE
-        }
-        _ => "/sign-in",
-    };
-    if let Some(text) = people::session(&context.app, &context.headers).map(str::to_owned) {
-        context.app.db.write(move |tx| session::end(tx, &text)).await?;
-    }
-    Ok(clear_browser(&context, elsewhere(next)))
 }
 
 /// Lets the browser remove its session and all that pages stored: nothing of a person stays on a device that somebody else

@@ -4,12 +4,14 @@ use http::header;
 use lyceum_access::identity::{self, IdentityRule};
 use lyceum_access::oidc::{IdTokenClaims, SignInAttempt, refused};
 use lyceum_access::{Person, Role, StudentSession, TokenHolder, session};
-use lyceum_api::Context;
+use lyceum_api::shape::text;
+use lyceum_api::{Context, Route};
 use lyceum_core::config::{NewAccounts, OidcSettings};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_http::answer::Answer;
 use lyceum_http::auth::people::{self, SessionCookies};
 use lyceum_http::auth::{Grant, sign_in};
+use lyceum_http::route::{Access, ParamPlace, get};
 use lyceum_roster::repository;
 use lyceum_store::Tx;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -21,9 +23,26 @@ use crate::limits;
 /// token of the student's session. Paths begin with `%2F` there.
 const LINKING: &str = "link.";
 
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        get("/sign-in/oidc", Access::Public, begin)
+            .named("beginOpenIdSignIn")
+            .description("Sends the browser to the OpenID provider of the settings.")
+            .param(ParamPlace::Query, "next", text(), "The path to go on to.")
+            .param(ParamPlace::Query, "link", text(), "The form token of a signed-in student, who links the identity instead of signing in.")
+            .answers_empty(303, "Leads to the provider."),
+        get("/sign-in/oidc/callback", Access::Public, end)
+            .named("endOpenIdSignIn")
+            .description("Receives the browser after the sign-in at the provider, starts a session and redirects to the next page.")
+            .param(ParamPlace::Query, "state", text(), "The `state` that the server sent with the browser.")
+            .param(ParamPlace::Query, "code", text(), "The authorization code from the provider.")
+            .answers_empty(303, "A person is signed in; redirects to the next page."),
+    ]
+}
+
 /// Sends the browser to the provider. The cookie contains the values that the answer is compared with, and the next
 /// page.
-pub(super) async fn begin(context: Context) -> Result<Answer> {
+async fn begin(context: Context) -> Result<Answer> {
     let oidc = configured(&context)?;
     let (next, link) = (context.query_value("next"), context.query_value("link"));
     if let Some(token) = &link {
@@ -46,7 +65,7 @@ pub(super) async fn begin(context: Context) -> Result<Answer> {
 }
 
 /// Receives the browser from the provider, and starts a session for the account of the identity.
-pub(super) async fn end(context: Context) -> Result<Answer> {
+async fn end(context: Context) -> Result<Answer> {
     let value = SessionCookies::Attempt.read(&context.app, &context.headers).unwrap_or_default();
     let (secret, next) = value.split_once('.').unwrap_or_default();
     let next = percent_decode_str(next).decode_utf8_lossy().into_owned();

@@ -76,7 +76,7 @@ impl FormGuard {
 #[derive(JsonSchema)]
 #[schemars(inline)]
 #[expect(dead_code, reason = "the guard checks the token before the fields are read")]
-pub(super) struct GuardedForm<T> {
+pub(crate) struct GuardedForm<T> {
     /// The token that the page put into the form.
     token: String,
     #[serde(flatten)]

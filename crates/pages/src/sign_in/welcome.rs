@@ -1,20 +1,35 @@
 //! The page of a one-time link, on which a person sets a password.
 
 use lyceum_access::{password, person};
-use lyceum_api::Context;
+use lyceum_api::shape::text;
+use lyceum_api::{Context, Route};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_http::answer::Answer;
 use lyceum_http::auth::{people, sign_in};
 use lyceum_http::render;
+use lyceum_http::route::{Access, ParamPlace, get, post};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::page::{Form, FormGuard, show_page};
-use super::{check_link, onward, sentence};
+use super::page::{Form, FormGuard, GuardedForm, show_page};
+use super::{check_link, form_route, onward, page_route, sentence};
 use crate::sign_in::view::WelcomePage;
 
-pub(super) async fn show(context: Context) -> Result<Answer> {
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        page_route(get("/welcome", Access::Public, show))
+            .named("getWelcomePage")
+            .description("Asks the owner of a one-time link for a password.")
+            .param(ParamPlace::Query, "link", text(), "The secret of the link."),
+        form_route(post("/welcome", Access::Public, set))
+            .reads::<GuardedForm<PasswordForm>>()
+            .named("postWelcomePage")
+            .description("Sets the password, invalidates the link and starts a session."),
+    ]
+}
+
+async fn show(context: Context) -> Result<Answer> {
     let link = context.query_value("link");
     page(&context, link.as_deref().unwrap_or_default(), None).await
 }
@@ -22,14 +37,14 @@ pub(super) async fn show(context: Context) -> Result<Answer> {
 /// The fields of the page of a one-time link.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default)]
-pub(super) struct PasswordForm {
+struct PasswordForm {
     /// The secret of the link.
     link: String,
     /// The new password.
     password: String,
 }
 
-pub(super) async fn set(context: Context) -> Result<Answer> {
+async fn set(context: Context) -> Result<Answer> {
     let PasswordForm { link, password } = Form::read(&context).await?.fields();
     if let Err(problem) = password::check(&password) {
         return page(&context, &link, Some(&problem)).await;
