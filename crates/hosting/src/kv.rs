@@ -131,3 +131,20 @@ fn check_key(key: &str) -> Result<()> {
         _ => Err(Problem::invalid("key", too_long(KV_KEY_MAX_BYTES))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lyceum_core::time::SystemClock;
+
+    use super::*;
+
+    #[test]
+    fn a_value_may_have_the_bytes_of_the_limit_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let kv = Kv::open(&folder.path().join("kv.db"), Arc::new(SystemClock)).unwrap();
+        let value = vec![0; KV_VALUE_MAX_BYTES + 1];
+        kv.put("key", &value[1..], None, None).unwrap();
+        let refused = kv.put("key", &value, None, None).unwrap_err();
+        assert_eq!(refused.kind, ProblemKind::TooLarge);
+    }
+}

@@ -8,6 +8,20 @@ use lyceum_store::Db;
 use lyceum_testkit::both_stores;
 use lyceum_testserver::migrations;
 
+/// Columns whose name says that they hold an id or an address of a person.
+const OF_PERSONS: [&str; 10] = [
+    "email",
+    "learner",
+    "made_by",
+    "maker",
+    "person",
+    "person_id",
+    "roster_user",
+    "student",
+    "student_id",
+    "user_id",
+];
+
 #[test]
 fn every_table_is_declared_with_columns_that_exist() {
     both_stores(&migrations(), |target| {
@@ -59,6 +73,15 @@ fn every_table_is_declared_with_columns_that_exist() {
             }
             if let Treatment::Pseudonymise(values) = table.treatment {
                 named.extend(values.iter().map(|(column, _)| *column));
+            }
+            for column in OF_PERSONS.into_iter().filter(|column| has(column)) {
+                assert!(
+                    named.contains(&column)
+                        || table.person == Reference::Crate
+                        || table.treatment == Treatment::Crate,
+                    "'{}.{column}' names a person, and the inventory does not say so",
+                    table.name
+                );
             }
             for column in named {
                 assert!(has(column), "{}.{column} does not exist", table.name);
