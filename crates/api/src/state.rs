@@ -92,7 +92,7 @@ impl Application for State {
 
     async fn place_of(&self, project: Option<&str>, parts: &Parts) -> Result<RequestPlace> {
         let has_header = parts.headers.contains_key(FORWARD_HEADER);
-        if !self.cluster.shares_database() && !has_header {
+        if !self.cluster.lease.is_needed() && !has_header {
             return Ok(RequestPlace::Here(None));
         }
         let is_forwarded = parts.extensions.get::<ForwardedCaller>().is_some();
@@ -125,7 +125,7 @@ impl Application for State {
     }
 
     fn check_held(&self, held: Option<&HeldProject>) -> Result<()> {
-        self.cluster.check_held(held)
+        self.cluster.lease.check(held)
     }
 
     fn end_streams(&self) {

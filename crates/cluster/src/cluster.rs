@@ -4,20 +4,17 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, OnceLock};
 
 use futures_util::future::BoxFuture;
-use hyper::body::Incoming;
-use hyper::http::request::Parts;
-use hyper::{Request, Response};
-use lyceum_access::{CallerPlace, Keyring};
+use lyceum_access::Keyring;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
 use lyceum_hosting::engine::PausedCalls;
-use lyceum_hosting::leases::{HeldProject, NodeLease, RequestPlace};
-use lyceum_hosting::nodes::{KnownNode, Node};
+use lyceum_hosting::leases::NodeLease;
+use lyceum_hosting::nodes::Node;
 use lyceum_store::Db;
 use ring::hmac;
 
-use crate::forward::{self, ForwardedBody, NodeClient};
+use crate::forward::NodeClient;
 use crate::forward_signature;
 use crate::replication::Replication;
 use crate::takeovers::TakeOvers;
@@ -85,7 +82,8 @@ impl Cluster {
         })
     }
 
-    /// Sets what ends the backends of a project that another node has taken. It is called before the first lease is taken.
+    /// Sets what ends the backends of a project that another node has taken. When the lease is taken at
+    /// the start, there is no such project yet.
     pub fn retire_with(&self, retire: RetireProject) {
         let _ = self.retire.set(retire);
     }
@@ -94,52 +92,5 @@ impl Cluster {
     pub(crate) async fn retire(&self, slug: &str) -> Result<PausedCalls> {
         let retire = self.retire.get().ok_or_else(|| Problem::internal("the server starts"))?;
         retire(slug.to_owned()).await
-    }
-
-    /// Whether other nodes may take this node's projects, so that it needs a lease.
-    pub fn shares_database(&self) -> bool {
-        self.lease.is_needed()
-    }
-
-    /// The lease by which this node holds the project now; `None` if it does not, or needs none.
-    pub fn held(&self, slug: &str) -> Option<HeldProject> {
-        self.lease.project(slug)
-    }
-
-    /// Checks that this node still holds a project. Errors: `Unavailable`.
-    pub fn check_held(&self, held: Option<&HeldProject>) -> Result<()> {
-        self.lease.check(held)
-    }
-
-    /// The caller of a request that another node forwarded; `None` for other requests. Errors: `Forbidden` for a header
-    /// that no node signed for this request; `Misdirected` if it was sent to another node.
-    pub fn forwarded_caller(&self, parts: &Parts) -> Result<Option<CallerPlace>> {
-        forward_signature::caller(self, parts)
-    }
-
-    /// The node that handles a request to `path`, without aliases of paths. `project` is the slug of the hosted project that
-    /// the request is for; `is_forwarded` says whether another node forwarded it.
-    ///
-    /// Errors: `Unavailable` if no node can handle it now, or if it would be forwarded twice.
-    pub async fn place_of(
-        self: &Arc<Self>,
-        project: Option<&str>,
-        path: &str,
-        is_forwarded: bool,
-    ) -> Result<RequestPlace> {
-        match forward::place_of(self, project, path).await? {
-            RequestPlace::At(..) if is_forwarded => Err(forward::forwarded_twice()),
-            place => Ok(place),
-        }
-    }
-
-    /// The answer of another node, for the project with this slug or for an upload. Errors: `Unavailable`.
-    pub async fn forward(
-        self: &Arc<Self>,
-        request: Request<ForwardedBody>,
-        to: (&KnownNode, Option<&str>),
-        caller: &CallerPlace,
-    ) -> Result<Response<Incoming>> {
-        forward::forward(self, request, to, caller).await
     }
 }

@@ -56,23 +56,68 @@ fn first_segment(path: &str) -> Option<&str> {
     path.split('/').next().filter(|segment| !segment.is_empty())
 }
 
-/// Where a request to `path`, without aliases of paths, is handled. `project` is the slug of the hosted project that the
-/// request is for.
-///
-/// Errors: `Unavailable` if no node can handle it now.
-pub(crate) async fn place_of(
-    cluster: &Arc<Cluster>,
-    project: Option<&str>,
-    path: &str,
-) -> Result<RequestPlace> {
-    let subject = match project {
-        Some(slug) => Some(Subject::Project(slug.into())),
-        None => subject(path),
-    };
-    match subject {
-        None => Ok(RequestPlace::Here(None)),
-        Some(Subject::Upload(id)) => of_upload(cluster, id).await,
-        Some(Subject::Project(slug)) => of_project(cluster, slug.into_owned()).await,
+impl Cluster {
+    /// The node that handles a request to `path`, without aliases of paths. `project` is the slug of the hosted project that
+    /// the request is for; `is_forwarded` says whether another node forwarded it.
+    ///
+    /// Errors: `Unavailable` if no node can handle it now, or if it would be forwarded twice.
+    pub async fn place_of(
+        self: &Arc<Self>,
+        project: Option<&str>,
+        path: &str,
+        is_forwarded: bool,
+    ) -> Result<RequestPlace> {
+        let subject = match project {
+            Some(slug) => Some(Subject::Project(slug.into())),
+            None => subject(path),
+        };
+        let place = match subject {
+            None => RequestPlace::Here(None),
+            Some(Subject::Upload(id)) => of_upload(self, id).await?,
+            Some(Subject::Project(slug)) => of_project(self, slug.into_owned()).await?,
+        };
+        match place {
+            RequestPlace::At(..) if is_forwarded => Err(unavailable(
+                "the files for this request have moved to another server; try again".to_owned(),
+            )),
+            place => Ok(place),
+        }
+    }
+
+    /// The answer of another node, for the project with this slug or for an upload. Errors: `Unavailable`.
+    pub async fn forward(
+        self: &Arc<Self>,
+        mut request: Request<ForwardedBody>,
+        (node, slug): (&KnownNode, Option<&str>),
+        caller: &CallerPlace,
+    ) -> Result<Response<Incoming>> {
+        let client = self.node_client.as_ref().expect("a node that forwards shares its database");
+        let here = hyper::upgrade::on(&mut request);
+        let request = addressed(self, request, node, caller)?;
+        // The other node answers within this time, too, unless it was paused.
+        let patience = self.config.server.request_timeout_s + limits::FORWARD_SPARE_S;
+        let answered = async {
+            tokio::select! {
+                answered = client.0.request(request) => {
+                    answered.map_err(|error| silent(node).because(error))
+                }
+                problem = until_moved(self, slug, &node.id) => Err(problem),
+                () = sleep(Duration::from_secs(patience)), if slug.is_none() => Err(silent(node)),
+            }
+        };
+        let mut response = answered.await?;
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+            let there = hyper::upgrade::on(&mut response);
+            tokio::spawn(async move {
+                if let (Ok(here), Ok(there)) = tokio::join!(here, there) {
+                    let (mut here, mut there) = (TokioIo::new(here), TokioIo::new(there));
+                    let _ = copy_bidirectional(&mut here, &mut there).await;
+                }
+            });
+        } else {
+            remove_of_connection(response.headers_mut());
+        }
+        Ok(response)
     }
 }
 
@@ -141,44 +186,6 @@ impl NodeClient {
     }
 }
 
-/// Answers the request with the other node's answer.
-///
-/// Errors: `Unavailable` if the node does not answer.
-pub(crate) async fn forward(
-    cluster: &Arc<Cluster>,
-    mut request: Request<ForwardedBody>,
-    (node, slug): (&KnownNode, Option<&str>),
-    caller: &CallerPlace,
-) -> Result<Response<Incoming>> {
-    let client = cluster.node_client.as_ref().expect("a node that forwards shares its database");
-    let here = hyper::upgrade::on(&mut request);
-    let request = addressed(cluster, request, node, caller)?;
-    // The other node answers within this time, too, unless it was paused.
-    let patience = cluster.config.server.request_timeout_s + limits::FORWARD_SPARE_S;
-    let answered = async {
-        tokio::select! {
-            answered = client.0.request(request) => {
-                answered.map_err(|error| silent(node).because(error))
-            }
-            problem = until_moved(cluster, slug, &node.id) => Err(problem),
-            () = sleep(Duration::from_secs(patience)), if slug.is_none() => Err(silent(node)),
-        }
-    };
-    let mut response = answered.await?;
-    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        let there = hyper::upgrade::on(&mut response);
-        tokio::spawn(async move {
-            if let (Ok(here), Ok(there)) = tokio::join!(here, there) {
-                let (mut here, mut there) = (TokioIo::new(here), TokioIo::new(there));
-                let _ = copy_bidirectional(&mut here, &mut there).await;
-            }
-        });
-    } else {
-        remove_of_connection(response.headers_mut());
-    }
-    Ok(response)
-}
-
 /// The request as the other node receives it: the same, with the signature of this node.
 fn addressed(
     cluster: &Arc<Cluster>,
@@ -218,8 +225,14 @@ fn addressed(
 }
 
 /// Headers of the request itself, which `Connection` cannot take away.
-const NEVER_OF_CONNECTION: [HeaderName; 3] =
-    [header::HOST, header::CONTENT_LENGTH, header::AUTHORIZATION];
+const NEVER_OF_CONNECTION: [HeaderName; 6] = [
+    header::HOST,
+    header::CONTENT_LENGTH,
+    header::AUTHORIZATION,
+    HeaderName::from_static("x-request-id"),
+    HeaderName::from_static("traceparent"),
+    HeaderName::from_static("tracestate"),
+];
 
 /// Removes the headers that are about one connection: those of the list, and those that `Connection` names (RFC 9110, 7.6.1).
 fn remove_of_connection(headers: &mut HeaderMap) {
@@ -258,11 +271,6 @@ fn without_address(node: &KnownNode) -> Problem {
          'server.node_address' there",
         homes::describe_node(node)
     ))
-}
-
-/// The problem of a request that was forwarded to this node, although another one has the files.
-pub(crate) fn forwarded_twice() -> Problem {
-    unavailable("the files for this request have moved to another server; try again".to_owned())
 }
 
 fn unavailable(message: String) -> Problem {

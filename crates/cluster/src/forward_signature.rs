@@ -29,41 +29,43 @@ pub(crate) fn signed(
         .expect("ids, numbers, addresses and slugs are valid in a header")
 }
 
-/// The caller of a forwarded request; `None` for other requests.
-///
-/// Errors: `Forbidden` for a header that no node signed for this request; `Misdirected` if it was sent to another node.
-pub(crate) fn caller(cluster: &Cluster, parts: &Parts) -> Result<Option<CallerPlace>> {
-    let Some(value) = parts.headers.get(FORWARD_HEADER) else { return Ok(None) };
-    let forged = || {
-        let message =
-            format!("only servers of this installation may send the header '{FORWARD_HEADER}'");
-        Problem::new(ProblemKind::Forbidden, message)
-    };
-    let (claims, tag) =
-        value.to_str().ok().and_then(|text| text.rsplit_once(' ')).ok_or_else(forged)?;
-    let tag = BASE64_URL_SAFE_NO_PAD.decode(tag).map_err(|_| forged())?;
-    let text = signed_text(parts, claims);
-    hmac::verify(&cluster.forward_key, text.as_bytes(), &tag).map_err(|_| forged())?;
-    let mut words = claims.split(' ');
-    let target = words.next().unwrap_or_default();
-    let sent: i64 = words.next().and_then(|word| word.parse().ok()).ok_or_else(forged)?;
-    let caller = words.next().and_then(|word| word.parse().ok()).ok_or_else(forged)?;
-    let age_ms = cluster.clock.now().milliseconds().abs_diff(sent);
-    if age_ms > limits::FORWARDED_MAX_AGE_MS {
-        let message = format!(
-            "a server forwarded this request {age_ms} ms ago, or the clocks of two servers differ; the limit is {} ms",
-            limits::FORWARDED_MAX_AGE_MS
-        );
-        return Err(Problem::new(ProblemKind::Forbidden, message));
+impl Cluster {
+    /// The caller of a forwarded request; `None` for other requests.
+    ///
+    /// Errors: `Forbidden` for a header that no node signed for this request; `Misdirected` if it was sent to another node.
+    pub fn forwarded_caller(&self, parts: &Parts) -> Result<Option<CallerPlace>> {
+        let Some(value) = parts.headers.get(FORWARD_HEADER) else { return Ok(None) };
+        let forged = || {
+            let message =
+                format!("only servers of this installation may send the header '{FORWARD_HEADER}'");
+            Problem::new(ProblemKind::Forbidden, message)
+        };
+        let (claims, tag) =
+            value.to_str().ok().and_then(|text| text.rsplit_once(' ')).ok_or_else(forged)?;
+        let tag = BASE64_URL_SAFE_NO_PAD.decode(tag).map_err(|_| forged())?;
+        let text = signed_text(parts, claims);
+        hmac::verify(&self.forward_key, text.as_bytes(), &tag).map_err(|_| forged())?;
+        let mut words = claims.split(' ');
+        let target = words.next().unwrap_or_default();
+        let sent: i64 = words.next().and_then(|word| word.parse().ok()).ok_or_else(forged)?;
+        let caller = words.next().and_then(|word| word.parse().ok()).ok_or_else(forged)?;
+        let age_ms = self.clock.now().milliseconds().abs_diff(sent);
+        if age_ms > limits::FORWARDED_MAX_AGE_MS {
+            let message = format!(
+                "a server forwarded this request {age_ms} ms ago, or the clocks of two servers differ; the limit is {} ms",
+                limits::FORWARDED_MAX_AGE_MS
+            );
+            return Err(Problem::new(ProblemKind::Forbidden, message));
+        }
+        if target != self.node.id() {
+            let message = format!(
+                "a server forwarded this request to another server, but it arrived at '{}'; check 'server.node_address' of all servers",
+                self.node.name()
+            );
+            return Err(Problem::new(ProblemKind::Misdirected, message));
+        }
+        Ok(Some(caller))
     }
-    if target != cluster.node.id() {
-        let message = format!(
-            "a server forwarded this request to another server, but it arrived at '{}'; check 'server.node_address' of all servers",
-            cluster.node.name()
-        );
-        return Err(Problem::new(ProblemKind::Misdirected, message));
-    }
-    Ok(Some(caller))
 }
 
 /// The part of the request that says which project it is for and what it does, and the claims.

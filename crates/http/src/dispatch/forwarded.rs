@@ -1,5 +1,6 @@
 //! Requests that another node answers, because it has the files of their project or upload.
 
+use http::Uri;
 use http::request::Parts;
 use hyper::body::Body as HttpBody;
 use lyceum_core::{PayloadDialect, Problem};
@@ -27,7 +28,9 @@ impl<A: Application> Dispatch<A> {
         let running = info.peer.running.as_deref();
         let reading =
             running.filter(|_| !request.body().is_end_stream()).map(RunningRequest::reads_body);
-        let span = trace::outgoing("forward", request.method().as_str(), Some(&node.address));
+        let address: Option<Uri> = node.address.parse().ok();
+        let host = address.as_ref().and_then(Uri::host);
+        let span = trace::outgoing("forward", request.method().as_str(), host);
         trace::write(&span, request.headers_mut());
         request.headers_mut().insert(X_REQUEST_ID, info.id.header());
         let answered = self.app.forward(request, (&node, slug.as_deref()), &info.place);
