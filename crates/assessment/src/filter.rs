@@ -26,7 +26,9 @@ fn field(name: &str) -> Result<FilterField> {
         _ => match name.strip_prefix("metadata.") {
             Some(path) => FilterField::undeclared("t.metadata", path)?,
             None => {
-                return Err(refused(format!("there is no field '{name}'; use one of {FIELDS}")));
+                return Err(refused(format!(
+                    "the filter names the unknown field '{name}'; use one of {FIELDS}"
+                )));
             }
         },
     })

@@ -44,7 +44,7 @@ impl AlignedKind {
         kinds().into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
             let names = kinds().map(Self::name).join(", ");
             let message = format!(
-                "there is no kind '{name}' of records with alignments; the kinds are {names}"
+                "records of the kind '{name}' cannot be aligned to a standard; use one of {names}"
             );
             Problem::new(ProblemKind::NotFound, message)
         })

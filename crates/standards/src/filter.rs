@@ -23,7 +23,9 @@ fn field(class: &'static Class, name: &str) -> Result<FilterField> {
     let Some(field) = class.field(path[0]) else {
         let names: Vec<&str> = class.fields.iter().map(|field| field.name).collect();
         let names = names.join(", ");
-        return Err(refused(format!("there is no member '{name}'; the members are {names}")));
+        return Err(refused(format!(
+            "the filter names the unknown member '{name}'; use one of {names}"
+        )));
     };
     let json = |ty| FilterField::json("t.body", &path, ty);
     Ok(match (field.ty, path.as_slice()) {
