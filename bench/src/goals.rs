@@ -78,6 +78,8 @@ const GOALS: &[Goal] = &[
     at_most("G1.enrollments", "growth of p50, enrollments, ours / anchor's", 1.1),
     at_least("W1", "durable creates by 64 clients, rows/s, ours / raw", 0.30),
     at_least("W2", "import, rows/s, ours / raw insert, same indexes", 0.50),
+    at_most("S1.empty", "exec to first 200, empty data folder, ms", 70.0),
+    at_most("S1.sandbox", "exec to the demo user, `sandbox --memory`, ms", 70.0),
     at_most("S1.filled", "exec to first 200, large network, ms", 150.0),
     at_most("S2.idle", "anonymous memory after the start, MiB", 25.0),
     at_most("S2.load", "anonymous memory, P1-P3 on the large network, MiB", 150.0),
@@ -101,6 +103,7 @@ const GOALS: &[Goal] = &[
     at_most("Q2", "p50 of next question and answer / of a durable create", 2.0),
     at_most("H1", "first request to an idle backend / start of workerd", 1.3),
     at_least("H2", "requests to a backend, req/s, ours / bare workerd", 0.80),
+    at_most("H3", "CPU of an idle `lyceum dev` with its sandbox, % of a core", 0.2),
     at_least("H2.miniflare", "requests to a backend, req/s, ours / miniflare", 1.5),
 ];
 

@@ -41,7 +41,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     bench.deploy(&server)?;
     let bundle = bench.bundle(&server)?;
     drop(server);
-    report.add([bench.cold_starts(&bundle, rounds)?]);
+    report.add([bench.idle_dev(time)?, bench.cold_starts(&bundle, rounds)?]);
     report.add(bench.warm(&bundle, rounds, time)?);
     report.finish(&options.run)
 }
@@ -124,6 +124,23 @@ impl Bench {
         let file = self.scratch.join("worker.js");
         fs::write(&file, get(&format!("/artifacts/{hash}"))?)?;
         Ok(file)
+    }
+
+    /// H3: `lyceum dev` with its sandbox, after one request and a pause, while nobody asks and no file changes.
+    fn idle_dev(&self, time: Duration) -> Result<Finding> {
+        let address = free_address()?;
+        let (_, port) = address.rsplit_once(':').context("an address has a port")?;
+        let process = Process::start(BOTH_CORES, &self.lyceum.program, |command| {
+            command.args(["dev", "--quiet", "--port", port]).current_dir(&self.project);
+            command.env("LYCEUM_WORKERD", &self.workerd).env("XDG_RUNTIME_DIR", &self.scratch);
+        })?;
+        let dev = Server::wait(process, address.clone(), BARE, Instant::now())?;
+        std::thread::sleep(time);
+        let idle = time * 4;
+        let before = dev.process.cpu_us()?;
+        std::thread::sleep(idle);
+        let share = (dev.process.cpu_us()? - before) / idle.as_micros() as f64;
+        Ok(Finding::new("H3", share * 100.0, format!("{} s", idle.as_secs())))
     }
 
     /// The runtime alone, on every core.

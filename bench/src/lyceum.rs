@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use crate::process::{Cores, Process};
-use crate::server::{SERVER_CORE, Server, free_address};
+use crate::server::{BOTH_CORES, SERVER_CORE, Server, free_address};
 
 /// The base path of the rostering service.
 pub(crate) const ROSTERING: &str = "/ims/oneroster/rostering/v1p2";
@@ -59,6 +59,17 @@ impl LyceumProgram {
         })?;
         let server = Server::wait(process, address, "/health", start)?;
         Ok(Server { metrics: Some(metrics), ..server })
+    }
+
+    /// A sandbox in memory, as a newcomer starts it in `folder`; it answers once it has the demo user.
+    pub(crate) fn sandbox(&self, folder: &Path) -> Result<Server> {
+        let address = free_address()?;
+        let (_, port) = address.rsplit_once(':').context("an address has a port")?;
+        let start = Instant::now();
+        let process = Process::start(BOTH_CORES, &self.program, |command| {
+            command.args(["sandbox", "--memory", "--quiet", "--port", port]).current_dir(folder);
+        })?;
+        Server::wait(process, address.clone(), &format!("{ROSTERING}/users/demo-user"), start)
     }
 
     /// A new client.

@@ -40,7 +40,7 @@ impl Process {
         Ok(Self { child, also: None })
     }
 
-    /// Counts the CPU time of the process `root` and everything below it as this one's.
+    /// Counts the CPU time of the process `root` and everything below it as this one's, too.
     pub(crate) fn count_family(&mut self, root: u32) {
         self.also = Some(root);
     }
@@ -50,13 +50,10 @@ impl Process {
         self.child.id()
     }
 
-    /// Microseconds of user and system time of this process and those counted with it.
+    /// Microseconds of user and system time of this process, everything below it, and what is counted with it.
     pub(crate) fn cpu_us(&self) -> Result<f64> {
-        let mut ticks = stat(self.id())?.ticks;
-        if let Some(root) = self.also {
-            ticks += family_ticks(root)?;
-        }
-        Ok(ticks * TICK_US)
+        let roots = [Some(self.id()), self.also];
+        Ok(family_ticks(roots.into_iter().flatten().collect())? * TICK_US)
     }
 
     /// MiB of anonymous memory now; mapped database pages do not count.
@@ -144,8 +141,8 @@ fn stat(pid: u32) -> Result<Stat> {
     })
 }
 
-/// The CPU ticks of a process and everything below it.
-fn family_ticks(root: u32) -> Result<f64> {
+/// The CPU ticks of processes and everything below them.
+fn family_ticks(mut family: Vec<u32>) -> Result<f64> {
     let mut all = Vec::new();
     for entry in Path::new("/proc").read_dir()? {
         let name = entry?.file_name();
@@ -155,7 +152,6 @@ fn family_ticks(root: u32) -> Result<f64> {
             all.push((pid, stat));
         }
     }
-    let mut family = vec![root];
     let mut next = 0;
     while let Some(&parent) = family.get(next) {
         family.extend(all.iter().filter(|(_, stat)| stat.parent == parent).map(|(pid, _)| pid));

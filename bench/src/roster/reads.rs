@@ -1,6 +1,7 @@
 //! P1-P4, G1, S1 and S2: the three reads on both sides at both sizes, in turn.
 
 use std::io::Write;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -11,10 +12,10 @@ use super::networks::{Network, Networks};
 use super::{Options, READ_CLIENTS};
 use crate::goals::Finding;
 use crate::load::{Sample, Target};
-use crate::lyceum::ROSTERING;
+use crate::lyceum::{LyceumProgram, ROSTERING};
 use crate::options::RunOptions;
 use crate::pairs::{Pairs, Spread};
-use crate::server::{SERVER_CORE, Server};
+use crate::server::{BOTH_CORES, SERVER_CORE, Server};
 
 /// Places in the collection from which pages are read; more where the longest page is shorter than their distance.
 const PAGE_STARTS: u64 = 500;
@@ -47,9 +48,7 @@ enum What {
 
 /// Measures P1-P4, G1, S1 and S2.
 pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Finding>> {
-    let started = (0..STARTS)
-        .map(|_| Ok(networks.large.lyceum.serve_bare(SERVER_CORE)?.started.as_secs_f64() * 1e3))
-        .collect::<Result<Vec<f64>>>()?;
+    let starts = starts(options, networks)?;
     let small = Sides::start(&networks.small)?;
     let large = Sides::start(&networks.large)?;
     let idle = small.lyceum.process.anonymous_mib()?;
@@ -83,11 +82,30 @@ pub(super) fn measure(options: &Options, networks: &Networks) -> Result<Vec<Find
         growth("G1.page", &page),
         growth("G1.enrollments", &enrollments),
     ]);
-    findings.push(Finding::new("S1.filled", Spread::of(started), format!("{STARTS} starts")));
+    findings.extend(starts);
     findings.push(Finding::new("S2.idle", idle, "small network, before the first request"));
     let loaded = large.lyceum.process.anonymous_mib()?;
     findings.push(Finding::new("S2.load", loaded, "after P1-P3 on the large network"));
     Ok(findings)
+}
+
+/// S1: servers on an empty data folder and on the large network, and sandboxes with the demo data.
+fn starts(options: &Options, networks: &Networks) -> Result<[Finding; 3]> {
+    let folder = options.run.folder.canonicalize()?;
+    let large = &networks.large.lyceum;
+    let measure = |id, start: &dyn Fn(&Path) -> Result<Server>| -> Result<Finding> {
+        let milliseconds = (0..STARTS)
+            .map(|_| Ok(start(tempfile::tempdir_in(&folder)?.path())?.started.as_secs_f64() * 1e3))
+            .collect::<Result<Vec<f64>>>()?;
+        Ok(Finding::new(id, Spread::of(milliseconds), format!("{STARTS} starts")))
+    };
+    Ok([
+        measure("S1.empty", &|data| {
+            LyceumProgram { data: data.to_owned(), ..large.clone() }.serve_bare(BOTH_CORES)
+        })?,
+        measure("S1.sandbox", &|folder| large.sandbox(folder))?,
+        measure("S1.filled", &|_| large.serve_bare(SERVER_CORE))?,
+    ])
 }
 
 impl Sides {
