@@ -54,8 +54,9 @@ fn import_routes() -> Vec<Route> {
     let flag = || json!({ "type": "boolean", "default": false });
     vec![
         post("", Scope::RosterWrite, send)
+            .within_reach()
             .named("sendImport")
-            .description("Imports a zip of OneRoster CSV files: all rows, or none if one is rejected. The token needs the scopes to change all kinds of records of which the zip has files.")
+            .description("Imports a zip of OneRoster CSV files: all rows, or none if one is rejected. The token needs the scopes to change all kinds of records of which the zip has files. Rows outside of the part of the roster to which the client is limited are rejected, unless they change nothing.")
             .param(Query, "name", json!({ "type": "string" }), "The name of the file, by which people recognize it.")
             .param(Query, "check", flag(), "true: only check the file; nothing is stored before the import is started.")
             .param(Query, "keepGoing", flag(), "true: store the correct rows although others are rejected.")
@@ -64,21 +65,24 @@ fn import_routes() -> Vec<Route> {
             .answers::<RosterImport>(202, "The server reads the file.")
             .with_headers(LOCATION),
         get("", Scope::RosterWrite, list)
+            .within_reach()
             .named("getImports")
             .description("Lists the newest imports that the client sent.")
             .answers::<ImportList>(200, "The imports."),
         get("/{id}", Scope::RosterWrite, read)
+            .within_reach()
             .named("getImport")
             .description("Reads the state of an import: its progress, then its report.")
             .answers::<RosterImport>(200, "The import."),
         get("/{id}/rejected.csv", Scope::RosterWrite, rejected)
+            .within_reach()
             .named("getRejectedRows")
             .description("Reads the rejected rows of an import, each with its error.")
             .answers_as(200, "The rows as CSV.", Some(("text/csv", json!({ "type": "string" })))),
-        decision_route("/{id}/start", Decision::Start)
+        decision_route("/{id}/start", true)
             .named("startImport")
             .description("Stores the correct rows of a checked import."),
-        decision_route("/{id}/discard", Decision::Discard)
+        decision_route("/{id}/discard", false)
             .named("discardImport")
             .description("Discards a checked import. Nothing is stored."),
     ]
@@ -103,6 +107,7 @@ async fn send(context: Context) -> Result<Answer> {
         name: context.query_value("name").unwrap_or_else(|| "roster.zip".to_owned()),
         body: context.body.clone(),
         who: owner(&context),
+        reach: context.reach(),
         keep_going: (!check).then_some(keep_going),
     };
     let id = imports::send(&context.app, sent).await?;
@@ -129,19 +134,21 @@ async fn rejected(context: Context) -> Result<Answer> {
     imports::rejected_rows(&context.app, &find(&context).await?).await
 }
 
-fn decision_route(path: &'static str, decision: Decision) -> Route {
-    post(path, Scope::RosterWrite, move |context| decide(context, decision))
+fn decision_route(path: &'static str, starts: bool) -> Route {
+    post(path, Scope::RosterWrite, move |context| decide(context, starts))
+        .within_reach()
         .reads_as(&[])
         .answers::<RosterImport>(200, "The import.")
 }
 
-async fn decide(context: Context, decision: Decision) -> Result<Answer> {
+async fn decide(context: Context, starts: bool) -> Result<Answer> {
     let import = find(&context).await?;
-    if let (Decision::Start, Some(report)) = (decision, report(&import)) {
+    if let (true, Some(report)) = (starts, report(&import)) {
         let kinds =
             files::ALL.iter().filter(|file| report.files.iter().any(|one| one.file == file.name));
         require_scopes(&context, kinds.map(|file| (file.kind, file.name)), RouteEffect::Put)?;
     }
+    let decision = if starts { Decision::Start(context.reach()) } else { Decision::Discard };
     imports::decide(&context.app, owner(&context), import.id, decision).await?;
     read(context).await
 }

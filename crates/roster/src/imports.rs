@@ -3,7 +3,7 @@
 //! continue after a restart.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_store::Tx;
 use lyceum_store::jobs::{self, ClaimedJob};
 use serde_json::Value;
@@ -127,15 +127,16 @@ fn forget(tx: &mut Tx<'_>, mut import: Import) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Starts a checked import. If the check found errors, the import keeps the good rows.
-/// Errors: `NotFound`; `Conflict` for an import in another state.
-pub fn start(tx: &mut Tx<'_>, id: i64) -> Result<()> {
+/// Starts a checked import within the reach that its owner has now. If the check found errors, the import keeps the good
+/// rows. Errors: `NotFound`; `Conflict` for an import in another state.
+pub fn start(tx: &mut Tx<'_>, id: i64, reach: &Reach) -> Result<()> {
     let has_errors = find(tx, id)?.report.is_some_and(|report| report["fault_count"] != 0);
     set_state(tx, id, ImportState::Importing, has_errors)?;
+    repository::set_reach(tx, id, reach)?;
     jobs::add(tx, KIND, &id.to_string()).map(drop)
 }
 
-/// Discards a checked import. Errors: as of [`begin`].
+/// Discards a checked import. Errors: as of [`start`].
 pub fn discard(tx: &mut Tx<'_>, id: i64) -> Result<()> {
     set_state(tx, id, ImportState::Discarded, false)
 }

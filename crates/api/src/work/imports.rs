@@ -14,7 +14,7 @@ use lyceum_blob::{Blobs, Digest};
 use lyceum_bridge::settle::SettledUsers;
 use lyceum_core::config::AbsentRecords;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_http::answer::Answer;
 use lyceum_http::{Body, trace};
 use lyceum_roster::csv::{self, AbsentPolicy, CsvReport, ErasedUsers, ImportOptions};
@@ -67,18 +67,20 @@ pub struct SentFile {
     pub body: Bytes,
     /// The e-mail address of the person who sends it, or the id of the client.
     pub who: String,
+    /// The part of the roster that its rows may change.
+    pub reach: Reach,
     /// How it is stored; `None` to only check it. See [`imports::add_confirmed`].
     pub keep_going: Option<bool>,
 }
 
 /// Adds an import of the file, with an entry in the audit log, and returns its number.
 pub async fn send(app: &App, sent: SentFile) -> Result<i64> {
-    let SentFile { name, body, who, keep_going } = sent;
+    let SentFile { name, body, who, reach, keep_going } = sent;
     let (blobs, bytes, now) = (app.blobs.clone(), body.len(), app.clock.now());
     let bytes = i64::try_from(bytes).map_err(Problem::internal)?;
     let digest = run_blocking(move || store_file(&blobs, &body)).await?.to_string();
     let add = move |tx: &mut Tx<'_>| {
-        let new = NewImport { name: &name, bytes, file: &digest, who: &who };
+        let new = NewImport { name: &name, bytes, file: &digest, who: &who, reach: &reach };
         let id = match keep_going {
             None => imports::add(tx, now, &new)?,
             Some(keep_going) => imports::add_confirmed(tx, now, &new, keep_going)?,
@@ -93,10 +95,10 @@ pub async fn send(app: &App, sent: SentFile) -> Result<i64> {
 }
 
 /// The decision of an owner about a checked import.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub enum Decision {
-    /// Store its records.
-    Start,
+    /// Store its records within the reach that the owner has now.
+    Start(Reach),
     /// Store nothing.
     Discard,
 }
@@ -105,8 +107,8 @@ pub enum Decision {
 pub async fn decide(app: &App, who: String, id: i64, decision: Decision) -> Result<()> {
     let now = app.clock.now();
     let decide = move |tx: &mut Tx<'_>| {
-        let what = match decision {
-            Decision::Start => imports::start(tx, id).map(|()| "import.begin"),
+        let what = match &decision {
+            Decision::Start(reach) => imports::start(tx, id, reach).map(|()| "import.begin"),
             Decision::Discard => imports::discard(tx, id).map(|()| "import.discard"),
         }?;
         AuditChange { who: &who, what, subject: &id.to_string() }.note(tx, now, &Value::Null)
@@ -274,7 +276,7 @@ fn run(
         erased: Some(erased),
         strict: false,
         absent: AbsentPolicy { records: absent, allows_many: false },
-        ..ImportOptions::default()
+        reach: import.reach.clone(),
     };
     // The message shows the name that the uploader knows, not the path on this server.
     let by_name = |problem: Problem| {

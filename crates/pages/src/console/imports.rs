@@ -77,7 +77,8 @@ async fn start_import(context: Context, visitor: Visitor, _: Form) -> Result<Ans
             "is missing or empty; choose a zip of OneRoster CSV files",
         ));
     };
-    let sent = SentFile { name, body, who: visitor.person.email.clone(), keep_going: None };
+    let who = visitor.person.email.clone();
+    let sent = SentFile { name, body, who, reach: context.reach(), keep_going: None };
     Ok(on_to(&links::import(imports::send(&context.app, sent).await?)))
 }
 
@@ -263,7 +264,7 @@ async fn refused(context: Context, _: Visitor) -> Result<Answer> {
 }
 
 async fn begin(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {
-    decide(&context, &visitor, Decision::Start).await
+    decide(&context, &visitor, Decision::Start(context.reach())).await
 }
 
 async fn discard(context: Context, visitor: Visitor, _: Form) -> Result<Answer> {

@@ -1,7 +1,7 @@
 //! Imports that a person uploaded in the browser.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result, phrase};
+use lyceum_core::{Problem, Reach, Result, phrase};
 use lyceum_store::{Tx, Value, columns, json_column, opt_parsed, parsed};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ pub struct Import {
     pub file: String,
     /// The e-mail address of the person who owns it, or the id of the client.
     pub who: String,
+    /// The part of the roster that its rows may change.
+    pub reach: Reach,
     /// When the file was uploaded.
     pub uploaded: Timestamp,
     /// When the check or the import ended.
@@ -96,6 +98,8 @@ pub struct NewImport<'a> {
     pub file: &'a str,
     /// The e-mail address of the person who owns it, or the id of the client.
     pub who: &'a str,
+    /// The part of the roster that its rows may change.
+    pub reach: &'a Reach,
 }
 
 pub(crate) const STATES: [(ImportState, &str); 6] = [
@@ -113,6 +117,7 @@ columns!(Import {
     bytes: "bytes",
     file: "file",
     who: "who",
+    reach: "reach" => reach,
     uploaded: "begun" => parsed,
     ended: "ended" => opt_parsed,
     state: "state" => ImportState::named,
@@ -127,15 +132,24 @@ json_column!(ImportProgress);
 
 const COLUMNS: &str = Import::COLUMNS;
 
+fn reach_text(reach: &Reach) -> Result<String> {
+    serde_json::to_string(reach).map_err(Problem::internal)
+}
+
+fn reach(text: &str) -> Result<Reach> {
+    serde_json::from_str(text).map_err(Problem::internal)
+}
+
 pub(crate) fn insert(tx: &mut Tx<'_>, now: Timestamp, new: &NewImport<'_>) -> Result<i64> {
-    let sql = "INSERT INTO imports (name, bytes, file, who, begun, state, keep_going) \
-               VALUES ($1, $2, $3, $4, $5, $6, 0) RETURNING id";
-    let uploaded = now.to_string();
-    let values: [Value<'_>; 6] = [
+    let sql = "INSERT INTO imports (name, bytes, file, who, reach, begun, state, keep_going) \
+               VALUES ($1, $2, $3, $4, $5, $6, $7, 0) RETURNING id";
+    let (reach, uploaded) = (reach_text(new.reach)?, now.to_string());
+    let values: [Value<'_>; 7] = [
         new.name.into(),
         new.bytes.into(),
         new.file.into(),
         new.who.into(),
+        reach.as_str().into(),
         uploaded.as_str().into(),
         ImportState::Checking.name().into(),
     ];
@@ -152,6 +166,12 @@ pub(crate) fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<Import>> {
 pub(crate) fn all(tx: &mut Tx<'_>, most: i64) -> Result<Vec<Import>> {
     let sql = format!("SELECT {COLUMNS} FROM imports ORDER BY id DESC LIMIT $1");
     tx.rows(&sql, &[most.into()])
+}
+
+/// Stores the part of the roster that its rows may change.
+pub(crate) fn set_reach(tx: &mut Tx<'_>, id: i64, reach: &Reach) -> Result<()> {
+    let reach = reach_text(reach)?;
+    tx.send("UPDATE imports SET reach = $1 WHERE id = $2", &[reach.as_str().into(), id.into()])
 }
 
 /// Goes on to another state; `false` if it is in another one by now.

@@ -5,9 +5,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use lyceum_api::limits::IMPORT_POLL_MS;
-use lyceum_core::PayloadDialect;
 use lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S;
 use lyceum_core::time::{Clock, ManualClock, SystemClock, Timestamp};
+use lyceum_core::{PayloadDialect, Reach};
 use lyceum_roster::imports::{self, NewImport};
 use lyceum_store::jobs;
 use lyceum_testserver::server::{Setup, TestServer, both_as};
@@ -77,8 +77,13 @@ fn no_server_refuses_a_token_before_its_time_is_over() {
     });
 }
 
-const IMPORT: NewImport<'_> =
-    NewImport { name: "roster.zip", bytes: 1, file: "0", who: "ada@example.org" };
+const IMPORT: NewImport<'_> = NewImport {
+    name: "roster.zip",
+    bytes: 1,
+    file: "0",
+    who: "ada@example.org",
+    reach: &Reach::Everything,
+};
 
 /// A server that is ahead would see the end of the lease too early, and two servers would work on one job.
 #[test]

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use lyceum_access::{Role, session};
 use lyceum_api::limits::SCAN_MAX_MS;
+use lyceum_core::Reach;
 use lyceum_core::time::ManualClock;
 use lyceum_hosting::backup::BackupFile;
 use lyceum_roster::imports::{self, ImportProgress, NewImport};
@@ -123,8 +124,13 @@ fn the_progress_of_an_import_is_shown_by_every_server() {
         let now = server.setup().clock.now();
         // Another server with the same database runs the import and reports its progress.
         let id = server.db().write_blocking(|tx| {
-            let new =
-                NewImport { name: "été.zip", bytes: 10, file: "0", who: "robin@example.org" };
+            let new = NewImport {
+                name: "été.zip",
+                bytes: 10,
+                file: "0",
+                who: "robin@example.org",
+                reach: &Reach::Everything,
+            };
             let id = imports::add(tx, now, &new)?;
             let (job, _) = imports::claim(tx)?.expect("it was added in this transaction");
             let progress = ImportProgress { file: "users".to_owned(), rows: 4711, percent: 42 };
@@ -152,8 +158,13 @@ fn an_upload_that_is_not_a_zip_is_refused_with_its_file_name() {
         lyceum_blob::Blobs::on_disk(data).unwrap().put(&file, &bytes[..]).unwrap();
         let file = file.to_string();
         let id = server.db().write_blocking(|tx| {
-            let new =
-                NewImport { name: "rosters.zip", bytes: 16, file: &file, who: "robin@example.org" };
+            let new = NewImport {
+                name: "rosters.zip",
+                bytes: 16,
+                file: &file,
+                who: "robin@example.org",
+                reach: &Reach::Everything,
+            };
             imports::add(tx, now, &new)
         });
         let path = format!("/console/imports/{}", id.unwrap());

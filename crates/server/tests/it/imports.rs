@@ -153,11 +153,38 @@ fn a_client_exports_what_it_may_read() {
         let limited = limited_client(server, &["d2"]);
         assert_eq!(orgs(&limited, ""), [south, elm]);
         limited.get("/exports/roster.zip?content=complete").expect(422);
-        limited.post("/imports").body("application/zip", b"zip".to_vec()).expect(403);
         client.get("/exports/roster.zip?content=all").expect(422);
         let roster = server.client_with(&[Scope::RosterRead], PayloadDialect::Platform);
         let refused = roster.get("/exports/roster.zip").expect(403).text();
         assert!(refused.contains("lyceum/"), "{refused}");
         server.anonymous().get("/exports/roster.zip").expect(401);
+    });
+}
+
+#[test]
+fn a_limited_client_imports_only_within_its_organizations() {
+    both(|server| {
+        let others = "d2,,,South,district,,\r\ns2,,,Elm,school,,d2\r\n";
+        import(&server.client(), "", &package(&[("orgs", &[ORGS, others].concat())]));
+        let limited = limited_client(server, &["d2"]);
+        // Its district unchanged, a new school in it, a school of the other district, and a new school there.
+        let head = ORGS.lines().next().unwrap();
+        let rows = "s3,,,Ash,school,,d2\r\ns1,,,Taken,school,,d2\r\ns4,,,Fir,school,,d1\r\n";
+        let zip = package(&[("orgs", &format!("{head}\r\n{others}{rows}"))]);
+        let stopped = import(&limited, "", &zip);
+        assert_eq!((&stopped["state"], &stopped["errorCount"]), (&json!("checked"), &json!(2)));
+        let errors: Vec<_> = stopped["errors"].as_array().unwrap().iter().collect();
+        assert_eq!(errors.len(), 2, "{stopped}");
+        for error in errors {
+            assert!(error["message"].as_str().unwrap().contains("'d2'"), "{error}");
+        }
+        limited.get(&format!("{ORG}/s3")).expect(404);
+        limited.post(&format!("/imports/{}/start", stopped["id"])).expect(200);
+        assert_eq!(ended(&limited, &stopped["id"])["state"], "done");
+        limited.get(&format!("{ORG}/s3")).expect(200);
+        let client = server.client();
+        client.get(&format!("{ORG}/s4")).expect(404);
+        let kept: Value = client.get(&format!("{ORG}/s1")).expect(200).json();
+        assert_eq!(kept["org"]["name"], "Oak");
     });
 }

@@ -1,6 +1,7 @@
 //! Planted records for the screens about learning: a class with its course, a badge and an import.
 
 use lyceum_blob::{Blobs, Digest};
+use lyceum_core::Reach;
 use lyceum_roster::imports::{self, ImportOutcome, NewImport};
 use lyceum_testserver::server::TestServer;
 use serde_json::{Value, json};
@@ -125,7 +126,13 @@ pub(super) fn imports(server: &TestServer, planted: &mut Planted) {
     });
     let rejects = rejects.to_string();
     let planting = server.db().write_blocking(|tx| {
-        let new = NewImport { name: EVIL, bytes: 1, file: &rejects, who: EVIL };
+        let new = NewImport {
+            name: EVIL,
+            bytes: 1,
+            file: &rejects,
+            who: EVIL,
+            reach: &Reach::Everything,
+        };
         let id = imports::add(tx, now, &new)?;
         let (job, import) = imports::claim(tx)?.expect("it was just added");
         let outcome = ImportOutcome { report: Some(&report), rejects: Some(&rejects), error: None };
