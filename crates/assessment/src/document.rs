@@ -3,7 +3,8 @@
 use lyceum_core::limits::RECORD_MAX_BYTES;
 use lyceum_core::messages::{MUST_BE_OBJECT, too_long};
 use lyceum_core::{Detail, Problem, Result};
-use lyceum_qti::{DocumentFault, Faults, json};
+use lyceum_qti::json::{self, WrittenXml};
+use lyceum_qti::{DocumentFault, Faults};
 use serde_json::Value;
 
 use crate::ContentKind;
@@ -68,13 +69,31 @@ impl CheckedDocument {
     pub fn read(kind: ContentKind, body: &Object) -> Result<Self> {
         format(body)?;
         let metadata = metadata(body)?;
-        let document = match xml(kind, body)? {
-            Some(xml) => Self::of(kind, xml.to_owned(), &Object::new())?,
-            None => Self::of(kind, to_xml(kind, body)?, body)?,
+        let (document, removed) = match xml(kind, body)? {
+            Some(xml) => Self::tidied(kind, xml)?,
+            None => {
+                let WrittenXml { xml, removed } = to_xml(kind, body)?;
+                (Self::of(kind, xml, body)?, removed)
+            }
         };
         let read = lyceum_qti::read_for_author(&document.xml).map_err(Faults::from)?;
-        let warnings = read.faults.0.iter().map(DocumentFault::detail).collect();
+        let warnings = removed.0.iter().chain(&read.faults.0).map(DocumentFault::detail).collect();
         Ok(Self { metadata, warnings, ..document })
+    }
+
+    /// Reads XML, if need be without what common editors write and QTI does not have. Returns warnings about that, too.
+    /// Errors: `Malformed` with line and column for XML that is refused even so.
+    pub fn tidied(kind: ContentKind, xml: &str) -> Result<(Self, Faults)> {
+        let problem = match Self::of(kind, xml.to_owned(), &Object::new()) {
+            Ok(document) => return Ok((document, Faults::default())),
+            Err(problem) => problem,
+        };
+        let Some(WrittenXml { xml, removed }) = lyceum_qti::tidied(xml) else {
+            return Err(problem);
+        };
+        // The places of errors must be those of the text that was sent.
+        let document = Self::of(kind, xml, &Object::new()).map_err(|_| problem)?;
+        Ok((document, removed))
     }
 
     /// Reads a document. `sent` is the JSON form that it was written from, or empty. Members of it that XML cannot
@@ -154,7 +173,7 @@ pub(crate) fn has_content(kind: ContentKind, body: &Object) -> bool {
 }
 
 /// The XML for the JSON form.
-fn to_xml(kind: ContentKind, body: &Object) -> Result<String> {
+fn to_xml(kind: ContentKind, body: &Object) -> Result<WrittenXml> {
     match kind {
         ContentKind::Item => json::item_xml(body),
         ContentKind::Test => json::test_xml(body),

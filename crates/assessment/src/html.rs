@@ -89,7 +89,7 @@ pub fn answered_html(
     address_of: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(AnswerScore, String)> {
     let ScoredAnswer { scored, outcomes, variant } = score_answer(item, responses, seed)?;
-    let view = CandidateSession { outcomes: Some(&outcomes), variant: variant.as_ref(), seed };
+    let view = CandidateSession { outcomes: outcomes.as_ref(), variant: variant.as_ref(), seed };
     let html = lyceum_qti::candidate_html(xml, view, address_of)?;
     Ok((scored, html))
 }

@@ -7,7 +7,7 @@ use lyceum_core::{Detail, Problem, Result};
 use lyceum_qti::model::{FeedbackKind, Item, ResponseDeclaration};
 use lyceum_qti::{
     CandidateSession, Outcomes, ResponseFault, Responses, ScoringInput, Variant, check,
-    needs_manual_scoring, score, variant,
+    is_scored_elsewhere, needs_manual_scoring, score, variant,
 };
 use lyceum_store::Tx;
 use quick_cache::Weighter;
@@ -97,7 +97,7 @@ pub struct AnswerScore {
     /// Every outcome by its name.
     #[schemars(with = "Map<String, Value>")]
     pub outcomes: Value,
-    /// All visible feedback, in document order.
+    /// All visible feedback, in document order; none if a person must score the answer and the item does not say so.
     pub feedbacks: Vec<ShownFeedback>,
 }
 
@@ -207,12 +207,18 @@ pub fn respond(item: &Item, responses: &Object, seed: u64) -> Result<AnswerScore
 /// A scored answer with everything that decides what is shown of the item after it.
 pub(crate) struct ScoredAnswer {
     pub(crate) scored: AnswerScore,
-    pub(crate) outcomes: Outcomes,
+    /// The outcomes that select feedback; `None` if the rules cannot judge the answer.
+    pub(crate) outcomes: Option<Outcomes>,
     pub(crate) variant: Option<Variant>,
 }
 
 /// Scores an answer. Errors: as [`respond`].
 pub(crate) fn score_answer(item: &Item, responses: &Object, seed: u64) -> Result<ScoredAnswer> {
+    if let (true, Some(first)) = (responses.is_empty(), item.responses.first()) {
+        let name = &first.declaration.identifier;
+        let message = format!("must have an answer; to answer nothing, send {{\"{name}\": null}}");
+        return Err(Problem::invalid("responses", message));
+    }
     let responses = Responses::from_json(item, responses).map_err(refused)?;
     let faults = check(item, &responses);
     if faults.iter().any(|fault| !fault.is_scored) {
@@ -222,14 +228,20 @@ pub(crate) fn score_answer(item: &Item, responses: &Object, seed: u64) -> Result
     let variant = (!item.templates.is_empty()).then(|| variant(item, &mut random));
     let attempt = ScoringInput { number: 1, variant: variant.as_ref(), ..ScoringInput::default() };
     let outcomes = score(item, &responses, attempt, &mut random);
-    let scored = AnswerScore {
+    let needs_manual_scoring = needs_manual_scoring(item, &responses);
+    let mut scored = AnswerScore {
         max_score: full_score(item, seed),
-        needs_manual_scoring: needs_manual_scoring(item, &responses),
+        needs_manual_scoring,
         is_valid: faults.is_empty(),
         faults,
         ..scored(item, &outcomes)
     };
-    Ok(ScoredAnswer { scored, outcomes, variant })
+    // Rules that cannot judge an answer would call it wrong. An author who says that a person scores it wrote them for that.
+    let judges = !needs_manual_scoring || is_scored_elsewhere(item);
+    if !judges {
+        (scored.feedback, scored.feedbacks) = (None, Vec::new());
+    }
+    Ok(ScoredAnswer { scored, outcomes: judges.then_some(outcomes), variant })
 }
 
 /// Like [`respond`], for tests that validate responses (`validate-responses`). Errors: `Invalid` also for answers

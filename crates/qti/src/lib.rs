@@ -41,6 +41,7 @@ mod schema;
 mod score;
 mod shuffle;
 mod summary;
+mod tidy;
 mod upgrade;
 mod validate;
 pub mod value;
@@ -55,14 +56,16 @@ pub use package::{ManifestFile, XmlFileKind, manifest_files, xml_file_kind};
 pub use pattern::Pattern;
 pub use response::{ResponseFault, Responses, check};
 pub use score::{
-    Outcomes, ScoringInput, Trace, TraceStep, Variant, explain, needs_manual_scoring, score,
-    variant,
+    Outcomes, ScoringInput, Trace, TraceStep, Unscorable, Variant, explain, is_scored_elsewhere,
+    needs_manual_scoring, score, unscorable, variant,
 };
 pub use summary::{DocumentKind, DocumentLink, Summary, relinked, summary};
 pub use words::{ItemWords, item_words};
 
 use model::{Item, QtiVersion, Section, Stimulus, Test};
 use read::DocumentReader;
+use json::WrittenXml;
+use tidy::TidyText;
 use validate::FoundFaults;
 use xml::{Document, Element, ElementNamespace, OlderVersion};
 
@@ -96,14 +99,40 @@ pub fn read(xml: &str) -> Result<ReadDocument, DocumentFault> {
 }
 
 /// [`read`] for the author of the document: with warnings about markup that its HTML for students leaves out
-/// ([`candidate_html`]). Errors: as [`read`].
+/// ([`candidate_html`]), and about an item whose rules can score no answer ([`unscorable`]). Errors: as [`read`].
 pub fn read_for_author(xml: &str) -> Result<ReadDocument, DocumentFault> {
     let (document, version) = parsed(xml)?;
     let mut reading = read_document(&document, version)?;
     if !reading.faults.refuse() {
-        reading.faults.0.extend(candidate_html::left_out(&document));
+        let mut found = FoundFaults(candidate_html::left_out(&document));
+        if let DocumentContent::Item(item) = &reading.content
+            && !is_scored_elsewhere(item)
+            && let Some(Unscorable { message, remedy }) = unscorable(item)
+        {
+            found.warning(document.root(), message, remedy);
+        }
+        reading.faults.0.extend(found.0);
     }
     Ok(reading)
+}
+
+/// A document without markup that common editors write and QTI 3 does not have, such as `style` and `iframe`, with a
+/// warning for each removed part; one of QTI 2 becomes QTI 3.0. Comments are left out. `None` if there is nothing to remove,
+/// or if the text is no document.
+pub fn tidied(xml: &str) -> Option<WrittenXml> {
+    let (document, version) = parsed(xml).ok()?;
+    let root = document.root();
+    let TidyText { xml: written, removed } = tidy::element(root)?;
+    let mut found = FoundFaults(document.losses().to_vec());
+    if version != QtiVersion::V3p0 {
+        let message = "the document was stored as QTI 3.0, because parts of it were removed";
+        found.warning(root, message, "send it as QTI 3.0");
+        found.0.extend(removed);
+        return Some(WrittenXml { xml: written, removed: Faults(found.0) });
+    }
+    let (source, range) = (document.source(), root.range());
+    let xml = [&source[..range.start], &written, &source[range.end..]].concat();
+    Some(WrittenXml { xml, removed: Faults(removed) })
 }
 
 /// The document with every element in the words of QTI 3.0, and the version it was written in.

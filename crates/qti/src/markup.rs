@@ -3,20 +3,22 @@
 use crate::fault::{DocumentFault, DocumentPlace, Severity};
 use crate::html;
 use crate::schema;
+use crate::tidy::{self, TidyText};
 use crate::validate::{FoundFaults, inside};
-use crate::xml::{ChildNode, Document, WriteMode, write_child};
+use crate::xml::{Document, WriteMode, write_children};
 
 const OPEN: &str = "<x xmlns=\"http://www.imsglobal.org/xsd/imsqtiasi_v3p0\">";
 const CLOSE: &str = "</x>";
 
-/// Markup as XML that may stand inside the element `container`, itself inside `parent`. Well-formed
-/// XML that QTI allows stays as it is. Anything else is read as HTML and written as XML. Errors: what
-/// QTI does not allow there and what would be lost, with line and column in the markup.
+/// Markup as XML that may stand inside the element `container`, itself inside `parent`, with warnings about what was
+/// removed for it. Well-formed XML that QTI allows stays as it is. Anything else is read as HTML and written as XML, without
+/// what common editors write and QTI does not have ([`tidy`]). Errors: what QTI does not allow there and what would be lost,
+/// with line and column in the markup.
 pub(crate) fn xhtml(
     markup: &str,
     container: &str,
     parent: Option<&str>,
-) -> Result<String, Vec<DocumentFault>> {
+) -> Result<(String, Vec<DocumentFault>), Vec<DocumentFault>> {
     let wrapped = [OPEN, markup, CLOSE].concat();
     // A tag that closes the wrapper would let markup break out of it.
     let as_xml = Document::parse(&wrapped)
@@ -26,12 +28,14 @@ pub(crate) fn xhtml(
         None => None,
         Some(mut document) => {
             document.rename(0, container.to_owned().into());
-            let faults: Vec<DocumentFault> =
-                faults(&document, parent).into_iter().map(unwrapped).collect();
+            let faults = faults(&document, parent);
             if faults.is_empty() {
-                return Ok(markup.to_owned());
+                return Ok((markup.to_owned(), Vec::new()));
             }
-            Some(faults)
+            if let Some(TidyText { xml, removed }) = tidied(&document, container, parent) {
+                return Ok((xml, removed.into_iter().map(unwrapped).collect()));
+            }
+            Some(faults.into_iter().map(unwrapped).collect())
         }
     };
     let document = match html::parse(markup, container) {
@@ -40,18 +44,21 @@ pub(crate) fn xhtml(
     };
     let faults = faults(&document, parent);
     if !faults.is_empty() {
-        return Err(faults_of_xml.unwrap_or(faults));
+        let tidied = tidied(&document, container, parent).map(|tidy| (tidy.xml, tidy.removed));
+        return tidied.ok_or_else(|| faults_of_xml.unwrap_or(faults));
     }
     let mut xml = String::with_capacity(markup.len() + 64);
-    for child in document.root().children() {
-        match child {
-            ChildNode::Text(text, _) => crate::xml::escape(text, false, &mut xml),
-            ChildNode::Element(element) => {
-                write_child(element, &mut |_| WriteMode::Whole, &mut xml);
-            }
-        }
-    }
-    Ok(xml)
+    write_children(document.root(), &mut |_| WriteMode::Whole, &mut xml);
+    Ok((xml, Vec::new()))
+}
+
+/// The content of a document's root without what QTI does not have, if it can then stand in the container.
+fn tidied(document: &Document<'_>, container: &str, parent: Option<&str>) -> Option<TidyText> {
+    let tidied = tidy::content(document.root())?;
+    let wrapped = [OPEN, &tidied.xml, CLOSE].concat();
+    let mut again = Document::parse(&wrapped).ok()?;
+    again.rename(0, container.to_owned().into());
+    faults(&again, parent).is_empty().then_some(tidied)
 }
 
 /// The reason why the content of a document's root cannot be used here.

@@ -292,7 +292,7 @@ impl<'d> Checker<'d, '_> {
                 self.value(element, attribute, known.value);
             } else if name == "data-catalog-idref" {
                 self.value(element, attribute, Type::IdRef);
-            } else if !(is_general(name) || rule.any_attribute && name.contains(':')) {
+            } else if !rule.allows_attribute(name) {
                 let remedy = near(name, rule.attributes.iter().map(|a| a.name)).unwrap_or_else(
                     || match name == "style" {
                         true => "put the style into a stylesheet and name its class".into(),
@@ -324,6 +324,22 @@ impl<'d> Checker<'d, '_> {
             self.id_refs.push((element, attribute));
         }
     }
+}
+
+impl ElementRule {
+    fn allows_attribute(&self, name: &str) -> bool {
+        let is_known = self.attributes.iter().any(|attribute| attribute.name == name);
+        is_known || is_general(name) || self.any_attribute && name.contains(':')
+    }
+}
+
+/// Whether an attribute has no meaning at the element, and no misspelled one either. Always false at elements that QTI 3
+/// does not have.
+pub(crate) fn is_meaningless(element: Element<'_>, attribute: &str) -> bool {
+    let Some(id) = element.id() else { return false };
+    let rule = schema::rule(id, element.parent().and_then(Element::id));
+    !rule.allows_attribute(attribute)
+        && near(attribute, rule.attributes.iter().map(|known| known.name)).is_none()
 }
 
 /// Whether every element may have the attribute: namespace declarations, `xml:…`, ARIA and data attributes.

@@ -12,11 +12,13 @@ use lyceum_assessment::{
 use lyceum_core::text::segment;
 use lyceum_core::{Detail, Problem, ProblemKind, Result};
 use lyceum_http::answer::Answer;
+use lyceum_http::route::ParamPlace::Query as InQuery;
 use lyceum_http::route::{Access, delete, get, post, put};
 use lyceum_http::{etag, notice};
 use lyceum_store::{Tx, run_blocking};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use super::list::{self, ListPage};
 use super::{headers, structure};
@@ -45,9 +47,9 @@ fn document_routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(
                 .description("Lists documents page by page: searched, filtered and ordered."),
         )
         .answers::<ListPage<D>>(200, "The page."),
-        post("", QtiWrite, move |context| create(context, kind))
+        strict(post("", QtiWrite, move |context| create(context, kind)))
             .named(format!("create{one}"))
-            .description("Stores a new document, sent as XML or in its JSON form.")
+            .description("Stores a new document, sent as XML or in its JSON form. Markup of common editors that QTI does not have, such as 'style' and 'iframe', is removed; 'warnings' names it.")
             .reads::<DocumentInput<I>>()
             .reads_up_to(limits::QTI_BODY_MAX_BYTES)
             .answers::<D>(201, "Stored.")
@@ -57,7 +59,7 @@ fn document_routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(
             .description("Reads a document.")
             .answers::<D>(200, "The document.")
             .with_headers(headers::TAGGED),
-        put("/{identifier}", QtiWrite, move |context| replace_document(context, kind))
+        strict(put("/{identifier}", QtiWrite, move |context| replace_document(context, kind)))
             .named(format!("put{one}"))
             .description("Replaces a document. The previous version stays readable.")
             .of_version()
@@ -71,6 +73,20 @@ fn document_routes<D: JsonSchema + 'static, I: JsonSchema + 'static>(
             .description("Deletes a document, unless another document refers to it (409). Its versions stay readable.")
             .answers_empty(204, "Deleted."),
     ]
+}
+
+fn strict(route: Route) -> Route {
+    let flag = json!({ "type": "boolean", "default": false });
+    route.param(InQuery, "strict", flag, "true: refuse a document about which there are warnings.")
+}
+
+/// Refuses warnings if the request asks for that.
+fn refuse_warnings(context: &Context, warnings: &[Detail]) -> Result<()> {
+    let is_strict = context.parsed_query_value::<bool>("strict", "must be 'true' or 'false'")?;
+    match is_strict.unwrap_or(false) && !warnings.is_empty() {
+        true => Err(Problem::invalid_all(warnings.to_vec())),
+        false => Ok(()),
+    }
 }
 
 async fn list_page(context: Context, kind: ContentKind) -> Result<Answer> {
@@ -99,6 +115,7 @@ pub(super) async fn create(context: Context, kind: ContentKind) -> Result<Answer
     let (body, now) = (context.body.clone(), context.app.clock.now());
     let document = run_blocking(move || CheckedDocument::read(kind, &parse(&body)?)).await?;
     let warnings = document.warnings.clone();
+    refuse_warnings(&context, &warnings)?;
     let stored = context.app.db.write(move |tx| repository::create(tx, now, &document)).await?;
     let id = segment(&stored.identifier);
     let path = context.uri.path().trim_end_matches('/').trim_end_matches("/metadata");
@@ -141,6 +158,7 @@ pub(super) async fn replace(context: Context, kind: ContentKind) -> Result<Answe
     let named = id.clone();
     let change = run_blocking(move || DocumentChange::read(kind, &named, parse(&body)?)).await?;
     let warnings = change.warnings().to_vec();
+    refuse_warnings(&context, &warnings)?;
     let write = move |tx: &mut Tx<'_>| repository::replace(tx, now, kind, &id, &change, expected);
     answer_to_author(&context.app.db.write(write).await?, warnings)
 }

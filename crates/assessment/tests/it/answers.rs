@@ -45,7 +45,7 @@ fn an_answer_belongs_to_the_variable_that_it_names() {
         (r#"{"response": 1, "identifier": "FIRST"}"#, Ok(0.0)),
         (r#"{"responses": {"FIRST": 1, "RESPONSE": 2}}"#, Ok(1.0)),
         (r#"{"responses": {"FIRST": 1}}"#, Ok(0.0)),
-        (r#"{"responses": {}}"#, Ok(0.0)),
+        (r#"{"responses": {}}"#, Err("responses")),
         (r#"{"response": 2, "identifier": "SECOND"}"#, Err("identifier")),
         (r#"{"response": 2, "identifier": 5}"#, Err("identifier")),
         (r#"{"response": "two"}"#, Err("response.RESPONSE")),

@@ -276,6 +276,35 @@ fn an_answer_gets_partial_credit_and_is_marked_if_it_breaks_a_rule() {
 }
 
 #[test]
+fn rules_that_cannot_judge_an_answer_do_not_call_it_wrong() {
+    let essay = |score: &str| {
+        format!(
+            "<qti-response-declaration identifier='R' cardinality='single' base-type='string'/>\
+             <qti-outcome-declaration identifier='SCORE' cardinality='single' base-type='float' {score}/>\
+             <qti-outcome-declaration identifier='SAYS' cardinality='single' base-type='identifier'/>\
+             <qti-item-body><qti-extended-text-interaction response-identifier='R'/></qti-item-body>\
+             <qti-response-processing><qti-response-condition><qti-response-if>\
+             <qti-match><qti-variable identifier='R'/><qti-correct identifier='R'/></qti-match>\
+             <qti-set-outcome-value identifier='SCORE'><qti-base-value base-type='float'>1</qti-base-value></qti-set-outcome-value>\
+             </qti-response-if><qti-response-else><qti-set-outcome-value identifier='SAYS'>\
+             <qti-base-value base-type='identifier'>wrong</qti-base-value></qti-set-outcome-value></qti-response-else>\
+             </qti-response-condition></qti-response-processing>\
+             <qti-modal-feedback outcome-identifier='SAYS' identifier='wrong' show-hide='show'>\
+             <qti-content-body><p>Wrong.</p></qti-content-body></qti-modal-feedback>"
+        )
+    };
+    let said = |score, answer| {
+        let found = scored(&essay(score), answer).unwrap();
+        (found.needs_manual_scoring, found.feedbacks.len(), found.feedback.is_some())
+    };
+    let answer = r#"{"response": "An essay"}"#;
+    assert_eq!(said("", answer), (true, 0, false));
+    assert_eq!(said("", r#"{"response": null}"#), (false, 1, true));
+    // The author knows that a person scores it, so the feedback is meant for before.
+    assert_eq!(said("external-scored='human'", answer), (true, 1, true));
+}
+
+#[test]
 fn a_validating_session_refuses_an_answer_that_breaks_a_rule() {
     let xml = format!(
         "<qti-assessment-item xmlns='http://www.imsglobal.org/xsd/imsqtiasi_v3p0' identifier='i' \

@@ -5,7 +5,7 @@ use lyceum_core::messages::must_be_one_of;
 use lyceum_core::problem::Detail;
 use serde_json::{Map, Value as Json};
 
-use super::write::{JsonObject, NAMESPACE, XmlWriter};
+use super::write::{JsonObject, NAMESPACE, WrittenXml, XmlWriter};
 use crate::model::InteractionKind as Kind;
 
 /// An item as XML from the form that clients send: `{identifier, title, interaction?,
@@ -15,7 +15,7 @@ use crate::model::InteractionKind as Kind;
 /// Declarations and processing that are missing follow from the rest. Whether the XML is a valid item
 /// is for the caller to check. Errors: members that are missing, each by its path; HTML that QTI does not
 /// allow, with line and column.
-pub fn item_xml(json: &Map<String, Json>) -> Result<String, Problem> {
+pub fn item_xml(json: &Map<String, Json>) -> Result<WrittenXml, Problem> {
     let item = JsonObject::new(json);
     let mut output = JsonItem { writer: XmlWriter::default(), faults: Vec::new() };
     output.item(&item);

@@ -9,7 +9,7 @@ use super::form::{
     CatalogForm, DefaultValue, StimulusForm, StylesheetForm, TestForm, TestOutcomeForm, with_xml,
 };
 use super::member::{outcome_into, part_form, part_into};
-use super::write::{JsonObject, NAMESPACE, XmlWriter};
+use super::write::{JsonObject, NAMESPACE, WrittenXml, XmlWriter};
 use crate::value::to_json;
 use crate::{DocumentContent, Faults, another, parsed, read_document};
 
@@ -54,7 +54,7 @@ fn seconds(limit: f64) -> i64 {
 
 /// A test as XML from the form that [`test_json`] answers. Sections and items come in the order of
 /// their `sequence`, if they have one. Errors: members that are missing, each by its path.
-pub fn test_xml(json: &Map<String, Json>) -> Result<String, Problem> {
+pub fn test_xml(json: &Map<String, Json>) -> Result<WrittenXml, Problem> {
     let test = JsonObject::new(json);
     let (mut writer, mut faults) = (XmlWriter::default(), Vec::new());
     writer.open(
@@ -124,7 +124,7 @@ pub fn stimulus_json(xml: &str) -> Result<Map<String, Json>, Faults> {
 /// A stimulus as XML from `{identifier, title, content, label?, language?, stylesheet?,
 /// catalogInfo?}`. `content` is HTML, which may be empty. Errors: members that are missing, each by
 /// its path; HTML that QTI does not allow, with line and column.
-pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
+pub fn stimulus_xml(json: &Map<String, Json>) -> Result<WrittenXml, Problem> {
     let stimulus = JsonObject::new(json);
     let (mut writer, mut faults) = (XmlWriter::default(), Vec::new());
     writer.open(
@@ -143,7 +143,7 @@ pub fn stimulus_xml(json: &Map<String, Json>) -> Result<String, Problem> {
         let attributes = [("href", sheet.text("href")), ("type", sheet.text("type"))];
         writer.empty("qti-stylesheet", &attributes);
     }
-    if stimulus.object.get("content").is_none_or(Json::is_null) {
+    if stimulus.object.get("content").is_none_or(|content| content.is_null() || content == "") {
         let message = "is required; send the HTML of the stimulus".to_owned();
         faults.push(Detail { path: stimulus.path("content"), message });
     }

@@ -16,8 +16,17 @@ pub(crate) struct XmlWriter {
     pub(crate) xml: String,
     /// The names of the open elements.
     open: Vec<String>,
-    /// The errors in the markup, each with its path in the body.
+    /// The errors in the markup and the warnings about it, each with its path in the body.
     faults: Vec<DocumentFault>,
+}
+
+/// A document that was written from its JSON form.
+#[derive(Clone, Debug)]
+pub struct WrittenXml {
+    /// The document.
+    pub xml: String,
+    /// Warnings about markup that QTI does not have and that was removed, each with its path in the JSON.
+    pub removed: Faults,
 }
 
 /// Markup of an author and its place in the body.
@@ -29,11 +38,12 @@ pub(crate) struct Markup {
 
 impl XmlWriter {
     /// Returns the XML. Errors: `Invalid` with `faults`, otherwise with the errors in the markup, with line and column.
-    pub(crate) fn finish(self, faults: Vec<Detail>) -> Result<String, Problem> {
-        match (faults.is_empty(), self.faults.is_empty()) {
+    pub(crate) fn finish(self, faults: Vec<Detail>) -> Result<WrittenXml, Problem> {
+        let found = Faults(self.faults);
+        match (faults.is_empty(), found.refuse()) {
             (false, _) => Err(Problem::invalid_all(faults)),
-            (true, false) => Err(Faults(self.faults).into()),
-            (true, true) => Ok(self.xml),
+            (true, true) => Err(found.into()),
+            (true, false) => Ok(WrittenXml { xml: self.xml, removed: found }),
         }
     }
 
@@ -78,17 +88,19 @@ impl XmlWriter {
     pub(crate) fn markup(&mut self, markup: &Markup) {
         let mut around = self.open.iter().rev();
         let container = around.next().map_or("div", String::as_str);
-        match xhtml(&markup.text, container, around.next().map(String::as_str)) {
-            Ok(xml) => self.xml.push_str(&xml),
-            Err(faults) => {
-                let path = &markup.path;
-                self.faults.extend(faults.into_iter().map(|fault| DocumentFault {
-                    message: format!("{path}: {}", fault.message),
-                    path: path.clone(),
-                    ..fault
-                }));
+        let faults = match xhtml(&markup.text, container, around.next().map(String::as_str)) {
+            Ok((xml, removed)) => {
+                self.xml.push_str(&xml);
+                removed
             }
-        }
+            Err(faults) => faults,
+        };
+        let path = &markup.path;
+        self.faults.extend(faults.into_iter().map(|fault| DocumentFault {
+            message: format!("{path}: {}", fault.message),
+            path: path.clone(),
+            ..fault
+        }));
     }
 
     /// An element around markup.
@@ -131,17 +143,17 @@ impl<'j> JsonObject<'j> {
         }
     }
 
-    /// Markup; `None` if it is missing. Anything except a string, a number or a boolean is an error.
+    /// Markup; `None` if it is missing. Anything except a string is an error.
     pub(crate) fn markup(&self, name: &str, faults: &mut Vec<Detail>) -> Option<Markup> {
         let path = self.path(name);
         match self.object.get(name) {
             None | Some(Json::Null) => None,
-            Some(Json::Array(_) | Json::Object(_)) => {
+            Some(Json::String(text)) => Some(Markup { text: text.clone(), path }),
+            Some(_) => {
                 let message = "must be a string with HTML".to_owned();
                 faults.push(Detail { path, message });
                 None
             }
-            Some(_) => self.text(name).map(|text| Markup { text, path }),
         }
     }
 

@@ -100,6 +100,12 @@ pub(crate) fn rule(id: ElementId, parent: Option<ElementId>) -> &'static Element
     &schema.elements[inside.copied().unwrap_or(usize::from(id.0))]
 }
 
+/// Whether the element with the name `parent` may have a child with that name.
+pub(crate) fn allows(parent: &str, child: &str) -> bool {
+    let (Some(parent), Some(child)) = (id(parent), id(child)) else { return false };
+    rule(parent, None).content.iter().any(|particle| particle.names.has(child))
+}
+
 /// Whether the inside of an element belongs to another vocabulary.
 pub(crate) fn is_foreign(id: ElementId) -> bool {
     usize::from(id.0) < FOREIGN.len()

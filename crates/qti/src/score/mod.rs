@@ -15,12 +15,12 @@ mod variant;
 
 use lyceum_core::random::RandomStream;
 
-pub use manual::needs_manual_scoring;
+pub use manual::{Unscorable, is_scored_elsewhere, needs_manual_scoring, unscorable};
 pub use outcomes::Outcomes;
 pub use trace::{Trace, TraceStep};
 pub use variant::{Variant, variant};
 
-use crate::model::Item;
+use crate::model::{Item, Rule};
 use crate::response::Responses;
 use machine::RuleMachine;
 use variables::Variables;
@@ -65,6 +65,15 @@ pub(crate) fn initial(item: &Item, attempt: ScoringInput<'_>) -> Outcomes {
     Variables::of_attempt(item, &Responses::default(), attempt).outcomes(item)
 }
 
+/// The rules that score an item: its own, or those of the template that it names.
+fn rules(item: &Item) -> &[Rule] {
+    let Some(processing) = &item.processing else { return &[] };
+    match templates::of(processing) {
+        Some(rules) if processing.rules.is_empty() => rules,
+        _ => &processing.rules,
+    }
+}
+
 fn process(
     item: &Item,
     responses: &Responses,
@@ -74,12 +83,7 @@ fn process(
 ) -> (Outcomes, Option<Trace>) {
     let variables = Variables::of_attempt(item, responses, attempt);
     let mut machine = RuleMachine::new(variables, random, trace);
-    if let Some(processing) = &item.processing {
-        match templates::of(processing) {
-            Some(rules) if processing.rules.is_empty() => machine.run_all(rules),
-            _ => machine.run_all(&processing.rules),
-        }
-    }
+    machine.run_all(rules(item));
     let (variables, trace) = machine.done();
     (variables.outcomes(item), trace)
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(crate) use attributes::is_name;
 pub(crate) use build::illegal as is_illegal;
 pub(crate) use fragment::Fragment;
-pub(crate) use write::{WriteMode, escape, write, write_child};
+pub(crate) use write::{WriteMode, escape, write, write_children};
 
 use crate::fault::{DocumentFault, DocumentPlace};
 use crate::schema::{self, ElementId};

@@ -8,6 +8,10 @@ pub(crate) enum WriteMode {
     Whole,
     /// As it is, but with these attributes.
     With(Vec<(String, String)>),
+    /// Another element of that name with these attributes, its children asked in turn.
+    As(&'static str, Vec<(String, String)>),
+    /// Only its children, asked in turn.
+    Inside,
     /// Neither itself nor what is in it.
     Nothing,
     /// This text in its place; it must be XML.
@@ -25,19 +29,21 @@ pub(crate) fn write(
 }
 
 /// Appends an element, as [`write`] writes it.
-pub(crate) fn write_child(
+fn write_child(
     element: Element<'_>,
     choose: &mut dyn FnMut(Element<'_>) -> WriteMode,
     out: &mut String,
 ) {
-    let attributes = match choose(element) {
+    let (name, attributes) = match choose(element) {
         WriteMode::Nothing => return,
         WriteMode::Instead(text) => return out.push_str(&text),
-        WriteMode::Whole => None,
-        WriteMode::With(attributes) => Some(attributes),
+        WriteMode::Inside => return write_children(element, choose, out),
+        WriteMode::Whole => (element.qname(), None),
+        WriteMode::With(attributes) => (element.qname(), Some(attributes)),
+        WriteMode::As(name, attributes) => (name, Some(attributes)),
     };
     out.push('<');
-    out.push_str(element.qname());
+    out.push_str(name);
     let mut attribute = |name: &str, value: &str| {
         out.push(' ');
         out.push_str(name);
@@ -51,19 +57,28 @@ pub(crate) fn write_child(
     }
     let before = out.len();
     out.push('>');
+    write_children(element, choose, out);
+    if out.len() == before + 1 {
+        out.insert(before, '/');
+        return;
+    }
+    out.push_str("</");
+    out.push_str(name);
+    out.push('>');
+}
+
+/// Appends what is in an element, as [`write`] writes it.
+pub(crate) fn write_children(
+    element: Element<'_>,
+    choose: &mut dyn FnMut(Element<'_>) -> WriteMode,
+    out: &mut String,
+) {
     for child in element.children() {
         match child {
             ChildNode::Text(text, _) => escape(text, false, out),
             ChildNode::Element(inner) => write_child(inner, choose, out),
         }
     }
-    if out.len() == before + 1 {
-        out.insert(before, '/');
-        return;
-    }
-    out.push_str("</");
-    out.push_str(element.qname());
-    out.push('>');
 }
 
 /// Adds a text with what XML reserves written as references; inside an attribute white space too,

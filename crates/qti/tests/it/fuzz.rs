@@ -161,8 +161,8 @@ fn random_json_forms_do_no_harm() {
         let Some(form) = json.as_object() else { return };
         for written in [json::item_xml, json::test_xml, json::stimulus_xml] {
             // What is written may be refused, at a place and with words.
-            if let Ok(xml) = written(form)
-                && let Ok(reading) = read(&xml)
+            if let Ok(written) = written(form)
+                && let Ok(reading) = read(&written.xml)
             {
                 assert!(!reading.faults.0.iter().any(|fault| fault.message.is_empty()));
             }
@@ -192,7 +192,7 @@ fn random_html_does_no_harm() {
         let form = value!({"identifier": "s", "title": "t", "content": html});
         match json::stimulus_xml(form.as_object().unwrap()) {
             // What is taken is well-formed and runs nothing.
-            Ok(xml) => {
+            Ok(json::WrittenXml { xml, .. }) => {
                 let faults = match read(&xml) {
                     Ok(reading) => reading.faults.0,
                     Err(fault) => vec![fault],

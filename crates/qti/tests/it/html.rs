@@ -11,7 +11,7 @@ fn object(json: &Json) -> serde_json::Map<String, Json> {
 
 fn sent(content: &Json) -> Result<String, Problem> {
     let body = json!({"identifier": "s", "title": "t", "content": content});
-    stimulus_xml(&object(&body))
+    stimulus_xml(&object(&body)).map(|written| written.xml)
 }
 
 /// The content that a stimulus shows of HTML.
@@ -30,7 +30,6 @@ fn html_is_kept_as_markup() {
         ("<p>The <em>sea</em> rises</p>", "<p>The <em>sea</em> rises</p>"),
         ("<img src='a.png' alt='A'/>", "<img src=\"a.png\" alt=\"A\"/>"),
         ("one line", "one line"),
-        ("", ""),
         // HTML.
         ("one<br>two", "one<br/>two"),
         ("<p>one<p>two", "<p>one</p><p>two</p>"),
@@ -72,10 +71,8 @@ fn unsupported_html_is_refused_with_its_place() {
         ("<a href='javascript:alert(1)'>x</a>", (1, 4), "href"),
         ("<img src='data:text/html;base64,AA' alt=''>", (1, 1), "src"),
         ("<math><annotation-xml><script>x</script></annotation-xml></math><br>", (1, 23), "script"),
-        ("<iframe src='x'></iframe>", (1, 1), "'iframe'"),
-        ("<p style='color:red'>red</p>", (1, 4), "'style'"),
         ("one<br>\n<img src='a.png'>", (2, 1), "'alt'"),
-        ("<p>é<br> <font size=2>x</font>", (1, 10), "'font'"),
+        ("<p>é<br> <marquee>x</marquee>", (1, 10), "'marquee'"),
         ("one <br> a<b", (1, 11), "is never closed"),
         ("one<br><td>two</td>", (1, 8), "'td' is not allowed here"),
         ("one<br><![CDATA[x < y]]>", (1, 8), "CDATA"),
@@ -132,7 +129,7 @@ fn item() -> Json {
 
 #[test]
 fn html_is_kept_in_all_parts_of_a_question() {
-    let xml = item_xml(&object(&item())).unwrap();
+    let xml = item_xml(&object(&item())).unwrap().xml;
     read_item(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
     assert!(!xml.contains("&lt;br") && !xml.contains("&lt;p") && !xml.contains("nbsp"), "{xml}");
     assert_eq!(xml.matches("<br/>").count(), 7, "{xml}");

@@ -38,7 +38,7 @@ pub(crate) fn choice() -> Map<String, Json> {
 #[test]
 fn an_item_is_read_from_json_and_written_as_json() {
     let sent = choice();
-    let xml = item_xml(&sent).unwrap();
+    let xml = item_xml(&sent).unwrap().xml;
     let item = read_item(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
     let right = scored(&item, &json!({"RESPONSE": "B"}));
     assert_eq!(
@@ -101,7 +101,7 @@ fn each_type_of_item_that_clients_send_is_read_from_json() {
             "identifier": "q", "title": "t", "type": name,
             "interaction": {"type": name, "responseIdentifier": "RESPONSE", "attributes": attributes, "questionStructure": structure},
         }));
-        let xml = item_xml(&sent).unwrap();
+        let xml = item_xml(&sent).unwrap().xml;
         let item = read_item(&xml).unwrap_or_else(|faults| panic!("{name}: {faults}\n{xml}"));
         assert_eq!(item.interactions[0].kind.name(), name);
         assert_eq!(item_json(&xml).unwrap()["type"], name);
@@ -115,11 +115,11 @@ fn mappings_and_points_are_read_from_json() {
     sent["responseProcessing"] = json!({"templateType": "map_response"});
     sent["interaction"]["questionStructure"]["choices"] =
         json!([{"identifier": "A", "content": "a"}, {"identifier": "B", "content": "b"}]);
-    let item = read_item(&item_xml(&sent).unwrap()).unwrap();
+    let item = read_item(&item_xml(&sent).unwrap().xml).unwrap();
     assert_eq!(scored(&item, &json!({"RESPONSE": "B"})).score(), Some(1.0));
     sent["responseDeclarations"][0]["mapping"] =
         json!({"defaultValue": 0, "mapEntries": [{"mapKey": "A", "mappedValue": 2.5}]});
-    let xml = item_xml(&sent).unwrap();
+    let xml = item_xml(&sent).unwrap().xml;
     let item = read_item(&xml).unwrap();
     assert_eq!(scored(&item, &json!({"RESPONSE": "A"})).score(), Some(2.5));
     assert_eq!(item_json(&xml).unwrap()["responseProcessing"]["templateType"], "map_response");
@@ -145,7 +145,7 @@ fn tests_and_stimuli_are_read_from_json_and_written_as_json() {
                 "qti-assessment-item-ref": [{"identifier": "I2", "href": "i2", "sequence": 2}, {"identifier": "I1", "href": "i1", "sequence": 1}]}]}],
         "qti-outcome-declaration": [{"identifier": "SCORE", "cardinality": "single", "baseType": "float", "defaultValue": {"value": 0.5}}],
     }));
-    let xml = test_xml(&sent).unwrap();
+    let xml = test_xml(&sent).unwrap().xml;
     read_test(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
     let output = test_json(&xml).unwrap();
     assert_eq!((&output["timeLimit"], &output["maxAttempts"]), (&json!(60), &json!(2)));
@@ -163,7 +163,7 @@ fn tests_and_stimuli_are_read_from_json_and_written_as_json() {
         "stylesheet": {"href": "a.css", "type": "text/css"},
         "catalogInfo": [{"id": "c1", "support": "glossary-on-screen", "content": "a word"}],
     }));
-    let xml = stimulus_xml(&sent).unwrap();
+    let xml = stimulus_xml(&sent).unwrap().xml;
     read_stimulus(&xml).unwrap_or_else(|faults| panic!("{faults}\n{xml}"));
     let output = stimulus_json(&xml).unwrap();
     for name in ["identifier", "title", "label", "language", "stylesheet", "catalogInfo"] {

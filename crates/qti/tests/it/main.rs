@@ -36,4 +36,5 @@ mod shuffled;
 mod speed;
 mod standards;
 mod summary;
+mod tidy;
 mod words;

@@ -213,7 +213,7 @@ async function step() {
   scoreBar(lesson.attempt);
   const card = questionCard(question, { title: t("Question {n}", { n: question.number + 1 }) });
   const check = button(t("Check"), async () => {
-    if (!card.check()) return;
+    if (!card.check() || !card.isAnswered()) return;
     card.disable();
     const reply = await sender.send(card.answer(lesson.attempt.key));
     if (reply) stepAnswered(reply);

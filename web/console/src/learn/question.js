@@ -1,5 +1,5 @@
 // A question with its interactions, before and after the answer.
-import { interactions } from "./interactions/index.js";
+import { focusIn, interactions } from "./interactions/index.js";
 import { part } from "./part.js";
 import { RESULTS } from "./words.js";
 import { t } from "../language.js";
@@ -42,9 +42,11 @@ export function questionCard(question, { title }) {
     check() {
       const { isValid, problems } = parts.validity();
       for (const { element, message } of problems) element.show(message);
-      if (!isValid) (problems[0].element.querySelector("input, select, textarea, button, [tabindex]") ?? problems[0].element).focus();
+      if (!isValid) focusIn(problems[0].element);
       return isValid;
     },
+    /** Whether there is an answer; asks for one otherwise. */
+    isAnswered: () => parts.isAnswered(),
     answer: (attempt) => answerTo(question, parts.responses(), attempt),
     onSubmit(work) {
       form.addEventListener("submit", (event) => {

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
+use lyceum_qti::json::WrittenXml;
 use lyceum_qti::{
     DocumentFault, DocumentKind, ManifestFile, Severity, XmlFileKind, manifest_files,
-    read_for_author, summary, xml_file_kind,
+    read_for_author, summary, tidied, xml_file_kind,
 };
 
 use super::fault_report::{as_json, as_text};
@@ -19,6 +20,8 @@ use crate::printer::{Printer, counted};
 pub(super) struct Check<'p> {
     printer: &'p Printer,
     bar: &'p ProgressBar,
+    /// Whether documents will be stored without what common editors write and QTI does not have.
+    tidies: bool,
     pub(super) library: Library,
     /// Documents without an error.
     pub(super) good: Vec<(DocumentKind, PathBuf)>,
@@ -49,10 +52,11 @@ impl std::fmt::Display for LeftOutFile {
 }
 
 impl<'p> Check<'p> {
-    pub(super) fn new(printer: &'p Printer, bar: &'p ProgressBar) -> Self {
+    pub(super) fn new(printer: &'p Printer, bar: &'p ProgressBar, tidies: bool) -> Self {
         Self {
             printer,
             bar,
+            tidies,
             library: Library::default(),
             good: Vec::new(),
             documents: 0,
@@ -94,11 +98,21 @@ impl<'p> Check<'p> {
             Ok(reading) => reading.faults.0,
             Err(fault) => vec![fault],
         };
+        let is_refused = |faults: &[DocumentFault]| {
+            faults.iter().any(|fault| fault.severity == Severity::Error)
+        };
+        if self.tidies
+            && is_refused(&faults)
+            && let Some(WrittenXml { xml, removed }) = tidied(&text)
+            && read_for_author(&xml).is_ok_and(|reading| !reading.faults.refuse())
+        {
+            faults = removed.0;
+        }
         // A file that cannot be read was already reported.
         let summary = summary(&text).ok();
         let kind = summary.as_ref().map(|summary| summary.kind);
         faults.extend(summary.and_then(|summary| self.library.add(path, summary)));
-        let refused = faults.iter().any(|fault| fault.severity == Severity::Error);
+        let refused = is_refused(&faults);
         for fault in &faults {
             self.print_fault(path, &text, fault);
         }

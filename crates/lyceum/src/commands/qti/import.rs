@@ -54,7 +54,7 @@ impl Import {
         let (config, db) = self.data.open(Missing::Make)?;
         let mut file_import = DocumentFileImport::new(&self.paths, &config)?;
         let bar = printer.progress("importing", 2 * sources.len() as u64);
-        let mut check = Check::new(printer, &bar);
+        let mut check = Check::new(printer, &bar, true);
         for source in &sources {
             check.file(source);
             bar.inc(1);
@@ -165,8 +165,9 @@ fn store(
     let text = files::text(path).map_err(|fault| named(fault.to_string()))?;
     let text = relinked(&text, |link| library.address(path, link))
         .map_err(|fault| named(fault.to_string()))?;
-    let draft = CheckedDocument::of(kind, text, &Object::new())
-        .map_err(|problem| named(problem.message))?;
+    // The check has told what is removed.
+    let (draft, _) =
+        CheckedDocument::tidied(kind, &text).map_err(|problem| named(problem.message))?;
     let named = |problem: Problem| match problem.kind {
         ProblemKind::Invalid => named(problem.message),
         _ => problem,

@@ -21,7 +21,7 @@ impl Validate {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let sources = files::files(&self.paths)?;
         let bar = printer.progress("checking", sources.len() as u64);
-        let mut check = Check::new(printer, &bar);
+        let mut check = Check::new(printer, &bar, false);
         for source in &sources {
             check.file(source);
             bar.inc(1);

@@ -116,6 +116,11 @@ export class Interaction extends HTMLElement {
     return "";
   }
 
+  /** Asks for an answer where the question has none. */
+  askForAnswer() {
+    this.show(words.answerFirst);
+  }
+
   /** Shows the response, which can no longer be changed. */
   disable() {
     this.isDisabled = true;

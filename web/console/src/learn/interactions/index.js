@@ -45,6 +45,11 @@ const KINDS = {
 for (const [name, kind] of Object.entries(KINDS)) customElements.define(name, kind);
 const NAMES = Object.keys(KINDS).join(", ");
 
+/** Moves the focus to what answers an interaction. */
+export function focusIn(interaction) {
+  (interaction.querySelector("input, select, textarea, button, [tabindex]") ?? interaction).focus();
+}
+
 /**
  * The interactions in a container whose HTML comes from the server. Call it once after each change of the HTML.
  *
@@ -76,6 +81,16 @@ export function interactions(container) {
     onChange(listener) {
       container.addEventListener("qti-change", listener);
       return () => container.removeEventListener("qti-change", listener);
+    },
+
+    /** Whether one of the interactions has an answer, or none can have one. Otherwise the first asks for one.
+     * @returns {boolean} */
+    isAnswered() {
+      const [first, ...others] = all();
+      if (!first || [first, ...others].some(({ value }) => value !== null)) return true;
+      first.askForAnswer();
+      focusIn(first);
+      return false;
     },
 
     /** Whether all responses may be sent, and for each that may not its variable, a message for the student and the

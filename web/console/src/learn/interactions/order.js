@@ -174,6 +174,13 @@ export class OrderInteraction extends Interaction {
     else this.#list.setAttribute("role", "group");
   }
 
+  /** The order that is shown may be the answer, so it becomes the answer when the student goes on. */
+  askForAnswer() {
+    if (this.#order.length === 0) return super.askForAnswer();
+    this.#touched();
+    this.show(words.checkAgain);
+  }
+
   get value() {
     return this.#isTouched && this.#order.length > 0 ? this.#order.map(({ id }) => id) : null;
   }

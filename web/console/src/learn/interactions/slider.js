@@ -52,6 +52,12 @@ export class SliderInteraction extends Interaction {
     else this.#input.setAttribute("aria-valuetext", words.notAnswered);
   }
 
+  /** The place that is shown may be the answer, so it becomes the answer when the student goes on. */
+  askForAnswer() {
+    this.#move();
+    this.show(words.checkAgain);
+  }
+
   get value() {
     return this.#isMoved ? Number(this.#input.value) : null;
   }

@@ -5,8 +5,29 @@ import { words } from "./words.js";
 /** Signs that keyboards and copied texts have in place of a minus. */
 const MINUS = /[−–]/g;
 const NUMBERS = { integer: /^[-+]?\d+$/, float: /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/ };
+/** The sign between thousands, and the decimal sign, in numbers of the page's language. */
+const [GROUP, DECIMAL] = ["group", "decimal"].map(
+  (type) => new Intl.NumberFormat(document.documentElement.lang || "en").formatToParts(-12345.6).find((part) => part.type === type)?.value ?? "",
+);
 /** A counter of characters is announced once for so many. */
 const ANNOUNCED_CHARACTERS = 50;
+
+/**
+ * A number as the scoring API takes it. Signs between thousands are left out: those of the page's language, and spaces.
+ * Where they cannot separate thousands, a comma and a point are both decimal points. A text that is still no number is
+ * asked about.
+ */
+function numberIn(text) {
+  const number = text
+    .trim()
+    .replace(MINUS, "-")
+    .replace(/(?<=\d)[\s'’](?=\d{3}(\D|$))/g, "");
+  const [whole, ...fraction] = number.split(DECIMAL);
+  const groups = whole.replace(/^[-+]/, "").split(GROUP);
+  const areGroups = groups.length > 1 && /^[1-9]\d{0,2}$/.test(groups[0]) && groups.slice(1).every((group) => /^\d{3}$/.test(group));
+  if (areGroups && fraction.length <= 1) return [whole.replaceAll(GROUP, ""), ...fraction].join(".");
+  return /^[-+]?\d*,\d+$/.test(number) ? number.replace(",", ".") : number;
+}
 
 /** A text as the scoring API takes it. */
 class TextInteraction extends Interaction {
@@ -15,10 +36,7 @@ class TextInteraction extends Interaction {
   }
 
   clean(text) {
-    if (!this.isNumber) return text;
-    const number = text.trim().replace(MINUS, "-");
-    // A comma is a decimal point where it cannot separate thousands.
-    return /^[-+]?\d*,\d+$/.test(number) && !/^[-+]?[1-9]\d{0,2},\d{3}$/.test(number) ? number.replace(",", ".") : number.replace(/,(?=\d{3}(\D|$))/g, "");
+    return this.isNumber ? numberIn(text) : text;
   }
 
   /** The reason why a text cannot be the answer; empty if it can. */
@@ -69,6 +87,11 @@ export class TextEntryInteraction extends TextInteraction {
     const message = this.problem();
     if (message) this.#input.setAttribute("aria-invalid", "true");
     this.show(message);
+  }
+
+  /** Without the spaces around it, which nobody sees. */
+  clean(text) {
+    return super.clean(text.trim());
   }
 
   get value() {

@@ -100,11 +100,13 @@ export const words = {
   undone: t("Undone."),
 
   // Messages.
+  answerFirst: t("Answer the question first."),
   atLeast: (min) => t("Choose at least {answers}.", { answers: answers(min) }),
   atMost: (max) => t("You can choose at most {answers}. Take one away first.", { answers: answers(max) }),
   atMostPairs: (max) => t("You can make at most {pairs}. Remove one first.", { pairs: pairs(max) }),
   atMostPlaced: (max) => t("You can place at most {answers}. Take one out first.", { answers: answers(max) }),
   atMostPoints: (max) => t("You can set at most {points}. Remove one first.", { points: points(max) }),
+  checkAgain: t("If what is shown is your answer, check again."),
   chooseOne: t("Choose an answer."),
   doesNotFit: (name, place) => t("{name} does not go with {place}. Choose another place.", { name, place }),
   fileTooLarge: (max) => t("The file is too large. Choose one with at most {max} MB.", { max }),
