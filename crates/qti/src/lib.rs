@@ -62,9 +62,9 @@ pub use score::{
 pub use summary::{DocumentKind, DocumentLink, Summary, relinked, summary};
 pub use words::{ItemWords, item_words};
 
+use json::WrittenXml;
 use model::{Item, QtiVersion, Section, Stimulus, Test};
 use read::DocumentReader;
-use json::WrittenXml;
 use tidy::TidyText;
 use validate::FoundFaults;
 use xml::{Document, Element, ElementNamespace, OlderVersion};

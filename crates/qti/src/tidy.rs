@@ -38,7 +38,8 @@ fn tidy(element: Element<'_>, found: &mut FoundFaults) -> WriteMode {
     let remedy = "if its look matters, use a class of QTI";
     match name {
         "u" => {
-            let message = "QTI 3 has no element 'u'; it was written as a span of the class qti-underline";
+            let message =
+                "QTI 3 has no element 'u'; it was written as a span of the class qti-underline";
             found.warning(element, message, remedy);
             WriteMode::As("span", vec![("class".to_owned(), "qti-underline".to_owned())])
         }

@@ -14,5 +14,5 @@ pub use form::{ItemForm, StimulusForm, TestForm, TestPart, TestSection};
 pub use item_from::item_xml;
 pub use item_to::item_json;
 pub use member::{member_json, members_json};
-pub use write::WrittenXml;
 pub use test::{stimulus_json, stimulus_xml, test_json, test_xml};
+pub use write::WrittenXml;

@@ -85,6 +85,12 @@ impl DocumentReader<'_> {
             };
             if element.is("qti-correct-response") {
                 self.spaces(value, &value.text(), wanted);
+                if let Some(wanted) = wanted
+                    && !value.text().trim().is_empty()
+                    && self.key(value, &value.text(), wanted).is_none()
+                {
+                    return Value::Null;
+                }
             }
             let scalar = wanted.and_then(|wanted| self.scalar(value, &value.text(), wanted));
             match value.attribute("field-identifier") {
@@ -120,11 +126,19 @@ impl DocumentReader<'_> {
         }
         let scalar = parse(base_type, value);
         if scalar.is_none() {
-            self.wrong(
-                element,
-                format!("'{}' is not of the type '{}'", value.trim(), base_type.name()),
-                format!("write {}", example(base_type)),
-            );
+            let (message, remedy) = not_of_type(value, base_type);
+            self.wrong(element, message, remedy);
+        }
+        scalar
+    }
+
+    /// A value to which answers are compared. The schema accepts one that is not of its type; then the item has no key, and
+    /// a person scores its answers.
+    fn key(&mut self, element: Element<'_>, value: &str, base_type: BaseType) -> Option<Scalar> {
+        let scalar = parse(base_type, value);
+        if scalar.is_none() {
+            let (message, remedy) = not_of_type(value, base_type);
+            self.found.warning(element, message, remedy);
         }
         scalar
     }
@@ -146,14 +160,15 @@ impl DocumentReader<'_> {
     }
 
     fn mapping(&mut self, element: Element<'_>, base_type: Option<BaseType>) -> Mapping {
-        let mut entries = Vec::new();
+        let (mut entries, mut is_readable) = (Vec::new(), true);
         for entry in element.all("qti-map-entry") {
             let key = entry.attribute("map-key").unwrap_or_default();
             self.spaces(entry, key, base_type);
             let key = match base_type {
                 Some(BaseType::String) | None => Some(Scalar::String(key.into())),
-                Some(base_type) => self.scalar(entry, key, base_type),
+                Some(base_type) => self.key(entry, key, base_type),
             };
+            is_readable &= key.is_some();
             entries.extend(key.map(|key| MapEntry {
                 key,
                 mapped: number(entry, "mapped-value").unwrap_or(0.0),
@@ -166,6 +181,9 @@ impl DocumentReader<'_> {
                 "a mapping cannot have points",
                 "use qti-area-mapping, which maps areas",
             );
+        }
+        if !is_readable {
+            entries.clear();
         }
         Mapping {
             entries,
@@ -247,6 +265,12 @@ impl DocumentReader<'_> {
         let scalar = element.attribute(attribute).and_then(|v| self.scalar(element, v, base_type));
         scalar.map_or(Value::Null, Value::Single)
     }
+}
+
+/// The message about a value that is not of its type, and the remedy.
+fn not_of_type(value: &str, base_type: BaseType) -> (String, String) {
+    let message = format!("'{}' is not of the type '{}'", value.trim(), base_type.name());
+    (message, format!("write {}", example(base_type)))
 }
 
 /// An example of a value of the type.

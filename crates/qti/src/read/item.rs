@@ -74,12 +74,9 @@ impl DocumentReader<'_> {
             && ResponseTemplate::of(address).is_none()
             && rules.is_empty()
         {
-            self.wrong(
+            self.found.warning(
                 element,
-                format!(
-                    "the template '{address}' is not a template of the standard, so the item \
-                     would not be scored"
-                ),
+                format!("the template '{address}' is not a template of the standard"),
                 "use match_correct, map_response or map_response_point, or write the rules in \
                  the item",
             );

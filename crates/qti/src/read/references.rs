@@ -63,7 +63,12 @@ impl DocumentReader<'_> {
             [NameKind::Template] => "template variable",
             _ => "variable",
         };
-        self.wrong(element, format!("there is no {what} '{name}'"), remedy);
+        let message = format!("there is no {what} '{name}'");
+        // The schema accepts it, and what is not declared is only not computed or not shown.
+        match kinds {
+            [NameKind::Outcome] => self.found.warning(element, message, remedy),
+            _ => self.wrong(element, message, remedy),
+        }
     }
 
     /// Whether each interaction's response has the shape of its answers.

@@ -80,7 +80,7 @@ pub fn unscorable(item: &Item) -> Option<Unscorable> {
     let mapped = used.mapped.into_iter().find(|(name, is_area)| {
         item.response(name).is_none_or(|response| match is_area {
             true => response.area_mapping.is_none(),
-            false => response.mapping.is_none(),
+            false => response.mapping.as_ref().is_none_or(|mapping| mapping.entries.is_empty()),
         })
     });
     let (name, is_area) = mapped?;

@@ -210,7 +210,7 @@ fn random_html_does_no_harm() {
             Err(problem) => {
                 let lines = html.matches('\n').count() as u64 + 1;
                 let places = problem.places.iter().map(|(line, _)| u64::from(*line));
-                assert!(places.clone().count() > 0, "{html}: {problem}");
+                assert!(html.is_empty() || places.clone().count() > 0, "{html}: {problem}");
                 assert!(places.clone().all(|line| line <= lines), "{html}: {problem}");
             }
         }

@@ -14,7 +14,8 @@ fn stimulus(html: &str) -> Result<WrittenXml, Problem> {
 
 /// The content that a stimulus shows of HTML, and the first line of each warning.
 fn shown(html: &str) -> (String, Vec<String>) {
-    let WrittenXml { xml, removed } = stimulus(html).unwrap_or_else(|problem| panic!("{html}: {problem}"));
+    let WrittenXml { xml, removed } =
+        stimulus(html).unwrap_or_else(|problem| panic!("{html}: {problem}"));
     let stimulus = read_stimulus(&xml).unwrap_or_else(|faults| panic!("{html}: {faults}\n{xml}"));
     let inner = stimulus.content.trim().split_once('>').unwrap().1;
     let inner = inner.strip_suffix("</div>").unwrap().to_owned();

@@ -98,9 +98,8 @@ impl<'p> Check<'p> {
             Ok(reading) => reading.faults.0,
             Err(fault) => vec![fault],
         };
-        let is_refused = |faults: &[DocumentFault]| {
-            faults.iter().any(|fault| fault.severity == Severity::Error)
-        };
+        let is_refused =
+            |faults: &[DocumentFault]| faults.iter().any(|fault| fault.severity == Severity::Error);
         if self.tidies
             && is_refused(&faults)
             && let Some(WrittenXml { xml, removed }) = tidied(&text)
