@@ -6,6 +6,8 @@ pub const BULK_BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
 pub const BULK_MAX_RECORDS: usize = 50_000;
 /// Milliseconds that one scan of a table may take before the request is refused.
 pub const SCAN_MAX_MS: u64 = 800;
+/// Times that an update of a learner record is added to one that came first, before it is refused.
+pub const CLR_MERGE_MAX_TRIES: u32 = 100;
 /// Milliseconds that reading a course's whole tree may take.
 pub const COURSE_READ_MAX_MS: u64 = 10_000;
 /// Seconds after which a status list that did not change is signed again.

@@ -130,6 +130,20 @@ impl AwardRequest {
         of_address.unwrap_or_else(|| self.user_id.clone())
     }
 
+    /// Refuses a request that asks for another credential than the award that it repeats.
+    fn expect_same(&self, known: &IssuedCredential) -> Result<()> {
+        let mut wanted = json!({
+            "credentialSubject": serde_json::to_value(&self.subject).map_err(Problem::internal)?,
+        });
+        if let Some(until) = &self.valid_until {
+            wanted["validUntil"] = until.text.as_str().into();
+        }
+        if let Some(evidence) = &self.evidence {
+            wanted["evidence"] = evidence.clone();
+        }
+        expect_same(known, &wanted)
+    }
+
     /// The key by which a repeated request finds its award; `None` if each request is an award of its own.
     fn key(&self, issuer: &str, learner: &str) -> Option<String> {
         let awarded = self.awarded_date.as_ref()?.at.to_string();
@@ -138,6 +152,37 @@ impl AwardRequest {
         let parts = [issuer, &self.achievement_id, learner, &awarded, &valid_from];
         Some(hex(Sha256::digest(parts.join("\n").as_bytes())))
     }
+}
+
+/// The members of a credential that a request decides, apart from those that identify its award.
+const DECIDED: [&str; 10] = [
+    "/validUntil",
+    "/evidence",
+    "/credentialSubject/activityEndDate",
+    "/credentialSubject/activityStartDate",
+    "/credentialSubject/creditsEarned",
+    "/credentialSubject/licenseNumber",
+    "/credentialSubject/narrative",
+    "/credentialSubject/result",
+    "/credentialSubject/role",
+    "/credentialSubject/term",
+];
+
+/// Refuses to take an award for the repetition of another one. Errors: `Conflict` with the first member that differs.
+fn expect_same(known: &IssuedCredential, wanted: &Value) -> Result<()> {
+    let credential: Value = serde_json::from_str(&known.signed.body).map_err(Problem::internal)?;
+    let is_same = |pointer: &&&str| {
+        let [before, now] = [&credential, wanted].map(|one| one.pointer(pointer));
+        let instant = |value: Option<&Value>| value?.as_str().and_then(body::instant);
+        before == now
+            || **pointer == "/validUntil" && instant(before) == instant(now) && now.is_some()
+    };
+    let Some(member) = DECIDED.iter().find(|pointer| !is_same(pointer)) else { return Ok(()) };
+    let name = member.rsplit('/').next().unwrap_or_default();
+    let message = format!(
+        "{name}: this award was issued with another value; revoke it, or send another awardedDate"
+    );
+    Err(Problem::new(ProblemKind::Conflict, message))
 }
 
 /// Reads an instant with date and time; an empty text counts as missing.
@@ -152,7 +197,7 @@ fn instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SentInst
 
 /// Finds the achievement and the learner of the request and builds the credential, in a write transaction. The same
 /// request again finds the award that it made. Errors: `Invalid` for an unknown `achievementId` or `userId`, for a user
-/// outside of the reach, and for a `validUntil` that is too early.
+/// outside of the reach, and for a `validUntil` that is too early; `Conflict` if the award was issued with other values.
 pub fn prepare(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -187,6 +232,7 @@ pub fn prepare(
     if let Some(award) = &award
         && let Some(known) = repository::of_award(tx, award)?
     {
+        request.expect_same(&known)?;
         return Ok(PreparedAward::Known(Box::new(known)));
     }
     let id = secret_id();
@@ -330,7 +376,7 @@ impl UnsignedAward {
 }
 
 /// Stores a signed award. If two equal requests run at the same time, the award of the first one is kept. Returns the award
-/// and whether it is new.
+/// and whether it is new. Errors: `Conflict` if the first one differs.
 pub fn store(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -339,6 +385,8 @@ pub fn store(
     if let Some(award) = &new.award
         && let Some(known) = repository::of_award(tx, award)?
     {
+        let wanted = serde_json::from_str(&new.signed.body).map_err(Problem::internal)?;
+        expect_same(&known, &wanted)?;
         return Ok((known, false));
     }
     Ok((issued::add(tx, now, new)?, true))

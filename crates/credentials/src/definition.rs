@@ -47,6 +47,12 @@ impl Definition {
             let wanted = "must contain VerifiableCredential and OpenBadgeCredential";
             return Err(Problem::invalid("type", wanted));
         }
+        context(body)?;
+        let Some(issuer) = body.get("issuer") else {
+            let wanted = "is required; send the URI of the issuing organization";
+            return Err(Problem::invalid("issuer", wanted));
+        };
+        profile(issuer, "issuer")?;
         let subject = subject(body)?;
         if !body::has_type(subject, "Achievement") {
             return Err(Problem::invalid("credentialSubject.type", "must contain Achievement"));
@@ -102,6 +108,23 @@ impl Definition {
             _ => Problem::invalid("credentialSubject", problem.message),
         })
     }
+}
+
+/// Refuses a context that does not make the definition a credential of Open Badges 3.0, in any of its releases.
+fn context(body: &Object) -> Result<()> {
+    let contexts = body.get("@context").and_then(Value::as_array);
+    let has = |start: &str, middle: &str| {
+        let texts = contexts.into_iter().flatten().filter_map(Value::as_str);
+        texts.into_iter().any(|text| text.starts_with(start) && text.contains(middle))
+    };
+    let is_badge = has("https://www.w3.org/", "credentials/v")
+        && has("https://purl.imsglobal.org/spec/ob/v3p0/", "context");
+    if is_badge {
+        return Ok(());
+    }
+    let message =
+        format!("must be an array with {} and {}", crate::CONTEXTS[0], crate::CONTEXTS[1]);
+    Err(Problem::invalid("@context", message))
 }
 
 fn subject(body: &Object) -> Result<&Object> {

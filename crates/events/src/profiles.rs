@@ -82,7 +82,8 @@ pub(crate) const EVENTS: &[EventType] = events! {
     ToolUseEvent: words![Used], {
         object: TOOL, generated: &["AggregateMeasureCollection"], target: TOOL
     }
-    ViewEvent: words![Viewed], { object: RESOURCE, target: RESOURCE }
+    // The grading profile has views of results.
+    ViewEvent: words![Viewed], { object: &["DigitalResource", "Result"], target: RESOURCE }
 };
 
 /// The profiles of the standard.

@@ -16,7 +16,7 @@ pub(crate) const METRICS: &[&str] = words![
 
 /// The systems that an identifier may come from.
 pub(crate) const IDENTIFIERS: &[&str] = words![
-    AccountUserName EmailAddress LisSourcedId LtiContextId LtiDeploymentId LtiPlatformId LtiToolId
+    AccountUserName CaseItemUri EmailAddress LisSourcedId LtiContextId LtiDeploymentId LtiPlatformId LtiToolId
     LtiUserId OneRosterSourcedId Other SisSourcedId SystemId
 ];
 

@@ -62,13 +62,17 @@ fn version(tag: &HeaderValue) -> Result<Option<i64>> {
     if text == "*" {
         return Ok(None);
     }
-    let version = text.strip_prefix("\"v").and_then(|rest| rest.strip_suffix('"'));
-    match version.and_then(|version| version.parse().ok()) {
+    let versions = text.split(',').filter_map(|tag| {
+        let version = tag.trim().strip_prefix("\"v").and_then(|rest| rest.strip_suffix('"'))?;
+        version.parse::<i64>().ok()
+    });
+    // Versions only grow, so of several only the newest can be the present one.
+    match versions.max() {
         Some(version) => Ok(Some(version)),
         None => Err(Problem::new(
             ProblemKind::PreconditionFailed,
             format!(
-                "If-Match is {text}, which is not an ETag of this record; read the record again"
+                "If-Match is {text}, which contains no ETag of this record; read the record again"
             ),
         )),
     }

@@ -1,6 +1,7 @@
 //! The public page of a credential, and the credential as a file: JSON, JWT, PNG, SVG. Everyone who knows the random id of
 //! the credential has access.
 
+mod markdown;
 mod view;
 
 use base64::Engine;
@@ -9,11 +10,12 @@ use http::{HeaderName, HeaderValue, header};
 use lyceum_api::credentials::{json_ld, jwt, report_without_network, wants_jws};
 use lyceum_api::{Area, Context};
 use lyceum_console::t;
+use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::OWN_IMAGES;
 use lyceum_credentials::issued::{self, CredentialForm, IssuedCredential};
-use lyceum_credentials::verify::Check;
+use lyceum_credentials::verify::{Check, CheckOutcome, Report};
 use lyceum_credentials::{badge_image, baking, limits};
 use lyceum_http::Body;
 use lyceum_http::answer::Answer;
@@ -24,6 +26,7 @@ use lyceum_roster::kinds::USER;
 use lyceum_store::run_blocking;
 use serde_json::{Value, json};
 
+use crate::credential::markdown::markdown;
 use crate::credential::view::{CredentialCheck, CredentialDate, CredentialPage, Party, STYLE};
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
@@ -109,7 +112,7 @@ fn party(value: &Value, text: &str) -> Party {
     let is_web = id.starts_with("https://") || id.starts_with("http://");
     Party {
         name: text_of(&value["name"]),
-        text: text_of(&value[text]),
+        html: markdown(&text_of(&value[text])),
         link: is_web.then(|| id.clone()),
         id,
     }
@@ -131,7 +134,7 @@ async fn page(context: &Context, issued: &IssuedCredential) -> Result<Answer> {
         name: name.into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| t!("Credential")),
         description: text_of(&achievement["description"]),
         learner,
-        narrative: text_of(&subject["narrative"]),
+        narrative: markdown(&text_of(&subject["narrative"])),
         issuer: party(&credential["issuer"], "url"),
         creator: Some(&achievement["creator"])
             .filter(|creator| !creator.is_null())
@@ -153,6 +156,7 @@ async fn page(context: &Context, issued: &IssuedCredential) -> Result<Answer> {
             .revoked
             .as_deref()
             .map(|at| (CredentialDate::of(at), issued.reason.as_deref().unwrap_or_default())),
+        expired: expired(&report, &credential["validUntil"], context.app.clock.now()),
         verified: report.is_verified(),
         checks: report.checks.iter().map(shown_check).collect(),
         has_jwt: issued.issued_by.is_some() || issued.signed.form == CredentialForm::Jws,
@@ -162,6 +166,15 @@ async fn page(context: &Context, issued: &IssuedCredential) -> Result<Answer> {
         .header(header::CONTENT_SECURITY_POLICY, POLICY)
         .header(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
         .header(ROBOTS, HeaderValue::from_static("noindex")))
+}
+
+/// The day on which a credential expired, if only that is wrong with it.
+fn expired(report: &Report, until: &Value, now: Timestamp) -> Option<CredentialDate> {
+    let until = text_of(until);
+    let is_past = until.parse::<Timestamp>().is_ok_and(|until| until < now);
+    let is_else = |check: &Check| !matches!(check.name, "validity" | "claims");
+    let mut failed = report.checks.iter().filter(|check| check.outcome == CheckOutcome::Failed);
+    (is_past && !failed.any(is_else)).then(|| CredentialDate::of(&until))
 }
 
 fn shown_check(check: &Check) -> CredentialCheck {

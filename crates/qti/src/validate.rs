@@ -411,5 +411,7 @@ pub(crate) fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Opti
         distances.entry(candidate).or_insert_with(|| strsim::damerau_levenshtein(name, candidate));
     }
     let best = distances.into_iter().min_by_key(|(name, distance)| (*distance, *name))?;
-    (best.1 <= 1 + name.len() / 4).then(|| format!("did you mean '{}'?", best.0))
+    // Short names are near to everything.
+    (best.1 <= 1 + name.len() / 4 && best.1 < name.len())
+        .then(|| format!("did you mean '{}'?", best.0))
 }

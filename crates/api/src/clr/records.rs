@@ -25,8 +25,8 @@ use lyceum_store::{Tx, run_blocking};
 use serde_json::{Value, json};
 
 use super::credentials::{
-    MEDIA, PAGED, as_jwt, check_own, is_jws, list_parameters, own_issuer, paged, report, signer,
-    since, slice, text, wants_jws, wants_rsa,
+    MEDIA, PAGED, as_jwt, check_own, is_jws, jws, list_parameters, own_issuer, paged, report,
+    signer, since, slice, wants_jws, wants_rsa,
 };
 use crate::{Context, Route, limits};
 
@@ -146,11 +146,11 @@ async fn read(context: Context) -> Result<Answer> {
     if context.query_value("as").as_deref() == Some("given") {
         return Ok(match record.of.form {
             CredentialForm::Json => Answer::json(record.of.sent),
-            CredentialForm::Jws => text(record.of.sent),
+            CredentialForm::Jws => jws(&context, record.of.sent),
         });
     }
     if !wants_jws(&context) || record.of.form == CredentialForm::Jws {
-        return Ok(answer_of(&record));
+        return Ok(answer_of(&context, &record));
     }
     let credential = Value::Object(record.object()?);
     let Some(issuer) = own_issuer(&context, &record.of.body).await? else {
@@ -159,22 +159,44 @@ async fn read(context: Context) -> Result<Answer> {
         return Err(Problem::invalid("format", message));
     };
     let with_rsa = wants_rsa(&context)?;
-    Ok(text(as_jwt(&context.app, &issuer, credential, with_rsa).await?))
+    Ok(jws(&context, as_jwt(&context.app, &issuer, credential, with_rsa).await?))
 }
 
 async fn updated(context: Context) -> Result<Answer> {
     let sent: LearnerRecordUpdate = body::read(&context.body)?;
-    let (id, base_url, reach) = request_target(&context);
+    let expected = etag::expected(&context)?;
+    let mut tries = 1;
+    loop {
+        // Signing takes no lock, so another update may come first. One without a precondition is added to that.
+        match merged(&context, &sent, expected).await {
+            Err(problem)
+                if problem.kind == ProblemKind::PreconditionFailed
+                    && expected.is_none()
+                    && tries < limits::CLR_MERGE_MAX_TRIES =>
+            {
+                tries += 1;
+            }
+            done => return done,
+        }
+    }
+}
+
+async fn merged(
+    context: &Context,
+    sent: &LearnerRecordUpdate,
+    expected: Option<i64>,
+) -> Result<Answer> {
+    let (id, base_url, reach) = request_target(context);
     let find = move |tx: &mut Tx<'_>| clr::found_or_deleted(tx, &base_url, &id, &reach);
     let record = context.app.db.read(find).await?;
-    record.expect(etag::expected(&context)?)?;
+    record.expect(expected)?;
     let now = context.app.clock.now();
-    let updated = clr::updated(now, &record, &sent)?;
-    let signer = signer(&context).await?;
-    let unsigned = unsigned(&context, &signer, updated).await?;
-    let version = signed(&context, signer, unsigned).await?;
+    let updated = clr::updated(now, &record, sent)?;
+    let signer = signer(context).await?;
+    let unsigned = unsigned(context, &signer, updated).await?;
+    let version = signed(context, signer, unsigned).await?;
     let write = move |tx: &mut Tx<'_>| clr::follow(tx, now, &version, &record);
-    Ok(answer_of(&context.app.db.write(write).await?))
+    Ok(answer_of(context, &context.app.db.write(write).await?))
 }
 
 async fn deleted(context: Context) -> Result<Answer> {
@@ -244,7 +266,7 @@ async fn version(context: Context) -> Result<Answer> {
     })?;
     let (id, base_url, reach) = request_target(&context);
     let read = move |tx: &mut Tx<'_>| clr::version(tx, &base_url, &id, number, &reach);
-    Ok(answer_of(&context.app.db.read(read).await?))
+    Ok(answer_of(&context, &context.app.db.read(read).await?))
 }
 
 async fn compiled(context: Context) -> Result<Answer> {
@@ -291,7 +313,7 @@ async fn upserted(context: &Context, version: Version) -> Result<Answer> {
     };
     Ok(match form {
         CredentialForm::Json => Answer::json(body),
-        CredentialForm::Jws => text(body),
+        CredentialForm::Jws => jws(context, body),
     }
     .status(status))
 }
@@ -315,14 +337,14 @@ async fn sign_and_store(
         StoreOutcome::Updated | StoreOutcome::Unchanged => StatusCode::OK,
     };
     let location = format!("{}/ims/clr/v2p0/clr/{}", context.base_url(), segment(&record.of.id));
-    Ok(answer_of(&record).status(status).header(header::LOCATION, location))
+    Ok(answer_of(context, &record).status(status).header(header::LOCATION, location))
 }
 
 /// A record in its signed form.
-fn answer_of(record: &Record) -> Answer {
+fn answer_of(context: &Context, record: &Record) -> Answer {
     match record.of.form {
         CredentialForm::Json => Answer::json(record.of.body.clone()),
-        CredentialForm::Jws => text(record.of.body.clone()),
+        CredentialForm::Jws => jws(context, record.of.body.clone()),
     }
     .header(header::ETAG, etag::tag(record.number))
 }

@@ -30,9 +30,15 @@ pub use stored::{credential, json_ld, jwt};
 pub use verify::{report, report_without_network};
 
 /// The media types of credentials: JSON, or a compact JWS as text.
-pub(super) const MEDIA: &[&str] =
-    &["application/json", "application/vc+ld+json", "application/ld+json", "text/plain"];
+pub(super) const MEDIA: &[&str] = &[
+    "application/json",
+    "application/vc+ld+json",
+    "application/ld+json",
+    "text/plain",
+    "application/vc+jwt",
+];
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const VC_JWT: HeaderValue = HeaderValue::from_static("application/vc+jwt");
 
 /// The headers of a page of a list.
 pub(super) const PAGED: &[AnswerHeader] = &[
@@ -98,22 +104,26 @@ pub(super) fn client(context: &Context) -> String {
 /// Whether the body is a text, and so a compact JWS, and not JSON.
 pub(super) fn is_jws(context: &Context) -> bool {
     let media = context.header(header::CONTENT_TYPE).unwrap_or_default();
-    media.trim_start().get(..10).is_some_and(|start| start.eq_ignore_ascii_case("text/plain"))
+    let media = media.split(';').next().unwrap_or_default().trim();
+    ["text/plain", "application/vc+jwt"].iter().any(|jws| media.eq_ignore_ascii_case(jws))
 }
 
-/// Whether the caller wants a compact JWS: `?format=jwt`, or `Accept: text/plain`.
+/// Whether the caller wants a compact JWS: `?format=jwt`, or `Accept: text/plain` or `application/vc+jwt`.
 pub fn wants_jws(context: &Context) -> bool {
     match context.query_value("format").as_deref() {
         Some(format) => matches!(format, "jwt" | "jws"),
-        None => context
-            .header(header::ACCEPT)
-            .is_some_and(|accept| accept.contains("text/plain") && !accept.contains("json")),
+        None => context.header(header::ACCEPT).is_some_and(|accept| {
+            let is_text = accept.contains("text/plain") || accept.contains("application/vc+jwt");
+            is_text && !accept.contains("json")
+        }),
     }
 }
 
-/// An answer of plain text.
-pub(super) fn text(text: String) -> Answer {
-    Answer::typed(TEXT, text.into())
+/// A compact JWS, as the media type for which the caller asks, or as plain text.
+pub(super) fn jws(context: &Context, text: String) -> Answer {
+    let accept = context.header(header::ACCEPT).unwrap_or_default();
+    let media = if accept.contains("application/vc+jwt") { VC_JWT } else { TEXT };
+    Answer::typed(media, text.into())
 }
 
 /// Whether the caller wants a JWT of `?alg=RS256`, and not of `EdDSA`. Errors: another one.

@@ -170,7 +170,7 @@ async fn upserted(context: &Context, signed: CredentialText) -> Result<Answer> {
     };
     Ok(match form {
         CredentialForm::Json => Answer::json(body),
-        CredentialForm::Jws => super::text(body),
+        CredentialForm::Jws => super::jws(context, body),
     }
     .status(status))
 }
@@ -261,7 +261,7 @@ pub fn json_ld(issued: &IssuedCredential) -> Result<Answer> {
 /// Errors: `Invalid` for a credential that another server issued in another form.
 pub async fn jwt(context: &Context, issued: &IssuedCredential) -> Result<Answer> {
     if issued.signed.form == CredentialForm::Jws {
-        return Ok(super::text(issued.signed.body.clone()));
+        return Ok(super::jws(context, issued.signed.body.clone()));
     }
     let Some(id) = issued.issued_by.clone() else {
         let message = "the credential was issued elsewhere with an embedded proof; only its issuer can \
@@ -272,5 +272,5 @@ pub async fn jwt(context: &Context, issued: &IssuedCredential) -> Result<Answer>
     let signer = context.app.db.read(move |tx| Issuer::find(tx, &base_url, &id)).await?;
     let with_rsa = wants_rsa(context)?;
     let jwt = as_jwt(&context.app, &signer, issued.object()?.into(), with_rsa).await?;
-    Ok(super::text(jwt))
+    Ok(super::jws(context, jwt))
 }

@@ -25,6 +25,7 @@ const MEDIA: &[&str] = &[
     "application/vc+ld+json",
     "application/ld+json",
     "text/plain",
+    "application/vc+jwt",
     "image/png",
     "image/svg+xml",
     "application/octet-stream",

@@ -294,7 +294,11 @@ fn a_record_is_valid_only_if_each_of_its_credentials_is() {
     assert_eq!(report.checks.iter().filter(|check| check.name == "endorsement").count(), 2);
     endorsed["issuer"]["endorsement"] = json!([endorsement("urn:uuid:another")]);
     let report = verify(signed(endorsed).to_string().as_bytes(), &Documents::new(), now());
-    assert_eq!(fault(&report).0, "endorsement");
+    // It is of something else, which does not make the badge invalid.
+    let unverified = report.checks.iter().find(|check| check.outcome == CheckOutcome::Skipped);
+    let unverified = unverified.filter(|check| check.name == "endorsement").unwrap();
+    assert!(unverified.message.starts_with("unverified"), "{}", unverified.message);
+    assert!(report.is_verified() && !report.is_confirmed());
 
     // A token in a record is covered as text, and stands for itself.
     assert!(verified(json!([token])).is_confirmed());

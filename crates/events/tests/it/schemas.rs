@@ -151,6 +151,24 @@ fn event(name: &str) -> Value {
     event
 }
 
+#[test]
+fn results_are_viewed_and_items_of_case_identified() {
+    let mut viewed = json!({
+        "@context": CONTEXT, "id": "urn:uuid:7e10e4f3-a0d8-4430-95bd-783ffae4d916", "type": "ViewEvent",
+        "profile": "GradingProfile", "actor": entity("Person"), "action": "Viewed",
+        "object": {"id": "https://example.edu/results/1", "type": "Result"}, "eventTime": TIME,
+    });
+    assert!(is_accepted(&viewed));
+    let identifier = json!({
+        "type": "SystemIdentifier", "identifierType": "CaseItemUri",
+        "identifier": "https://example.edu/case/items/1",
+    });
+    viewed["object"]["otherIdentifiers"] = json!([identifier]);
+    assert!(is_accepted(&viewed));
+    viewed["object"] = json!({"id": "https://example.edu/attempts/1", "type": "Attempt"});
+    assert!(!is_accepted(&viewed));
+}
+
 fn is_accepted(document: &Value) -> bool {
     let envelope = json!({
         "sensor": "https://example.edu/sensors/1", "sendTime": TIME, "dataVersion": CONTEXT, "data": [document],

@@ -20,7 +20,7 @@ pub(super) struct CredentialPage<'p> {
     pub description: String,
     /// The name of the learner, if it is a user of this server.
     pub learner: Option<String>,
-    /// The text of the issuer about the learner.
+    /// The text of the issuer about the learner, as HTML.
     pub narrative: String,
     /// The issuer.
     pub issuer: Party,
@@ -36,6 +36,8 @@ pub(super) struct CredentialPage<'p> {
     pub dates: Vec<(&'static str, CredentialDate)>,
     /// The day of the revocation and its reason.
     pub revoked: Option<(CredentialDate, &'p str)>,
+    /// The day on which it expired, if nothing else is wrong with it.
+    pub expired: Option<CredentialDate>,
     /// Whether all checks passed.
     pub verified: bool,
     /// The checks of the server, made when the page is read.
@@ -48,8 +50,8 @@ pub(super) struct CredentialPage<'p> {
 pub(super) struct Party {
     /// Its name.
     pub name: String,
-    /// A text about it.
-    pub text: String,
+    /// A text about it, as HTML.
+    pub html: String,
     /// Its id, if that is a web address.
     pub link: Option<String>,
     /// Its id.

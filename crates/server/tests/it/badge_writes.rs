@@ -128,6 +128,16 @@ fn all_errors_of_a_document_are_reported_at_once() {
         for path in ["/badges", &format!("{OB}/credentials")] {
             assert_eq!(paths(&client, "POST", path, &broken), wrong);
         }
+        for (member, value) in [
+            ("@context", json!("https://www.w3.org/ns/credentials/v2")),
+            ("@context", json!(["https://www.w3.org/ns/credentials/v2"])),
+            ("issuer", json!("somebody")),
+            ("issuer", Value::Null),
+        ] {
+            let mut broken = definition();
+            broken[member] = value;
+            assert_eq!(paths(&client, "POST", "/badges", &broken), [member]);
+        }
         client.post("/badges").json(&definition()).expect(201);
         assert_eq!(paths(&client, "PUT", &definition_path(), &broken), wrong);
 

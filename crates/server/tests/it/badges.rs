@@ -201,6 +201,18 @@ fn a_badge_is_issued_signed_read_and_verified() {
         // The same request again is the same award.
         let again: Value = client.post("/assertions").json(&award()).expect(200).json();
         assert_eq!(again, badge);
+        // A request that asks for another credential is none.
+        let evidence = json!([{"type": ["Evidence"], "narrative": "A proof"}]);
+        for (member, value) in [
+            ("validUntil", json!("2036-01-15T08:00:00Z")),
+            ("evidence", evidence),
+            ("narrative", json!("More")),
+        ] {
+            let mut other = award();
+            other[member] = value;
+            let refused = client.post("/assertions").json(&other).expect(409).text();
+            assert!(refused.contains(member), "{refused}");
+        }
         now_and_after_restart(server, |_, client| {
             let read = assertion(client, &badge);
             assert_eq!(read["credential"], badge);

@@ -147,6 +147,28 @@ fn an_update_adds_achievements_and_keeps_the_history() {
 }
 
 #[test]
+fn updates_at_the_same_time_are_all_added() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        let created = post(&client, "/clr", &document(), 201);
+        let add = |number: usize| {
+            let id = format!("https://example.org/achievements/{number}");
+            let achievement = json!({"id": id, "type": ["Achievement"], "name": "One", "description": "One of many"});
+            client.put(&path(&created)).json(&json!({"achievement": [achievement]})).expect(200);
+        };
+        std::thread::scope(|scope| {
+            for writer in 0..6 {
+                let add = &add;
+                scope.spawn(move || (0..3).for_each(|number| add(writer * 3 + number)));
+            }
+        });
+        let achievements = get(&client, &format!("{}/achievements", path(&created)));
+        assert_eq!(names(&achievements).len(), 1 + 18);
+    });
+}
+
+#[test]
 fn nested_credentials_keep_their_proofs_or_get_one() {
     both(|server| {
         let client = server.client();

@@ -47,6 +47,33 @@ fn a_page_shows_the_badge_and_each_check() {
 }
 
 #[test]
+fn a_page_says_when_the_badge_expired_and_shows_its_criteria_as_markdown() {
+    both(|server| {
+        let client = server.client();
+        school(&client);
+        let mut defined = definition();
+        defined["credentialSubject"]["criteria"]["narrative"] = "Answer **every** question".into();
+        client.post("/badges").json(&defined).expect(201);
+        let mut sent = award();
+        sent["validUntil"] = "2026-02-01T08:00:00Z".into();
+        let badge: Value = client.post("/assertions").json(&sent).expect(201).json();
+        let text = page(server, &badge).text();
+        let expired = "Expired on <time datetime=\"2026-02-01T08:00:00Z\">1 February 2026</time>";
+        for wanted in [expired, "Answer <strong>every</strong> question"] {
+            assert!(text.contains(wanted), "{wanted} is missing in {text}");
+        }
+        assert!(!text.contains("Not verified"));
+        // A client that asks for a JWT gets its media type, and may send that back.
+        let path = format!("/assertions/{}", escaped(badge["id"].as_str().unwrap()));
+        let jwt = client.get(&path).header("accept", "application/vc+jwt").expect(200);
+        assert_eq!(jwt.header("content-type"), "application/vc+jwt");
+        let report: Value =
+            client.post("/verify").body("application/vc+jwt", jwt.body).expect(200).json();
+        assert_eq!(report["credential"]["id"], badge["id"]);
+    });
+}
+
+#[test]
 fn a_page_names_the_learner_and_shows_the_sentence_of_the_award() {
     both(|server| {
         let client = server.client();
