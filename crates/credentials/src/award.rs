@@ -30,7 +30,7 @@ use crate::issued::{CredentialForm, CredentialText, IssuedCredential, NewCredent
 use crate::issuer::Signer;
 use crate::repository::{definitions, issued as repository};
 use crate::status::{self, StatusEntry};
-use crate::{issued, verify};
+use crate::{issued, node_ids, verify};
 
 /// The path of users on this server.
 const USERS: &str = "/ims/oneroster/rostering/v1p2/users/";
@@ -141,6 +141,7 @@ impl AwardRequest {
         if let Some(evidence) = &self.evidence {
             wanted["evidence"] = evidence.clone();
         }
+        node_ids::add(&mut wanted, None);
         expect_same(known, &wanted)
     }
 
@@ -295,6 +296,7 @@ fn credential(
     if let Some(evidence) = &request.evidence {
         credential["evidence"] = evidence.clone();
     }
+    node_ids::add(&mut credential, Some(&format!("{base_url}/credentials/{id}")));
     Ok(credential)
 }
 

@@ -8,6 +8,7 @@
 //! | badge definitions, issuing a badge, stored credentials | `definition`, `award`, `issued` |
 //! | learner records | `clr` |
 //! | issuers, their keys at rest | `issuer`, `keys` |
+//! | ids of parts that have none | `node_ids` |
 //! | revocation: the entry of a credential, the lists | `status`, `status_list` |
 //! | verifying: one named check at a time | `verify`, `open_badges_2` |
 //! | embedded proofs and their suites; JWTs | `proof`, `jwt` |
@@ -29,6 +30,7 @@ mod jsonld;
 pub mod jwt;
 pub mod key;
 pub mod limits;
+mod node_ids;
 mod open_badges_2;
 pub mod proof;
 mod rdf;

@@ -12,10 +12,8 @@ use crate::award::{known_learner, user_address};
 use crate::body::{self, Object};
 use crate::definition;
 use crate::issued::{self, CredentialForm};
+use crate::node_ids::NAMESPACE;
 
-/// Under this namespace the id of a credential follows from its record and achievement: an update does
-/// not make another credential of what stays.
-pub(super) const NAMESPACE: Uuid = Uuid::from_u128(0x1b0f_7c5e_2a94_4e0b_8f36_6c1d_94e2_50aa);
 /// The optional members of a record (CLR 2.0, `ClrCredential`) that are copied as sent.
 const MEMBERS: &[&str] = &[
     "description",

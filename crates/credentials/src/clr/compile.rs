@@ -17,12 +17,13 @@ use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::build::{self, NAMESPACE};
+use super::build;
 use super::{LearnerRecord, UnsignedRecord};
 use crate::award;
 use crate::body::Object;
 use crate::issued::{self, CredentialForm};
 use crate::limits;
+use crate::node_ids::NAMESPACE;
 use crate::repository::records as repository;
 
 /// A kind of results, the kind of their line items, and the reference to them.

@@ -16,6 +16,7 @@ use crate::body::{self, Object};
 use crate::issued::{self, CredentialForm, Page};
 use crate::issuer::{Issuer, Signer};
 use crate::limits;
+use crate::node_ids;
 use crate::repository::records as repository;
 use crate::status;
 
@@ -66,6 +67,7 @@ impl UnsignedRecord {
     /// Signs the credentials in it that have no proof yet, then the record.
     /// Errors: `Invalid` for members that JSON-LD does not define, because a signature would not cover them.
     pub fn sign(mut self, signer: &Signer, now: Timestamp) -> Result<Version> {
+        node_ids::add(&mut self.credential, None);
         let nested = self.credential["credentialSubject"]["verifiableCredential"].as_array_mut();
         for (n, credential) in nested.into_iter().flatten().enumerate() {
             if credential.is_object() && credential.get("proof").is_none() {

@@ -56,6 +56,7 @@ fn badge(db: &Db, number: i64, achievement: &str, learner: Option<&str>) -> Stri
 
 fn define(db: &Db, achievement: &str) {
     let document = json!({
+        "@context": lyceum_credentials::CONTEXTS,
         "id": format!("{achievement}:definition"), "type": ["VerifiableCredential", "OpenBadgeCredential"],
         "name": "Rivers", "issuer": { "id": "urn:issuer", "type": ["Profile"], "name": "Academy" },
         "credentialSubject": {
