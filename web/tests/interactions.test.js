@@ -125,6 +125,7 @@ test("items in a browser", { skip, concurrency: WORKERS }, async (t) => {
   await t.test("each interaction is answered, scored and shown again", { concurrency: WORKERS }, (t) => answerItems(t, kit));
   await t.test("help, formulas, limits and reading aloud", () => readItem(kit));
   await t.test("reading aloud in the language of the item, otherwise of the page", () => readInLanguages(kit));
+  await t.test("texts are sent without spaces around them, numbers in the signs of the page's language", () => sendTyped(kit));
   await t.test("items of the standard are shown without errors", (t) => showExamples(t, kit));
 });
 
@@ -204,6 +205,38 @@ async function readInLanguages({ server, open }) {
     await page.waitForFunction(() => window.spoken.length > 0);
     assert.deepEqual(await page.evaluate(() => [window.spoken[0], window.languages[0]]), [text, spokenIn], `${item} on a page in ${language}`);
     assert.equal(await page.locator("math").getAttribute("aria-label"), text.split(" = ")[0]);
+  }
+  assert.deepEqual(faults, []);
+}
+
+async function sendTyped({ server, open }) {
+  for (const baseType of ["string", "float"]) {
+    const body = `<p><qti-text-entry-interaction response-identifier="RESPONSE"/></p>`;
+    await server.call("POST", "/assessment-items", { format: "xml", xml: itemXml(`typed-${baseType}`, { baseType, body }) });
+  }
+  const { page, faults } = await open();
+  for (const [language, baseType, typed, sent] of [
+    ["en", "string", " Paris ", "Paris"],
+    ["en", "float", "1,000", "1000"],
+    ["en", "float", "12,345.5", "12345.5"],
+    ["en", "float", "0,5", "0.5"],
+    ["es", "float", "1.000", "1000"],
+    ["es", "float", "12.345,5", "12345.5"],
+    ["es", "float", "1,000", "1.000"],
+    ["es", "float", "3.5", "3.5"],
+    ["es", "float", "12 345", "12345"],
+    ["es", "float", "1,000.5", null],
+  ]) {
+    await page.setExtraHTTPHeaders({ "accept-language": language });
+    await page.goto(`/console/items/typed-${baseType}/preview`);
+    await page.fill("input[type=text]", typed);
+    await page.locator("form .main").click();
+    if (sent === null) {
+      await page.locator("qti-text-entry-interaction .qti-message").waitFor();
+    } else {
+      await result(page).waitFor();
+      assert.equal((await details(page)).responses.RESPONSE, sent, `'${typed}' on a page in ${language}`);
+    }
   }
   assert.deepEqual(faults, []);
 }

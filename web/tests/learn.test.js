@@ -258,6 +258,10 @@ test("students learn in a browser", { skip }, async (t) => {
     const other = await context.newPage();
     await other.goto("/learn/lessons/practice");
     await other.getByRole("heading", { name: "Question 1", exact: true }).waitFor();
+    // Without an answer, the page asks for one and sends nothing.
+    await page.getByRole("button", { name: "Check" }).click();
+    await page.getByText("Answer the question first.").first().waitFor();
+    assert.equal((await answered(server, "practice")).length, 0);
     for (const tab of [page, other]) {
       await tab.locator(`input[value=${RIGHT}]`).check();
       await tab.getByRole("button", { name: "Check" }).dblclick();
