@@ -1,7 +1,14 @@
 //! The limits of this crate, each with its unit.
 
+// # Operation
+
 /// Free bytes of the disk of an SQLite database below which `/ready` answers 503.
 pub const READY_FREE_MIN_BYTES: u64 = 1024 * 1024;
+/// Milliseconds by which a read replica that serves reports may be behind.
+pub const READ_REPLICA_DELAY_MAX_MS: u64 = 10_000;
+
+// # Internal
+
 /// Closures that wait for one kind of store thread at most; a further one is refused with 503.
 pub const STORE_QUEUE_MAX_ENTRIES: usize = 10_000;
 /// Closures that share one SQLite commit at most.
@@ -62,8 +69,6 @@ pub const POSTGRES_SILENCE_MS: u64 = 5000;
 pub const POSTGRES_SENT_MAX_STATEMENTS: usize = 32;
 /// Bytes of statements that are sent without waiting; a longer statement is sent when no other is pending.
 pub const POSTGRES_SENT_MAX_BYTES: usize = 1024 * 1024;
-/// Milliseconds by which a read replica that serves reports may be behind.
-pub const READ_REPLICA_DELAY_MAX_MS: u64 = 10_000;
 /// Milliseconds between two measurements of the delay of a read replica.
 pub const READ_REPLICA_LOOK_MS: u64 = 1000;
 /// Milliseconds for which such a measurement waits for each answer.
