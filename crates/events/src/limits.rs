@@ -26,7 +26,7 @@ pub const FACT_VALUE_MAX_COUNT: i32 = 1_000_000_000;
 pub const FACT_SUM_CHUNK_COUNT: usize = 8192;
 /// Facts in rows of their own that a metric counts at most.
 pub const FACT_ROWS_COUNTED_MAX_COUNT: i64 = 100_000;
-/// Actors whose facts are computed anew in one transaction.
+/// Actors whose facts are recomputed in one transaction.
 pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;
 /// Events whose positions are recomputed in one transaction.
 pub const FACT_LOCATE_CHUNK_COUNT: i64 = 20_000;

@@ -105,7 +105,7 @@ pub const HTTP2_RESETS_OF_ERRORS_MAX_COUNT: usize = 100;
 pub const ANONYMOUS_CONNECTIONS_MAX_BYTES: usize = 20 * 1024 * 1024;
 /// Bytes that requests without a token and their answers hold at most.
 pub const ANONYMOUS_REQUESTS_MAX_BYTES: usize = 20 * 1024 * 1024;
-/// One address gets this fraction (one part in so many) of the memory for callers without a token.
+/// The divisor of the memory for callers without a token: one address gets one part in so many.
 pub const ANONYMOUS_PARTS_COUNT: usize = 4;
 /// Bytes that a request without a token counts for.
 pub const ANONYMOUS_REQUEST_BYTES: usize = 24 * 1024;

@@ -80,9 +80,9 @@ pub const RECORD_WRITERS_WAIT_MS: u64 = 10_000;
 /// Seconds by which the record clock jumps when another PostgreSQL server has taken over: more than an asynchronous standby
 /// lacks.
 pub const LOST_BY_STANDBY_MAX_S: i64 = 60;
-/// Milliseconds between two looks whether they have ended.
+/// Milliseconds between two checks whether they have ended.
 pub const RECORD_WRITERS_LOOK_MS: u64 = 5;
-/// Milliseconds between two looks whether the database has changed.
+/// Milliseconds between two checks whether the database has changed.
 pub const CHANGE_LOOK_MS: u64 = 500;
 /// Milliseconds between two deliveries of signals that wake readers. Each costs PostgreSQL a lock of the whole cluster.
 pub const SIGNAL_EVERY_MS: u64 = 200;
