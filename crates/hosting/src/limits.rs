@@ -69,7 +69,7 @@ pub const BUCKET_MAX_BYTES: u64 = 50 * 1024 * 1024 * 1024;
 
 // # Operation
 
-/// Seconds after which a node that does not report counts as silent.
+/// Seconds after which a server that does not report counts as silent.
 pub const NODE_LEASE_S: i64 = 60;
 
 // # Internal
