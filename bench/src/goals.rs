@@ -36,7 +36,7 @@ impl fmt::Display for Bar {
     }
 }
 
-/// One line of the table.
+/// A line of the table.
 #[derive(Debug)]
 pub(crate) struct Goal {
     /// Its id; one goal may have several lines.

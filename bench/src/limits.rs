@@ -16,7 +16,7 @@ const ROWS_READ_AHEAD: usize = 100_000;
 /// Bytes of a row of [`random_key_insert`]: the body and columns of a user in Lyceum.
 const ROW_BYTES: usize = 870;
 
-/// What the log's unique key is.
+/// The unique key of the log.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Key {
     /// The event's random UUID.

@@ -1,4 +1,4 @@
-//! One run of `wrk` against one server.
+//! A run of `wrk` against one server.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -15,14 +15,14 @@ use crate::process::{Cores, Process};
 /// The script that `wrk` runs.
 const SCRIPT: &str = include_str!("../load.lua");
 
-/// What is asked.
+/// The requests of a load.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// The same request every time.
     Fixed(String),
     /// A path with a verb such as `%08d` that takes a uniform number below the second field.
     Numbered(String, u64),
-    /// One of the lines of a file, uniformly.
+    /// The lines of a file, each as likely as the others.
     Listed(PathBuf),
     /// A POST of a body with verbs such as `{id}`; `{number}` is below the third field.
     Post(String, String, u64),
@@ -41,7 +41,7 @@ impl Target {
 /// A request, where it goes and how many clients repeat it.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
-    /// What is asked.
+    /// The requests that are sent.
     pub(crate) target: Target,
     /// Header lines, `Name: value`.
     pub(crate) headers: Vec<String>,
@@ -53,7 +53,7 @@ pub(crate) struct Load {
     pub(crate) cores: Cores,
 }
 
-/// What one run measured.
+/// The measurements of one run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Sample {
     /// Answers a second.

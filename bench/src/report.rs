@@ -1,4 +1,4 @@
-//! What a run found, as a table for people and as JSON for machines.
+//! The findings of a run, as a table for people and as JSON for machines.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::options::RunOptions;
 /// Everything that one run found.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Report {
-    /// What was measured; also the name of the report's file.
+    /// The area that was measured; also the name of the report's file.
     pub(crate) subject: String,
     /// The day on which the run began, in UTC.
     pub(crate) date: String,
@@ -23,7 +23,7 @@ pub(crate) struct Report {
     pub(crate) machine: MachineDescription,
     /// The release of each program that was measured or helped.
     pub(crate) versions: BTreeMap<String, String>,
-    /// What the figures are of, for people.
+    /// The data behind the figures, for people.
     pub(crate) data: String,
     /// Seconds of each load.
     pub(crate) load_seconds: u64,
@@ -99,7 +99,7 @@ impl Report {
     }
 }
 
-/// One line of the table.
+/// A line of the table.
 fn row(finding: &Finding) -> String {
     let (goal, Finding { measured, detail, .. }) = (finding.goal(), finding);
     let verdict = if finding.is_met() { "met   " } else { "MISSED" };

@@ -6,7 +6,7 @@ export interface Config {
   $schema?: string | null;
   /** The display name. The slug, which names the project in addresses, is made from it at the first deploy. Example: `"Rivers"`. */
   name?: string | null;
-  /** What the project is about, in a sentence. Example: `"Practice fractions on a river"`. */
+  /** A sentence about the project. Example: `"Practice fractions on a river"`. */
   description?: string | null;
   /** The emoji that represents the project in lists. Example: `"🌊"`. */
   emoji?: string | null;
@@ -14,11 +14,11 @@ export interface Config {
   platform?: string | null;
   /** The folder or zip of the build that a deploy publishes. Example: `"dist"`. */
   buildPath?: string | null;
-  /** What the project uses: routes, database, stores and learning. */
+  /** The services that the project uses: routes, database, stores and learning. */
   integrations?: Integrations | null;
 }
 
-/** What a project uses. Any other name is a service outside Lyceum, which lists only the secrets that it needs. */
+/** The services that a project uses. Any other name is a service outside Lyceum, which lists only the secrets that it needs. */
 export interface Integrations {
   /** The routes of the backend. They are served if their folder exists, unless this is false. Default: `true`. */
   customRoutes?: boolean | CustomRoutes | null;
@@ -61,7 +61,7 @@ export interface NeededSecrets {
 
 /** The courses that a project teaches. */
 export interface Lms {
-  /** What the courses have in common. */
+  /** The properties that all courses have. */
   base?: CourseBase | null;
   /** The courses. `lyceum lms setup` and the deploy create them. */
   courses?: Course[];
@@ -69,7 +69,7 @@ export interface Lms {
   secrets?: string[];
 }
 
-/** What the courses of a project have in common. */
+/** The properties that all courses of a project have. */
 export interface CourseBase {
   /** The organization that the courses belong to. */
   organization?: Organization | null;

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use crate::build;
 use crate::run::{cargo, command, run, target};
 
-/// What can be measured.
+/// The areas that can be measured.
 const SUBJECTS: [&str; 6] = ["all", "roster", "events", "adaptive", "credentials", "hosting"];
 /// The variable with a folder that has both programs already.
 const PROGRAMS: &str = "LYCEUM_BENCH_PROGRAMS";

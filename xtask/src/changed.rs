@@ -16,9 +16,9 @@ struct Package {
     name: String,
     /// Its folder below the root, with a slash at the end.
     folder: String,
-    /// What it is built from.
+    /// The crates that it is built from.
     uses: Vec<String>,
-    /// What its tests need beside.
+    /// The crates that only its tests need.
     test_uses: Vec<String>,
 }
 

@@ -156,7 +156,7 @@ fn key_file(folder: &Path) -> PathBuf {
     folder.join("api-key")
 }
 
-/// What a developer needs, on one screen. The link to the console is new each time.
+/// The greeting to a developer, on one screen. The link to the console is new each time.
 fn greeting(program: &Path, folder: &Path, options: &Options) -> Result<String> {
     let Options { listen, students } = options;
     let mut link = command(program, ["demo", "link", "--quiet", "--data"]);

@@ -18,7 +18,7 @@ use files::FileTree;
 /// Bytes of the npm package of the program at most. App developers download it before anything else.
 const NPM_PROGRAM_GOAL_BYTES: u64 = 15_000_000;
 
-/// What to pack, and where from.
+/// The packages to make, and their sources.
 pub(crate) struct Options {
     formats: Vec<Format>,
     /// The program to pack; without it the release build is made, for npm the build of the profile `small`.
@@ -32,7 +32,7 @@ pub(crate) struct Options {
 enum Format {
     /// npm tarballs of the program, the SDK, the Vite plugin and `create-lyceum`.
     Npm,
-    /// One `.tar.gz` for any Linux.
+    /// A `.tar.gz` for any Linux.
     Tarball,
     /// A package for Debian and Ubuntu.
     Deb,

@@ -1,4 +1,4 @@
-//! What the tests need beside the Rust toolchain, installed if that is possible.
+//! Programs that the tests need beside the Rust toolchain, installed if that is possible.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ const MORE_PROGRAMS: [(&str, &str); 16] = [
     ("valgrind", "valgrind"),
 ];
 
-/// What [`install`] and the steps after it put on this machine.
+/// A text about the programs that [`install`] and the steps after it put on this machine.
 pub(crate) fn announcement(level: Level) -> String {
     let missing = match missing_packages(level).as_slice() {
         [] => "No Debian package is missing.".to_owned(),

@@ -78,7 +78,7 @@ pub(crate) fn show(command: &Command) {
     eprintln!("$ {}", line(command));
 }
 
-/// What to say when a program does not start.
+/// The error about a program that does not start.
 pub(crate) fn not_started(command: &Command, error: &std::io::Error) -> anyhow::Error {
     let program = command.get_program().to_string_lossy();
     if error.kind() != ErrorKind::NotFound {

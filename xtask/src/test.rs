@@ -49,7 +49,7 @@ impl Level {
         }
     }
 
-    /// What the command does.
+    /// A text about the work of the command.
     fn announcement(self) -> &'static str {
         match self {
             Self::Main => {
@@ -168,7 +168,7 @@ fn set_variables(tests: &mut Command, level: Level, programs: &Programs) {
     tests.env("RUST_TEST_THREADS", level.threads().to_string());
 }
 
-/// What a level runs, the longest first.
+/// The runs of a level, the longest first.
 fn runs(level: Level, mut programs: Vec<TestProgram>) -> Vec<Run> {
     let long = ["lyceum", "lyceum-server"];
     programs.sort_by_key(|program| {

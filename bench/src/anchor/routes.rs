@@ -51,7 +51,7 @@ async fn page_from_memory(State(anchor): State<Arc<Anchor>>) -> Response {
     json(anchor.page.clone())
 }
 
-/// One user by `sourcedId`.
+/// A user by `sourcedId`.
 async fn user(State(anchor): State<Arc<Anchor>>, UrlPath(id): UrlPath<String>) -> Response {
     let found = anchor.read("select body from users where id = ?", |statement| {
         statement.query_row([id], |row| row.get::<_, String>(0))

@@ -43,7 +43,7 @@ fn envelope(events: &str) -> String {
     )
 }
 
-/// What so many events an envelope are posted as: those of a day, as they come in while it lasts.
+/// Posts of envelopes with so many events each: those of a day, as they come in while it lasts.
 pub(super) fn posts(students: u64, events: u32) -> Target {
     post(&EVENT.replace("{time}", "{live}"), students, events)
 }

@@ -14,14 +14,14 @@ use crate::pairs::Spread;
 use crate::process::Process;
 use crate::server::{BOTH_CORES, Server, free_address};
 
-/// What pip installs.
+/// The packages that pip installs.
 const PACKAGES: [&str; 2] = ["ralph-malph[cli,lrs]==5.1.0", "requests==2.32.5"];
 /// Clients that send: with more, Ralph is slower.
 const CLIENTS: u32 = 4;
 /// The header lines of a request: the account of the script, and the version of xAPI.
 const HEADERS: [&str; 2] =
     ["Authorization: Basic YmVuY2g6YmVuY2g=", "X-Experience-API-Version: 1.0.3"];
-/// What the event says, as a statement of xAPI.
+/// The event as a statement of xAPI.
 const STATEMENT: &str = concat!(
     r#"{"id":"{uuid}","timestamp":"{live}","actor":{"mbox":"mailto:user-{number}@example.org"},"#,
     r#""verb":{"id":"http://adlnet.gov/expapi/verbs/completed"},"#,

@@ -32,13 +32,13 @@ struct Sides {
     pages: NamedTempFile,
 }
 
-/// One read at both sizes.
+/// A read at both sizes.
 struct Read {
     small: Pairs,
     large: Pairs,
 }
 
-/// What is read.
+/// The data that a read asks for.
 #[derive(Clone, Copy)]
 enum What {
     User,
@@ -160,7 +160,7 @@ impl Sides {
     }
 }
 
-/// What is needed of a page.
+/// The parts of a page that are needed.
 #[derive(serde::Deserialize)]
 struct Page {
     #[serde(rename = "nextCursor")]

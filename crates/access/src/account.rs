@@ -1,4 +1,4 @@
-//! What is done with accounts: by administrators, and by people with their own. Each change is in the audit log.
+//! Changes of accounts: by administrators, and by people with their own. Each change is in the audit log.
 
 use lyceum_core::language::Language;
 use lyceum_core::time::Timestamp;

@@ -1,4 +1,4 @@
-//! Who may do what: the one rule of access. It is pure. What it needs from the store, such as whether a
+//! The one rule of access: who may do what. It is pure. What it needs from the store, such as whether a
 //! person is a member of a project, the caller of [`allowed`] reads in its transaction and passes in.
 
 mod access;
@@ -39,14 +39,15 @@ pub enum Caller<'a> {
     Sandbox(Rights, Option<&'a Player>),
 }
 
-/// What a game token opens of its player beyond its game. It follows from who asked for the token, and
-/// never from what was done with it.
+/// The access of a game token to its player's data beyond its game. It follows from who asked for the token, and never
+/// from what was done with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlayerTrust {
-    /// What the game teaches its students: a developer, a key of one project or a backend asked.
+    /// Data about the courses that the game teaches its students: a developer, a key of one project or a
+    /// backend asked.
     Game,
-    /// What the player has of all games, but not who the player is: one who acts for all players and
-    /// knows no people asked.
+    /// Data of the player in all games, but not the player's identity: a caller who acts for all players and knows no
+    /// people asked.
     Games,
     /// All: the player signed in, or one who knows people asked.
     Person,
@@ -156,11 +157,11 @@ pub enum AccessReach {
     },
     /// The projects that belong to the caller, with their games.
     OwnProjects,
-    /// One project, with its game.
+    /// A project, with its game.
     Project(String),
     /// The game with this id, for each player that the caller names.
     Game(String),
-    /// One player in one game.
+    /// A player in one game.
     Player {
         /// The player and the game.
         player: Player,

@@ -1,4 +1,4 @@
-//! Who changed what, and when. Entries are never changed.
+//! The audit log: who changed what, and when. Entries are never changed.
 //!
 //! An entry is written in the transaction of its change, so that both exist or neither. Calls of clients are only in
 //! the request log, except decrypted passwords.

@@ -65,7 +65,7 @@ pub struct ClassSecret {
     pub parts: [String; 2],
 }
 
-/// What a student enters.
+/// The text that a student enters, or the pictures that a student chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassAnswer(String);
 

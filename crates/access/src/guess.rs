@@ -9,8 +9,8 @@ use crate::limits;
 use crate::repository::guesses as repository;
 use crate::secret;
 
-/// What is counted, such as `account ada@example.org`, and how often it may be tried within
-/// [`limits::GUESS_WINDOW_S`].
+/// A name of the attempts that are counted together, such as `account ada@example.org`, and how often they
+/// may fail within [`limits::GUESS_WINDOW_S`].
 pub type GuessedAccount = (String, i64);
 
 /// Counts a try before it is made, so that many at once are no way around the limit.

@@ -1,4 +1,4 @@
-//! Who calls with what this server keeps as a hash: a session of a person, or an API key.
+//! Callers with a secret that this server keeps as a hash: a session of a person, or an API key.
 
 use std::collections::HashSet;
 
@@ -59,7 +59,7 @@ impl TokenRejection {
         }
     }
 
-    /// What the caller can do.
+    /// Advice to the caller.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Unknown | Self::Ended => "sign in again with `lyceum login`",
@@ -224,7 +224,7 @@ impl TokenHolder {
         }
     }
 
-    /// Those of these projects that it may see and change. One statement.
+    /// The projects among these that the holder may see and change, found with one statement.
     pub fn changeable<'p>(
         &self,
         tx: &mut Tx<'_>,

@@ -1,4 +1,4 @@
-//! Who may do what: clients, people, API keys, scopes, tokens and signing keys; and the audit log.
+//! Access: clients, people, API keys, scopes, tokens and signing keys; and the audit log.
 //!
 //! Everything runs on a [`lyceum_store::Tx`] and gets the time as an argument. A secret leaves this crate once, when it
 //! is created; the store has only its SHA-256. Private keys and signing secrets are stored only encrypted under the

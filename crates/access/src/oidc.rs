@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::limits;
 use crate::secret;
 
-/// One try of a browser to sign in. Everything follows from a secret that the browser keeps in a cookie:
-/// a response to a sign-in that another browser began, or no browser, is rejected.
+/// An attempt of a browser to sign in. Everything follows from a secret that the browser keeps in a cookie: a response
+/// to a sign-in that another browser began, or no browser, is rejected.
 pub struct SignInAttempt(String);
 
 impl SignInAttempt {

@@ -12,7 +12,7 @@ use crate::scope::{Rights, Scope, Scopes};
 /// The client id of callers without a token in a sandbox. It is stored nowhere.
 pub const SANDBOX_CLIENT: &str = "sandbox";
 
-/// What an owner has access to now.
+/// The present access of an owner.
 #[derive(Clone, Debug)]
 pub struct OwnerGrant {
     /// The rights of the owner's scopes.
@@ -21,7 +21,7 @@ pub struct OwnerGrant {
     pub reach: Reach,
 }
 
-/// What each of the clients, people and API keys with these ids has access to now. Ids without access are missing: those
+/// The present access of each of the clients, people and API keys with these ids. Ids without access are missing: those
 /// of revoked clients and keys, of disabled accounts, and of owners without the scope.
 pub fn current_grants(
     tx: &mut Tx<'_>,

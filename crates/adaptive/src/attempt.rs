@@ -234,7 +234,7 @@ fn seed(parts: &[&str]) -> u64 {
     u64::from_be_bytes(digest[..8].try_into().expect("a SHA-256 has more than 8 bytes"))
 }
 
-/// A new attempt, with its log if that is known without reading it, for [`crate::LessonCaches::keep`] after the commit.
+/// A new attempt, with its log if that is known without reading it, for [`crate::LessonCaches::store_log`] after the commit.
 pub type StartedAttempt = (Attempt, Option<ReadLog>);
 
 /// Begins the next attempt. Errors: as [`lesson_for`]; `Conflict` while the last attempt runs or waits to be scored,

@@ -116,7 +116,7 @@ impl QuestionSet {
         Ok(Self::of_rows(id.to_owned(), rows))
     }
 
-    /// Those of the banks that exist, by id. Runs one statement.
+    /// The banks that exist, by id. Runs one statement.
     pub(crate) fn find_all(tx: &mut Tx<'_>, ids: &[&str]) -> Result<HashMap<String, Self>> {
         let found = repository::find_all(tx, ids)?.into_iter();
         let parsed = found.map(|(id, body)| Ok((id.clone(), Self::parse(&id, &body)?)));

@@ -1,4 +1,4 @@
-//! What work on lessons needs besides the transaction.
+//! The arguments that work on lessons needs besides the transaction.
 
 use lyceum_assessment::Items;
 use lyceum_bridge::school_hours::SchoolHours;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub enum LessonType {
-    /// One question at a time, chosen by the score, until the score is 100.
+    /// Asks question by question, chosen by the score, until the score is 100.
     #[serde(rename = "powerpath-100")]
     Powerpath100,
     /// A test in its order, finished as a whole.
@@ -21,7 +21,7 @@ pub enum LessonType {
     /// A test that lets a student skip a course or some of its units.
     #[serde(rename = "test-out")]
     TestOut,
-    /// One of the tests that find the grade in which a student begins a subject.
+    /// A test that finds the grade in which a student begins a subject.
     #[serde(rename = "placement")]
     Placement,
     /// The test of a unit.
@@ -106,7 +106,7 @@ impl fmt::Display for Difficulty {
     }
 }
 
-/// One value for each difficulty: `{"easy": …, "medium": …, "hard": …}`.
+/// A value for each difficulty: `{"easy": …, "medium": …, "hard": …}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]

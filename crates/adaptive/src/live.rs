@@ -16,7 +16,7 @@ use crate::repository::attempts;
 /// The time in which an answer that was stored late is still noticed.
 const LATE_MS: i64 = 30_000;
 
-/// What a reader has seen.
+/// The state of the event log and the answers that a reader has seen.
 #[derive(Clone, Debug)]
 pub struct LiveActivity {
     follow: Follow,
@@ -36,8 +36,8 @@ impl LiveActivity {
         self.follow.waits()
     }
 
-    /// What is seen after another look, and whether a student within each of the reaches did something since. Without
-    /// activity it costs the same for any number of reaches.
+    /// Looks again: returns the state that is seen now, and whether a student within each of the reaches did something
+    /// since. Without activity it costs the same for any number of reaches.
     pub fn update(
         self,
         tx: &mut Tx<'_>,

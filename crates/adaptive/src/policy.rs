@@ -24,8 +24,8 @@ pub struct Policy {
     /// The percentage of correct answers at which a test counts as mastered. A lesson with scoring by steps is
     /// mastered when it is complete.
     pub mastery: u8,
-    /// What a complete attempt earns: one row for the first attempt, one for the second, and so on. The last row also
-    /// applies to all later attempts. The gates of a row are sorted from highest to lowest.
+    /// The rewards of a complete attempt: one row for the first attempt, one for the second, and so on. The last row
+    /// also applies to all later attempts. The gates of a row are sorted from highest to lowest.
     pub xp: Vec<Vec<RewardGate>>,
 }
 

@@ -31,7 +31,7 @@ pub struct ProgressResetInput {
     user_ids: Option<Vec<String>>,
 }
 
-/// What was reset.
+/// The numbers of things that were reset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProgressResetReport {

@@ -55,7 +55,7 @@ pub struct LessonQuestion {
     /// The sourcedId of the assessment result. Hidden until the test is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_id: Option<String>,
-    /// What it teaches.
+    /// The learning objectives that it teaches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub learning_objectives: Vec<String>,
 }

@@ -93,7 +93,7 @@ pub struct TeachingRequest {
     /// The sourcedId of the class whose students are meant.
     #[schemars(with = "Option<OneLineText>")]
     pub class: Option<String>,
-    /// What to do.
+    /// The action to carry out.
     pub action: TeachingAction,
 }
 

@@ -1,4 +1,4 @@
-//! Which students need help now: combines the rules of the bridge with data of lessons.
+//! Finds the students who need help now: combines the rules of the bridge with data of lessons.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -53,7 +53,8 @@ fn add_lessons(tx: &mut Tx<'_>, instants: Range<i64>, days: &mut [StudentDay]) -
     Ok(())
 }
 
-/// What an answer in a running lesson adds to a day. When the lesson is complete, its event reports its answers.
+/// The measures that an answer in a running lesson adds to a day. When the lesson is complete, its event reports its
+/// answers.
 fn sums(answer: &RunningAnswer) -> MeasureSums {
     let mut sums = MeasureSums::default();
     if let Some(correct) = answer.correct {

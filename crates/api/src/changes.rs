@@ -154,7 +154,8 @@ impl Reader {
         Ok(ChangePage { changes, next: cursor.text(), has_more, complete_until: self.until })
     }
 
-    /// One change more than the page holds, if there are so many. Behind the kinds come the notes of removed records.
+    /// Finds one change more than the page holds, if there are so many. Behind the kinds come the notes of removed
+    /// records.
     fn found(&self, tx: &mut Tx<'_>, after: Place) -> Result<Vec<(Place, &'static str, String)>> {
         let (stamp, kind, number) = after;
         let limit = i64::try_from(self.limit + 1).map_err(Problem::internal)?;

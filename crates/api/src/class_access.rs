@@ -24,7 +24,7 @@ pub struct StudentAccess {
     pub name: String,
     /// The active account.
     pub account: Option<Person>,
-    /// What the student answers in class.
+    /// The student's secret for signing in in class.
     pub secret: Option<ClassSecret>,
 }
 

@@ -1,18 +1,47 @@
 //! The limits of this crate, each with its unit.
 
+// # Requests
+
 /// Bytes of a `…/bulk` request body at most.
 pub const BULK_BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// Records in one `…/bulk` request at most.
 pub const BULK_MAX_RECORDS: usize = 50_000;
 /// Milliseconds that one scan of a table may take before the request is refused.
 pub const SCAN_MAX_MS: u64 = 800;
+/// Changes on a page of `/changes`, unless the request says how many.
+pub const CHANGES_PAGE_DEFAULT_RECORDS: u64 = 100;
+/// The most changes on a page of `/changes`.
+pub const CHANGES_PAGE_MAX_RECORDS: u64 = 1000;
+
+// # Rosters
+
+/// Bytes of a zip of rosters that is sent in a browser or over HTTP at most; `lyceum import` takes larger ones.
+pub const IMPORT_UPLOAD_MAX_BYTES: usize = 128 * 1024 * 1024;
+
+// # Questions and lessons
+
+/// Bytes of a JSON body that carries one QTI document at most.
+pub const QTI_BODY_MAX_BYTES: usize = 16 * 1024 * 1024;
+
+// # Credentials and standards
+
+/// Bytes of one CASE package at most, in a request and in a file.
+pub const CASE_PACKAGE_MAX_BYTES: usize = 64 * 1024 * 1024;
+
+// # Operation
+
+/// Bytes of the disk of the data folder that a backup leaves free.
+pub const BACKUP_SPARED_BYTES: u64 = 256 * 1024 * 1024;
+
+// # Internal
+
 /// Times that an update of a learner record is added to one that came first, before it is refused.
 pub const CLR_MERGE_MAX_TRIES: u32 = 100;
 /// Milliseconds that reading a course's whole tree may take.
 pub const COURSE_READ_MAX_MS: u64 = 10_000;
 /// Seconds after which a status list that did not change is signed again.
 pub const STATUS_LIST_SIGNED_S: i64 = 3600;
-/// Such documents that one verification reads at most.
+/// Documents that one verification reads from addresses in a credential at most.
 pub const VERIFY_FETCH_MAX_COUNT: usize = 32;
 /// Bytes of a token request's body at most.
 pub const TOKEN_BODY_MAX_BYTES: usize = 16 * 1024;
@@ -24,8 +53,6 @@ pub const READY_KEPT_MS: u64 = 5000;
 pub const READY_REFUSED_MS: u64 = 1000;
 /// Seconds for which `/ready` answers 200 while writes only wait for others, such as an import.
 pub const READY_WAITING_MAX_S: u64 = 600;
-/// Bytes of a JSON body that carries one QTI document at most.
-pub const QTI_BODY_MAX_BYTES: usize = 16 * 1024 * 1024;
 /// Events after which no further envelope joins a transaction.
 pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
 /// Milliseconds between two looks for ids and facts of events that can be moved into runs, while the database
@@ -39,10 +66,6 @@ pub const EVENT_ROWS_FREED_COUNT: usize = 100_000;
 pub const EVENT_ROWS_FREED_EVERY_S: u64 = 30;
 /// Seconds between two removals of the heads of runs of events that are not used any more.
 pub const EVENT_HEADS_CHECK_EVERY_S: u64 = 60;
-/// Changes on a page of `/changes`, unless the request says how many.
-pub const CHANGES_PAGE_DEFAULT_RECORDS: u64 = 100;
-/// The most changes on a page of `/changes`.
-pub const CHANGES_PAGE_MAX_RECORDS: u64 = 1000;
 /// Milliseconds between two looks into the event log for live streams at least.
 pub const EVENT_STREAM_PAUSE_MS: u64 = 100;
 /// Seconds after which a live stream says that it lives.
@@ -51,14 +74,10 @@ pub const EVENT_STREAM_HEARTBEAT_S: u64 = 15;
 pub const APPLICATION_METRICS_MAX_MS: u64 = 10_000;
 /// Times that a change inside a test is tried at most if other changes come between.
 pub const QTI_EDIT_MAX_ATTEMPTS: u32 = 20;
-/// Bytes of one CASE package at most, in a request and in a file.
-pub const CASE_PACKAGE_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of a plan with the values of its secrets at most.
 pub const PLAN_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Frontends whose lists of files a server remembers.
 pub const FRONTEND_CACHE_ENTRIES: usize = 64;
-/// Bytes of a zip of rosters that is sent in a browser or over HTTP at most; `lyceum import` takes larger ones.
-pub const IMPORT_UPLOAD_MAX_BYTES: usize = 128 * 1024 * 1024;
 /// Milliseconds after which a server reports the progress of an import again.
 pub const IMPORT_TELL_MS: u64 = 1000;
 /// Milliseconds between two checks for imports that another server added, while the database changes.
@@ -74,8 +93,6 @@ pub const BACKEND_LOG_PAGE_ENTRIES: usize = 100;
 pub const DEPLOYMENT_CACHE_ENTRIES: usize = 256;
 /// Times that one backup copies the database at most, because files that the copy names were removed meanwhile.
 pub const BACKUP_COPIES_MAX_COUNT: usize = 5;
-/// Bytes of the disk of the data folder that a backup leaves free.
-pub const BACKUP_SPARED_BYTES: u64 = 256 * 1024 * 1024;
 /// Milliseconds between two looks at the schedule of backups.
 pub const BACKUP_POLL_MS: u64 = 1000;
 /// Milliseconds after which a server that makes a backup reports again.
@@ -92,7 +109,7 @@ pub const PLAY_TOKEN_LIFETIME_S: i64 = 600;
 pub const DEMO_PURGE_EVERY_S: u64 = 3600;
 /// New demo visitors from one address within 15 minutes at most.
 pub const DEMO_VISITORS_MAX_COUNT: i64 = 120;
-/// Of these, messages to targets whose last answer was a failure at most.
+/// Messages to targets whose last answer was a failure that a server sends at once at most.
 pub const WEBHOOK_FAILING_SENDS_MAX_COUNT: usize = 32;
 /// Milliseconds between two looks for new changes while webhooks are active.
 pub const WEBHOOK_POLL_MS: u64 = 200;

@@ -18,7 +18,8 @@ use crate::{Area, Context};
 struct NodeList {
     /// The servers that reported in the last hour, and those that hold files of projects.
     nodes: Vec<NodeStatus>,
-    /// What is wrong with the public addresses in their settings; null if they agree or only one server is live.
+    /// The difference between the public addresses in the settings of the live servers; null if they agree or only one
+    /// server is live.
     address_conflict: Option<String>,
 }
 

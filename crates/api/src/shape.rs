@@ -22,7 +22,7 @@ pub fn whole_number() -> Value {
     json!({ "type": "integer", "minimum": 0 })
 }
 
-/// One of these words.
+/// The schema of a text that is one of these words.
 pub fn one_of(words: &[&str]) -> Value {
     json!({ "type": "string", "enum": words })
 }

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state that all requests share.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -33,9 +33,10 @@ use crate::work::webhooks::WebhookSender;
 /// The server's state. Cheap to clone.
 pub type App = Arc<State>;
 
-/// What handlers and background work use. Database, clock, settings and the checks of callers are those of [`Http`].
+/// The parts of the server that handlers and background work use. Database, clock, settings and the checks of callers
+/// are those of [`Http`].
 pub struct State {
-    /// What the way of a request uses.
+    /// The parts that the way of a request uses.
     pub http: Http,
     /// This server as a node of its database.
     pub cluster: Arc<Cluster>,
@@ -71,7 +72,7 @@ pub struct State {
     pub commands: Option<fn() -> String>,
     /// Makes the API document of all areas for a server with this address.
     pub openapi: fn(&str) -> Value,
-    /// What browsers see of pages that are refused or fail.
+    /// The pages that browsers get instead of pages that are refused or fail.
     pub page_problems: PageProblems<State>,
     /// The latest check whether the store accepts writes.
     pub readiness: Readiness,

@@ -128,7 +128,7 @@ fn webhook_routes() -> Vec<Route> {
     ]
 }
 
-/// What was done.
+/// The result of an action.
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Done {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits;
 use crate::{ContentKind, repository};
 
-/// One document to check.
+/// A document to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentCheck {
     kind: ContentKind,

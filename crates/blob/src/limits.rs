@@ -1,5 +1,7 @@
 //! The limits of this crate, each with its unit.
 
+// # Internal
+
 /// Bytes of the id of a resumable upload at most.
 pub const UPLOAD_ID_MAX_BYTES: usize = 64;
 /// Bytes of copies of blobs that a server before a bucket of S3 keeps on disk at most.

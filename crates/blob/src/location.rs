@@ -18,7 +18,7 @@ use crate::failed;
 use crate::limits::{S3_LARGE_PART_BYTES, S3_PART_BYTES};
 use crate::remote::{bucket_failed, open_bucket, wait};
 
-/// What begins the address of a place in a bucket.
+/// The beginning of the address of a place in a bucket.
 const S3: &str = "s3://";
 /// The end of the name of a file that is being written.
 const PARTIAL: &str = ".partial";
@@ -204,7 +204,7 @@ enum NewFileTarget {
     },
     Bucket {
         upload: Box<dyn MultipartUpload>,
-        /// What was written since the last part.
+        /// The bytes that were written since the last part.
         part: Vec<u8>,
     },
 }

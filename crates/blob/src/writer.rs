@@ -10,7 +10,7 @@ use lyceum_core::random::secret_id;
 use crate::digest::Hasher;
 use crate::{Blobs, Digest, failed};
 
-/// Writes the bytes of a blob. If it is dropped before [`Writer::keep`], the bytes are deleted.
+/// Writes the bytes of a blob. If it is dropped before [`Writer::store`], the bytes are deleted.
 #[derive(Debug)]
 pub struct Writer {
     blobs: Blobs,
@@ -42,7 +42,7 @@ impl Writer {
         self.size
     }
 
-    /// Makes the bytes durable without making them a blob yet: the slow half of [`Writer::keep`].
+    /// Makes the bytes durable without making them a blob yet: the slow half of [`Writer::store`].
     pub fn sync(&mut self) -> Result<()> {
         self.file.sync_data().map_err(|fault| failed("sync a blob", &fault))?;
         self.blobs.send(&self.path, &self.digest())?;

@@ -1,5 +1,7 @@
 //! The limits of this crate, each with its unit.
 
+// # Internal
+
 /// Subject tracks at most.
 pub const SUBJECT_TRACKS_MAX_RECORDS: usize = 10_000;
 /// Users whose due enrollments (a new school year, subject tracks) are created in one transaction.

@@ -29,7 +29,7 @@ pub struct MapProfile {
     pub metadata: Map<String, Value>,
 }
 
-/// One MAP test.
+/// A MAP test.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MapTest {

@@ -58,7 +58,7 @@ pub(crate) fn of_users(
         .collect())
 }
 
-/// Those active enrollments of a user that have not ended and lie within the reach.
+/// The active enrollments of a user that have not ended and lie within the reach.
 pub(crate) fn within(
     tx: &mut Tx<'_>,
     now: Timestamp,

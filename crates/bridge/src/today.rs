@@ -48,7 +48,7 @@ pub struct StudentDay {
 /// Minutes after their last activity in which students count as working.
 pub const WORKING_MAX_MINUTES: i64 = 5;
 
-/// What a student does now.
+/// The activity of a student at this moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// The student was active in the last minutes.
@@ -93,7 +93,7 @@ impl StudentDay {
         self.school_day.is_some_and(|day| day.is_open)
     }
 
-    /// What the student does now.
+    /// The student's activity at this moment.
     pub fn presence(&self, now: Timestamp) -> Presence {
         match self.last {
             Some(last)
@@ -242,8 +242,8 @@ pub struct SubjectDay {
     pub sums: MeasureSums,
 }
 
-/// One student's day by subject: first the subjects with a goal, in the order of the enrollments, then other subjects
-/// in which the student worked. Errors: `NotFound`.
+/// The day of one student by subject: first the subjects with a goal, in the order of the enrollments, then other
+/// subjects in which the student worked. Errors: `NotFound`.
 fn subjects(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone, user: &str) -> Result<Vec<SubjectDay>> {
     let mut subjects: Vec<SubjectDay> = Vec::new();
     let mut at = |name: &str| {
@@ -290,7 +290,7 @@ fn subjects(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone, user: &str) -> Result<
     Ok(subjects)
 }
 
-/// One student's day like in [`students`], without the fields from the roster. Errors: `NotFound`.
+/// The day of one student like in [`students`], without the fields from the roster. Errors: `NotFound`.
 pub fn of_one(
     tx: &mut Tx<'_>,
     moment: &Moment,

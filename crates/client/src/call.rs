@@ -1,4 +1,4 @@
-//! One call: token, request, response, and the error if it fails.
+//! A call: token, request, response, and the error if it fails.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

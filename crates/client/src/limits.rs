@@ -1,5 +1,7 @@
 //! The limits of this crate, each with its unit.
 
+// # Internal
+
 /// Milliseconds that a call to another Lyceum server may take.
 pub const CLIENT_CALL_MAX_MS: u64 = 10_000;
 /// Bytes of its answer at most.

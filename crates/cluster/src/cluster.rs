@@ -1,4 +1,4 @@
-//! What the parts of a node share.
+//! The state that the parts of a node share.
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, OnceLock};

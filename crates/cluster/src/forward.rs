@@ -34,7 +34,7 @@ pub(crate) struct NodeClient(Client<NodeConnector, ForwardedBody>);
 /// The body of a request that is forwarded.
 pub type ForwardedBody = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 
-/// What a request is about.
+/// The project or upload that a request is about.
 enum Subject<'a> {
     Project(Cow<'a, str>),
     Upload(&'a str),

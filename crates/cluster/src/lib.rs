@@ -1,4 +1,4 @@
-//! One server among those that share a database: the lease by which it holds its projects, the requests that it forwards,
+//! A server among those that share a database: the lease by which it holds its projects, the requests that it forwards,
 //! the projects that it takes from a server that ended, and the replicas of its files.
 //!
 //! | what | where |

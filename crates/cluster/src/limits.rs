@@ -1,5 +1,7 @@
 //! The limits of this crate, each with its unit.
 
+// # Internal
+
 /// Seconds between two reports of a server that it lives; well below `NODE_LEASE_S`.
 pub const NODE_REPORT_EVERY_S: u64 = 15;
 /// Milliseconds between two renewals of the lease of a node; well below `HOME_LEASE_MS`.

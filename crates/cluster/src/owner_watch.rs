@@ -24,7 +24,7 @@ pub(crate) struct OwnerWatch {
     found: Mutex<Found>,
 }
 
-/// What the last check found.
+/// The findings of the last check.
 #[derive(Default)]
 struct Found {
     /// `None` before the first check that succeeded.
@@ -134,7 +134,7 @@ impl OwnerWatch {
         }
     }
 
-    /// Withdraws the right. The proof begins anew.
+    /// Withdraws the right. The proof begins again.
     fn withdraw(&self) {
         self.found().owns_since = None;
         self.right.withdraw();

@@ -154,7 +154,7 @@ pub fn sentence(english: &str) -> String {
     catalogue::sentence(&message(english))
 }
 
-/// What [`t!`](crate::t) expands to.
+/// The function that [`t!`](crate::t) expands to.
 pub fn text(english: &str, values: &[(&str, String)]) -> String {
     marked(filled(catalogue::text(reader(), english), values))
 }
@@ -164,7 +164,7 @@ pub fn form(is_one: bool, (one, other): (&'static str, &'static str)) -> &'stati
     if is_one { one } else { other }
 }
 
-/// What [`rich!`](crate::rich) expands to.
+/// The function that [`rich!`](crate::rich) expands to.
 pub fn html(english: &str, values: &[(&str, String)]) -> Safe<String> {
     Safe(marked(markup::html(catalogue::text(reader(), english), values)))
 }

@@ -1,5 +1,5 @@
-//! What pages are made of: the frame, lists, charts, numbers and texts in the reader's language. There is no HTTP, SQL or clock
-//! here; the pages themselves are in the crate `pages`.
+//! The parts of pages: the frame, lists, charts, numbers and texts in the reader's language. There is no HTTP, SQL or
+//! clock here; the pages themselves are in the crate `pages`.
 //!
 //! | what | where |
 //! |---|---|

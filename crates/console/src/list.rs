@@ -56,7 +56,7 @@ impl Column {
     }
 }
 
-/// One value of a row.
+/// A value of a row.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
     /// The value that exports contain and rows are sorted by.

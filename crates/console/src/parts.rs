@@ -5,7 +5,7 @@ use askama::filters::HtmlSafe;
 
 use crate::Cell;
 
-/// One of several pages of a screen.
+/// A page of a screen that has several.
 #[derive(Clone, Debug)]
 pub struct Tab {
     /// The name of the page.

@@ -1,4 +1,4 @@
-//! Which rows of a list a page shows, and in which order.
+//! The rows of a list that a page shows, in their order.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -140,7 +140,7 @@ pub struct RosterSettings {
     pub absent_records: AbsentRecords,
 }
 
-/// What a roster import does with records that an import wrote last and that its bulk files do not contain.
+/// The treatment of records that a roster import wrote last and that the bulk files of the next one do not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AbsentRecords {
@@ -279,7 +279,7 @@ pub struct ReplicaSettings {
     pub keep_days: u32,
 }
 
-/// Which environment a server belongs to. The two share no data, keys or tokens.
+/// The environment that a server belongs to. The two share no data, keys or tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Environment {
@@ -312,7 +312,7 @@ impl Environment {
 pub enum LogFormat {
     /// For people.
     Text,
-    /// One JSON object per line.
+    /// A JSON object per line.
     Json,
 }
 

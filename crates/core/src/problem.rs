@@ -48,7 +48,7 @@ pub enum ProblemKind {
     Unavailable,
 }
 
-/// One error in the data: its place and what is wrong.
+/// An error in the data: its place and what is wrong.
 #[derive(
     Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize, schemars::JsonSchema,
 )]
@@ -56,7 +56,7 @@ pub enum ProblemKind {
 pub struct Detail {
     /// The place, as a path from the request's body, such as `course.org.sourcedId`.
     pub path: String,
-    /// What is wrong and how to fix it. Begins with a verb, because the path stands before it.
+    /// The error and how to fix it. Begins with a verb, because the path stands before it.
     pub message: String,
 }
 

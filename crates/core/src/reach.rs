@@ -14,9 +14,9 @@ pub enum Reach {
     /// Everything.
     #[default]
     Everything,
-    /// What belongs to the organizations with these sourcedIds, or to an organization below one of them.
+    /// Records that belong to the organizations with these sourcedIds, or to an organization below one of them.
     Organizations(BTreeSet<String>),
-    /// What belongs to the classes that the user with this sourcedId teaches.
+    /// Records that belong to the classes that the user with this sourcedId teaches.
     ClassesOf(String),
 }
 

@@ -9,7 +9,7 @@ pub const REDACTED_MIN_BYTES: usize = 6;
 /// From this length on, a string in a text of others counts even between `-`, `_` or `.`.
 const UNMISTAKABLE_MIN_BYTES: usize = 12;
 
-/// Whose text is searched.
+/// The owner of the text that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextOwner {
     /// The person's own: long strings count wherever they occur.

@@ -66,7 +66,7 @@ pub struct AwardRequest {
     subject: SubjectDetails,
 }
 
-/// What an award says about its subject (Open Badges 3.0, `AchievementSubject`).
+/// The details of an award about its subject (Open Badges 3.0, `AchievementSubject`).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SubjectDetails {
@@ -82,7 +82,7 @@ struct SubjectDetails {
     /// The number of the licence that the badge stands for.
     #[serde(skip_serializing_if = "Option::is_none")]
     license_number: Option<Value>,
-    /// What the learner did, as Markdown.
+    /// The learner's work, as Markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     narrative: Option<Value>,
     /// The results of the learner: objects of the type Result.

@@ -31,7 +31,7 @@ pub(crate) fn refuse_address(text: &str) -> Result<(), String> {
     }
 }
 
-/// What is said of a badge of Open Badges 2.0 or before.
+/// The message about a badge of Open Badges 2.0 or before.
 pub(crate) fn fault(what: &str) -> String {
     format!(
         "{what}; this server verifies only Open Badges 3.0, so ask the issuer for an Open Badges \

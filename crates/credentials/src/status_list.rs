@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 use crate::limits::{STATUS_LIST_MAX_BYTES, STATUS_LIST_MIN_BYTES};
 
-/// One bit per credential; the first is the leftmost. A list has at least 131 072 bits, so that a request for it does not
-/// reveal the credential (6.1).
+/// A bit for each credential; the first is the leftmost. A list has at least 131 072 bits, so that a request for it
+/// does not reveal the credential (6.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bits(Vec<u8>);
 

@@ -72,7 +72,7 @@ fn components(_: Network, out: RowSink<'_>) -> Result<()> {
 
 /// A material of a course in its place.
 struct Material {
-    /// What stands for it in ids: `math-05-u1-l2-practice`.
+    /// The part of ids that names it: `math-05-u1-l2-practice`.
     key: String,
     /// The component that it is in: `course-math-05-u1-l2`.
     component: String,

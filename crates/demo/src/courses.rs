@@ -1,4 +1,4 @@
-//! What is taught: subjects by grade, courses, their units and lessons.
+//! The teaching: subjects by grade, courses, their units and lessons.
 
 /// A subject as a school teaches it in some grades.
 pub(crate) struct Subject {

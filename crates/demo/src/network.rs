@@ -137,7 +137,7 @@ pub(crate) struct School {
 }
 
 impl School {
-    /// What distinguishes it in ids: `d001-s002`.
+    /// The part of ids that names it: `d001-s002`.
     pub(crate) fn key(&self) -> String {
         format!("d{:03}-s{:03}", self.district, self.number)
     }

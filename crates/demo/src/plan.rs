@@ -25,7 +25,7 @@ pub(crate) struct Class {
 /// All classes of a school.
 pub(crate) struct SchoolPlan {
     pub(crate) classes: Vec<Class>,
-    /// What each teacher teaches mostly, by place.
+    /// The main subject of each teacher, by place.
     pub(crate) teachers: Vec<&'static Subject>,
     /// Where each grade's classes begin, and its number of sections.
     grades: HashMap<u64, (usize, u64)>,
@@ -79,7 +79,7 @@ impl SchoolPlan {
         self.teachers.len() as u64 - 1
     }
 
-    /// What stands for a class in ids: `d001-s002-math-05-3`.
+    /// The part of ids that names a class: `d001-s002-math-05-3`.
     pub(crate) fn key(&self, class: &Class) -> String {
         format!(
             "{}-{}-{}",

@@ -45,7 +45,7 @@ pub struct SchemaSources {
 enum SchemaSource {
     /// Modules for drizzle-kit, as its config names them.
     Configured(Drizzle),
-    /// One module for drizzle-kit, which may import others.
+    /// A module for drizzle-kit, which may import others.
     Module(PathBuf),
     /// All modules in a folder, for drizzle-kit.
     Folder(PathBuf),

@@ -1,5 +1,7 @@
 //! The limits of this crate, each with its unit.
 
+// # Internal
+
 /// Seconds that browsers may remember the answer to a preflight.
 pub const PREFLIGHT_MAX_AGE_S: u64 = 600;
 /// Bytes of one piece of an upload at most.

@@ -19,7 +19,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// The error of Linux if a user may not open another queue of events: `EMFILE`.
 const TOO_MANY_QUEUES: i32 = 24;
 
-/// What changes when another folder gets the path of a folder, or when its entries change: inode and time of the change.
+/// The inode and the time of the last change: they differ when another folder gets the path of a folder, or when its
+/// entries change.
 type FolderState = (u64, i64, i64);
 
 /// Folders whose entries are watched, without those below.

@@ -32,9 +32,9 @@ pub(crate) const SEAL: &str = "erasure";
 pub struct Erasure {
     /// Its number.
     pub id: i64,
-    /// What replaces the person in the records, events and scores that stay.
+    /// The name that replaces the person in the records, events and scores that stay.
     pub pseudonym: String,
-    /// Who asked for it.
+    /// The person who asked for it.
     pub asked_by: String,
     /// When it was asked for.
     pub asked: Timestamp,
@@ -129,7 +129,7 @@ enum Phase {
     Done,
 }
 
-/// What comes next in an erasure.
+/// The next step of an erasure.
 #[derive(Clone, Debug)]
 pub enum ErasureStep {
     /// Another transaction: [`step`].

@@ -45,7 +45,7 @@ impl ErasureKey {
         hex(hmac::sign(&self.ids, id.as_bytes()))
     }
 
-    /// Those of the ids that belong to erased persons.
+    /// The ids that belong to erased persons.
     pub fn erased<'i>(&self, tx: &mut Tx<'_>, ids: &[&'i str]) -> Result<HashSet<&'i str>> {
         if ids.is_empty() || !sql::any_erased(tx)? {
             return Ok(HashSet::new());

@@ -29,7 +29,7 @@ use crate::inventory::TABLES;
 use crate::sql;
 use crate::subject::Subject;
 
-/// What an export contains: the number of entries by file.
+/// The contents of an export: the number of entries by file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ExportReport {
     /// Rows, events or credentials, by the name of the file.
@@ -141,7 +141,7 @@ impl<W: Write + Seek> Export<W> {
         Ok(&mut self.zip)
     }
 
-    /// What the export contains so far.
+    /// The contents of the export so far.
     pub fn report(&self) -> &ExportReport {
         &self.report
     }

@@ -6,7 +6,7 @@
 pub enum Reference {
     /// Not at all, except in the texts of [`Table::mentions`].
     None,
-    /// One of the columns holds an id or e-mail address of the person.
+    /// A column among these holds an id or e-mail address of the person.
     Column(&'static [&'static str]),
     /// The column refers to a row of another table that belongs to the person.
     Through {
@@ -21,7 +21,7 @@ pub enum Reference {
     Crate,
 }
 
-/// What an erasure does with the rows of a person.
+/// The treatment of the rows of a person in an erasure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
     /// They stay, because they do not name the person.
@@ -43,7 +43,7 @@ pub struct Table {
     pub area: &'static str,
     /// How its rows refer to a person.
     pub person: Reference,
-    /// What an erasure does with the rows of the person.
+    /// The treatment of the rows of the person in an erasure.
     pub treatment: Treatment,
     /// Text columns in which rows of others may contain a string of the person.
     pub mentions: &'static [&'static str],

@@ -1,5 +1,7 @@
 //! The limits of this crate, each with its unit.
 
+// # Internal
+
 /// Roster records that one step of an erasure changes at most.
 pub const ERASURE_STEP_MAX_RECORDS: i64 = 200;
 /// Rows of the event log that one step of an erasure reads at most.

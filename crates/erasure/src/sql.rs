@@ -252,7 +252,7 @@ pub(crate) fn any_erased(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(tx.query_one("SELECT 1 FROM erased_ids LIMIT 1", &[], |_| Ok(()))?.is_some())
 }
 
-/// Those of the hashes that belong to erased persons.
+/// The hashes that belong to erased persons.
 pub(crate) fn erased_among(tx: &mut Tx<'_>, hashes: &[String]) -> Result<Vec<String>> {
     let list = serde_json::to_string(hashes).map_err(Problem::internal)?;
     let sql = format!(

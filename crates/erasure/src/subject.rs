@@ -1,4 +1,5 @@
-//! Who is exported or erased: a roster user together with the account that has the same e-mail address, or one of them.
+//! The person who is exported or erased: a roster user together with the account that has the same
+//! e-mail address, or one of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -173,8 +174,8 @@ impl Subject {
         all.cloned().collect()
     }
 
-    /// What replaces an id or e-mail address. A visitor gets a pseudonym of its own, because the person may also have
-    /// played as a user.
+    /// The replacement of an id or e-mail address. A visitor gets a pseudonym of its own, because the person may also
+    /// have played as a user.
     pub fn replacement(&self, id: &str, pseudonym: &str) -> String {
         match self.visitors.contains(id) {
             true => format!("{pseudonym}-visitor"),

@@ -1,4 +1,4 @@
-//! Which actors' events a reader sees. This crate does not know the roster, so the reader's side decides.
+//! The actors whose events a reader sees. This crate does not know the roster, so the reader's side decides.
 
 use std::fmt;
 use std::sync::Arc;

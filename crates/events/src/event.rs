@@ -9,7 +9,7 @@ use crate::check::utc_instant;
 use crate::facts::{FactContext, Facts};
 use crate::tree::Tree;
 
-/// One event of an envelope, or of the log.
+/// An event of an envelope, or of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// `id`, a URN or IRI.
@@ -29,7 +29,7 @@ pub struct Event {
     pub(crate) body: String,
     /// 64 bits of the hash of its id.
     pub(crate) hash: i64,
-    /// What it adds.
+    /// The facts that it adds.
     pub(crate) facts: Facts,
 }
 

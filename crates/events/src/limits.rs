@@ -1,24 +1,35 @@
 //! The limits of this crate, each with its unit.
 
+// # Events
+
 /// Hours that the time of an item of an event may last; a longer one is not believed.
 pub const TIME_SPENT_SPAN_MAX_H: i64 = 48;
 /// Hours from an event's time that the time of one of its items may lie; a farther one is not
 /// believed, and its seconds count at the event.
 pub const TIME_SPENT_REACH_MAX_H: i64 = 7 * 24;
+/// Seconds that the time of an event or envelope may be after the server's time.
+pub const EVENT_AHEAD_MAX_S: i64 = 86_400;
+/// Events and entities in one Caliper envelope at most.
+pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
+/// Days that a refused envelope is kept.
+pub const EVENT_REFUSED_KEPT_DAYS: i64 = 30;
+/// Refused envelopes that are kept; the oldest go first.
+pub const EVENT_REFUSED_KEPT_COUNT: i64 = 10_000;
+/// Days that the state of an accepted envelope's job is kept.
+pub const EVENT_JOB_KEPT_DAYS: i64 = 30;
+
+// # Internal
+
 /// Greatest number that one item of an event can add to a fact, in either direction.
 pub const FACT_VALUE_MAX_COUNT: i32 = 1_000_000_000;
 /// Facts that are added to their sums in one transaction. On SQLite, other writers wait meanwhile.
 pub const FACT_SUM_CHUNK_COUNT: usize = 8192;
 /// Facts in rows of their own that a metric counts at most.
 pub const FACT_ROWS_COUNTED_MAX_COUNT: i64 = 100_000;
-/// Actors whose facts are computed anew in one transaction.
+/// Actors whose facts are recomputed in one transaction.
 pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;
 /// Events whose positions are recomputed in one transaction.
 pub const FACT_LOCATE_CHUNK_COUNT: i64 = 20_000;
-/// Seconds that the time of an event or envelope may be after the server's time.
-pub const EVENT_AHEAD_MAX_S: i64 = 86_400;
-/// Events and entities in one Caliper envelope at most.
-pub const EVENT_ENVELOPE_MAX_RECORDS: usize = 10_000;
 /// Actors of events whose numbers a server keeps in memory at most, and sources: some 12 MB each.
 pub const EVENT_NAMES_KNOWN_COUNT: usize = 100_000;
 /// Events that come together at least for their text to be packed in blocks.
@@ -37,19 +48,13 @@ pub const EVENT_EMAIL_MAX_BYTES: usize = 320;
 pub const EVENT_METRIC_MAX_COUNT: u32 = 1_000_000_000;
 /// Bytes of a refused envelope that are kept for inspection and replay.
 pub const EVENT_REFUSED_MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Days that a refused envelope is kept.
-pub const EVENT_REFUSED_KEPT_DAYS: i64 = 30;
-/// Refused envelopes that are kept; the oldest go first.
-pub const EVENT_REFUSED_KEPT_COUNT: i64 = 10_000;
-/// Days that the state of an accepted envelope's job is kept.
-pub const EVENT_JOB_KEPT_DAYS: i64 = 30;
 /// Events that a live stream reads from the log at once.
 pub const EVENT_STREAM_BATCH_RECORDS: i64 = 100;
 /// Milliseconds that a live stream waits at most for a number of the log that was given out and does
 /// not appear, while transactions are under way that may have taken it. Longer than a request may
 /// last, so that only transactions that take no events, such as an import, outlast it.
 pub const EVENT_STREAM_GAP_MAX_MS: i64 = 60_000;
-/// Rows of such a list that are held at a time while its export is made.
+/// Rows of a list of events in the console that are held at a time while its export is made.
 pub const CONSOLE_EXPORT_SLICE_ROWS: usize = 20_000;
 /// Events that the console sorts at most by what no index of the log has: type, action, person.
 pub const CONSOLE_SORTED_EVENTS_MAX_ROWS: i64 = 10_000;

@@ -13,7 +13,7 @@ use crate::words::{IDENTIFIERS, METRICS, ROLES};
 pub(crate) enum MemberShape {
     /// A value that the function accepts, and what messages call it.
     Plain(&'static str, fn(&Tree<'_>) -> bool),
-    /// One of the words.
+    /// A word of the list.
     Word(&'static [&'static str]),
     /// An entity of one of the types or a narrower one, or its IRI.
     Entity(&'static [&'static str]),
@@ -52,7 +52,7 @@ pub(crate) struct EntityType {
     pub(crate) is_a: &'static [&'static str],
     /// The members that the broader types do not have.
     pub(crate) members: &'static [(&'static str, MemberShape)],
-    /// Those that it must have beside `id` and `type`.
+    /// The members that it must have beside `id` and `type`.
     pub(crate) required: &'static [&'static str],
 }
 
@@ -66,7 +66,7 @@ const QUESTION: &[&str] = &["Question"];
 const ANNOTATION: &[&str] = &["Annotation"];
 const SCALE: &[&str] = &["Scale"];
 const MEDIA: &[&str] = &["MediaObject"];
-/// What "includes or incorporates" a resource "as a part of its whole".
+/// Types of objects that "include or incorporate" a resource "as a part of their whole".
 const WHOLES: &[&str] = &["DigitalResource", "Collection", "Organization", "SoftwareApplication"];
 
 /// A table of types: the name, the broader types, the members that it must have, and all members that the broader types do
@@ -244,7 +244,7 @@ impl EntityType {
         self.name == other || self.is_a.iter().any(broader)
     }
 
-    /// What a member holds; a narrower type's word goes before a broader one's.
+    /// The shape of a member's value; a narrower type's word goes before a broader one's.
     pub(crate) fn member(&self, name: &str) -> Option<MemberShape> {
         let own = self.members.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape);
         own.or_else(|| self.is_a.iter().find_map(|broader| entity_type(broader)?.member(name)))

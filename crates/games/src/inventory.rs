@@ -37,7 +37,7 @@ pub struct NewInventoryItem {
     /// Its name for people.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub display_name: String,
-    /// What it is.
+    /// A text about the item.
     #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
     pub description: Option<String>,
     /// Its kind; by default `other`.

@@ -37,7 +37,7 @@ pub struct NewLevels {
     levels: Vec<NewLevel>,
 }
 
-/// One level of a new table.
+/// A level of a new table.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct NewLevel {

@@ -1,4 +1,4 @@
-//! Which games an answer may include, with their records and players.
+//! The games that an answer may include, with their records and players.
 
 /// The games that a caller may see.
 #[derive(Clone, Debug, PartialEq, Eq)]

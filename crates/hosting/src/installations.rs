@@ -18,7 +18,7 @@ use crate::repository::nodes;
 
 pub use crate::repository::installations::{FormerInstallation, PresentInstallation};
 
-/// What the mark in the store says.
+/// The state of the mark in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkComparison {
     /// The servers of this database wrote it a moment ago.

@@ -23,7 +23,7 @@ use crate::repository::owners as repository;
 /// The folder of the bucket with the objects that name its owner.
 const FOLDER: &str = "installation";
 
-/// What a database knows about the owner of the bucket.
+/// The state of the bucket's owner as a database knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnerState {
     /// Its installation owns the bucket.
@@ -95,7 +95,7 @@ pub fn last_seen(config: &Config, owner: &BucketOwner) -> Result<LifeSigns> {
     Ok(LifeSigns { in_bucket: owner.mark.at(), with_replicas })
 }
 
-/// What the database knows about the owner that the bucket names.
+/// The state of the owner that the bucket names, as the database knows it.
 pub fn state(
     tx: &mut Tx<'_>,
     stored: Option<&BucketOwner>,

@@ -24,7 +24,7 @@ pub struct Answer {
     pub body: Body,
     /// The same body if it never changes. It has compressed copies.
     pub fixed: Option<Arc<FixedAnswer>>,
-    /// What the server did otherwise than asked, for the header `X-Lyceum-Notice`, besides the notices of
+    /// Notices for the header `X-Lyceum-Notice` about what the server did otherwise than asked, besides the notices of
     /// [`Context`](crate::context::Context).
     pub notices: Vec<Detail>,
 }

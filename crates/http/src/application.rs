@@ -1,4 +1,4 @@
-//! What this crate keeps for itself, and what it asks from the application above it.
+//! The state of this crate, and the questions that it asks the application above it.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ use crate::project_address::ProjectAddress;
 use crate::request_id::RequestId;
 use crate::{Request, Response};
 
-/// What the way of a request needs from its server, whatever the routes do. An application contains one and leads to it by
-/// [`Deref`], so that handlers use the same parts.
+/// The parts of a server that the way of a request needs, whatever the routes do. An application contains one and leads
+/// to it by [`Deref`], so that handlers use the same parts.
 pub struct Http {
     /// The database.
     pub db: Db,
@@ -59,8 +59,8 @@ pub struct Http {
     pub draining: Arc<AtomicBool>,
 }
 
-/// What the way of a request asks from the application: which server has the files of a project, what a hosted project
-/// answers, and what a browser sees that gets no page.
+/// The questions that the way of a request asks the application: which server has the files of a project, what a hosted
+/// project answers, and what a browser sees that gets no page.
 pub trait Application: Deref<Target = Http> + Send + Sync + Sized + 'static {
     /// The caller of a request that another node forwarded; `None` for other requests. Errors: the request is forged, or
     /// was sent to another node.
@@ -95,11 +95,11 @@ pub trait Application: Deref<Target = Http> + Send + Sync + Sized + 'static {
     /// Ends what would keep connections open, because the server stops.
     fn end_streams(&self);
 
-    /// What browsers see of pages that are refused or fail.
+    /// The pages that browsers get instead of pages that are refused or fail.
     fn page_problems(&self) -> &PageProblems<Self>;
 }
 
-/// What a browser sees that has no access to a page, or whose page failed.
+/// The pages for a browser that has no access to a page, or whose page failed.
 pub struct PageProblems<A> {
     /// Answers a browser without access, for example with a redirect to the sign-in page. Errors: the refusal.
     pub refuse: fn(&Context<A>, &AccessDenial) -> Result<Answer, HeaderRefusal>,

@@ -1,4 +1,4 @@
-//! One connection, served by hyper with our own time-outs. hyper's time-out for headers also runs while a connection is
+//! A connection, served by hyper with our own time-outs. hyper's time-out for headers also runs while a connection is
 //! idle. Here, an idle connection has more time than one that has begun to send a request.
 
 mod running;

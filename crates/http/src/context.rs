@@ -19,7 +19,7 @@ use crate::auth::Grant;
 use crate::request_id::RequestId;
 use crate::route::Route;
 
-/// One request after routing, the access check and reading its body.
+/// A request after routing, the access check and reading its body.
 pub struct Context<A> {
     /// The application.
     pub app: Arc<A>,

@@ -449,7 +449,7 @@ fn report(problem: &Problem, id: &RequestId, labels: RouteLabels<'_>) {
     }
 }
 
-/// What the answer's headers, logs and limits need from the request's head.
+/// The parts of a request's head that the answer's headers, logs and limits need.
 struct RequestInfo {
     id: RequestId,
     peer: Peer,

@@ -1,5 +1,5 @@
-//! HTTP: connections, the way of a request, access, limits, errors and OpenAPI. The only crate that knows axum's router
-//! and hyper; it does not know what the routes do.
+//! HTTP: connections, the way of a request, access, limits, errors and OpenAPI. It is the only crate that uses
+//! axum, and does not know what the routes do.
 //!
 //! Every served path is a [`route::Route`] in the table of its [`route::Area`]. The table decides access before the
 //! body is read. Only [`render`] turns problems into status codes and bodies.

@@ -1,15 +1,49 @@
 //! The limits of this crate, each with its unit.
 
+// # Requests
+
 /// Parameters of a query at most.
 pub const QUERY_PARAMETERS_MAX_COUNT: usize = 100;
+/// Bytes of the head of an HTTP/1.1 request at most.
+pub const HEAD_MAX_BYTES: usize = 64 * 1024;
+/// Headers of one request at most.
+pub const HEADERS_MAX_COUNT: usize = 100;
+/// Requests of one client at once at most.
+pub const CLIENT_REQUESTS_MAX_COUNT: usize = 10_000;
+/// Bytes of answers that one client has not read at most.
+pub const CLIENT_ANSWERS_MAX_BYTES: usize = 512 * 1024 * 1024;
+/// Bytes of a body at most on a route that is open to everybody.
+pub const PUBLIC_BODY_MAX_BYTES: usize = 16 * 1024;
+
+// # Accounts
+
+/// Seconds until every server honours a revocation, at most.
+pub const REVOCATION_MAX_S: u64 = 5;
+/// Wrong passwords for one account from one address within `GUESS_WINDOW_S`.
+pub const GUESSES_ACCOUNT_AND_ADDRESS_COUNT: i64 = 10;
+/// Wrong passwords for one account within `GUESS_WINDOW_S`, from all addresses.
+pub const GUESSES_ACCOUNT_COUNT: i64 = 100;
+/// Wrong passwords from one address within `GUESS_WINDOW_S`, for all accounts.
+pub const GUESSES_ADDRESS_COUNT: i64 = 100;
+
+// # Webhooks
+
+/// Milliseconds that the target of a webhook has for its answer.
+pub const WEBHOOK_SEND_MAX_MS: u64 = 10_000;
+
+// # Projects
+
+/// Web sockets to backends at most.
+pub const UPGRADED_CONNECTIONS_MAX_COUNT: usize = 1_000;
+
+// # Internal
+
 /// Bytes of a parameter's name that a notice repeats at most.
 pub const NOTICE_NAME_MAX_BYTES: usize = 64;
 /// Bytes of all notices in the header `X-Lyceum-Notice` at most, besides the number of further ones.
 pub const NOTICE_HEADER_MAX_BYTES: usize = 2048;
 /// Verified tokens that a server remembers at most.
 pub const TOKEN_CACHE_ENTRIES: usize = 20_000;
-/// Seconds until every server honours a revocation, at most.
-pub const REVOCATION_MAX_S: u64 = 5;
 /// Bytes of a document that is read from an address that a caller supplied at most.
 pub const FETCH_MAX_BYTES: u64 = 1024 * 1024;
 /// Milliseconds that reading one such document may take, redirects included.
@@ -53,12 +87,8 @@ pub const ROOM_SEARCH_EVERY_MS: u64 = 50;
 pub const TLS_HANDSHAKE_MAX_BYTES: u64 = 4 * 1024;
 /// Milliseconds that a TLS handshake may take.
 pub const TLS_HANDSHAKE_MAX_MS: u64 = 10_000;
-/// Bytes of the head of an HTTP/1.1 request at most.
-pub const HEAD_MAX_BYTES: usize = 64 * 1024;
 /// Bytes of the headers of an HTTP/2 request at most, each counted with 32 bytes more (RFC 9113, 6.5.2).
 pub const HTTP2_HEAD_MAX_BYTES: u32 = 16 * 1024;
-/// Headers of one request at most.
-pub const HEADERS_MAX_COUNT: usize = 100;
 /// Requests at once on one HTTP/2 connection at most.
 pub const HTTP2_STREAMS_MAX_COUNT: u32 = 100;
 /// Bytes of request bodies that an HTTP/2 caller sends before the server has read them, for one connection.
@@ -75,7 +105,7 @@ pub const HTTP2_RESETS_OF_ERRORS_MAX_COUNT: usize = 100;
 pub const ANONYMOUS_CONNECTIONS_MAX_BYTES: usize = 20 * 1024 * 1024;
 /// Bytes that requests without a token and their answers hold at most.
 pub const ANONYMOUS_REQUESTS_MAX_BYTES: usize = 20 * 1024 * 1024;
-/// One address gets this fraction (one part in so many) of the memory for callers without a token.
+/// The divisor of the memory for callers without a token: one address gets one part in so many.
 pub const ANONYMOUS_PARTS_COUNT: usize = 4;
 /// Bytes that a request without a token counts for.
 pub const ANONYMOUS_REQUEST_BYTES: usize = 24 * 1024;
@@ -95,10 +125,6 @@ pub const CONNECTION_LARGE_BYTES: usize = 128 * 1024;
 pub const HTTP2_CONNECTION_BYTES: usize = 32 * 1024;
 /// Bytes that a large HTTP/2 connection counts for: its window, and the heads of its requests.
 pub const HTTP2_CONNECTION_LARGE_BYTES: usize = 2 * 1024 * 1024;
-/// Requests of one client at once at most.
-pub const CLIENT_REQUESTS_MAX_COUNT: usize = 10_000;
-/// Bytes of answers that one client has not read at most.
-pub const CLIENT_ANSWERS_MAX_BYTES: usize = 512 * 1024 * 1024;
 /// Answers that are compressed at once for callers with a token at most; others are sent as they are.
 pub const COMPRESSIONS_MAX_COUNT: usize = 64;
 /// Answers that are compressed at once for callers without a token at most; others are sent as they are.
@@ -107,31 +133,19 @@ pub const ANONYMOUS_COMPRESSIONS_MAX_COUNT: usize = 8;
 pub const ANONYMOUS_READS_MAX_COUNT: usize = 2;
 /// Such reads that wait at most; further ones are refused with 503.
 pub const ANONYMOUS_READS_WAITING_MAX_COUNT: usize = 64;
-/// Web sockets to backends at most.
-pub const UPGRADED_CONNECTIONS_MAX_COUNT: usize = 1_000;
 /// Milliseconds that the frame of a problem's page may take.
 pub const PROBLEM_PAGE_MAX_MS: u64 = 2_000;
-/// Wrong passwords for one account from one address within that time.
-pub const GUESSES_ACCOUNT_AND_ADDRESS_COUNT: i64 = 10;
-/// Wrong passwords for one account within that time, from all addresses.
-pub const GUESSES_ACCOUNT_COUNT: i64 = 100;
-/// Wrong passwords from one address within that time, for all accounts.
-pub const GUESSES_ADDRESS_COUNT: i64 = 100;
-/// Bytes of a body at most on a route that is open to everybody.
-pub const PUBLIC_BODY_MAX_BYTES: usize = 16 * 1024;
 /// Seconds after which the provider's endpoints and keys are read again.
 pub const OIDC_PROVIDER_MAX_AGE_S: i64 = 3600;
 /// Seconds at least between two requests for the provider's keys because of an unknown key.
 pub const OIDC_KEYS_MIN_AGE_S: i64 = 10;
 /// Requests a second that one demo visitor may send.
 pub const DEMO_REQUESTS_PER_S: u32 = 5;
-/// Redirects that are followed for one such document at most.
+/// Redirects that are followed at most until a document at an address of a caller is read.
 pub const FETCH_REDIRECTS_MAX_COUNT: u32 = 3;
 /// Bytes of a target's answer that are read at most.
 pub const WEBHOOK_ANSWER_MAX_BYTES: u64 = 64 * 1024;
-/// Milliseconds that the target of a webhook has for its answer.
-pub const WEBHOOK_SEND_MAX_MS: u64 = 10_000;
-/// Such documents that are read at once at most.
+/// Documents at addresses of callers that are read at once at most.
 pub const FETCH_MAX_COUNT: usize = 16;
 /// Messages of webhooks that a server sends at once at most.
 pub const WEBHOOK_SENDS_MAX_COUNT: usize = 256;

@@ -70,7 +70,7 @@ pub struct Param {
     pub repeats: bool,
 }
 
-/// One possible answer of a route, for the OpenAPI document.
+/// A possible answer of a route, for the OpenAPI document.
 #[derive(Clone)]
 pub struct RouteAnswer {
     /// The status code.
@@ -94,7 +94,7 @@ pub struct AnswerHeader {
     pub description: &'static str,
 }
 
-/// One route: a method and a path.
+/// A route: a method and a path.
 pub struct Route<A> {
     /// The method. Each `GET` route also serves `HEAD`, and all paths serve `OPTIONS`.
     pub method: Method,
@@ -102,7 +102,7 @@ pub struct Route<A> {
     pub path: Cow<'static, str>,
     /// The callers that may use the route.
     pub access: Access,
-    /// What it does for callers who are limited to a part of the roster. By default it refuses them.
+    /// The answer to callers who are limited to a part of the roster. By default it refuses them.
     pub limited_callers: LimitedCallers,
     /// The console screen of the route; `None` for other routes.
     pub screen: Option<&'static Screen>,

@@ -11,7 +11,7 @@ use crate::aliases;
 use crate::render::Rendering;
 use crate::route::{Area, Route};
 
-/// What logs, metrics and errors say about the route of a request.
+/// The names of a request's route in logs, metrics and errors.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteLabels<'a> {
     /// The area's name.
@@ -46,7 +46,7 @@ pub(crate) struct Endpoint<A> {
     area: &'static str,
     rendering: Rendering,
     pattern: String,
-    /// One for each method of the path.
+    /// The route of each method of the path.
     routes: Vec<Arc<Route<A>>>,
     /// The value of `Allow`.
     allow: HeaderValue,
@@ -81,7 +81,8 @@ impl<A> Router<A> {
         Self { endpoints, bases, patterns }
     }
 
-    /// What a request with this method and path leads to. Aliases of paths and slashes at their end do not matter.
+    /// The route of a request with this method and path, or the reason why there is none. Aliases of paths and slashes
+    /// at their end do not matter.
     pub(crate) fn find(
         &self,
         method: &Method,

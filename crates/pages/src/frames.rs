@@ -1,4 +1,4 @@
-//! What a browser sees that has no access to a page, or whose page failed.
+//! The page for a browser that has no access to a page, or whose page failed.
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;

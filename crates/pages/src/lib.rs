@@ -1,5 +1,6 @@
-//! The pages for people: the console, what students learn on, sign-in, apps to play, and the documentation. A page's handler
-//! asks the crate that owns the data, or a function of `api`, and fills a view of `console`.
+//! The pages for people: the console, the pages of students, sign-in, games to play, and the documentation. A page's
+//! handler asks the crate that owns the data, or a function of `api`, and fills the view beside it. Views are built from
+//! the parts in the crate `console`.
 //!
 //! | what | where |
 //! |---|---|

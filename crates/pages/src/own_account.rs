@@ -1,4 +1,4 @@
-//! What people and students change on the pages of their own accounts.
+//! The pages on which people and students change their own accounts.
 
 pub(crate) mod view;
 

@@ -1,7 +1,12 @@
 //! The limits of this crate, each with its unit.
 
+// # Questions and lessons
+
 /// Bytes of one QTI document at most.
 pub const QTI_DOCUMENT_MAX_BYTES: usize = 4 * 1024 * 1024;
+
+// # Internal
+
 /// Levels of nested elements in a QTI document at most.
 pub const QTI_DEPTH_MAX_LEVELS: usize = 100;
 /// Elements and texts of one QTI document at most.

@@ -8,7 +8,7 @@ use crate::files::parse;
 use crate::summary::is_root;
 use crate::xml::Document;
 
-/// What an XML file in a package is, by the name of its root.
+/// The sort of an XML file in a package, by the name of its root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum XmlFileKind {
     /// A document of QTI 3.0, 2.2 or 2.1, well-formed or not.
@@ -21,7 +21,7 @@ pub enum XmlFileKind {
     Other,
 }
 
-/// What a text is meant as.
+/// The sort of a text.
 pub fn xml_file_kind(xml: &str) -> XmlFileKind {
     let mut reader = Reader::from_str(xml.trim_start_matches('\u{feff}'));
     loop {

@@ -2,7 +2,7 @@
 //!
 //! While a chain is open, a connection reads the file ([`FileConnections`]). It began to read before the log was
 //! scanned, so everything that it does not see follows the last scan. SQLite carries over only what all readers see, and
-//! begins a log anew only if all of it was carried over and nobody reads from it. So a log that SQLite began anew
+//! restarts a log only if all of it was carried over and nobody reads from it. So a log that SQLite restarted
 //! directly after the known one continues it without a gap. Any other log breaks the chain.
 
 use std::ffi::OsString;
@@ -52,13 +52,13 @@ pub(crate) struct Chain {
     number: u64,
     /// Up to where the store has the chain.
     stored: Position,
-    /// What was sent of the current log.
+    /// The sent part of the current log.
     sent: SentLog,
     /// When transactions were found that are not stored yet, and up to which offset.
     found: Vec<(i64, u64)>,
-    /// What follows the last transaction, if that was looked at while nobody wrote.
+    /// The frames behind the last transaction, if they were looked at while nobody wrote.
     rolled_back: Option<RolledBackFrames>,
-    /// Whether the next writer begins the log anew.
+    /// Whether the next writer restarts the log.
     is_carried_over: bool,
     /// No time in the chain is earlier than one before it, even if the clock is set back.
     pub(crate) last_time: Timestamp,
@@ -66,7 +66,7 @@ pub(crate) struct Chain {
     pub(crate) snapshot: (Timestamp, Position),
 }
 
-/// What was sent of one log.
+/// The sent part of one log.
 struct SentLog {
     after: Position,
     from: LogEnd,
@@ -208,7 +208,7 @@ impl Chain {
         (self.stored != position).then(|| time.plus_seconds(REPLICA_SNAPSHOT_EVERY_S))
     }
 
-    /// The end of the chain in the store; `None` if the log has none yet, such as one that was begun anew.
+    /// The end of the chain in the store; `None` if the log has none yet, such as one that was restarted.
     pub(crate) fn stored_end(&self) -> Option<StoredEnd> {
         let (log, end) = self.log?;
         let position = Position { log: self.number, offset: end.offset };
@@ -344,7 +344,7 @@ impl Chain {
         ObjectKey { chain: self.id, kind: ObjectKind::Segment(from, end.offset), time }
     }
 
-    /// Carries a long log over into the file, so that SQLite begins it anew. Writers wait for a moment.
+    /// Carries a long log over into the file, so that SQLite restarts it. Writers wait for a moment.
     pub(crate) fn carry_over(&mut self, to: &Destination<'_>) -> Result<SendOutcome> {
         let Some((header, end)) = self.log else { return Ok(SendOutcome::UpToDate) };
         if !self.has_long_log() {
@@ -366,7 +366,7 @@ impl Chain {
             }
         });
         if carried_over.is_err() && !self.connections.is_reading() {
-            // Writers may begin the log anew before its last transactions are sent.
+            // Writers may restart the log before its last transactions are sent.
             return Ok(SendOutcome::Broken("no connection protects its log"));
         }
         // A writer was busy, or too much was written since the log was sent; the next time it may be less.
@@ -374,7 +374,7 @@ impl Chain {
             return Ok(SendOutcome::UpToDate);
         };
         if rest.end != end && self.send_scan(to, &header, end, &rest).is_err() {
-            // The next writer may begin the log anew.
+            // The next writer may restart the log.
             return Ok(SendOutcome::Broken("its last transactions could not be sent"));
         }
         self.is_carried_over = is_carried_over;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// A place between two transactions of a chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
-    /// The number of the write-ahead log in its chain. SQLite begins the log anew after it was carried over.
+    /// The number of the write-ahead log in its chain. SQLite restarts the log after it was carried over.
     pub log: u64,
     /// The offset in the log, in bytes.
     pub offset: u64,

@@ -1,5 +1,7 @@
 //! The limits of this crate, each with its unit.
 
+// # Internal
+
 /// Milliseconds between two looks at a replicated file for new commits.
 pub const REPLICA_LOOK_EVERY_MS: u64 = 500;
 /// Bytes of a write-ahead log after which the replicator carries it over into its file.

@@ -19,7 +19,7 @@ pub(crate) type Checksum = [u32; 2];
 /// The two words that distinguish a log from those before it in the same file.
 pub(crate) type Salt = [u32; 2];
 
-/// The beginning of a log, which is different each time that SQLite begins the log anew.
+/// The beginning of a log, which is different each time that SQLite restarts the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogHeader {
     pub(crate) page_bytes: u32,
@@ -48,7 +48,7 @@ impl LogHeader {
         Ok(is_valid.then_some(header))
     }
 
-    /// Whether SQLite began this log anew directly after the other one.
+    /// Whether this is the log that SQLite restarted directly after the other one.
     pub(crate) fn follows(&self, before: &Self) -> bool {
         self.salt[0] == before.salt[0].wrapping_add(1)
     }
@@ -70,7 +70,7 @@ impl LogHeader {
     }
 }
 
-/// One page in a log.
+/// A page in a log.
 pub(crate) struct Frame<'a> {
     /// The number of the page, from 1.
     pub(crate) number: u32,
@@ -118,7 +118,7 @@ pub(crate) struct Scan {
     pub(crate) has_more: bool,
 }
 
-/// What follows the last transaction in a log while nobody writes: frames of transactions that were rolled back.
+/// Frames behind the last transaction in a log while nobody writes: those of transactions that were rolled back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RolledBackFrames {
     /// The end of the last one that a repeated transaction could have, too.
@@ -128,7 +128,7 @@ pub(crate) struct RolledBackFrames {
 }
 
 impl RolledBackFrames {
-    /// Those after the scan. Nobody may write.
+    /// Finds the frames after the scan. Nobody may write.
     pub(crate) fn after(scan: &Scan, log: &File, header: &LogHeader) -> io::Result<Self> {
         let last = scan.last_frame;
         Ok(Self { last, next: frame_at(log, header, last.offset)? })

@@ -10,7 +10,7 @@ use crate::objects::ReplicaStore;
 /// The key of the object with the mark.
 pub(crate) const MARK: &str = "mark.json";
 
-/// What the last writer stored.
+/// The mark that the last writer stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreMark {
     /// A random text.

@@ -1,4 +1,4 @@
-//! One replicated file: what it needs, and what was done for it.
+//! A replicated file: what it needs, and what was done for it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
@@ -47,7 +47,7 @@ pub(crate) struct Progress {
 /// An upload that a file may need.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Upload {
-    /// What was written, at once.
+    /// Files that were written, at once.
     Segment,
     /// The whole file.
     Snapshot,

@@ -77,7 +77,7 @@ impl Replicator {
         Ok(Self { shared, threads, stop: Some(stop) })
     }
 
-    /// Replicates into this store from now on. All files are replicated anew.
+    /// Replicates into this store from now on. All files are replicated from their beginning.
     pub fn replicate_into(&self, store: ReplicaStore) {
         *self.shared.store.lock().unwrap_or_else(PoisonError::into_inner) = Some(store);
         let files: Vec<_> = self.shared.files().values().cloned().collect();
@@ -151,8 +151,8 @@ impl Replicator {
         stored.into_iter().collect()
     }
 
-    /// Runs work that needs the whole write-ahead log of a file, such as emptying it. The file is replicated anew after
-    /// it.
+    /// Runs work that needs the whole write-ahead log of a file, such as emptying it. The file is replicated from its
+    /// beginning after it.
     pub fn while_released<T>(&self, file: &Path, work: impl FnOnce() -> T) -> T {
         let Some(known) = self.shared.files().get(file).cloned() else { return work() };
         let mut progress = known.progress();

@@ -118,7 +118,7 @@ impl StoredEnd {
         Ok(rest.map(|rest| (header, number, from, rest)))
     }
 
-    /// Whether SQLite began the log anew directly after this end. The file still has the former frames behind the present
+    /// Whether SQLite restarted the log directly after this end. The file still has the former frames behind the present
     /// ones: the last one that the store has must be there, and none after it.
     fn is_followed_by(&self, log_file: &File, header: &LogHeader) -> io::Result<bool> {
         let is_next = header.follows(&self.log) && self.end.offset > log::LOG_HEADER_BYTES;

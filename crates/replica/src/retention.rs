@@ -1,4 +1,4 @@
-//! Which objects of a replica are kept.
+//! The objects of a replica that are kept.
 
 use std::collections::BTreeSet;
 

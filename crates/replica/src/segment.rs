@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::key::Position;
 use crate::log::{Checksum, LogEnd, LogHeader, Salt, last_checksum};
 
-/// What stands before the frames, as a line of JSON.
+/// The header before the frames, as a line of JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SegmentHeader {
     /// The position of the chain that these transactions follow. At the beginning of a log it is the end of the

@@ -89,7 +89,7 @@ impl ReadingConnection<'_> {
     }
 
     /// Carries the whole log over into the file, unless another connection reads an older state, and begins to read
-    /// the present state. Returns whether the next writer can begin the log anew.
+    /// the present state. Returns whether the next writer can restart the log.
     pub(crate) fn carry_over(&mut self) -> Result<bool> {
         end(self.0);
         let mut left = carry_over(self.0);

@@ -26,7 +26,7 @@ pub struct LineOutcome {
     pub sourced_id: Option<String>,
     /// The write, or the reason why the record was rejected.
     pub result: Result<repository::WriteOutcome>,
-    /// What the caller should know although the record was written, as of [`write::notices`].
+    /// A notice for the caller although the record was written, as of [`write::notices`].
     pub notice: Option<Detail>,
 }
 

@@ -28,7 +28,7 @@ const WEB_LINK: &str = "http://www.imsglobal.org/xsd/imsccv1p3/imswl_v1p3";
 pub enum CartridgeContent {
     /// A course with its tree.
     Course(CourseTree),
-    /// One resource.
+    /// A resource.
     Resource(RecordTexts),
 }
 

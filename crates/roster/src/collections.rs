@@ -24,7 +24,7 @@ pub struct Collection {
 pub enum CollectionPart {
     /// All of them.
     Whole,
-    /// Those whose `type` is this word.
+    /// The records whose `type` is this word.
     OfType(&'static str),
     /// Users who have this role somewhere.
     WithRole(&'static str),
@@ -122,7 +122,7 @@ pub struct ScopedCollection {
 pub enum ScopePath {
     /// Its reference of this name points there.
     ByField(&'static str),
-    /// One of its references of this link field points there.
+    /// A reference of this link field points there.
     ByLink(&'static str),
     /// A user with this role at that organization.
     ByRoleAt(&'static str),

@@ -182,7 +182,7 @@ fn walk(
     order
 }
 
-/// Those of the order that are wanted, and those above them.
+/// The rows of the order that are needed, and those above them.
 fn kept_rows(
     order: Vec<(usize, usize)>,
     components: &[(CourseNodeRow, RecordTexts)],

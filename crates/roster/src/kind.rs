@@ -65,11 +65,11 @@ pub enum OrganizationPath {
     /// The organization that owns the course. The organizations below it and those whose classes teach it see it, too.
     /// Everybody sees a course without an owner.
     Course,
-    /// Those of the record that the field of this name refers to.
+    /// The organizations of the record that the field of this name refers to.
     Through(&'static str),
     /// As `Through`. Everybody sees a record that refers to none.
     ThroughIfAny(&'static str),
-    /// Those of the user with the same sourcedId.
+    /// The organizations of the user with the same sourcedId.
     UserOfSameId,
     /// All: everybody sees the record, and only callers without a limit change it.
     Shared,
@@ -103,7 +103,7 @@ pub struct Field {
 pub enum ReferenceTarget {
     /// Any record of the kind.
     Any,
-    /// One that is in use.
+    /// A record that is in use.
     InUse,
     /// An organization of type `school`.
     School,
@@ -152,7 +152,7 @@ pub enum FieldType {
     Date,
     /// An instant, `2026-01-15T08:00:00.000Z`.
     Instant,
-    /// One of the words, or `ext:…` where the vocabulary is open.
+    /// A word of the vocabulary, or `ext:…` where it is open.
     Word(Vocabulary),
     /// A reference to a record of the named kind.
     Reference(&'static str),
@@ -177,7 +177,7 @@ pub enum FieldType {
 pub struct Vocabulary {
     /// Its words.
     pub words: &'static [&'static str],
-    /// Which other words are allowed.
+    /// The other words that are allowed.
     pub open: VocabularyExtension,
     /// Words that only the platform dialect has.
     pub platform: &'static [&'static str],
@@ -356,7 +356,7 @@ impl Field {
         self
     }
 
-    /// What the field means.
+    /// Says what the field means.
     #[must_use]
     pub const fn doc(mut self, doc: &'static str) -> Self {
         self.doc = doc;

@@ -67,14 +67,14 @@ pub struct RecordReference {
     pub kind: &'static RecordKind,
     /// The sourcedId that it points to.
     pub sourced_id: String,
-    /// Which records it may point to.
+    /// The records that it may point to.
     pub target: ReferenceTarget,
 }
 
 /// A valid record.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// What it is.
+    /// Its kind.
     pub kind: &'static RecordKind,
     /// Its id.
     pub sourced_id: String,

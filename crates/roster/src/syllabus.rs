@@ -9,9 +9,9 @@ use crate::record::{Object, members};
 use crate::render::RecordView;
 use crate::repository::RecordTexts;
 
-/// What a node holds beside its record's members.
+/// The member of a node that holds links, beside its record's members.
 pub(crate) const LINKS: &str = "componentResources";
-/// What a node and the course itself hold beside their records' members.
+/// The member of a node and of the course itself that holds their parts, beside their records' members.
 pub(crate) const PARTS: &str = "subComponents";
 
 /// Appends the tree as one JSON object.

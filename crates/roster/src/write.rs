@@ -1,4 +1,4 @@
-//! What a client may do to records: create, replace, change, delete (docs/decisions/014).
+//! Changes of records by clients: create, replace, change, delete (docs/decisions/014).
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Reach, Result, messages};
@@ -100,8 +100,8 @@ pub static INTO: &[CreationPath] = &[
     },
 ];
 
-/// What the caller of a write should know about each of the written records although it succeeded: an earlier user has the
-/// same username.
+/// The notices for the caller of a write about each of the written records although it succeeded: an earlier user has
+/// the same username.
 pub fn notices(
     tx: &mut Tx<'_>,
     kind: &RecordKind,

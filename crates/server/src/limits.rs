@@ -1,5 +1,7 @@
 //! The limits of this crate, each with its unit.
 
+// # Internal
+
 /// Passwords that a server hashes at once at most; others wait.
 pub const PASSWORD_HASHES_MAX_COUNT: usize = 2;
 /// Requests that wait for a password to be hashed at most; further ones are refused with 503.

@@ -46,7 +46,7 @@ pub enum Type {
     Number,
     /// A list of texts.
     Texts,
-    /// One of the words, or where the vocabulary is open a word behind `ext:`.
+    /// A word of the list, or where the vocabulary is open a word behind `ext:`.
     Word(&'static [&'static str], bool),
     /// An object of any members.
     Extensions,

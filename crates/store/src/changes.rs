@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use crate::sqlite::{ConnectionUse, SqliteFile};
 use crate::{Db, Tx, jobs, problem};
 
-/// What a task has seen of the changes of a database.
+/// The changes of a database that a task has seen.
 #[derive(Debug)]
 pub struct Changes(watch::Receiver<()>);
 

@@ -310,10 +310,10 @@ impl Db {
         }
     }
 
-    /// One write transaction of any length for the command line (imports). Blocks the calling thread, which must not
-    /// belong to an async runtime, and runs once. On SQLite other writers wait
-    /// meanwhile, and give up after half a minute. On PostgreSQL it sees one state, but what it only read
-    /// may change before it is committed: a rule that must hold writes what it reads.
+    /// Runs one write transaction of any length for the command line (imports). Blocks the calling thread, which must
+    /// not belong to an async runtime, and runs once. On SQLite other writers wait meanwhile, and give up after half a
+    /// minute. On PostgreSQL it sees one state, but what it only read may change before it is committed: a rule that
+    /// must hold writes what it reads.
     pub fn write_blocking<T>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
         let _span = self.span("write").entered();
         match &*self.0 {

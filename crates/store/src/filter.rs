@@ -13,7 +13,7 @@ use crate::{Param, Sql, dialect};
 pub enum BoundFilter {
     /// All must hold.
     And(Vec<BoundFilter>),
-    /// One must hold.
+    /// At least one must hold.
     Or(Vec<BoundFilter>),
     /// A comparison.
     Clause(Clause),
@@ -95,7 +95,7 @@ pub enum Operand {
 pub struct FilterField {
     /// Where its value is found.
     pub location: ValueLocation,
-    /// What its values are.
+    /// The type of its values.
     pub ty: ValueType,
 }
 

@@ -8,7 +8,7 @@ use lyceum_core::{Problem, Result};
 
 use crate::{Row, Value};
 
-/// What can be read from neighbouring columns of a row: a single value, an `Option` of one for a column that
+/// A value that can be read from neighbouring columns of a row: a single value, an `Option` of one for a column that
 /// can be NULL, a tuple of them, or a struct that [`columns!`](crate::columns) declares.
 ///
 /// [`Row::read`] reads one. It checks that the statement has as many columns as are read.
@@ -49,7 +49,7 @@ cells! {
     u64: |row, at| Ok(row.int(at)?.cast_unsigned());
 }
 
-/// None where the first column is NULL, as all columns of a `LEFT JOIN` without a match are.
+/// Reads `None` where the first column is NULL, as all columns of a `LEFT JOIN` without a match are.
 impl<'r, T: FromRow<'r>> FromRow<'r> for Option<T> {
     const WIDTH: usize = T::WIDTH;
 

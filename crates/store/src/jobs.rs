@@ -225,7 +225,7 @@ pub struct JobTry {
     pub began: String,
     /// When it reported; `None` if it is still working or has stopped.
     pub ended: Option<String>,
-    /// What failed; `None` if nothing failed.
+    /// The error; `None` if nothing failed.
     pub error: Option<String>,
 }
 

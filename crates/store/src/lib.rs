@@ -1,4 +1,4 @@
-//! One transaction interface over SQLite (embedded) and PostgreSQL (several servers).
+//! The transaction interface over SQLite (embedded) and PostgreSQL (several servers).
 //!
 //! Domain code is synchronous over a [`Tx`]; only [`Db`] knows threads and futures. The same SQL text runs on both
 //! stores, with placeholders `$1…$n` numbered in order of first use. Where SQL has to differ, [`dialect`] has a function.

@@ -1,7 +1,14 @@
 //! The limits of this crate, each with its unit.
 
+// # Operation
+
 /// Free bytes of the disk of an SQLite database below which `/ready` answers 503.
 pub const READY_FREE_MIN_BYTES: u64 = 1024 * 1024;
+/// Milliseconds by which a read replica that serves reports may be behind.
+pub const READ_REPLICA_DELAY_MAX_MS: u64 = 10_000;
+
+// # Internal
+
 /// Closures that wait for one kind of store thread at most; a further one is refused with 503.
 pub const STORE_QUEUE_MAX_ENTRIES: usize = 10_000;
 /// Closures that share one SQLite commit at most.
@@ -62,8 +69,6 @@ pub const POSTGRES_SILENCE_MS: u64 = 5000;
 pub const POSTGRES_SENT_MAX_STATEMENTS: usize = 32;
 /// Bytes of statements that are sent without waiting; a longer statement is sent when no other is pending.
 pub const POSTGRES_SENT_MAX_BYTES: usize = 1024 * 1024;
-/// Milliseconds by which a read replica that serves reports may be behind.
-pub const READ_REPLICA_DELAY_MAX_MS: u64 = 10_000;
 /// Milliseconds between two measurements of the delay of a read replica.
 pub const READ_REPLICA_LOOK_MS: u64 = 1000;
 /// Milliseconds for which such a measurement waits for each answer.
@@ -75,9 +80,9 @@ pub const RECORD_WRITERS_WAIT_MS: u64 = 10_000;
 /// Seconds by which the record clock jumps when another PostgreSQL server has taken over: more than an asynchronous standby
 /// lacks.
 pub const LOST_BY_STANDBY_MAX_S: i64 = 60;
-/// Milliseconds between two looks whether they have ended.
+/// Milliseconds between two checks whether they have ended.
 pub const RECORD_WRITERS_LOOK_MS: u64 = 5;
-/// Milliseconds between two looks whether the database has changed.
+/// Milliseconds between two checks whether the database has changed.
 pub const CHANGE_LOOK_MS: u64 = 500;
 /// Milliseconds between two deliveries of signals that wake readers. Each costs PostgreSQL a lock of the whole cluster.
 pub const SIGNAL_EVERY_MS: u64 = 200;

@@ -1,5 +1,5 @@
-//! What only the event log needs: writers that wait for each other, a reader that follows them, and its SQL. All other
-//! code uses [`Db::write`] and [`dialect`](crate::dialect).
+//! Transactions for the event log only: writers that wait for each other, a reader that follows them, and its SQL. All
+//! other code uses [`Db::write`] and [`dialect`](crate::dialect).
 
 use lyceum_core::{Problem, Result};
 
@@ -65,7 +65,7 @@ pub struct Horizon {
     pub next: i64,
 }
 
-/// Which other transactions may still commit. On SQLite there is none, because one write runs after the other.
+/// The other transactions that may still commit. On SQLite there is none, because one write runs after the other.
 pub fn horizon(tx: &mut Tx<'_>) -> Result<Horizon> {
     let sql = match tx.dialect() {
         SqlDialect::Sqlite => "SELECT 0, 0",

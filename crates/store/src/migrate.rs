@@ -12,8 +12,8 @@ use crate::postgres::{Client, FailedStatement};
 use crate::problem;
 use crate::sqlite::{ConnectionUse, SqliteFile};
 
-/// One step of the schema. Written in the common DDL (`TEXT`, `BIGINT`, `REAL`, `BLOB`,
-/// `ROWID` for a store-numbered primary key); [`crate::dialect`] translates it.
+/// A step of the schema. Written in the common DDL (`TEXT`, `BIGINT`, `REAL`, `BLOB`, `ROWID` for a
+/// store-numbered primary key); [`crate::dialect`] translates it.
 #[derive(Clone, Copy, Debug)]
 pub struct Migration {
     /// Its number, unique over all crates; applied in this order.

@@ -1,4 +1,4 @@
-//! What the two stores' errors mean to a caller.
+//! The errors of the two stores as problems of a caller.
 
 use std::error::Error;
 

@@ -86,7 +86,7 @@ impl WaitingSignals {
 
 /// The signals of a database, as this process sees them.
 pub struct Signals {
-    /// What this process wrote.
+    /// The signals of commits of this process.
     pub(crate) written: WaitingSignals,
     receivers: [watch::Sender<()>; Signal::ALL.len()],
     hears_all: AtomicBool,

@@ -61,9 +61,9 @@ pub(crate) struct ScanSlots {
 pub(crate) enum ConnectionUse {
     Read,
     Write,
-    /// One read of everything: an export, a check.
+    /// A read of everything: an export, a check.
     Scan,
-    /// One write of any length: an import.
+    /// A write of any length: an import.
     Bulk,
     /// Carrying the log over.
     Checkpoint,
@@ -391,7 +391,7 @@ pub(crate) fn update_rows(
     run_rows(connection, &sql, columns.len() + keys.len(), values)
 }
 
-/// One prepared row, run once a row: as fast as rows bundled into one statement.
+/// Inserts with one prepared statement, run once for each row: as fast as rows bundled into one statement.
 pub(crate) fn insert_rows(
     connection: &Connection,
     table: &str,

@@ -33,7 +33,7 @@ pub struct Tx<'a> {
 enum StatementsLeft {
     /// Any number, because there is a transaction.
     Any,
-    /// One, because there is no transaction.
+    /// Only one statement, because there is no transaction.
     One,
     Zero,
     /// Zero, and the closure asked for another one.
@@ -62,7 +62,7 @@ impl<'a> Tx<'a> {
         }
     }
 
-    /// One without a transaction, for a read of one statement.
+    /// Begins without a transaction, for a read of one statement.
     pub(crate) fn of_one_statement(session: TxConnection<'a>) -> Self {
         Self { statements_left: StatementsLeft::One, ..Self::new(session) }
     }
@@ -73,12 +73,12 @@ impl<'a> Tx<'a> {
         self.statements_left == StatementsLeft::Exceeded
     }
 
-    /// One that only sees one state: what it read may have changed when it is committed.
+    /// Begins a transaction that only sees one state: what it read may have changed when it is committed.
     pub(crate) fn long(session: TxConnection<'a>) -> Self {
         Self { is_serializable: false, ..Self::new(session) }
     }
 
-    /// One whose every statement sees all that was committed before it.
+    /// Begins a transaction whose every statement sees all that was committed before it.
     pub(crate) fn latest(session: TxConnection<'a>) -> Self {
         Self { sees_latest: true, is_serializable: false, ..Self::new(session) }
     }
@@ -378,8 +378,8 @@ impl Tx<'_> {
     }
 }
 
-/// One row of a query's result. [`Row::read`] reads it whole; where only some columns are read, they are numbered
-/// from 0. A column read as a type that it does not have is an `Internal` problem.
+/// A row of a query's result. [`Row::read`] reads it whole; where only some columns are read, they are numbered from 0.
+/// A column read as a type that it does not have is an `Internal` problem.
 pub struct Row<'a>(pub(crate) RowCells<'a>);
 
 /// The row below a [`Row`].

@@ -1,4 +1,4 @@
-//! What tests share that needs no server. `testserver` has the rest.
+//! Tools for tests that need no server. `testserver` has the rest.
 //!
 //! | what | where |
 //! |---|---|

@@ -52,7 +52,7 @@ impl<'scope, T: Send + 'static> OpenWrite<'scope, T> {
         Self { thread, done, end }
     }
 
-    /// What the work returned.
+    /// The result of the work.
     ///
     /// # Panics
     /// If the work failed.

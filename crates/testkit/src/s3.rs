@@ -29,7 +29,7 @@ pub struct Bucket {
     faults: Faults,
 }
 
-/// What the server does instead of answering a request at once.
+/// The faults of the server: what it does instead of answering a request at once.
 #[derive(Clone, Default)]
 pub struct Faults {
     is_down: Arc<AtomicBool>,

@@ -161,7 +161,7 @@ impl Api {
 pub struct SyncTrace {
     /// Creates whose arrival and answer were both seen.
     pub answered: usize,
-    /// Those of them between whose arrival and answer no file of the database was synced.
+    /// The number of writes between whose arrival and answer no file of the database was synced.
     pub unsynced: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What tests over HTTP share, above the server. What needs no server is in `testkit`.
+//! Tools for tests over HTTP, above the server. Those that need no server are in `testkit`.
 //!
 //! | what | where |
 //! |---|---|

@@ -1,9 +1,20 @@
 //! The limits of webhooks: each a constant with its unit.
 
+// # Webhooks
+
 /// Webhooks of a server at most.
 pub const WEBHOOKS_MAX_COUNT: i64 = 10_000;
 /// Filters of one webhook at most.
 pub const WEBHOOK_FILTERS_MAX_COUNT: i64 = 100;
+/// Hours after which a delivery that still waits is dead.
+pub const WEBHOOK_WAIT_MAX_H: i64 = 72;
+/// Hours that the log has a successful delivery.
+pub const WEBHOOK_DELIVERED_KEPT_H: i64 = 24;
+/// Days for which the log has a dead delivery.
+pub const WEBHOOK_DEAD_KEPT_DAYS: i64 = 30;
+
+// # Internal
+
 /// Bytes of the address of a webhook's target at most.
 pub const WEBHOOK_URL_MAX_BYTES: usize = 2048;
 /// Bytes of a webhook's secret at most.
@@ -18,12 +29,6 @@ pub const WEBHOOK_TOPIC_SENSORS_MAX_COUNT: usize = 16;
 pub const WEBHOOK_BATCH_MAX_RECORDS: i64 = 500;
 /// Seconds after which a server may take over sending from one that no longer answers.
 pub const WEBHOOK_SENDER_LEASE_S: i64 = 10;
-/// Hours after which a delivery that still waits is dead.
-pub const WEBHOOK_WAIT_MAX_H: i64 = 72;
-/// Hours that the log has a successful delivery.
-pub const WEBHOOK_DELIVERED_KEPT_H: i64 = 24;
-/// Days for which the log has a dead delivery.
-pub const WEBHOOK_DEAD_KEPT_DAYS: i64 = 30;
 /// Deliveries that one transaction of the retention removes at most.
 pub const WEBHOOK_FORGET_MAX_RECORDS: i64 = 1000;
 /// Deliveries on a page of the delivery log at most.

@@ -1,5 +1,5 @@
-//! What the owner of a webhook may receive: changes of objects that the owner may read now, with a scope that reads them.
-//! The crates of the objects decide what lies within a reach, so the server passes a function.
+//! The messages that the owner of a webhook may receive: changes of objects that the owner may read now, with a scope
+//! that reads them. The crates of the objects decide what lies within a reach, so the server passes a function.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

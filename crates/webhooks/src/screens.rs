@@ -1,4 +1,5 @@
-//! What the console shows: all webhooks with the number of deliveries that wait or are dead, and one with its log.
+//! The data of the console's pages: all webhooks with the number of deliveries that wait or are dead, and one with its
+//! log.
 
 use std::collections::HashMap;
 

@@ -16,7 +16,7 @@ pub const CALIPER_EVENT: &str = "caliper.event";
 pub struct TopicGroup {
     /// The kind of object, the first part of the topic.
     pub subject: &'static str,
-    /// What can happen to it: the second part of each topic.
+    /// The actions that can happen to it: the second part of each topic.
     pub actions: &'static [&'static str],
     /// The member `object` of the message.
     pub object: &'static str,

@@ -97,7 +97,7 @@ fn some_text(text: Option<String>) -> Option<String> {
 pub enum VisibleWebhooks {
     /// All of them.
     All,
-    /// Those of the owner with this id.
+    /// The webhooks of the owner with this id.
     Of(String),
 }
 

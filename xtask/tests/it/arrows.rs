@@ -1,4 +1,4 @@
-//! Which crate may use which: the arrows of ARCHITECTURE.md and crates/README.md.
+//! The crates that each crate may use: the arrows of ARCHITECTURE.md and crates/README.md.
 
 use std::collections::{BTreeSet, HashMap};
 use std::process::Command;
@@ -246,11 +246,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lyceum-bench", &["lyceum-testkit", "lyceum-credentials", "lyceum-core"]),
 ];
 
-/// What tests of any crate may lean on.
+/// The crates that tests of any crate may use.
 const FOR_TESTS: [&str; 2] = ["lyceum-testkit", "lyceum-demo"];
 
-/// What only tests may lean on that need a server, or the tables of all crates. It compiles the whole product, so the tests
-/// of a domain crate do without it.
+/// The crate that only tests may use that need a server, or the tables of all crates. It compiles the whole product, so
+/// the tests of a domain crate do without it.
 const SERVER_FOR_TESTS: &str = "lyceum-testserver";
 const TESTED_WITH_A_SERVER: &[&str] =
     &["lyceum-server", "lyceum-sandbox", "lyceum-erasure", "lyceum"];
@@ -419,7 +419,7 @@ fn repositories_do_not_import_the_modules_that_call_them() {
     );
 }
 
-/// What a file imports from its crate, with `/` between the names; of a group in braces, each member.
+/// The imports of a file from its crate, with `/` between the names; of a group in braces, each member.
 fn imports(text: &str) -> impl Iterator<Item = String> {
     let statements = text.split("use crate::").skip(1).map(|rest| rest.split(';').next().unwrap());
     statements.flat_map(|statement| {

@@ -1,4 +1,4 @@
-//! What `cargo xtask demo` prints. Cargo, npm and the program itself are scripts here.
+//! The output of `cargo xtask demo`. Cargo, npm and the program itself are scripts here.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,7 +16,7 @@ use crate::root;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A number of students that nobody uses for a demo.
 const STUDENTS: &str = "7";
-/// What the program's commands print; `serve` waits until it is stopped.
+/// A program that prints as the program's commands do; `serve` waits until it is stopped.
 const PROGRAM: &str = r#"#!/bin/sh
 case "$1 $2 $3" in
   "demo link "*) echo "http://elsewhere/console/enter?link=le_01234567890123456789012345678901" ;;

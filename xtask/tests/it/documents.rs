@@ -1,4 +1,4 @@
-//! What documents say about files, modules, crates and types is true.
+//! Documents are right about files, modules, crates and types.
 
 use std::path::Path;
 

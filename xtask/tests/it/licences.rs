@@ -1,4 +1,4 @@
-//! What is linked has a licence that `deny.toml` allows.
+//! Linked crates have a licence that `deny.toml` allows.
 
 use std::process::Command;
 

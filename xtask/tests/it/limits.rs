@@ -1,49 +1,68 @@
-//! `limits.rs` of each crate and `docs/limits.md` say the same.
+//! `docs/limits.md` lists the limits of the crates that readers plan by.
 
-use crate::{read, refuse, root};
+use crate::{Source, read, refuse, root, sources};
 
 const PAGE: &str = "docs/limits.md";
 const COLUMNS: &str = "| limit | value | what it bounds |\n|---|---:|---|\n";
 
-/// One limit as the page shows it: name, value, what it bounds.
-fn row(name: &str, value: u128, meaning: &str) -> String {
-    format!("| `{name}` | {} | {meaning} |", grouped(value))
+/// The sections of the page, in its order. In `limits.rs`, a line `// # Rosters` stands above the limits of a section.
+const SECTIONS: &[&str] = &[
+    "Requests",
+    "Accounts",
+    "Rosters",
+    "Questions and lessons",
+    "Events",
+    "Credentials and standards",
+    "Webhooks",
+    "Games",
+    "Projects",
+    "Operation",
+];
+
+/// The heading in `limits.rs` of limits that the page leaves out.
+const INTERNAL: &str = "Internal";
+
+struct Limit {
+    place: String,
+    /// The heading above it, or nothing.
+    section: String,
+    name: String,
+    value: Option<u128>,
+    meaning: String,
 }
 
-/// The crates with limits, and the rows of each: its constants with their docstrings.
-fn rows_by_crate() -> Vec<(String, Vec<String>)> {
-    let folders = std::fs::read_dir(root().join("crates")).unwrap();
-    let mut names: Vec<String> =
-        folders.map(|folder| folder.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names.retain(|name| root().join(file_of(name)).exists());
-    names.into_iter().map(|name| (name.clone(), rows_of(&name))).collect()
+/// The limits of all crates, in the order of `limits.rs`.
+fn limits() -> Vec<Limit> {
+    let is_list = |source: &Source| {
+        source.path.starts_with("crates/") && source.path.ends_with("/src/limits.rs")
+    };
+    let limits: Vec<Limit> =
+        sources().iter().filter(|it| is_list(it)).flat_map(limits_of).collect();
+    assert!(limits.len() > 300, "only {} limits were found", limits.len());
+    limits
 }
 
-fn file_of(name: &str) -> String {
-    format!("crates/{name}/src/limits.rs")
-}
-
-fn rows_of(name: &str) -> Vec<String> {
-    let (mut rows, mut meaning) = (Vec::new(), Vec::new());
-    let code = read(&file_of(name));
+fn limits_of(source: &Source) -> Vec<Limit> {
+    let (mut limits, mut meaning, mut section) = (Vec::new(), Vec::new(), String::new());
     // A value may stand on the line after its name.
-    for line in code.replace("=\n", "= ").lines() {
+    for line in source.text.replace("=\n", "= ").lines() {
         if let Some(doc) = line.strip_prefix("///") {
-            meaning.push(doc.trim());
+            meaning.push(doc.trim().to_owned());
         } else if let Some(constant) = line.strip_prefix("pub const ") {
-            let (constant, rest) = constant.split_once(':').unwrap();
+            let (name, rest) = constant.split_once(':').unwrap();
             let expression = rest.split_once('=').unwrap().1.trim().trim_end_matches(';');
-            let value = product(expression).unwrap_or_else(|| {
-                panic!("{name}: '{constant}' is not a product of whole numbers: {expression}")
+            limits.push(Limit {
+                place: format!("{}: {name}", source.path),
+                section: section.clone(),
+                name: name.to_owned(),
+                value: product(expression),
+                meaning: std::mem::take(&mut meaning).join(" "),
             });
-            rows.push(row(constant, value, &meaning.join(" ")));
-            meaning.clear();
-        } else {
-            meaning.clear();
+        } else if let Some(heading) = line.strip_prefix("// # ") {
+            section = heading.to_owned();
         }
     }
-    rows
+    limits
 }
 
 /// `4 * 1024 * 1024` as a number.
@@ -68,17 +87,18 @@ fn grouped(value: u128) -> String {
 }
 
 #[test]
-fn every_limit_is_documented() {
-    let crates = rows_by_crate();
-    assert!(crates.len() > 10, "only {} crates have limits", crates.len());
+fn the_page_lists_the_limits_of_its_sections() {
+    let limits = limits();
     let page = read(PAGE);
     let (head, _) = page.split_once("\n## ").unwrap();
-    let section = |(name, rows): &(String, Vec<String>)| {
-        format!("\n## {name}\n\n{COLUMNS}{}\n", rows.join("\n"))
-    };
-    let expected: String = std::iter::once(format!("{}\n", head.trim_end()))
-        .chain(crates.iter().map(section))
-        .collect();
+    let mut expected = format!("{}\n", head.trim_end());
+    for section in SECTIONS {
+        expected += &format!("\n## {section}\n\n{COLUMNS}");
+        for limit in limits.iter().filter(|limit| limit.section == *section) {
+            let value = grouped(limit.value.unwrap_or_default());
+            expected += &format!("| `{}` | {value} | {} |\n", limit.name, limit.meaning);
+        }
+    }
     if page == expected {
         return;
     }
@@ -93,9 +113,32 @@ fn every_limit_is_documented() {
     };
     refuse(
         &[breach],
-        "docs/limits.md lists the constants of limits.rs of each crate, in their order, with value and text",
-        "operators read the page, not the code",
+        "docs/limits.md lists the limits below the headings of its sections in limits.rs of all crates",
+        "clients, app developers and operators read the page, not the code",
         "run `LYCEUM_BLESS=1 cargo test -p xtask limit` and commit the page",
+    );
+}
+
+#[test]
+fn every_limit_is_declared_completely() {
+    let breach = |limit: &Limit| {
+        let section = limit.section.as_str();
+        let missing = if section != INTERNAL && !SECTIONS.contains(&section) {
+            "no heading above it says in which section of the page it is"
+        } else if limit.meaning.is_empty() {
+            "it has no docstring"
+        } else if limit.value.is_none() {
+            "its value is not a product of whole numbers"
+        } else {
+            return None;
+        };
+        Some(format!("{}: {missing}", limit.place))
+    };
+    refuse(
+        &limits().iter().filter_map(breach).collect::<Vec<_>>(),
+        "a limit has a docstring, a number, and a heading such as `// # Rosters` above it",
+        "the page shows them; those below `// # Internal` are left out",
+        "add it; xtask/tests/it/limits.rs lists the headings",
     );
 }
 
@@ -139,13 +182,10 @@ fn every_limit_ends_in_a_unit() {
         "SCOPES",
         "ORIGINS",
     ];
-    let breaches: Vec<String> = rows_by_crate()
+    let breaches: Vec<String> = limits()
         .into_iter()
-        .flat_map(|(_, rows)| rows)
-        .filter(|row| {
-            let name = row.split('`').nth(1).unwrap();
-            !units.iter().any(|unit| name.rsplit('_').next() == Some(unit))
-        })
+        .filter(|limit| !units.iter().any(|unit| limit.name.rsplit('_').next() == Some(unit)))
+        .map(|limit| limit.place)
         .collect();
     refuse(
         &breaches,

@@ -1,4 +1,5 @@
-//! What `cargo xtask pack` says about sizes. Cargo, npm and Node are scripts here; `packages.rs` of the program makes real packages.
+//! The sizes that `cargo xtask pack` prints. Cargo, npm and Node are scripts here; `packages.rs` of the program makes
+//! real packages.
 
 use crate::demo::{script, scripts, text, xtask_with};
 

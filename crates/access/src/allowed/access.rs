@@ -114,7 +114,7 @@ impl fmt::Display for Roles {
     }
 }
 
-/// What a route does for callers who are limited to a part of the roster.
+/// The answer of a route to callers who are limited to a part of the roster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LimitedCallers {
     /// It refuses them, because it reads or changes more than their part.

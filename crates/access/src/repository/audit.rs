@@ -189,7 +189,7 @@ pub fn names(tx: &mut Tx<'_>) -> Result<(Vec<String>, Vec<String>)> {
     Ok((distinct("who")?, distinct("what")?))
 }
 
-/// One change.
+/// Reads one change.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AuditEntry>> {
     let sql = "SELECT seq, at_ms, who, what, subject, details FROM audit_log WHERE seq = $1";
     tx.query_one(sql, &[id.into()], entry)

@@ -1,4 +1,4 @@
-//! Who belongs to which project.
+//! The members of projects.
 
 use lyceum_core::Result;
 use lyceum_store::Tx;

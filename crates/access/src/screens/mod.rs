@@ -1,4 +1,4 @@
-//! What the console's screens about access and the server show: one query function for each page, one function for
+//! The data of the console's screens about access and the server: one query function for each page, one function for
 //! each form.
 
 pub mod clients;

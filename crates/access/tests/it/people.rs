@@ -37,7 +37,7 @@ fn begin(db: &Db, person: &Person, sort: SessionKind, former: Option<&str>) -> S
     write(db, |tx| session::start(tx, morning(), STAGING, person, sort, former))
 }
 
-/// Whose session that is.
+/// The owner of the session.
 fn owner(db: &Db, now: Timestamp, text: &str, sort: SessionKind) -> Result<String, TokenRejection> {
     let found = db.read_blocking(|tx| holder::of_session(tx, now, STAGING, text, sort)).unwrap();
     found.map(|(holder, _)| holder.id().to_owned())

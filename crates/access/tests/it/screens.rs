@@ -1,4 +1,4 @@
-//! What the console shows of keys, clients and the server.
+//! Keys, clients and the server in the console.
 
 use lyceum_access::audit::{self, AuditChange};
 use lyceum_access::screens::{clients, keys, system};

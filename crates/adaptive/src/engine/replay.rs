@@ -34,7 +34,7 @@ pub struct Replay {
     pub outcome: ReplayedResult,
 }
 
-/// One answer of a replay.
+/// An answer of a replay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayedAnswer {
@@ -62,7 +62,7 @@ pub struct ReplayedResult {
     pub correct: u32,
     /// The score, 0 to 100: points, or a test's accuracy with two decimals.
     pub score: f64,
-    /// What it earned; `None` if it is not complete.
+    /// The reward of the attempt; `None` if it is not complete.
     pub credit: Option<Credit>,
 }
 

@@ -120,7 +120,7 @@ pub fn is_complete(policy: &Policy, bank: &EngineQuestions, log: &AnswerLog) -> 
     }
 }
 
-/// What a complete attempt earns with these answers. `attempt` is its number, from 1, and `base_xp` are the lesson's
+/// The reward of a complete attempt with these answers. `attempt` is its number, from 1, and `base_xp` are the lesson's
 /// XP. Gates compare exact numbers: 7999 of 10000 are below 80 %. An attempt without questions earns nothing.
 pub fn credit(policy: &Policy, base_xp: f64, attempt: u32, counts: &AnswerCounts) -> Credit {
     let row = usize::try_from(attempt.saturating_sub(1)).unwrap_or(usize::MAX);

@@ -44,7 +44,7 @@ pub struct LessonPlanSync {
     pub message: String,
     /// The number of operations, including failed ones.
     pub operation_count: usize,
-    /// One result per operation, in order.
+    /// The result of each operation, in order.
     pub operation_results: Vec<AppliedOperation>,
 }
 

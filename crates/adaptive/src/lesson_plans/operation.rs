@@ -105,7 +105,7 @@ pub(crate) const TYPES: [&str; 7] = [
     "change-item-parent",
 ];
 
-/// One operation as it is sent. Members of the payload may also be spelled as in `referenceId`.
+/// An operation as it is sent. Members of the payload may also be spelled as in `referenceId`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "payload", rename_all = "kebab-case")]
 pub enum LessonPlanOperationInput {

@@ -62,7 +62,7 @@ pub struct LessonPlanStructure {
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "plans are written as text")]
 struct LessonPlanNode {
-    /// What it is.
+    /// The sort of the item.
     #[serde(rename = "type")]
     sort: LessonPlanItemSort,
     /// Its title.
@@ -90,7 +90,7 @@ struct LessonPlanNode {
     sub_components: Option<Vec<LessonPlanNode>>,
 }
 
-/// What the student sees of a plan: a [`LessonPlan`].
+/// The plan as the student sees it: a [`LessonPlan`].
 pub fn tree(tx: &mut Tx<'_>, plan: &StoredLessonPlan, view: &RecordView<'_>) -> Result<PlanJson> {
     let tree = as_graded(tx, &plan.tree, &plan.user)?;
     let items = visible_items(&tree);

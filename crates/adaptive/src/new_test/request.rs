@@ -1,4 +1,4 @@
-//! What a request for a test contains.
+//! The request for a test.
 
 use lyceum_assessment::limits::BANK_TESTS_MAX_COUNT;
 use lyceum_core::body::OneLineText;

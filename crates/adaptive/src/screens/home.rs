@@ -128,7 +128,7 @@ fn streak(tx: &mut Tx<'_>, now: Timestamp, zone: &Zone, student: &str) -> Result
     Ok((is_active_today, count))
 }
 
-/// Those of the days, earliest first, on which events or answers of the student arrived.
+/// The days, earliest first, on which events or answers of the student arrived.
 fn active_days(
     tx: &mut Tx<'_>,
     zone: &Zone,

@@ -1,4 +1,4 @@
-//! What the console's screens about students and the student's own home show: one query function for each page.
+//! The data of the console's screens about students and of the student's own home: one query function for each page.
 
 pub mod chosen_class;
 pub mod home;

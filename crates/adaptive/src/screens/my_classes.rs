@@ -22,11 +22,11 @@ pub struct TeacherHome {
     pub counts: StudentCounts,
     /// Their XP today, in thousandths.
     pub xp: i64,
-    /// Those who need attention and are not absent, as on the page Today.
+    /// The students who need attention and are not absent, as on the page Today.
     pub needs: Vec<StudentInNeed>,
 }
 
-/// What the students of a class do today.
+/// The work of the students of a class today.
 #[derive(Debug)]
 pub struct ClassToday {
     /// The class.

@@ -1,4 +1,4 @@
-//! One student: today, the last days, every answer; and the events behind each number.
+//! A student: today, the last days, every answer; and the events behind each number.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -135,7 +135,7 @@ fn lesson_title(lessons: &HashMap<String, Object>, id: &str) -> String {
     lessons.get(id).map_or(id, |lesson| fields::text(lesson, "title")).to_owned()
 }
 
-/// One attempt of a student at a lesson.
+/// An attempt of a student at a lesson.
 #[derive(Debug)]
 pub struct LessonAttempt {
     /// The student's name.
@@ -276,7 +276,7 @@ pub fn events_behind(
     Ok(EventsBehind { student, selection, total, events })
 }
 
-/// One event of a student.
+/// An event of a student.
 #[derive(Debug)]
 pub struct StudentEvent {
     /// The student's name.

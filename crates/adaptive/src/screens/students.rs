@@ -32,8 +32,8 @@ impl StudentFilter {
     }
 }
 
-/// Which of the goals and the work of all students decide which students a page shows. What does not decide is read for the
-/// students of the page only.
+/// The numbers of all students that decide which students a page shows: goals, work, both or neither. What does not
+/// decide is read for the students of the page only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecidingWork {
     /// The order is one of the usual order, names, grades and schools.

@@ -62,7 +62,7 @@ pub fn of_student(
     of_courses(tx, &courses, reach)
 }
 
-/// Those of the courses that lie within the reach, by title, with their lessons.
+/// The courses that lie within the reach, by title, with their lessons.
 pub fn of_courses(tx: &mut Tx<'_>, courses: &[&str], reach: &Reach) -> Result<Vec<CourseLessons>> {
     let records = fields::of_all_within(tx, &COURSE, courses.iter().copied(), reach)?;
     let in_use = records.into_iter().filter(|(_, record)| fields::is_in_use(record));

@@ -13,7 +13,7 @@ use crate::today::add_work;
 /// The students to list. An empty field admits everybody.
 #[derive(Clone, Debug, Default)]
 pub struct TodayFilter {
-    /// What the students do; without it, those who need attention and are not absent.
+    /// The presence of the students who are shown; without it, those who need attention and are not absent.
     pub presence: Option<Presence>,
     /// The id of a rule that gives a reason.
     pub rule: String,
@@ -36,15 +36,15 @@ impl TodayFilter {
 pub struct StudentCounts {
     /// All students.
     pub all: usize,
-    /// Those who work now.
+    /// The number of students who work now.
     pub working: usize,
-    /// Those who worked today, but not in the last minutes.
+    /// The number of students who worked today, but not in the last minutes.
     pub idle: usize,
-    /// Those who did nothing although school has begun.
+    /// The number of students who did nothing although school has begun.
     pub absent: usize,
-    /// Those who need attention and are not absent.
+    /// The number of students who need attention and are not absent.
     pub in_need: usize,
-    /// Those in need who are behind their daily goal.
+    /// The number of students in need who are behind their daily goal.
     pub behind: usize,
 }
 
@@ -84,8 +84,8 @@ pub struct TodayList {
     pub classes: Vec<ListedClass>,
     /// The schools of all whom the presence admits.
     pub schools: Vec<String>,
-    /// Those that the filter admits. Those who need attention: students behind their pace first, then by the weight of the
-    /// reasons. Others: by name.
+    /// The students that the filter admits. Those who need attention: students behind their pace first, then by the
+    /// weight of the reasons. Others: by name.
     pub needs: Vec<StudentInNeed>,
 }
 

@@ -46,7 +46,7 @@ pub struct StudentLesson {
     pub id: String,
     /// The title.
     pub title: String,
-    /// What the student does in it.
+    /// The sort of the lesson.
     pub kind: LessonKind,
     /// How far the student is.
     pub standing: LessonStanding,

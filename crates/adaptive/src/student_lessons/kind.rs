@@ -1,11 +1,11 @@
-//! What a student does in a lesson.
+//! The sort of a lesson, by what a student does in it.
 
 use lyceum_roster::fields;
 use lyceum_roster::record::Object;
 
 use crate::{LessonType, lesson};
 
-/// What a student does in a lesson.
+/// The sort of a lesson, by what a student does in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LessonKind {
     /// Answers questions of this server.

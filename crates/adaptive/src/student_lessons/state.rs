@@ -60,7 +60,7 @@ pub struct LessonView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LessonMode {
-    /// One question at a time, each scored at once, until the score is 100.
+    /// Asks question by question, each scored at once, until the score is 100.
     Steps,
     /// All questions, scored when the student finishes.
     Whole,

@@ -1,4 +1,4 @@
-//! Which question comes next.
+//! The choice of the next question.
 
 use lyceum_adaptive::engine::{AnswerLog, QuestionChoice, QuestionReason, next, remaining, stream};
 use lyceum_adaptive::{ByDifficulty, Difficulty, DifficultyBand, LessonType, Policy, Strategy};
@@ -8,7 +8,7 @@ use crate::kit::{answer, attempt, bank, jump_to, powerpath};
 
 use Difficulty::{Easy, Hard, Medium};
 
-/// What a choice by bands says of itself: wanted, served.
+/// The two difficulties of a choice by bands: wanted and served.
 fn difficulties(choice: &QuestionChoice) -> (Difficulty, Difficulty) {
     match choice.reason {
         QuestionReason::Bands { wanted, served, .. } => (wanted, served),
@@ -16,7 +16,7 @@ fn difficulties(choice: &QuestionChoice) -> (Difficulty, Difficulty) {
     }
 }
 
-/// What is asked at a score, over many seeds; the log holds one answer to the first question.
+/// The choices at a score, over many seeds; the log holds one answer to the first question.
 fn at_score(score: u8, seeds: u64) -> Vec<QuestionChoice> {
     let (policy, bank) = (jump_to(score), bank(20, 20, 20));
     let log = AnswerLog { earlier: Vec::new(), answers: vec![answer(0, true)] };
@@ -174,7 +174,7 @@ fn remaining_questions_are_those_not_asked_in_this_attempt() {
 }
 
 proptest! {
-    /// What holds at every step of every attempt, on banks of any mixture.
+    /// Properties that hold at every step of every attempt, on banks of any mixture.
     #[test]
     fn no_question_is_repeated_while_a_fresher_one_exists(
         (easy, medium, hard) in (0..6_usize, 0..6_usize, 0..6_usize),

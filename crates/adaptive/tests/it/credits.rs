@@ -1,4 +1,4 @@
-//! What a complete attempt earns, at every gate.
+//! The reward of a complete attempt, at every gate.
 
 use lyceum_adaptive::engine::{AnswerCounts, Credit, credit};
 use lyceum_adaptive::{BuiltInPolicy, LessonType, Policy};

@@ -1,4 +1,4 @@
-//! What answers count: by their share, and not before a person has scored what only a person can.
+//! Answers count by their share, and not before a person has scored the part that only a person can score.
 
 use lyceum_core::ProblemKind::{Conflict, Invalid};
 use lyceum_testkit::records;

@@ -1,4 +1,4 @@
-//! Which policy is in force, on both stores.
+//! The policy that is in force, on both stores.
 
 use lyceum_adaptive::{BuiltInPolicy, LessonType, MIGRATIONS, Policy, policies};
 use lyceum_core::ProblemKind;

@@ -270,7 +270,7 @@ impl School {
     }
 }
 
-/// What a student does and what that earns.
+/// A student who works and earns.
 #[derive(Clone, Copy)]
 pub(crate) struct Student<'a> {
     pub(crate) school: &'a School,

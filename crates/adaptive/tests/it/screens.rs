@@ -1,4 +1,4 @@
-//! What the console shows of students: figures of the whole, and the rows that a filter admits.
+//! The students in the console: figures of the whole, and the rows that a filter admits.
 
 use lyceum_adaptive::live::LiveActivity;
 use lyceum_adaptive::screens::chosen_class::{ChosenClass, OWN_CLASSES};

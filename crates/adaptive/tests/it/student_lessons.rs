@@ -1,4 +1,4 @@
-//! What a student sees of courses and on the first page, on both stores.
+//! The courses and the first page of a student, on both stores.
 
 use lyceum_adaptive::attempt::LessonContext;
 use lyceum_adaptive::screens::home::{self, StudentHome};

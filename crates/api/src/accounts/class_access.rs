@@ -27,7 +27,7 @@ pub(super) fn route() -> Route {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct ClassAccessInput {
-    /// What is on the cards of students who have none.
+    /// The sort of secret on the cards of students who have none.
     cards: ClassSecretKind,
 }
 

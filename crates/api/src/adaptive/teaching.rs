@@ -1,4 +1,4 @@
-//! What guides do for students and classes.
+//! Actions of guides for students and classes.
 
 use lyceum_access::Scope::AdaptiveWrite;
 use lyceum_access::audit::AuditChange;

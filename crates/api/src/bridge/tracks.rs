@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{App, Context, Route, limits};
 
-/// One track, or a list of them.
+/// A track, or a list of them.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]

@@ -89,7 +89,7 @@ async fn list(context: Context) -> Result<Answer> {
     Ok(paged(Answer::of(&SignedCredentials::of(texts)?), &context, &slice, total))
 }
 
-/// What to do if a record with the same id exists.
+/// The treatment of a sent record if one with the same id exists.
 #[derive(Clone, Copy)]
 enum Existing {
     /// Store the sent record as its new version, as the standard's upsert does.

@@ -125,12 +125,12 @@ fn card_routes() -> Vec<Route> {
     ]
 }
 
-/// What is on new cards.
+/// The sort of secret on new cards.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 struct CardKind {
-    /// What is on the card.
+    /// The sort of secret on the card.
     kind: ClassSecretKind,
 }
 

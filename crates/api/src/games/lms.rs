@@ -1,4 +1,4 @@
-//! What games teach: their courses as records of the roster.
+//! The courses that games teach, as records of the roster.
 
 use std::future::Future;
 use std::sync::Arc;

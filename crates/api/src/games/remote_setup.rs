@@ -1,4 +1,4 @@
-//! What games teach if another server has the roster: the same requests, applied to the records there.
+//! The courses that games teach if another server has the roster: the same requests, applied to the records there.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl RemoteLearning {
         Ok(learner)
     }
 
-    /// Which of the records that the integration needs exist there, including the student and the enrollments.
+    /// Checks which records that the integration needs exist there, including the student and the enrollments.
     async fn check(&self, game: &Game, integration: &Integration) -> Result<Vec<CheckedCourse>> {
         let mut resources = Vec::new();
         let user = CheckedRecord {

@@ -41,7 +41,7 @@ impl Drop for DatabaseDraft {
 
 /// The change to apply: a plan that was checked against the state, and the values of its secrets.
 pub struct DeployChange {
-    /// What is created, changed and removed.
+    /// The steps that create, change and remove parts of the project.
     pub plan: Plan,
     /// The state from which the plan was made.
     pub state: State,

@@ -1,4 +1,4 @@
-//! What the platform provides to a backend: its API, and the identity of callers.
+//! The platform as a backend sees it: its API, and the identity of callers.
 
 use std::net::{IpAddr, Ipv4Addr};
 

@@ -135,7 +135,7 @@ fn lines(context: &Context, collection: Collection) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// What happened to one record of a bulk request.
+/// The result for one record of a bulk request.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct BulkLineResult<'a> {
@@ -144,14 +144,14 @@ struct BulkLineResult<'a> {
     /// The record's sourcedId, if it has one.
     sourced_id: Option<&'a str>,
     outcome: BulkOutcome,
-    /// What to know about a written record, such as another user with the same username.
+    /// Warnings about a written record, such as another user with the same username.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<&'a Detail>,
     #[serde(flatten)]
     refusal: Option<BulkRefusal<'a>>,
 }
 
-/// What happened to a record.
+/// The outcome for a record.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]

@@ -35,7 +35,7 @@ struct CreatedPairs {
     sourced_id_pairs: OneOrMany,
 }
 
-/// One pair, or a list of them.
+/// A pair, or a list of them.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -265,7 +265,7 @@ fn settle_written(
     settle::after_write(tx, rules.now, collection.kind, &[fields::of(&put.stored)?])
 }
 
-/// What to tell the writer of a record besides that it is written.
+/// The notices for the writer of a record besides that it is written.
 fn notices(tx: &mut Tx<'_>, collection: Collection, put: &WrittenRecord) -> Result<Vec<Detail>> {
     let (body, extra) = (&put.stored.body, put.stored.extra.as_deref());
     let record = Record::stored(collection.kind, body, extra)?;

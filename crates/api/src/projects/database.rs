@@ -35,7 +35,7 @@ struct Rollback {
     version: Option<i64>,
     /// The revision that the project must have.
     revision: Option<i64>,
-    /// What to do with the database if the version has another schema.
+    /// The treatment of the database if the version has another schema.
     database: Option<DatabaseChoice>,
 }
 

@@ -65,7 +65,7 @@ fn reader(context: &Context, version: CaseVersion) -> Reader {
     Reader { shape, public_only, packages }
 }
 
-/// One record: bare in the standard's format, and under its name for the platform's clients.
+/// The answer with a record: bare in the standard's format, and under its name for the platform's clients.
 fn single(shape: Shape, name: &str, record: &str) -> Answer {
     let body = match shape {
         Shape::Platform => format!("{{\"{name}\":{record}}}"),

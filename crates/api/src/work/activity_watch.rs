@@ -38,7 +38,8 @@ impl ActivityWatch {
         (subscribe(viewers.get_or_insert_default(), reach), is_first)
     }
 
-    /// What open pages reach, after pages that were closed are left out. `None` if no page is open; the task then ends.
+    /// The reaches of open pages, after pages that were closed are left out. `None` if no page is open; the task then
+    /// ends.
     fn reaches(&self) -> Option<Vec<Reach>> {
         let mut guard = self.viewers();
         let viewers = guard.as_mut()?;

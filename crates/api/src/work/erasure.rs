@@ -27,7 +27,7 @@ use lyceum_store::{Db, Tx, run_blocking};
 use crate::work::backup::named_files;
 use crate::{App, hosted, limits};
 
-/// What exporting and erasing works on.
+/// The places with data about people that an export reads and an erasure changes.
 #[derive(Clone)]
 pub struct PersonalData {
     /// The database.
@@ -60,7 +60,7 @@ pub fn history_ends(config: &Config, erased: Timestamp) -> Timestamp {
 }
 
 impl PersonalData {
-    /// What a running server works on.
+    /// The places of a running server.
     pub fn of(app: &App) -> Self {
         Self {
             db: app.db.clone(),

@@ -13,7 +13,7 @@ use lyceum_store::Tx;
 use lyceum_webhooks::reach::ChangedObject;
 use serde_json::Value;
 
-/// What decides whether an object lies within a reach.
+/// The ids by which an object lies within a reach or outside of it.
 enum ReachBasis {
     /// The record of this kind with this sourcedId.
     Record(&'static str, String),

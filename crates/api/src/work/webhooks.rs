@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::work::webhook_reach::are_within;
 use crate::{App, limits};
 
-/// What a server needs to send messages.
+/// The parts of a server that send messages.
 pub struct WebhookSender {
     client: WebhookClient,
     /// The name of this server process among those that send.
@@ -43,7 +43,7 @@ impl WebhookSender {
     }
 }
 
-/// Whose turn it is to send.
+/// The server whose turn it is to send.
 enum SenderTurn {
     Own,
     OfOther,
@@ -125,7 +125,7 @@ pub async fn delete_old_periodically(app: App) {
     }
 }
 
-/// What the sender knows of a webhook with deliveries that wait.
+/// The sender's knowledge about a webhook with deliveries that wait.
 #[derive(Default)]
 struct TargetState {
     /// Deliveries that are being sent, or whose outcome is not stored yet.

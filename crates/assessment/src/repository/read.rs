@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{ContentKind, Query, StoredDocument};
 
-/// The columns of a [`Stored`] of `qti_document t` or `qti_version t`.
+/// The columns of a [`StoredDocument`] of `qti_document t` or `qti_version t`.
 pub(super) const COLUMNS: &str = "t.kind, t.identifier, t.version, t.title, t.created_at, \
                                   t.updated_at, t.metadata, t.json, t.xml";
 

@@ -131,7 +131,7 @@ pub fn behind(
 }
 
 /// The report on an enrollment in a range, by day of the zone. It contains the facts whose events name the
-/// enrollment's course, and the facts without a course that belong to it by their subject (see `enrolled.rs`).
+/// enrollment's course, and the facts without a course that belong to it by their subject (see [`student_enrollments`]).
 /// Errors: `NotFound`.
 pub fn enrollment(
     tx: &mut Tx<'_>,

@@ -12,7 +12,7 @@ use lyceum_store::Tx;
 /// The enrollments of a student with the fields that matter for facts, in the order of their creation.
 pub(super) struct StudentEnrollments(Vec<StudentEnrollment>);
 
-/// One enrollment.
+/// An enrollment.
 pub(super) struct StudentEnrollment {
     /// The enrollment's sourcedId.
     pub(super) id: String,

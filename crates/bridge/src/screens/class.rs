@@ -1,4 +1,4 @@
-//! One class: the work of each of its students, day by day.
+//! A class: the work of each of its students, day by day.
 
 use lyceum_core::text::distinct;
 use lyceum_core::{Reach, Result};

@@ -50,7 +50,7 @@ fn with_names(
     OrganizationHours { name: name(&id), id, in_force, set_by_name }
 }
 
-/// One organization. Errors: `NotFound`.
+/// The hours of one organization. Errors: `NotFound`.
 pub fn one(tx: &mut Tx<'_>, usual: &SchoolHours, id: &str) -> Result<OrganizationHours> {
     let in_force = school_hours::of_org(tx, usual, id, &Reach::Everything)?;
     let ids = [Some(id), in_force.set_by.as_deref()];

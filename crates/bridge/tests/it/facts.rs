@@ -93,7 +93,7 @@ fn time(random: &mut RandomStream, at: i64) -> Value {
     item
 }
 
-/// What the user's events add to a measure between the instants, computed event by event.
+/// The sum that the user's events add to a measure between the instants, computed event by event.
 fn naive(activities: &[CustomEvent], user: &str, measure: &str, from: i64, to: i64) -> i64 {
     let mut sum = 0;
     for one in activities.iter().filter(|one| one.actor == iri("users", user)) {

@@ -1,4 +1,4 @@
-//! What a schema asks for, in the words of messages: "a whole number from 1 to 9".
+//! The values that a schema asks for, in the words of messages: "a whole number from 1 to 9".
 
 use serde_json::{Map, Value};
 

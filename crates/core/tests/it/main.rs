@@ -1,4 +1,4 @@
-//! What the other crates rely on, seen from outside.
+//! The behaviour on which the other crates rely, seen from outside.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may panic")]
 

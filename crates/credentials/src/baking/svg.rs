@@ -10,7 +10,7 @@ use crate::open_badges_2;
 
 const NAMESPACE: &str = "https://purl.imsglobal.org/ob/v3p0";
 const PREFIX: &str = "openbadges";
-/// That of badges of Open Badges 2.0.
+/// The namespace of badges of Open Badges 2.0.
 const OPEN_BADGES_2: &str = "http://openbadges.org";
 
 /// The image with the credential, JSON or a compact JWS, in place of the one that it held. Errors:

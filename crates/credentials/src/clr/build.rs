@@ -110,7 +110,7 @@ fn sent_instant(object: &Object, name: &str, at: Timestamp) -> String {
     if strict { sent.to_owned() } else { at.to_string() }
 }
 
-/// What the parts of a record have in common.
+/// The members that the parts of a record have in common.
 struct RecordParts<'m> {
     issuer: &'m Object,
     creator: Option<&'m Value>,

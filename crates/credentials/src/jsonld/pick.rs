@@ -47,7 +47,7 @@ impl SelectedParts {
         }
     }
 
-    /// What is picked of the document.
+    /// The pick that these parts make of the document.
     pub(crate) fn pick(parts: Option<&Self>) -> Pick<'_> {
         match parts {
             None => Pick::None,
@@ -77,7 +77,7 @@ fn index(step: &str) -> Option<usize> {
     step.parse().ok().filter(|index: &usize| index.to_string() == step)
 }
 
-/// What is picked at one place of a document.
+/// The selection at one place of a document.
 #[derive(Clone, Copy)]
 pub(crate) enum Pick<'a> {
     /// Nothing.
@@ -89,7 +89,7 @@ pub(crate) enum Pick<'a> {
 }
 
 impl Pick<'_> {
-    /// What is picked of a member.
+    /// The selection in a member.
     pub(super) fn member(self, name: &str) -> Self {
         match self {
             Self::Some(members) => SelectedParts::pick(members.get(name)),
@@ -97,7 +97,7 @@ impl Pick<'_> {
         }
     }
 
-    /// What is picked of an item in an array of that length.
+    /// The selection in an item of an array of that length.
     pub(super) fn item(self, index: usize, length: usize) -> Self {
         match self {
             Self::Some(members) if length == 1 && !members.contains_key("0") => self,

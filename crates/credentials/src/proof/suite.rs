@@ -13,12 +13,12 @@ use crate::key::PublicKey;
 pub(super) struct Suite {
     /// Its cryptosuite, or the proof type for kinds older than cryptosuites.
     pub(super) name: &'static str,
-    /// What it signs.
+    /// The form that it signs.
     pub(super) form: SignedForm,
     keys: Keys,
 }
 
-/// What a proof signs.
+/// The form of a credential that a proof signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SignedForm {
     /// The canonical RDF graph.

@@ -180,7 +180,7 @@ pub(crate) struct Line {
     pub(crate) is_picked: bool,
 }
 
-/// What a literal is, beside its lexical form.
+/// The type of a literal, beside its lexical form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Literal<'a> {
     /// A string.

@@ -11,7 +11,7 @@ pub(crate) struct StoredKey {
     pub(crate) issuer: String,
     pub(crate) algorithm: String,
     pub(crate) public: Vec<u8>,
-    /// None once the key is retired: nothing signs with it any more.
+    /// `None` once the key is retired: nothing signs with it any more.
     pub(crate) sealed: Option<Vec<u8>>,
     pub(crate) created: Timestamp,
     pub(crate) retired: Option<Timestamp>,

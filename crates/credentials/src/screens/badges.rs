@@ -13,7 +13,7 @@ use crate::definition;
 use crate::issued::{self, IssuedCredential};
 use crate::limits;
 
-/// Which badges are listed. An empty filter admits all.
+/// A filter of the list of badges. An empty filter admits all.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Only those that are revoked, or only those that are not.
@@ -27,7 +27,7 @@ pub struct Filter {
 pub struct Badge {
     /// The random id.
     pub id: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// The id of its achievement; empty if it has none.
     pub achievement: String,
@@ -41,12 +41,12 @@ pub struct Badge {
     pub is_revoked: bool,
 }
 
-/// What the list shows.
+/// The list of badges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Badges {
     /// How many were read for the list.
     pub read_count: usize,
-    /// Those that the filter admits, the newest first.
+    /// The badges that the filter admits, the newest first.
     pub badges: Vec<Badge>,
 }
 
@@ -83,7 +83,7 @@ fn achievement(credential: &Value) -> String {
 /// A badge definition of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadgeDefinition {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The id of its achievement.
     pub achievement: String,
@@ -93,7 +93,7 @@ pub struct BadgeDefinition {
     pub updated: String,
 }
 
-/// What the list of badge definitions shows.
+/// The list of badge definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definitions {
     /// How many definitions or badges were read for the list, whichever is more.
@@ -120,12 +120,12 @@ pub fn definitions(tx: &mut Tx<'_>, reach: &Reach) -> Result<Definitions> {
     Ok(Definitions { read_count, definitions: definitions.collect() })
 }
 
-/// What the page of one badge shows, beside what verifying it finds.
+/// The content of the page of one badge, beside the checks of its verification.
 #[derive(Clone, Debug)]
 pub struct OneBadge {
     /// The credential as it is stored.
     pub issued: IssuedCredential,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// The learner; none for a badge that was issued elsewhere, or to a purged user.
     pub learner: Option<Learner>,

@@ -13,7 +13,7 @@ use crate::definition;
 /// Learners who are shown to choose from.
 const CHOICES: usize = 20;
 
-/// What the page shows.
+/// The choices that the page offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
     /// The first learners whom the search finds.

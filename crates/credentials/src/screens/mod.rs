@@ -1,4 +1,4 @@
-//! What the console's screen about badges and learner records shows: one query function for each page.
+//! The data of the console's screen about badges and learner records: one query function for each page.
 
 pub mod badges;
 pub mod issuing;
@@ -62,7 +62,7 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// What a credential is called.
+/// The title of a credential.
 pub fn title(credential: &Value) -> String {
     let achievement = &credential["credentialSubject"]["achievement"]["name"];
     let titles = [text(&credential["name"]), text(achievement)];

@@ -14,7 +14,7 @@ use crate::clr::{self, Record};
 pub struct LearnerRecord {
     /// Its id.
     pub id: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// The learner, where the subject is a user of this server.
     pub learner: Option<Learner>,
@@ -51,20 +51,20 @@ fn title(record: &Object) -> String {
 /// An achievement of a learner record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Achievement {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What was achieved.
+    /// The achievement.
     pub description: String,
     /// Its id.
     pub id: String,
 }
 
-/// What the page of one learner record shows.
+/// The content of the page of one learner record.
 #[derive(Clone, Debug)]
 pub struct OneRecord {
     /// The record as it is stored.
     pub record: Record,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// The learner, where the subject is a user of this server.
     pub learner: Option<Learner>,

@@ -1,4 +1,4 @@
-//! Whose key it is that a proof names: from `did:key`, `did:jwk`, `did:web` and https addresses to a key, and
+//! The owner of the key that a proof names: from `did:key`, `did:jwk`, `did:web` and https addresses to a key, and
 //! whether its controller is the issuer.
 
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub(super) struct FoundKey {
     pub(super) tie: Tie,
 }
 
-/// What ties the key to the issuer.
+/// The link between a key and the issuer.
 #[derive(Debug)]
 pub(super) enum Tie {
     /// The issuer's own document lists the key, or the issuer's name is the key.
@@ -26,8 +26,8 @@ pub(super) enum Tie {
 }
 
 impl Tie {
-    /// What ties the key of a token to the issuer. Whether the key is in the token or in the name that the token
-    /// has for it: anyone can put one there, so that what nothing confirms counts as another's.
+    /// The link between the key of a token and the issuer. It is the same whether the key is in the token or in the name
+    /// that the token has for it: anyone can put one there, so that what nothing confirms counts as another's.
     pub(super) fn of_token(self) -> Self {
         match self {
             Self::Unknown(why) => Self::Another(why),

@@ -30,7 +30,7 @@ impl CheckOutcome {
     }
 }
 
-/// One check of a credential.
+/// A check of a credential.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "VerificationCheck")]
 pub struct Check {

@@ -1,10 +1,10 @@
-//! What a credential must look like: the parts of the standards' schemas that a reader relies on.
+//! The shape of a credential: the parts of the standards' schemas that a reader relies on.
 
 use lyceum_core::problem::Detail;
 use lyceum_core::time::Timestamp;
 use serde_json::{Map, Value};
 
-/// What the members of an object of one class must be.
+/// The required members of an object of one class.
 struct Class {
     /// Its `type` holds this.
     name: &'static str,
@@ -93,7 +93,7 @@ pub(super) const VC: [&str; 2] =
 const OB: &str = "https://purl.imsglobal.org/spec/ob/v3p0/context";
 const CLR: &str = "https://purl.imsglobal.org/spec/clr/v2p0/context";
 
-/// What a credential is, by its types: the class of its subject and the contexts that it names after
+/// The kinds of credentials by their types: the class of the subject, and the contexts that the credential names after
 /// that of VC.
 const KINDS: [(&[&str], &str, &[&str]); 5] = [
     (&["OpenBadgeCredential", "AchievementCredential"], "AchievementSubject", &[OB]),

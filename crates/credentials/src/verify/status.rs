@@ -8,7 +8,7 @@ use crate::status_list::Bits;
 
 const NAME: &str = "status";
 
-/// One check for each `credentialStatus`.
+/// A check for each `credentialStatus`.
 pub(super) fn checks(verifier: &Verifier<'_>, credential: &Value) -> Vec<Check> {
     let entries = match &credential["credentialStatus"] {
         Value::Array(entries) => entries.as_slice(),

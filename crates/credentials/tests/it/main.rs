@@ -1,4 +1,4 @@
-//! What the crate promises, against the standards' own files and independent implementations.
+//! The promises of the crate, tested with the standards' own files and independent implementations.
 
 #![allow(
     clippy::unwrap_used,

@@ -28,7 +28,7 @@ pub(crate) fn run(script: &str, input: &str) -> String {
     std::fs::read_to_string(answered).unwrap()
 }
 
-/// What `verify.mjs` answers.
+/// The answer of `verify.mjs`.
 pub(crate) fn verify(input: &Value) -> Value {
     serde_json::from_str(&run("verify.mjs", &input.to_string())).unwrap()
 }

@@ -13,7 +13,7 @@ use crate::{npm, standards};
 /// Documents in a usual run, and with `LYCEUM_TEST_SIZE=full`.
 const DOCUMENTS: [usize; 2] = [400, 5000];
 
-/// What is refused here alone, by what the refusal says, and why.
+/// Documents that are refused here alone, by the words of the refusal, and why.
 const OURS: &[(&str, &str)] = &[
     ("no context defines the term", "keys that are IRIs or keywords: see the test of rewriting"),
     ("write the members without", "@set and @list: see the test of rewriting"),

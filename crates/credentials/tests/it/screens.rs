@@ -1,4 +1,4 @@
-//! What the console shows of badges and learner records, on both stores.
+//! Badges and learner records in the console, on both stores.
 
 use lyceum_access::audit;
 use lyceum_core::time::Timestamp;

@@ -1,4 +1,4 @@
-//! What is signed here is read here, and nothing of it can be changed.
+//! Credentials that are signed here are read here, and no part of them can be changed.
 
 use ed25519_dalek::SigningKey;
 use lyceum_credentials::key::PublicKey;

@@ -1,4 +1,4 @@
-//! What issuing and verifying cost, roughly: the bench measures it. Here a bound that a mistake of an
+//! The rough cost of issuing and verifying; the bench measures it. Here a bound that a mistake of an
 //! order breaks.
 
 use std::collections::BTreeMap;

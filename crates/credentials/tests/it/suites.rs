@@ -66,7 +66,7 @@ fn first() -> Value {
     badge
 }
 
-/// What the independent implementation issues.
+/// The credentials that the independent implementation issues.
 static ISSUED: LazyLock<Value> = LazyLock::new(|| {
     let input = json!({
         "second": second(),
@@ -101,7 +101,7 @@ fn judge(credential: &Value) -> Report {
     verify(credential.to_string().as_bytes(), &Documents::new(), now())
 }
 
-/// What failed, by name and message.
+/// The failed check, by name and message.
 fn fault(report: &Report) -> String {
     let failed = report.checks.iter().filter(|check| check.outcome == CheckOutcome::Failed);
     failed.map(|check| format!("{}: {}", check.name, check.message)).collect::<Vec<_>>().join("; ")

@@ -1,4 +1,4 @@
-//! Which changes are noticed, and which are not.
+//! The changes that are noticed, and those that are not.
 
 use std::fs;
 use std::time::{Duration, Instant};

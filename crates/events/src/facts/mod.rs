@@ -83,7 +83,7 @@ pub struct MeasureSums {
 }
 
 impl MeasureSums {
-    /// One sum, in thousandths.
+    /// The sum of a measure, in thousandths.
     pub fn of(&self, measure: Measure) -> i64 {
         self.measures[measure as usize]
     }
@@ -170,7 +170,7 @@ pub struct Rebuilt {
     pub events: u64,
 }
 
-/// Computes the facts of the next actors behind `after` anew from their events; none when all are
+/// Recomputes the facts of the next actors behind `after` from their events; none when all are
 /// done. Each actor's change in one piece, and others may append meanwhile. Run to its end, after
 /// the [`unplaced`] were given their [`place`], this leaves the facts that appending left; broken
 /// off, it may be run again from the first.

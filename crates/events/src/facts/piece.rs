@@ -1,4 +1,4 @@
-//! What one event adds, and when.
+//! The facts that one event adds, with their times.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -51,7 +51,7 @@ struct FactPiece {
     from: i64,
     /// The first instant behind; `from` for what counts at one instant.
     to: i64,
-    /// None where the event has no item that counts.
+    /// `None` where the event has no item that counts.
     amount: Option<(Measure, i64)>,
 }
 
@@ -144,7 +144,7 @@ impl FactPiece {
     fn total_until(&self, amount: i64, instant: i64) -> i64 {
         let passed = i128::from(instant.clamp(self.from, self.to) - self.from);
         let total = (i128::from(amount) * passed).div_euclid(i128::from(self.to - self.from));
-        i64::try_from(total).expect("a part is no greater than the whole")
+        i64::try_from(total).expect("a part is at most the whole")
     }
 }
 

@@ -21,7 +21,7 @@ const HEAD: usize = 8 + 4;
 const LEVEL: i32 = 1;
 
 thread_local! {
-    /// One compressor per thread. Its memory is large, and creating it costs as much as compressing a block.
+    /// The compressor of each thread. Its memory is large, and creating it costs as much as compressing a block.
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
 }
 

@@ -17,7 +17,7 @@ use crate::words::words;
 pub struct ErasedActor {
     /// The numbers of the person's actors.
     pub numbers: Vec<i64>,
-    /// What replaces the person's sourcedId.
+    /// The name that replaces the person's sourcedId.
     pub pseudonym: String,
     /// The person's strings.
     pub redaction: Redaction,

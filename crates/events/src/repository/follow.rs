@@ -36,8 +36,8 @@ impl Follow {
         self.gap.is_some()
     }
 
-    /// Those of a limited number of events since the position whose actors the reader sees, and the new position. Of a
-    /// corrected event, the version that counts.
+    /// The events whose actors the reader sees, of a limited number of events since the position, and the new position.
+    /// Of a corrected event, the version that counts.
     pub fn look(
         mut self,
         tx: &mut Tx<'_>,

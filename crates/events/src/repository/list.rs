@@ -307,7 +307,7 @@ pub fn numbers(
     Ok(seqs)
 }
 
-/// Those of the events that have the type, in the same order.
+/// The events that have the type, in the same order.
 fn of_kind(tx: &mut Tx<'_>, seqs: &[i64], kind: &str) -> Result<Vec<i64>> {
     let mut found = Vec::new();
     numbered(tx, seqs, |logged| {

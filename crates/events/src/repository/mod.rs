@@ -56,7 +56,8 @@ const GATHERED: i64 = 1 << 12;
 /// The maximum number of young rows that become runs at once. More than arrive in between, so that a backlog shrinks.
 const GATHERED_ROWS: i64 = 16 * GATHERED;
 
-/// That many facts written together are packed, and on SQLite that many ids become a run at once: rows would cost more.
+/// The number of facts written together from which on they are packed. On SQLite so many ids become a run at once: rows
+/// would cost more.
 const RUN_MIN_RECORDS: usize = 32;
 
 /// A list as JSON, which is one value of a statement.

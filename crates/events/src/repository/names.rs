@@ -14,7 +14,7 @@ use crate::limits::EVENT_NAMES_KNOWN_COUNT;
 /// The names of an actor: IRI and email address, which may be empty. Or the names of a source: sensor and client.
 pub(super) type NamePair<'a> = (&'a str, &'a str);
 
-/// What has two names and a number.
+/// A thing with two names and a number.
 #[derive(Clone, Copy)]
 pub(super) enum Named {
     Actors,

@@ -1,4 +1,4 @@
-//! What the console's screen about events shows: one query function for each page.
+//! The data of the console's screen about events: one query function for each page.
 
 pub mod log;
 pub mod rejected;

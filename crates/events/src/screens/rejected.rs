@@ -39,7 +39,7 @@ pub struct RejectedList {
     pub read_count: usize,
     /// The clients of all that were read.
     pub clients: Vec<String>,
-    /// Those that the filter admits, the newest first.
+    /// The envelopes that the filter admits, the newest first.
     pub envelopes: Vec<StoredRejection>,
 }
 
@@ -60,7 +60,7 @@ pub fn waiting(tx: &mut Tx<'_>) -> Result<Vec<i64>> {
     Ok(waiting.envelopes.iter().rev().map(|envelope| envelope.id).collect())
 }
 
-/// One rejected envelope.
+/// A rejected envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedEnvelope {
     /// The envelope.

@@ -25,7 +25,7 @@ const SENDERS: u64 = 4;
 /// Ids that they share.
 const IDS: u64 = 3_000;
 
-/// What an id is called, early and late: the late one counts once somebody sent it.
+/// The names of an id, early and late: the late one counts once somebody sent it.
 const NAMES: [(&str, &str); 2] = [("early", EARLY), ("late", LATE)];
 
 /// A lesson that is completed writes one event, in a transaction that sees no other.

@@ -67,7 +67,7 @@ fn followers_get_the_event_of_a_slow_transaction_in_order() {
     let db =
         Db::open(&fresh_database(lyceum_events::MIGRATIONS), lyceum_events::MIGRATIONS).unwrap();
     let (begun, has_begun) = channel();
-    // Whoever names a sensor or an actor first holds up the others.
+    // A request that names a sensor or an actor first holds up the others.
     send(&db, "app", &[event(4, "known", EARLY), event(5, "known", EARLY)]);
     let (seen, _) = look(&db, &Follow::from(0));
     thread::scope(|scope| {

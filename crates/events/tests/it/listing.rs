@@ -143,7 +143,7 @@ fn filters(random: &mut RandomStream, all: &[LoggedEvent]) -> Vec<EventFilter> {
     ]
 }
 
-/// What a list has to have: numbers, in its order.
+/// The expected numbers of a list, in its order.
 fn wanted(
     all: &[LoggedEvent],
     filter: &EventFilter,

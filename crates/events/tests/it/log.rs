@@ -63,7 +63,7 @@ pub(crate) fn send(db: &Db, client: &'static str, events: &[Event]) -> Vec<Appen
     wait(write).unwrap().0
 }
 
-/// What counts: number and name of every event.
+/// The events that count: number and name of each.
 fn current(db: &Db) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     db.read_blocking(|tx| {
@@ -235,7 +235,7 @@ fn order_repetition_and_split_do_not_matter() {
     });
 }
 
-/// One of few ids, contents and times, so that they meet.
+/// An event of few ids, contents and times, so that events meet.
 fn any_event(random: &mut RandomStream) -> Event {
     let number = u32::try_from(random.below(6)).unwrap();
     let name = *random.pick(&["a", "b", "c"]);

@@ -2,7 +2,7 @@
 //! and kind of value, one for each property and type of entity, one for each value of a closed list. Where the
 //! two judge differently, `schema_differences.tsv` gives the reason in the words of the specification.
 //!
-//! `LYCEUM_BLESS=1` writes that file anew and keeps the reasons of lines that stay.
+//! `LYCEUM_BLESS=1` rewrites that file and keeps the reasons of lines that stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -231,7 +231,7 @@ fn closed_list(schemas: &Schemas, schema: &Value, into: &mut BTreeSet<String>) {
     }
 }
 
-/// What is judged differently: the property and the value, whether we accept it, and of which types.
+/// The differences to the schemas: the property and the value, whether we accept it, and of which types.
 fn differences(schemas: &Schemas) -> BTreeMap<(String, String, bool), BTreeSet<String>> {
     let mut found: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     let mut documents = 0;

@@ -1,4 +1,4 @@
-//! What the console shows of the log and of rejected envelopes.
+//! The log and rejected envelopes in the console.
 
 use lyceum_core::ProblemKind;
 use lyceum_events::limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;

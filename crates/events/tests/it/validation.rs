@@ -1,4 +1,4 @@
-//! What an envelope may say: each case changes one thing in a good one and names the place of the
+//! The rules of envelopes: each case changes one thing in a good one and names the place of the
 //! fault.
 
 use std::collections::BTreeMap;

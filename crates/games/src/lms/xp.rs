@@ -61,7 +61,8 @@ pub struct DayRange {
 }
 
 impl DayRange {
-    /// One day: the given one, or today in the zone. Errors: `Invalid` if the text is not a date.
+    /// The days of a report about one day: the given one, or today in the zone. Errors: `Invalid` if the text
+    /// is not a date.
     pub fn single_day(now: Timestamp, zone: &Zone, date: Option<&str>) -> Result<Self> {
         let day = date.map_or_else(|| Ok(zone.day_of(now)), |date| day("date", date))?;
         Ok(Self { first: day, last: day })

@@ -38,7 +38,7 @@ pub struct InventoryItem {
     pub display_name: String,
     /// Its description.
     pub description: Option<String>,
-    /// What it is.
+    /// The sort of the item.
     #[serde(rename = "type")]
     #[schemars(extend("enum" = KINDS))]
     pub kind: String,

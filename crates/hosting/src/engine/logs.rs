@@ -28,7 +28,7 @@ pub enum LogStream {
     Request,
 }
 
-/// One log entry: the output of one console call with all its lines, or a message about the process.
+/// A log entry: the output of one console call with all its lines, or a message about the process.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BackendLogLine {
     /// Increases with each line, also across versions and restarts of the server.

@@ -1,4 +1,4 @@
-//! What nodes report about themselves: that they live, their release and their public address.
+//! The reports of nodes about themselves: that they live, their release and their public address.
 //!
 //! A live node without a report for 60 s is silent. That is computed when it is read, so no server has to watch the
 //! others. With different public addresses, one server refuses the tokens of another.
@@ -39,7 +39,7 @@ pub fn with_other_key<'a>(nodes: &'a [NodeStatus], fingerprint: &str) -> Option<
     nodes.iter().find(|node| node.state.is_live() && node.master_key != fingerprint)
 }
 
-/// What is wrong with the public addresses of the live nodes, if several live. Links and tokens contain the public
+/// The difference between the public addresses of the live nodes, if several live. Links and tokens contain the public
 /// address, so all nodes need the same one.
 pub fn address_conflict(nodes: &[NodeStatus]) -> Option<String> {
     let is_live = |node: &&NodeStatus| node.state.is_live();

@@ -40,7 +40,7 @@ pub struct BackupRun {
     pub checked: Option<Timestamp>,
     /// How it was checked.
     pub check_method: Option<CheckMethod>,
-    /// What the check found wrong.
+    /// The error that the check found.
     pub check_error: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl BackupRun {
 pub struct BackupCheck {
     /// How the backup was tried; `None` if it could not be read.
     pub method: Option<CheckMethod>,
-    /// What is wrong with the backup.
+    /// The error of the backup.
     pub error: Option<String>,
 }
 

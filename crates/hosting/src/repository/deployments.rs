@@ -40,7 +40,7 @@ pub struct Deployment {
     pub uses: Uses,
     /// The id of the person, API key or client that deployed it.
     pub made_by: String,
-    /// That person's e-mail address, or the name of the key or client. Only lists have it.
+    /// The e-mail address of that person, or the name of the key or client. Only lists have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by_name: Option<String>,
     /// When it was deployed.

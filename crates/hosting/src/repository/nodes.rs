@@ -12,7 +12,7 @@ use crate::limits;
 
 named_column!(NodeState, NodeState::named);
 
-/// What a node reports about itself.
+/// The report of a node about itself.
 #[derive(Clone, Debug)]
 pub struct NodeReport {
     /// The release of its program.

@@ -1,4 +1,4 @@
-//! One project: its versions, what differs between two of them, its log of changes, serving another version.
+//! A project: its versions, what differs between two of them, its log of changes, serving another version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which node makes which part of a scheduled backup.
+//! The parts of a scheduled backup that each node makes.
 
 use lyceum_core::Result;
 use lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S;

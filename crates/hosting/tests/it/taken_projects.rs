@@ -1,4 +1,4 @@
-//! Which replicas the next holder of a project must find.
+//! The replicas that the next holder of a project must find.
 
 use std::fs;
 use std::sync::Arc;

@@ -33,7 +33,7 @@ pub struct Gate {
 /// Why a token or key is refused, in words for the caller.
 pub struct RefusalReason {
     pub text: String,
-    /// What the caller can do.
+    /// Advice to the caller.
     pub remedy: &'static str,
 }
 

@@ -1,5 +1,5 @@
-//! Default grants for callers of a sandbox without a real token. Only [`crate::Server::as_sandbox`] creates them, so
-//! that no other server accepts a mock token.
+//! Default grants for callers of a sandbox without a real token. Only `as_sandbox` of the crate `server`
+//! creates them, so that no other server accepts a mock token.
 
 use std::sync::Arc;
 

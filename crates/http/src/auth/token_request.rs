@@ -47,7 +47,7 @@ pub enum RequestedToken {
 /// A parsed token request.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TokenRequest {
-    /// Who asks.
+    /// The id and secret of the caller.
     pub credentials: SecretCredentials,
     /// The requested scopes, separated by spaces.
     pub scope: Option<String>,
@@ -85,7 +85,7 @@ impl SecretCredentials {
 pub struct TokenRequestError {
     /// The code.
     pub error: &'static str,
-    /// What is wrong, for the developer.
+    /// The error, for the developer.
     pub description: String,
 }
 

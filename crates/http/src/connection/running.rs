@@ -1,4 +1,4 @@
-//! One running request. It ends when its answer is written or cancelled. Until then it holds memory of its client, or
+//! A running request. It ends when its answer is written or cancelled. Until then it holds memory of its client, or
 //! of the pool for callers without a token.
 
 use std::net::IpAddr;

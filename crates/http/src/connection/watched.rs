@@ -1,5 +1,5 @@
-//! The stream of a connection. It reports reads and writes to the connection's activity, and pauses reading while there
-//! is no memory for it.
+//! The stream of a connection. It reports reads and writes to the connection's activity, and pauses reading while memory
+//! for it is missing.
 
 use std::io;
 use std::pin::Pin;

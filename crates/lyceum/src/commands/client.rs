@@ -255,7 +255,7 @@ fn sealing_key(db: &Db, loaded: &LoadedConfig, seals: bool) -> Result<MasterKey>
     }
 }
 
-/// What a dry run would do with the client. Its secrets are not printed, because they are not stored.
+/// Prints the change that a dry run would make to the client. Its secrets are not printed, because they are not stored.
 fn print_unchanged(printer: &Printer, change: &str, client: &Record, signs: bool) {
     printer.answer(|| format!("{change} the client '{}'\n", client.name), || record(client, signs));
 }

@@ -61,7 +61,7 @@ enum CheckState {
     Failed,
 }
 
-/// One check and its result.
+/// A check and its result.
 struct Finding {
     check: &'static str,
     state: CheckState,

@@ -31,8 +31,8 @@ pub(crate) struct Import {
     /// Report what the import would do, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// What happens to stored records that a bulk file does not contain: `end` marks those that an import wrote last as
-    /// deleted [default: setting `roster.absent_records`]
+    /// The treatment of stored records that a bulk file does not contain: `end` marks those that an import wrote last
+    /// as deleted [default: setting `roster.absent_records`]
     #[arg(long, value_name = "keep|end", value_parser = ["keep", "end"])]
     absent: Option<String>,
     /// Let `--absent end` mark more than 20 % of the stored records of a type as deleted

@@ -1,4 +1,4 @@
-//! One file per command.
+//! The commands of the program, a file for each.
 
 pub(crate) mod account;
 pub(crate) mod admin;

@@ -15,7 +15,7 @@ use crate::served::{Served, Store, on_both_stores, root, variable};
 
 const GRADEBOOK: &str = "/ims/oneroster/gradebook/v1p2";
 
-/// What the database of a release held.
+/// The rows of the database of a release.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ReleaseRecord {

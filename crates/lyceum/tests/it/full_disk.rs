@@ -20,7 +20,7 @@ const ORGS: &str = "/ims/oneroster/rostering/v1p2/orgs";
 struct Disk(TempDir);
 
 impl Disk {
-    /// None: only root may mount.
+    /// No file system: only root may mount.
     fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mut mount = Command::new("mount");

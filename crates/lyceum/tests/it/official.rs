@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::served::{root, variable};
 
-/// One of the three services.
+/// A service of the three.
 pub(crate) struct Service {
     /// Its document's name.
     pub(crate) file: &'static str,

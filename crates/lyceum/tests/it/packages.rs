@@ -158,7 +158,7 @@ pub(crate) fn pack(formats: &[&str]) -> TempDir {
     pack_program(&binary(), formats)
 }
 
-/// Packs a program; answers the folder of the packages. In small size, they are the same but for their compression.
+/// Packs a program; answers the folder of the packages. In small size, they differ in their compression only.
 pub(crate) fn pack_program(program: &Path, formats: &[&str]) -> TempDir {
     let folder = tempfile::tempdir_in(target()).unwrap();
     let quick = (!full_size()).then_some("--quick");

@@ -43,7 +43,7 @@ impl Server {
         Self { process, address: address.to_owned(), greeting, log }
     }
 
-    /// One request, with lines of headers where the first line ends; answers status and body.
+    /// Sends one request, with lines of headers where the first line ends; answers status and body.
     fn request(&self, head: &str, body: &str) -> (u16, String) {
         let (first, headers) = head.split_once('\n').unwrap_or((head, ""));
         let mut stream = TcpStream::connect(&self.address).unwrap();

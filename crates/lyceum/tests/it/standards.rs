@@ -84,7 +84,7 @@ struct Comparison<'a> {
     official: &'a Value,
     ours: &'a Value,
     found: &'a mut Vec<String>,
-    /// What is compared is sent by the client: of that ours may ask for less, never for more.
+    /// Whether the client sends the compared value: our schema may ask for less of it, never for more.
     sent: bool,
 }
 

@@ -3,7 +3,7 @@
 use lyceum_bridge::need::{NeedReason, NeedRule, RuleCondition, RuleMeasure, RulePeriod};
 use lyceum_console::{t, words};
 
-/// What a rule found about a student.
+/// The finding of a rule about a student.
 pub(super) fn finding(reason: &NeedReason) -> String {
     let share = || words::percent(reason.value * 100.0);
     let (number, of) = (reason.value.floor(), reason.of.round());

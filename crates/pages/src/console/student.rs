@@ -1,4 +1,4 @@
-//! One student: goals, totals by day and subject, and the events behind each number.
+//! A student: goals, totals by day and subject, and the events behind each number.
 
 pub(crate) mod view;
 

@@ -74,7 +74,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     show_list("students", &view.list, &view)
 }
 
-/// What decides which students the page shows.
+/// The numbers that decide which students the page shows.
 fn deciding_work(query: &ListQuery) -> DecidingWork {
     match query.order().0 {
         _ if query.needs_all_cells() => DecidingWork::Everything,

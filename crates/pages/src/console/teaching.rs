@@ -1,4 +1,4 @@
-//! What a guide does for one student or for all students of a class, with the forms on their pages.
+//! Teaching actions for one student or for all students of a class, with the forms on their pages.
 
 pub(crate) mod view;
 
@@ -79,7 +79,7 @@ fn course_choice(CourseLessons { id, title, lessons }: CourseLessons) -> CourseC
     CourseChoice { id, title, lessons }
 }
 
-/// What was done, by the value of the button.
+/// A sentence about the action that was carried out, by the value of the button.
 fn describe(action: &str) -> Option<String> {
     Some(match action {
         "assign" => t!("The lesson is assigned."),

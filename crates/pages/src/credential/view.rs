@@ -99,7 +99,7 @@ fn long_day(at: Timestamp) -> String {
     }
 }
 
-/// One check of the credential.
+/// A check of the credential.
 pub(super) struct CredentialCheck {
     /// Its name.
     pub name: &'static str,

@@ -188,7 +188,7 @@ fn line(lesson: &StudentLesson) -> LessonLine {
     }
 }
 
-/// What a lesson is, in a word for children.
+/// The sort of a lesson, in a word for children.
 fn kind(kind: &LessonKind) -> String {
     match kind {
         LessonKind::Questions(lesson_type) | LessonKind::OutsideTest(lesson_type, _) => {

@@ -36,7 +36,7 @@ pub(crate) struct AccountForms {
     pub sessions: Vec<SessionLine>,
     /// Why the previous change failed.
     pub problem: Option<ProblemText>,
-    /// What was changed.
+    /// A sentence about the change that was made.
     pub done: Option<String>,
 }
 

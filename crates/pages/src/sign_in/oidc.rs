@@ -19,8 +19,8 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode
 use super::{elsewhere, local, onward, refuse};
 use crate::limits;
 
-/// What the cookie has instead of the next page if the student who is signed in links an identity, followed by the form
-/// token of the student's session. Paths begin with `%2F` there.
+/// The beginning of the cookie if the student who is signed in links an identity, in place of the next page; the form
+/// token of the student's session follows. Paths begin with `%2F` there.
 const LINKING: &str = "link.";
 
 pub(super) fn routes() -> Vec<Route> {

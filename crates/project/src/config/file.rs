@@ -21,7 +21,7 @@ pub(crate) struct ConfigFile {
     /// The display name. The slug, which names the project in addresses, is made from it at the first deploy.
     #[schemars(example = &"Rivers")]
     pub(crate) name: Option<String>,
-    /// What the project is about, in a sentence.
+    /// A sentence about the project.
     #[schemars(example = &"Practice fractions on a river")]
     pub(crate) description: Option<String>,
     /// The emoji that represents the project in lists.
@@ -33,11 +33,12 @@ pub(crate) struct ConfigFile {
     /// The folder or zip of the build that a deploy publishes.
     #[schemars(example = &"dist")]
     pub(crate) build_path: Option<String>,
-    /// What the project uses: routes, database, stores and learning.
+    /// The services that the project uses: routes, database, stores and learning.
     pub(crate) integrations: Option<IntegrationsFile>,
 }
 
-/// What a project uses. Any other name is a service outside Lyceum, which lists only the secrets that it needs.
+/// The services that a project uses. Any other name is a service outside Lyceum, which lists only the secrets that it
+/// needs.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Integrations")]
@@ -129,7 +130,7 @@ pub(crate) struct NeededSecrets {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "Lms")]
 pub(crate) struct LmsFile {
-    /// What the courses have in common.
+    /// The properties that all courses have.
     pub(crate) base: Option<CourseBase>,
     /// The courses. `lyceum lms setup` and the deploy create them.
     #[serde(default)]
@@ -140,7 +141,7 @@ pub(crate) struct LmsFile {
     pub(crate) secrets: Vec<String>,
 }
 
-/// What the courses of a project have in common.
+/// The properties that all courses of a project have.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CourseBase {

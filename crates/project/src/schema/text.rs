@@ -88,7 +88,7 @@ pub(crate) fn normal(sql: &str) -> String {
     words.join(" ").replace(" if not exists ", " ").trim_end_matches([' ', ';']).to_owned()
 }
 
-/// One part of a table's definition.
+/// A part of a table's definition.
 pub(crate) struct DefinitionPart<'a> {
     /// The column's name, in lower case; `None` for a constraint of the table.
     pub(crate) column: Option<String>,

@@ -118,7 +118,7 @@ pub struct Interaction {
     pub line: u32,
 }
 
-/// One of the things that an interaction offers.
+/// A thing that an interaction offers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// Its name in the answer.

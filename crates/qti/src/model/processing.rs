@@ -49,7 +49,7 @@ impl ResponseTemplate {
     }
 }
 
-/// One step of processing.
+/// A step of processing.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// The name of its element.
@@ -182,7 +182,7 @@ pub enum ExpressionKind {
         /// The subset of items.
         items: ItemSubset,
     },
-    /// One of the operators.
+    /// An operator with its operands.
     Operator(Operator, Vec<Expression>),
 }
 
@@ -233,7 +233,7 @@ pub struct ItemSubset {
     pub section: Option<Box<str>>,
     /// Only those with one of these categories.
     pub include: Vec<Box<str>>,
-    /// None with one of these categories.
+    /// Items with one of these categories are left out.
     pub exclude: Vec<Box<str>>,
 }
 

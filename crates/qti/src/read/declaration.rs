@@ -119,7 +119,7 @@ impl DocumentReader<'_> {
         }
     }
 
-    /// One value; an empty text is NULL.
+    /// A value; an empty text is NULL.
     fn scalar(&mut self, element: Element<'_>, value: &str, base_type: BaseType) -> Option<Scalar> {
         if value.trim().is_empty() && base_type != BaseType::String {
             return None;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::limits::QTI_TRACE_MAX_ENTRIES;
 
-/// One rule or expression and what came of it.
+/// A rule or expression and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct TraceStep {
     /// Its nesting depth.
@@ -54,7 +54,7 @@ impl Trace {
     }
 }
 
-/// One line a step: line number, name indented by depth, what it is about, result.
+/// Writes a line for each step: line number, name indented by depth, what it is about, result.
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.steps {

@@ -61,7 +61,7 @@ impl BaseType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Cardinality {
-    /// One value.
+    /// A value.
     Single,
     /// Values without an order.
     Multiple,
@@ -91,7 +91,7 @@ impl Cardinality {
     }
 }
 
-/// One value that is not NULL.
+/// A value that is not NULL.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are those of the standard")]
 pub enum Scalar {
@@ -189,7 +189,7 @@ pub enum Value {
     /// No value.
     #[default]
     Null,
-    /// One value.
+    /// A value.
     Single(Scalar),
     /// Values without an order; one may come several times.
     Multiple(Vec<Scalar>),
@@ -200,12 +200,12 @@ pub enum Value {
 }
 
 impl Value {
-    /// One integer.
+    /// An integer.
     pub fn integer(value: i64) -> Self {
         Self::Single(Scalar::Integer(value))
     }
 
-    /// One float; NULL for a value that is not a number.
+    /// A float; NULL for a value that is not a number.
     pub fn float(value: f64) -> Self {
         match value.is_nan() {
             true => Self::Null,
@@ -213,17 +213,17 @@ impl Value {
         }
     }
 
-    /// One boolean.
+    /// A boolean.
     pub fn boolean(value: bool) -> Self {
         Self::Single(Scalar::Boolean(value))
     }
 
-    /// One string.
+    /// A string.
     pub fn string(value: impl Into<Box<str>>) -> Self {
         Self::Single(Scalar::String(value.into()))
     }
 
-    /// One identifier.
+    /// An identifier.
     pub fn identifier(value: impl Into<Box<str>>) -> Self {
         Self::Single(Scalar::Identifier(value.into()))
     }

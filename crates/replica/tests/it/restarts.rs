@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use crate::{PREFIX, Setup, insert, replicator_in, restored, rows, wait_until, writer};
 
-/// What others do to a file between two runs of the server, and how many snapshots its replica has afterwards.
+/// Lets others change a file between two runs of the server, and checks how many snapshots its replica has afterwards.
 fn between_runs(work: impl FnOnce(&Connection), snapshots: usize) {
     let setup = Setup::new();
     let connection = writer(&setup.file());

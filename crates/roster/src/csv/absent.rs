@@ -21,7 +21,7 @@ use crate::limits::{IMPORT_ENDED_MAX_PERCENT, IMPORT_ENDED_UNCHECKED_MAX_RECORDS
 use crate::record::{Record, StoredRecord, members};
 use crate::repository::{self, RecordUse};
 
-/// What an import does with active records that its bulk files do not contain.
+/// The treatment of active records that the bulk files of an import do not contain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AbsentPolicy {
     /// Whether those that an import wrote last end.

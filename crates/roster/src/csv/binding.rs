@@ -73,8 +73,8 @@ pub(super) fn is_guid(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_/@".contains(&byte))
 }
 
-/// What the binding forbids in a cell. `status` and `dateLastModified` depend on the kind of file and are checked
-/// elsewhere.
+/// The rule of the binding that a cell breaks. `status` and `dateLastModified` depend on the kind of file and are
+/// checked elsewhere.
 pub(super) fn unfit(file: &CsvFile, header: &str, cell: &str) -> Option<CellError> {
     let unfit = |problem: &str, remedy: &str| {
         Some(CellError { problem: problem.to_owned(), remedy: remedy.to_owned() })

@@ -225,10 +225,10 @@ pub(super) fn other_separator(
         .map(|(_, problem)| problem)
 }
 
-/// What to do about another separator.
+/// The advice about another separator.
 pub(super) const WRITE_COMMAS: &str = "save the file with commas between the columns";
 
-/// What to do about commas at the end of a line.
+/// The advice about commas at the end of a line.
 pub(super) const REMOVE_COMMAS: &str = "remove the commas at the end of the line";
 
 /// The message for a line that ends with extra empty fields.
@@ -264,7 +264,7 @@ fn use_of(file: &'static CsvFile, name: &str) -> Option<ColumnUse> {
     })
 }
 
-/// What to do about an unknown header: names the likely intended column.
+/// The advice about an unknown header: names the likely intended column.
 fn advice(file: &'static CsvFile, name: &str) -> String {
     match nearest(name, file.headers()) {
         Some(near) => format!("rename it to '{near}'"),

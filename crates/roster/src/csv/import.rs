@@ -35,7 +35,7 @@ pub struct ImportOptions {
     pub notes: Option<PathBuf>,
     /// Whether everything that the binding forbids is an error, including warnings.
     pub strict: bool,
-    /// What happens to active records that bulk files do not contain.
+    /// The treatment of active records that bulk files do not contain.
     pub absent: AbsentPolicy,
     /// Refuses the rows of users who were erased. Without it, none were.
     pub erased: Option<ErasedUsers>,

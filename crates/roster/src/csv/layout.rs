@@ -1,4 +1,4 @@
-//! What is known about a file of records before its first row.
+//! The layout of a file of records, known before its first row.
 
 use lyceum_core::time::Timestamp;
 
@@ -8,7 +8,7 @@ use super::files::{self, COMMON, CsvFile, JoinedFile};
 use super::header::{ColumnUse, CsvHeader};
 use super::manifest::FileMode;
 
-/// What is known about a file of records before its first row.
+/// The layout of a file of records, known before its first row.
 #[derive(Clone)]
 pub(super) struct FileLayout {
     pub(super) file: &'static CsvFile,

@@ -180,7 +180,7 @@ fn former_version(row: &CsvRow) -> Option<CsvError> {
     Some(CsvError::of_row(NAME, row.line, problem, "write 1.2").at(name, value))
 }
 
-/// What the binding forbids in a manifest: each property must occur once, and other properties must not occur.
+/// The rules of the binding that a manifest breaks: each property must occur once, and other properties must not occur.
 fn strict_faults(properties: &[(String, String)]) -> Vec<CsvError> {
     let of_files = files::ALL.iter().filter(|file| !BEYOND_THE_STANDARD.contains(&file.name));
     let of_files = of_files.map(|file| (format!("{ENTRY}{}", file.name), None));

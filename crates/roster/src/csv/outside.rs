@@ -14,8 +14,8 @@ use crate::reach;
 use crate::record::{Record, StoredRecord};
 
 impl CandidateWriter<'_, '_> {
-    /// Those of the records that the reach refuses, by sourcedId. A record that stays as it is stored is accepted, so
-    /// that a file can contain the terms and courses to which its rows refer.
+    /// The records that the reach refuses, by sourcedId. A record that stays as it is stored is accepted, so that a
+    /// file can contain the terms and courses to which its rows refer.
     pub(super) fn outside(
         &mut self,
         kind: &'static RecordKind,

@@ -33,7 +33,7 @@ pub struct CsvReport {
     pub warnings: Vec<CsvError>,
     /// The number of warnings.
     pub warning_count: u64,
-    /// What a person may want to know although nothing is wrong: records that are not in a complete file, and restored ones.
+    /// Notices although nothing is wrong: records that are not in a complete file, and restored ones.
     pub notices: Vec<CsvError>,
     /// The file with rejected rows, if there are any.
     pub rejects: Option<PathBuf>,
@@ -70,8 +70,8 @@ pub struct FileReport {
     pub older: u64,
     /// Number of rejected rows.
     pub rejected: u64,
-    /// Which stored records the file contains. `None` if it is a delta, cannot be read or has the first records of its
-    /// kind, and for files with parts of records.
+    /// The stored records that the file contains. `None` if it is a delta, cannot be read or has the first records of
+    /// its kind, and for files with parts of records.
     #[serde(default)]
     pub coverage: Option<FileCoverage>,
 }
@@ -88,7 +88,7 @@ impl FileReport {
         }
     }
 
-    /// What to tell about restored records.
+    /// The notice about restored records.
     fn restored_notice(&self) -> Option<CsvError> {
         let (first, last) = self.restored_were_deleted.as_ref()?;
         let count = self.restored;

@@ -21,7 +21,7 @@ use crate::kinds;
 use crate::limits::IMPORT_MAX_REPORTED_FAULTS;
 use crate::record::Object;
 
-/// What the standard export knows about other records.
+/// The facts about other records that the standard export needs.
 #[derive(Default)]
 pub(super) struct StandardExport {
     keys: RandomState,

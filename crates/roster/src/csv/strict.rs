@@ -9,7 +9,7 @@ use super::header::CsvHeader;
 use super::manifest::FileMode;
 use super::rows::CsvRow;
 
-/// What the binding forbids in the header of a file: it must have all columns in order, followed only by
+/// The rules of the binding that the header of a file breaks: it must have all columns in order, followed only by
 /// `metadata.…`.
 pub(super) fn header(file: &'static CsvFile, names: &[String], line: u64) -> Vec<CsvError> {
     let fault = |column: &str, problem: String, remedy: String| {
@@ -37,7 +37,7 @@ pub(super) fn header(file: &'static CsvFile, names: &[String], line: u64) -> Vec
     faults
 }
 
-/// What the binding forbids in a row.
+/// The rules of the binding that a row breaks.
 pub(super) fn row(
     file: &'static CsvFile,
     header: &CsvHeader,

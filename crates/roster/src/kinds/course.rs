@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::rules::{course, name};
 
-/// What is taught, apart from when, where and to whom (OneRoster 1.2, Course).
+/// A course: a subject of teaching, apart from when, where and to whom it is taught (OneRoster 1.2, Course).
 pub const COURSE: RecordKind = RecordKind {
     one: "course",
     many: "courses",

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-/// What text scores are worth (OneRoster 1.2, ScoreScale).
+/// The values of text scores (OneRoster 1.2, ScoreScale).
 pub const SCORE_SCALE: RecordKind = RecordKind {
     one: "scoreScale",
     many: "scoreScales",

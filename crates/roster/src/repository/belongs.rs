@@ -1,4 +1,4 @@
-//! Which records belong to the record of a path, as conditions on table `t`.
+//! The records that belong to the record of a path, as conditions on table `t`.
 
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, dialect};

@@ -16,9 +16,9 @@ use crate::membership;
 /// The numbers of people in a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemberCounts {
-    /// Those who learn.
+    /// The number of people who learn.
     pub students: i64,
-    /// Those who teach.
+    /// The number of people who teach.
     pub teachers: i64,
 }
 

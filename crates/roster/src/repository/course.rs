@@ -50,7 +50,7 @@ pub fn resources(tx: &mut Tx<'_>, course: &str, status: Status) -> Result<Vec<Re
     )
 }
 
-/// One row more than a course may have, so that the caller sees that it has too many.
+/// Reads one row more than a course may have, so that the caller sees that it has too many.
 fn read(
     tx: &mut Tx<'_>,
     sql: &str,
@@ -170,8 +170,8 @@ pub fn placed_in(tx: &mut Tx<'_>, courses: &[&str]) -> Result<Vec<PlacedLesson>>
 /// The words that [`placed_with_word`] finds: sorts of lessons that are looked for in all courses.
 const SOUGHT: [&str; 3] = ["test-out", "placement", "unit-test"];
 
-/// What holds one of the words of [`SOUGHT`] as a text somewhere in it or in its resource, in the order
-/// of its making. Reads these alone: indexes know who holds one (`…_sought`).
+/// Lessons that have one of the words of [`SOUGHT`] as a text somewhere in their record or resource, in the order of
+/// their making. Reads these alone: indexes know who holds one (`…_sought`).
 pub fn placed_with_word(tx: &mut Tx<'_>, word: &str) -> Result<Vec<PlacedLesson>> {
     assert!(SOUGHT.contains(&word), "an index knows who holds '{word}'");
     // As the indexes say it: a parameter would hide from the store that they have all of these.

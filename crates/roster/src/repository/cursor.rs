@@ -14,7 +14,7 @@ pub(super) struct ListCursor {
     pub(super) seq: i64,
     /// See [`ListQuery::until`].
     pub(super) until: Option<Timestamp>,
-    /// What the order compares of its last record.
+    /// The value of its last record that the order compares.
     pub(super) key: String,
 }
 

@@ -8,8 +8,8 @@ use super::classes::is_member;
 use crate::kind::RecordKind;
 use crate::kinds::RESULT;
 
-/// Those of the results or assessment results whose students are not enrolled now in the class of the line item; if that
-/// names only a course, in the course.
+/// The results or assessment results whose students are not enrolled now in the class of the line item; if that names
+/// only a course, in the course.
 pub fn of_former_students(
     tx: &mut Tx<'_>,
     now: Timestamp,

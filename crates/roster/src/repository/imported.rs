@@ -1,4 +1,4 @@
-//! Which records an import wrote last.
+//! The records that an import wrote last.
 
 use lyceum_core::{Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, dialect};

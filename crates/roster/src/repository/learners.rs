@@ -230,7 +230,7 @@ pub struct OwnGoal {
 
 columns!(OwnGoal { student: "e.user_id", course: "c.course_id", body: "e.body" });
 
-/// Those of the enrollments of [`each_learning`] that may set a daily goal of their own.
+/// The enrollments of [`each_learning`] that may set a daily goal of their own.
 pub fn own_goals(
     tx: &mut Tx<'_>,
     now: Timestamp,

@@ -470,7 +470,7 @@ fn insert_all(tx: &mut Tx<'_>, kind: &'static RecordKind, records: &[&Record]) -
     announce(tx, &records, true)
 }
 
-/// Those of the records that are stored, deleted ones included, by their sourcedIds.
+/// The records that are stored, deleted ones included, by their sourcedIds.
 pub fn present(
     tx: &mut Tx<'_>,
     kind: &RecordKind,

@@ -1,4 +1,4 @@
-//! Which records lie within a reach: the one rule, as a condition of statements.
+//! The records that lie within a reach: the one rule, as a condition of statements.
 //!
 //! The condition of a record costs a few look-ups in `roster_org_below`, whatever the size of the roster is.
 
@@ -14,7 +14,7 @@ use crate::kind::{Field, FieldType, OrganizationPath, RecordKind};
 use crate::kinds::{self, CLASS, USER};
 use crate::record::StoredRecord;
 
-/// What a caller does with a record.
+/// The way in which a caller uses a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordUse {
     /// Reads it, or refers to it.
@@ -57,7 +57,7 @@ pub fn refers_within(
     Ok(())
 }
 
-/// Those of the ids whose records lie within the reach.
+/// The ids whose records lie within the reach.
 pub fn ids_within(
     tx: &mut Tx<'_>,
     kind: &'static RecordKind,

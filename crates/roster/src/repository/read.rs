@@ -86,7 +86,7 @@ pub fn each(
     })
 }
 
-/// Those of the ids whose records of the kind are in use.
+/// The ids whose records of the kind are in use.
 pub fn in_use(tx: &mut Tx<'_>, kind: &RecordKind, ids: &[&str]) -> Result<HashSet<String>> {
     let list = serde_json::to_string(ids).map_err(Problem::internal)?;
     let sql = format!(

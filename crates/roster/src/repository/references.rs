@@ -19,7 +19,7 @@ pub fn require(tx: &mut Tx<'_>, kind: &RecordKind, sourced_id: &str) -> Result<(
     }
 }
 
-/// Those of the references that point to nothing, with one query for each kind of target.
+/// The references that point to nothing, with one query for each kind of target.
 pub fn missing<'a>(
     tx: &mut Tx<'_>,
     references: impl Iterator<Item = &'a RecordReference>,
@@ -41,8 +41,8 @@ pub fn missing<'a>(
     Ok(references.into_iter().filter(is_missing).collect())
 }
 
-/// Those of the ids that exist when the transaction is committed. A purge may be removing those that are
-/// marked, and it does not see what refers to them before an import is committed.
+/// The ids that exist when the transaction is committed. A purge may be removing those that are marked, and it does not
+/// see what refers to them before an import is committed.
 fn existing(tx: &mut Tx<'_>, kind: &RecordKind, ids: &BTreeSet<&str>) -> Result<Vec<String>> {
     let status = if tx.is_serializable() { "'active'" } else { "status" };
     let (mut found, mut marked) = (Vec::with_capacity(ids.len()), Vec::new());
@@ -77,8 +77,8 @@ pub(super) fn check(tx: &mut Tx<'_>, record: &Record) -> Result<()> {
     refused(record, &missing(tx, others(record))?)
 }
 
-/// Those of the records that refer to nothing, by their sourcedIds, with what [`check`] says of
-/// each; one query for each kind of target.
+/// The records that refer to nothing, by their sourcedIds, with the error that [`check`] has for each; one
+/// query for each kind of target.
 pub(crate) fn check_all<'a>(
     tx: &mut Tx<'_>,
     records: impl Iterator<Item = &'a Record> + Clone,

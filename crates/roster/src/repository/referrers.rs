@@ -1,4 +1,4 @@
-//! Which statements find the records that refer to a record.
+//! The statements that find the records that refer to a record.
 
 use crate::kind::{FieldType, RecordKind};
 use crate::rules;

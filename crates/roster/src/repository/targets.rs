@@ -1,4 +1,4 @@
-//! What the rules ask about the records that others refer to.
+//! The questions of the rules about the records that others refer to.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,8 +11,8 @@ use crate::kinds::{self, CLASS, ENROLLMENT, LINE_ITEM};
 /// Ids by the name of their kind.
 pub(crate) type IdsByKind<'a> = BTreeMap<&'static str, BTreeSet<&'a str>>;
 
-/// Those of the organizations that are no schools, with their types, and those of the other ids whose
-/// records are deleted; one statement for all of them.
+/// The organizations among these that are no schools, with their types, and the other ids whose records are deleted;
+/// one statement for all of them.
 pub(crate) fn unfit(
     tx: &mut Tx<'_>,
     schools: &BTreeSet<&str>,

@@ -156,7 +156,7 @@ impl OrganizationWalk {
         Ok(found.map(|(block, skip)| (block << LARGE_BLOCK_BITS, skip.unsigned_abs())))
     }
 
-    /// What the counts of the organizations add up to.
+    /// The sum of the counts of the organizations.
     fn counted(&self, tx: &mut Tx<'_>, collection: &str) -> Result<i64> {
         let mut sql = Sql::new(tx.dialect());
         sql.push("SELECT CAST(COALESCE(SUM(n.live), 0) AS BIGINT)");

@@ -20,7 +20,7 @@ pub(crate) fn role_at_org(role: &str, org: &str) -> String {
 /// out, so that nobody is counted twice.
 pub(crate) const SEVERAL_ORGS: &str = "user.severalOrgs";
 
-/// What to say about an active user whose username an earlier user has, and the username. `first_by_username` has the
+/// The notice about an active user whose username an earlier user has, and the username. `first_by_username` has the
 /// first active user with each username in lower case ([`crate::repository::first_users_with_usernames`]).
 pub(crate) fn shared_username<'r>(
     user: &'r Record,

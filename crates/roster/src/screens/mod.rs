@@ -1,4 +1,4 @@
-//! What the console's screens about the roster show: one query function for each page.
+//! The data of the console's screens about the roster: one query function for each page.
 
 pub mod classes;
 pub mod courses;

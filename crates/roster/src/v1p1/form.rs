@@ -1,4 +1,4 @@
-//! What the declaration of a 1.1 form can contain.
+//! The parts of the declaration of a 1.1 form.
 
 use serde_json::Value;
 

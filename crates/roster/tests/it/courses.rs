@@ -40,7 +40,7 @@ fn tree(db: &Db, course: &str) -> Value {
     serde_json::from_str(&read(db, course, Status::Active)).unwrap()
 }
 
-/// What a person sees of a tree: titles with what lies below them.
+/// A tree as a person sees it: titles with what lies below them.
 fn outline(node: &Value) -> Value {
     let list = |name: &str| node[name].as_array().cloned().unwrap_or_default();
     let resource = |link: &Value| json!([link["title"], link["resource"]["vendorResourceId"]]);
@@ -214,8 +214,7 @@ fn lesson() -> Value {
     json!({"sourcedId": "l", "title": "L", "resource": resource("r", json!({}))})
 }
 
-/// What is put where in [`sound`], and the path of the first fault that it makes; `_` in it is the
-/// first part.
+/// Changes of [`sound`] and the path of the first fault that each makes; `_` in it is the first part.
 fn cases() -> Vec<(&'static str, Value, &'static str)> {
     vec![
         ("/course/title", Value::Null, "course.title"),

@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::csv_files::{Package, dump, import_at, now};
 use crate::kit::{both, create};
 
-/// What stands in a broken package: its file, the row that is added or changed, and where the
-/// fault is expected: line, column, value, words of the problem, words of the remedy.
+/// An error in a broken package: its file, the row that is added or changed, and where the fault is expected:
+/// line, column, value, words of the problem, words of the remedy.
 type Case =
     (&'static str, &'static str, (u64, &'static str, &'static str, &'static str, &'static str));
 

@@ -1,4 +1,4 @@
-//! What tests of CSV share: packages in memory, imports into a database, dumps.
+//! Tools for tests of CSV: packages in memory, imports into a database, dumps.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write};
@@ -125,7 +125,7 @@ pub(crate) fn import_zip(db: &Db, zip: &[u8]) -> CsvReport {
     report
 }
 
-/// What `lyceum admin check` finds.
+/// Expects that `lyceum admin check` finds nothing.
 pub(crate) fn check(db: &Db) {
     let checked = db.write_blocking(|tx| repository::check(tx, |_, _| {})).unwrap();
     assert_eq!(checked.faults, Vec::<String>::new());

@@ -27,7 +27,7 @@ fn import_strictly(db: &Db, zip: &[u8]) -> CsvReport {
     lyceum_roster::csv::import(db, &path, &options, now(), &mut |_| {}).unwrap()
 }
 
-/// What a strict reader says, without the files of the platform.
+/// The errors of a strict reader, without those about the files of the platform.
 fn without_ours(zip: &[u8]) -> Vec<String> {
     let mut breaches = breaches(zip);
     let ours =
@@ -82,8 +82,8 @@ fn a_strict_reader_accepts_our_export() {
     });
 }
 
-/// What clients of the platform store and the binding does not have: fields left out, line breaks, times of
-/// day, deleted records that others refer to.
+/// Adds records that clients of the platform store and the binding does not have: fields left out, line breaks, times
+/// of day, deleted records that others refer to.
 fn add_records_of_the_platform(db: &Db) {
     for (path, value) in [
         ("orgs", json!({"sourcedId": "odd id", "name": "Odd", "type": "school"})),
@@ -159,7 +159,7 @@ fn strict_package() -> Package {
     package
 }
 
-/// What `--strict` refuses and an import takes: file, what stands in it instead, column of the fault.
+/// Texts that `--strict` refuses and an import takes: file, what stands in it instead, column of the fault.
 const FORBIDDEN: &[(&str, &str, &str)] = &[
     (
         "orgs",
@@ -251,7 +251,7 @@ fn strict_mode_accepts_only_packages_that_the_strict_reader_accepts() {
     }
 }
 
-/// What is read past or left out: file, row, column and value of the warning.
+/// Cells that are read past or left out: file, row, column and value of the warning.
 const WARNINGS: &[(&str, &str, (u64, &str, &str))] = &[
     ("orgs", "x,,,X,school,,nowhere", (4, "parentSourcedId", "nowhere")),
     ("courses", "x,,,y2,X,X,05,d1,,", (3, "schoolYearSourcedId", "y2")),
@@ -283,7 +283,8 @@ fn a_dangling_optional_reference_is_left_out_with_a_warning() {
     });
 }
 
-/// What is imported with a warning and refused with `--strict`: a change of the strict package and the warning.
+/// Changes that are imported with a warning and refused with `--strict`: a change of the strict package and the
+/// warning.
 const SUSPICIOUS: &[(&str, &str, &str, &str)] = &[
     (
         "courses",

@@ -1,4 +1,4 @@
-//! What a package may be: a zip, a zip with one folder, a folder; and what it may not be.
+//! The forms of a package: a zip, a zip with one folder, a folder; and forms that are refused.
 
 use std::io::{Cursor, Write};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Tools for the tests of this crate.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{PayloadDialect, Reach};

@@ -209,7 +209,7 @@ fn search_finds_each_word_in_any_of_the_names_and_numbers_of_a_user() {
     });
 }
 
-/// What a list costs: `low`, `high`, or whether few records are found.
+/// The cost of a list: `low`, `high`, or whether few records are found.
 fn expected_cost(
     db: &Db,
     path: &str,

@@ -220,7 +220,7 @@ fn the_standard_dialect_shows_no_extra_member() {
     );
 }
 
-/// What both dialects show of a record that a client of the platform sends.
+/// A record that a client of the platform sends, in both dialects.
 fn in_both(kind: &'static RecordKind, sent: Value) -> [Value; 2] {
     let Value::Object(sent) = sent else { unreachable!("records are objects") };
     let now = ModifiedTime::Now(Timestamp::from_milliseconds(0));

@@ -56,7 +56,7 @@ fn id(value: &Value) -> &str {
     value["sourcedId"].as_str().unwrap()
 }
 
-/// What each door says to the record: POST where it is new, else PUT and PATCH; then bulk and structure.
+/// The problems of each way to send the record: POST where it is new, else PUT and PATCH; then bulk and structure.
 fn told_at_every_door(db: &Db, path: &str, value: &Value, is_new: bool) -> Vec<Problem> {
     let (of, rules) = (collection(path), &rules());
     let id = id(value);

@@ -1,4 +1,4 @@
-//! What the console shows of classes, courses and imports.
+//! Classes, courses and imports in the console.
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{ProblemKind, Reach};

@@ -15,7 +15,7 @@ fn placed(id: &str, resource: &str, own: Option<&str>) -> Value {
     })
 }
 
-/// What is found by a word.
+/// The lessons that a word finds.
 fn found(db: &Db, word: &str) -> Vec<String> {
     let found = db.read_blocking(|tx| placed_with_word(tx, word)).unwrap();
     let id = |lesson| fields::text(&fields::of(lesson).unwrap(), "sourcedId").to_owned();

@@ -168,8 +168,8 @@ impl UniqueKeys {
         run_again_if_changed(tx, &sql, &[self.runs.name.into()])
     }
 
-    /// Those of the keys that are in runs now. If a transaction sees the latest state, the runs of a list that it read may
-    /// have been merged into another one since. Then it reads the list again.
+    /// The keys that are in runs now. If a transaction sees the latest state, the runs of a list that it read may have
+    /// been merged into another one since. Then it reads the list again.
     fn latest_numbers_in_runs(&self, tx: &mut Tx<'_>, keys: &[i64]) -> Result<BTreeMap<i64, i64>> {
         for _ in 0..LIST_READS_MAX_COUNT {
             let runs = Runs::open(tx, self.runs)?;
@@ -220,8 +220,8 @@ fn missing_run() -> Problem {
     Problem::internal("a run of keys is missing")
 }
 
-/// Those of the keys that are in runs; `None` if a run is gone. A key whose number was set again is in a later run, with
-/// a greater number. The keys must be sorted.
+/// The keys that are in runs; `None` if a run is gone. A key whose number was set again is in a later run, with a
+/// greater number. The keys must be sorted.
 fn numbers_in_runs(
     tx: &mut Tx<'_>,
     runs: &Runs<KeyNumber>,

@@ -45,7 +45,7 @@ pub(super) struct RunEntry {
     pub(super) mark: i64,
 }
 
-/// The number of integers in a stored [`Run`].
+/// The number of integers in a stored [`RunEntry`].
 const RUN: usize = 6;
 
 impl RunEntry {

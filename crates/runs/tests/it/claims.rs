@@ -65,7 +65,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 60)
 }
 
-/// What a claim did: the pairs that it took, and the numbers of keys that were taken.
+/// The outcome of a claim: the pairs that it took, and the numbers of keys that were taken.
 #[derive(Clone, Debug)]
 struct ClaimOutcome {
     pairs: Vec<(i64, i64)>,
@@ -99,7 +99,7 @@ struct OpenClaim<'scope> {
     held: BTreeSet<i64>,
 }
 
-/// What a database should contain, and what is under way.
+/// The expected contents of a database, and the work that is under way.
 struct Model<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     db: &'env Db,

@@ -1,4 +1,4 @@
-//! One sandbox for one database file.
+//! Only one sandbox uses a database file.
 
 use std::fs;
 use std::path::Path;

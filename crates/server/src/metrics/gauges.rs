@@ -27,7 +27,7 @@ use crate::telemetry::SpanCounts;
 #[derive(Default)]
 struct Gauges(Registry);
 
-/// What the database says; all servers that share it say the same.
+/// The values that the database has; all servers that share it have the same.
 struct StoredState {
     bytes: i64,
     jobs: Vec<JobBacklog>,

@@ -13,7 +13,7 @@ pub(crate) use listener::{listen, serve};
 
 use crate::telemetry::Telemetry;
 
-/// What the metrics are read from.
+/// The sources of the metrics.
 #[derive(Clone)]
 pub(crate) struct MetricSources {
     pub(crate) app: App,

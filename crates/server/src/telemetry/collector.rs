@@ -18,7 +18,7 @@ pub(super) struct Collector {
     agent: ureq::Agent,
     endpoint: String,
     headers: Vec<(String, Secret)>,
-    /// What describes this server.
+    /// The description of this server.
     pub(super) resource: ResourceAttributesWithSchema,
     failures: AtomicU64,
     reported: Mutex<Option<Instant>>,

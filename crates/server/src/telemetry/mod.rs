@@ -88,7 +88,7 @@ impl Telemetry {
     }
 }
 
-/// What describes this server in everything that it sends.
+/// The description of this server in everything that it sends.
 fn resource(config: &Config) -> Resource {
     let port = config.server.listen.rsplit(':').next().unwrap_or_default();
     let name = nodes::name_of(&config.server.node_name);

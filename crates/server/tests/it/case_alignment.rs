@@ -1,4 +1,4 @@
-//! What covers a standard, and what a record covers.
+//! The records that cover a standard, and the standards that a record covers.
 
 use lyceum_testserver::client::TestClient;
 use lyceum_testserver::server::both;

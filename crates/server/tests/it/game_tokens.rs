@@ -1,4 +1,4 @@
-//! Who may play: game tokens, clients on behalf of players, and the mock tokens of a sandbox.
+//! Access to games: game tokens, clients on behalf of players, and the mock tokens of a sandbox.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which records of the roster the setup of a game writes, and which ones ending it marks.
+//! The records of the roster that the setup of a game writes, and those that ending it marks.
 
 use lyceum_access::{Player, Scope};
 use lyceum_core::PayloadDialect;

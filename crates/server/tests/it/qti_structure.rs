@@ -48,7 +48,7 @@ pub(crate) fn test(client: &TestClient, name: &str, items: &[&str]) {
     client.post("/assessment-tests").json(&body).expect(201);
 }
 
-/// What JSON cannot say stands in it.
+/// A test with parts that JSON cannot express.
 const RICH: &str = r#"<qti-assessment-test xmlns="http://www.imsglobal.org/xsd/imsqtiasi_v3p0" identifier="rich" title="Rich">
   <qti-test-part identifier="p1" navigation-mode="linear" submission-mode="individual">
     <!-- the first -->

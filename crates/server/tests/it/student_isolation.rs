@@ -13,7 +13,7 @@ use crate::lessons::{course, lesson};
 use crate::people::{form_token, signed_in};
 use crate::student_lessons::Browser;
 
-/// What Amy answered, which no other student may see.
+/// Amy's answer, which no other student may see.
 const SECRET: &str = "amys-own-words";
 
 /// How a route is called with the ids of another student.

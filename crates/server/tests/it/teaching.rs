@@ -1,4 +1,4 @@
-//! What guides do for students and classes: for all of a class or for none, within their reach, and audited.
+//! Actions of guides for students and classes: for all of a class or for none, within their reach, and audited.
 
 use lyceum_access::audit::{AuditFilter, each};
 use lyceum_access::{Role, person as accounts};

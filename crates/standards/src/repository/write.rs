@@ -284,7 +284,7 @@ fn unclaimed<'r>(
     faults.refuse().map_err(|problem| Problem { kind: ProblemKind::Conflict, ..problem })
 }
 
-/// Those of the identifiers that a table has.
+/// The identifiers that a table has.
 pub(super) fn present(tx: &mut Tx<'_>, table: &str, ids: &[&str]) -> Result<HashSet<String>> {
     let mut found = HashSet::new();
     if ids.is_empty() {

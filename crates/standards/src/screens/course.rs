@@ -1,4 +1,4 @@
-//! One course: its tree in order, the standards that it covers, its classes.
+//! A course: its tree in order, the standards that it covers, its classes.
 
 use std::collections::{BTreeMap, HashMap};
 

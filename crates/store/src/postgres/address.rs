@@ -236,7 +236,7 @@ fn common(config: &Config) -> Result<Config> {
     Ok(common)
 }
 
-/// One configuration a host.
+/// A configuration for each host.
 fn hosts(config: &Config, common: &Config, mode: TlsMode) -> Result<Vec<Config>> {
     let (names, addresses) = (config.get_hosts(), config.get_hostaddrs());
     let (ports, count) = (config.get_ports(), names.len().max(addresses.len()));

@@ -27,9 +27,9 @@ use crate::limits::{
 use crate::signals::Signals;
 use crate::{StoreOptions, problem};
 
-/// Which database a connection leads to, whether it is a standby, up to where its log is written or replayed, the timeline
-/// of the log, the server's address, and the address from which a standby receives the log: NULL if from none, empty if the
-/// account may not see it.
+/// A query for the database that a connection leads to, whether it is a standby, up to where its log is
+/// written or replayed, the timeline of the log, the server's address, and the address from which a
+/// standby receives the log: NULL if from none, empty if the account may not see it.
 const POSITION: &str = "SELECT pg_is_in_recovery(), \
     (SELECT system_identifier FROM pg_control_system()), current_database()::text, \
     CAST(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END \
@@ -46,7 +46,7 @@ pub(crate) struct ReadReplica {
     state: Arc<Mutex<ReplicaState>>,
 }
 
-/// What the last look found.
+/// The findings of the last look.
 struct ReplicaState {
     /// When the first look began.
     began: Instant,
@@ -65,7 +65,7 @@ pub enum LogSource {
     Primary,
     /// The server with this host and port, which is not the address of the primary: perhaps another standby.
     Other(String),
-    /// None: it is not connected to a server.
+    /// It is not connected to a server.
     Nowhere,
     /// The account of the database may not see it.
     Hidden,
@@ -172,7 +172,7 @@ fn watch(mut meter: DelayMeter, watched: &Weak<Mutex<ReplicaState>>) {
     }
 }
 
-/// What a look at both servers found.
+/// The findings of a look at both servers.
 struct ReplicaLook {
     /// The last moment before which everything was committed that the replica has, if that became known now.
     complete_until: Option<Instant>,

@@ -1,4 +1,4 @@
-//! What is asked of a PostgreSQL server's certificate.
+//! The checks of a PostgreSQL server's certificate.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -156,7 +156,7 @@ fn certificates(parameter: &str, path: &str) -> Result<Vec<CertificateDer<'stati
 /// Asks what the mode asks of a certificate: libpq knows fewer demands than browsers make.
 #[derive(Debug)]
 struct CertificateVerifier {
-    /// None: any certificate will do.
+    /// `None` if any certificate will do.
     roots: Option<Arc<WebPkiServerVerifier>>,
     /// The roots as they are.
     trusted: Vec<CertificateDer<'static>>,

@@ -1,4 +1,4 @@
-//! What the store promises, on SQLite and PostgreSQL.
+//! The promises of the store, on SQLite and PostgreSQL.
 #![allow(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
 mod backup;

@@ -24,7 +24,7 @@ const RECORDS: &[Migration] = &[Migration {
     CREATE INDEX records_modified ON records (date_last_modified);",
 }];
 
-/// What a consumer sends as the beginning of its next poll.
+/// The beginning of the next poll that a consumer sends.
 #[derive(Clone, Copy, PartialEq)]
 enum Watermark {
     GreatestSeen,
@@ -42,7 +42,7 @@ struct Consumer {
 impl Consumer {
     async fn poll(&mut self, db: &Db, now: Timestamp) -> Result<()> {
         let until = db.records_complete_until(now).await?;
-        // The record at the watermark itself was seen, but for the time of the last poll.
+        // The record at the watermark itself was seen, except for the time of the last poll.
         let is_later = if self.watermark == Watermark::TimeOfPoll { ">=" } else { ">" };
         let sql = format!(
             "SELECT id, version, date_last_modified FROM records \

@@ -208,7 +208,7 @@ fn add_many(tx: &mut Tx<'_>, from: i64) -> Result<()> {
     tx.send_rows("things", &["id", "number"], &values, "")
 }
 
-/// Which one serves; SQLite has none.
+/// The connection that serves; SQLite has none.
 fn connection_of(db: &Db) -> i64 {
     let sql = match db.dialect() {
         SqlDialect::Sqlite => "SELECT 0",

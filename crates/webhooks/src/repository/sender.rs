@@ -1,4 +1,4 @@
-//! Which server sends, and the revision of webhooks and filters. The turn ends by the clock of the database, so that
+//! The server that sends, and the revision of webhooks and filters. The turn ends by the clock of the database, so that
 //! servers with different clocks agree when it does.
 
 use lyceum_core::Result;

@@ -1,4 +1,4 @@
-//! What follows from the outcome of an attempt: repetitions in order, the end, and who sends.
+//! The consequences of an attempt's outcome: repetitions in order, the end, and who sends.
 
 use lyceum_core::time::Timestamp;
 use lyceum_webhooks::limits::WEBHOOK_SENDER_LEASE_S;

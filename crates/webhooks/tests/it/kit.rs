@@ -122,7 +122,7 @@ impl Webhooks {
         });
     }
 
-    /// One step of the sender, which reads the webhooks anew.
+    /// A step of the sender, which reads the webhooks again.
     pub(crate) fn step(&self, now: Timestamp, outcomes: &[AttemptOutcome]) -> QueueStep {
         self.write(|tx| {
             assert!(queue::become_sender(tx, SENDER)?);

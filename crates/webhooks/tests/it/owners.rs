@@ -1,4 +1,4 @@
-//! What owners of webhooks receive, and which webhooks callers see.
+//! The messages that owners of webhooks receive, and the webhooks that callers see.
 
 use lyceum_access::{NewApiKey, NewPerson, Role, Scope, Scopes, api_key, client, person};
 use lyceum_core::config::Environment;

@@ -1,4 +1,4 @@
-//! Which webhooks a change reaches: sensors, filters, and what is not written at all.
+//! The webhooks that a change reaches: sensors, filters, and changes that are not written at all.
 
 use lyceum_webhooks::limits::{WEBHOOK_BATCH_MAX_RECORDS, WEBHOOK_TOPIC_SENSORS_MAX_COUNT};
 use lyceum_webhooks::{filter, topics, webhook};

@@ -26,7 +26,7 @@ pub use scheduled::{back_up_now, work};
 /// The action of a backup in the audit log.
 pub const AUDIT_ACTION: &str = "backup.make";
 
-/// What a backup is made of.
+/// The sources of a backup.
 #[derive(Clone, Copy)]
 pub struct BackupSource<'a> {
     /// The database.

@@ -1,4 +1,4 @@
-//! What facts are about: course, subject and app.
+//! The subjects of facts: course, subject and app.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

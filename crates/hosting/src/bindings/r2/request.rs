@@ -81,7 +81,7 @@ pub(crate) struct ListRequest {
     pub(crate) include: Vec<u8>,
 }
 
-/// One entry of the custom metadata.
+/// An entry of the custom metadata.
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct MetadataField {
     pub(crate) k: String,

@@ -12,7 +12,7 @@ use crate::limits::D1_RESULT_MAX_BYTES;
 pub(crate) enum RowFormat {
     /// `{columns, rows}`.
     Rows,
-    /// One object per row.
+    /// An object per row.
     Objects,
 }
 

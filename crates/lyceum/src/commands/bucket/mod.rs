@@ -187,7 +187,7 @@ fn missing(key: &str) -> Failure {
         .hint("run `lyceum bucket list` to see the keys")
 }
 
-/// One line for each known property.
+/// A line for each known property.
 fn property_lines(object: &Value) -> String {
     let members = object.as_object().into_iter().flatten();
     let line = |(name, value): (&String, &Value)| match value.as_str() {
@@ -289,7 +289,7 @@ impl Delete {
     }
 }
 
-/// Those of the keys that have an object, each once. The others are printed as a warning.
+/// The keys that have an object, each once. The others are printed as a warning.
 fn existing(target: &Target, keys: Vec<String>, printer: &Printer) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for key in keys {

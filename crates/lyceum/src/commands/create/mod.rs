@@ -28,7 +28,7 @@ pub(crate) struct Create {
     /// The folder to create [default: the name's slug]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// What the project starts from [default: vanilla, or the answer to a question]
+    /// The template that the project starts from [default: vanilla, or the answer to a question]
     #[arg(short, long, value_enum)]
     template: Option<Template>,
     /// Display name of the project [default: the folder's name, or the answer to a question]

@@ -72,7 +72,7 @@ fn one(outcomes: &Outcomes) -> String {
     table(&["outcome", "value"], &rows.collect::<Vec<_>>())
 }
 
-/// One line of output: the response's number and its outcomes.
+/// A line of output: the response's number and its outcomes.
 fn line(number: u64, outcomes: &Outcomes) -> String {
     let outcomes = outcomes.iter().map(|(name, value)| format!("  {name}={value}"));
     std::iter::once(number.to_string()).chain(outcomes).collect()

@@ -28,7 +28,7 @@ pub(super) fn new_attempt(client: &TestClient) -> Call<'_> {
     client.post("/adaptive/createNewAttempt").json(&json!({ "student": STUDENT, "lesson": LESSON }))
 }
 
-/// What an answer is called: its number, counted over all attempts, and its question.
+/// The name of an answer: its number, counted over all attempts, and its question.
 pub(super) fn name(number: usize, question: &str) -> String {
     format!("{number}: {question}")
 }

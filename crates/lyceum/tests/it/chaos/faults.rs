@@ -1,4 +1,4 @@
-//! What is done to the cluster.
+//! The faults of the cluster.
 
 use std::thread::sleep;
 use std::time::Duration;

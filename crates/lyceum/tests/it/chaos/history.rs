@@ -1,4 +1,4 @@
-//! What clients did, when and with which success, and what must be true of it.
+//! The requests of clients with their times and results, and the rules that they must keep.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -65,9 +65,9 @@ pub(super) struct Request {
 #[derive(Clone, Debug)]
 pub(super) struct Write {
     pub(super) kind: RequestKind,
-    /// What the write is called, once in the whole run.
+    /// The name of the write, once in the whole run.
     pub(super) name: String,
-    /// What it is a value of, with a number that grows: a key, or the list of rows.
+    /// The register that it is a value of, with a number that grows: a key, or the list of rows.
     pub(super) register: Option<(String, i64)>,
     pub(super) ended: Duration,
 }

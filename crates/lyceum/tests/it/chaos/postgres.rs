@@ -20,7 +20,7 @@ pub(super) struct Postgres {
     processes: [Option<Child>; 2],
     /// The clocks of both machines.
     clocks: [Clock; 2],
-    /// Which of the two takes writes.
+    /// The server of the two that takes writes.
     primary: usize,
 }
 

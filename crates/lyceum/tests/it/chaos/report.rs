@@ -29,7 +29,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// What must not be, in words.
+    /// The errors, in words.
     pub(super) fn errors(&self) -> Vec<String> {
         let forbidden = self.breaches.iter().filter(|breach| !breach.is_allowed());
         let mut errors: Vec<String> = forbidden.map(ToString::to_string).collect();

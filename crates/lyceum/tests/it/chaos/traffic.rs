@@ -405,7 +405,8 @@ impl Traffic {
         }
     }
 
-    /// What the server at the address has stored in the end: how often each name, by kind. It also reads all registers.
+    /// The state of the server at the address in the end: how often it has stored each name, by kind. It also reads all
+    /// registers.
     pub(super) fn stored_at(&self, address: &str) -> HashMap<RequestKind, BTreeMap<String, usize>> {
         let client = self.client_of(address);
         for key in self.registers.lock().unwrap().clone() {

@@ -24,7 +24,7 @@ const ATTACK_MAX: Duration = Duration::from_mins(2);
 /// A record that the other caller reads.
 const READ: &str = "/ims/oneroster/rostering/v1p2/orgs?limit=10";
 
-/// One attack at a time: the other caller measures how long it waits.
+/// A lock for one attack at a time: the other caller measures how long it waits.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// A server under attack.

@@ -26,7 +26,7 @@ use deb::Deb;
 use guide::Guide;
 use writer::{Stop, Writer};
 
-/// What the guide's commands need besides the package and systemd.
+/// The programs that the guide's commands need besides the package and systemd.
 const PROGRAMS: [&str; 3] = ["curl", "haproxy", "postgresql"];
 const PATIENCE: Duration = Duration::from_mins(1);
 const ORGS: &str = "/ims/oneroster/rostering/v1p2/orgs";

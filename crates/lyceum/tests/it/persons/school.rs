@@ -306,7 +306,7 @@ impl School {
         ]
     }
 
-    /// What students of the class did, by actor but without naming them.
+    /// The work of students of the class, by actor but without naming them.
     pub(crate) fn sums(&self) -> BTreeMap<String, String> {
         let mut sums = BTreeMap::new();
         let users = self.read(&format!("{ROSTERING}/users?limit=100"));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// One request or command with its expected answer. Texts may hold `${name}`, a value of an earlier answer.
+/// A request or command with its expected answer. Texts may hold `${name}`, a value of an earlier answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Step {

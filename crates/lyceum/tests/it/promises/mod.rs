@@ -24,9 +24,9 @@ const API: [&str; 9] = [
     "bridge",
     "standards",
 ];
-/// Those of the document about the tools that need servers.
+/// The parts of the document about the tools that need servers.
 const DEPLOYED: [&str; 2] = ["deploy", "storage"];
-/// Those that need a sandbox, which has a store of its own.
+/// The parts that need a sandbox, which has a store of its own.
 const SANDBOX: [&str; 1] = ["sandbox"];
 
 #[test]

@@ -54,7 +54,7 @@ pub(crate) struct HeatRow {
     pub name: String,
     /// The student's page.
     pub href: String,
-    /// One cell for each day.
+    /// A cell for each day.
     pub cells: Vec<HeatCell>,
 }
 

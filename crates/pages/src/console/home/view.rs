@@ -95,7 +95,7 @@ pub(crate) struct MyProject {
     pub slug: String,
     /// Its page.
     pub href: String,
-    /// What is deployed: a frontend, a backend or both; with a tone, `good` or `warn`.
+    /// The deployed parts: a frontend, a backend or both; with a tone, `good` or `warn`.
     pub state: (&'static str, String),
     /// The version that is served, and when and by whom it was deployed.
     pub deployed: String,

@@ -30,6 +30,6 @@ pub(crate) struct ErasurePage {
     pub is_done: bool,
     /// Pseudonym, times and phase.
     pub facts: FactList,
-    /// What was removed.
+    /// The list of things that were removed.
     pub removed: List,
 }

@@ -183,7 +183,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Environment", Cell::text(location.environment)),
         ("Server", home.as_ref().map_or_else(Cell::default, server)),
         ("Play", Cell::text(&location.play_url).to(&location.play_url)),
-        ("App's own address", Cell::text(&location.frontend_url).to(&location.frontend_url)),
+        ("Own address", Cell::text(&location.frontend_url).to(&location.frontend_url)),
         ("Secrets", Cell::count(state.secrets.digests.len()).to(format!("{to}/secrets"))),
         ("Revision", Cell::count(project.revision).to(format!("{to}/changes"))),
         ("First deployed", visitor.time(project.created_at)),

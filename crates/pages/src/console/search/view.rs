@@ -20,18 +20,18 @@ pub(crate) struct SearchGroup {
     pub is_cut: bool,
 }
 
-/// One result.
+/// A result.
 #[derive(Debug)]
 pub(crate) struct SearchResult {
     /// The name.
     pub name: String,
-    /// What tells it from others of the same name.
+    /// The difference to others of the same name.
     pub about: String,
     /// The page to which it leads.
     pub href: String,
 }
 
-/// Those of the screens, and the own account, that the words name; all of them if there are no words.
+/// The screens, and the own account, that the words name; all of them if there are no words.
 pub(crate) fn screens_named(seen: Vec<&'static Screen>, words: &BTreeSet<String>) -> SearchGroup {
     let known = seen.into_iter().chain([&screens::PROFILE]);
     let named = known.filter(|screen| is_named(&screen.title(), words));
@@ -49,7 +49,7 @@ pub(crate) fn screens_named(seen: Vec<&'static Screen>, words: &BTreeSet<String>
 pub(crate) struct SearchPage {
     /// The frame.
     pub frame: Frame,
-    /// What was entered.
+    /// The text that was entered.
     pub query: String,
     /// Whether the query is too short to search people, classes and courses.
     pub is_too_short: bool,

@@ -1,4 +1,4 @@
-//! One student: work by subject and day, all answers, and the events behind each number.
+//! A student: work by subject and day, all answers, and the events behind each number.
 
 use askama::Template;
 use lyceum_console::chart::Svg;
@@ -80,7 +80,7 @@ pub(crate) struct StudentPage {
     pub about: Vec<String>,
     /// The reasons to help the student today.
     pub reasons: Vec<Label>,
-    /// One ring for each subject.
+    /// A ring for each subject.
     pub rings: Vec<GoalRing>,
     /// The date ranges to choose from: the number of days, whether it is selected, and its address.
     pub ranges: Vec<(u32, bool, String)>,

@@ -31,7 +31,7 @@ pub(crate) struct TeachingForms {
     pub grades: Vec<String>,
     /// The extra time to set.
     pub extra_time: ExtraTimeFields,
-    /// What was done just now.
+    /// A sentence about the action that was carried out just now.
     pub done: Option<String>,
 }
 

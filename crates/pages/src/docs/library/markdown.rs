@@ -13,7 +13,7 @@ pub(super) struct RenderedPage {
     /// The text of the first paragraph.
     pub(super) about: String,
     pub(super) html: String,
-    /// One section for each heading.
+    /// A section for each heading.
     pub(super) sections: Vec<Section>,
 }
 

@@ -19,7 +19,7 @@ fn picture(name: &str) -> Option<String> {
     assets::address(&format!("{name}.svg"))
 }
 
-/// What a picture shows, in the reader's language.
+/// The name of a picture, in the reader's language.
 fn picture_name(name: &str) -> String {
     match name {
         "apple" => t!("apple"),

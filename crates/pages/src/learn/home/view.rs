@@ -12,7 +12,7 @@ pub(crate) struct LessonLine {
     pub title: String,
     /// The page; empty if the lesson cannot be opened.
     pub href: String,
-    /// What it is, such as `Practice`.
+    /// The sort of the lesson, such as `Practice`.
     pub kind: String,
     /// Further words, such as the day until which it is open.
     pub about: String,
@@ -93,7 +93,7 @@ pub(crate) struct StudentHomePage {
     pub frame: StudentFrame,
     /// The lesson to go on with, if there is one.
     pub next: Option<LessonLine>,
-    /// One ring for each subject.
+    /// A ring for each subject.
     pub rings: Vec<SubjectRing>,
     /// The days in a row with work, in words.
     pub streak: String,

@@ -24,7 +24,7 @@ const BOOKS: &str = "CREATE TABLE IF NOT EXISTS __lyceum_migrations (\
                      idx INTEGER PRIMARY KEY, tag TEXT NOT NULL, sha256 TEXT NOT NULL, \
                      applied_at TEXT NOT NULL)";
 
-/// One migration file.
+/// A migration file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MigrationFile {
     /// Its name in the journal, such as `0003_quick_hulk`.

@@ -55,7 +55,7 @@ const ABOUT: &str = "\
 # LYCEUM_BLESS=1 cargo test -p lyceum-server --test it access::matrix writes this file anew: review the diff.
 ";
 
-/// One request of the test to a route.
+/// A request of the test to a route.
 pub(super) struct RouteRequest {
     pub(super) route: Arc<Route>,
     /// The path of the route, with its base.

@@ -145,13 +145,13 @@ fn work(client: &TestClient, name: &'static str, out: &str) -> District {
     }
 }
 
-/// What an unlimited client reads about a district.
+/// The answers to an unlimited client about a district.
 fn about(client: &TestClient, district: &District) -> Vec<String> {
     let reads = ROWS.iter().filter(|row| row.request.starts_with("GET ") && row.refusal > 0);
     reads.map(|row| district.send(client, row).send().text()).collect()
 }
 
-/// What an unlimited client reads about a district, and all records that writes could touch.
+/// The answers to an unlimited client about a district, and all records that writes could touch.
 fn state(client: &TestClient, district: &District) -> Vec<String> {
     let gradebook = "/ims/oneroster/gradebook/v1p2/assessmentResults";
     let lists = ["enrollments", "classes", "academicSessions"]

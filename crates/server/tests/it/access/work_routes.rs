@@ -33,7 +33,7 @@ pub(super) const fn row(
     Row { route, request, body, refusal }
 }
 
-/// One row or more for each route. Those that end something come last.
+/// A row or more for each route. Those that end something come last.
 pub(super) const ROWS: &[Row] = &[
     row("sendEnvelope", "POST /ims/caliper/v1p2/events", "EVENT 3", 400),
     row("sendEvents", "POST /caliper/event", "EVENT 4", 400),

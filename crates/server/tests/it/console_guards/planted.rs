@@ -1,4 +1,4 @@
-//! What the pages of the console show in the tests of this folder: one thing of each sort, called by a name
+//! The things that pages of the console show in the tests of this folder: one of each sort, called by a name
 //! that would run if a page did not write it as text. A page whose path has a parameter finds its value here;
 //! a screen adds a function to [`PLANTERS`].
 

@@ -10,7 +10,7 @@ use super::planted::plant;
 use super::{places, token};
 use crate::people::{cookie, person, signed_in};
 
-/// What a page puts around a problem that has no translation.
+/// The markup that a page puts around a problem that has no translation.
 const ENGLISH: &str = "<span lang=";
 
 /// The fields of a form with the values that its page puts into them.

@@ -149,7 +149,7 @@ fn ids(client: &TestClient, other: &str) -> Vec<(&'static str, String)> {
     vec![("badge", credential(&badges.json())), ("record", record), ("achievement", achievement)]
 }
 
-/// What a refused request must not change: all roster records, and the number of entries in the audit log.
+/// The state that a refused request must not change: all roster records, and the number of entries in the audit log.
 fn state(server: &TestServer) -> (Vec<String>, i64) {
     let changes = |tx: &mut lyceum_store::Tx<'_>| {
         audit::list(tx, &audit::AuditFilter::default(), 1, 0).map(|page| page.total)

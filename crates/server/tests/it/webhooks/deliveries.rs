@@ -1,4 +1,4 @@
-//! What arrives: every change once, in order of its object, signed, and not again after a restart.
+//! Messages arrive: every change once, in order of its object, signed, and not again after a restart.
 
 use std::collections::{BTreeMap, HashSet};
 use std::process::Command;
