@@ -36,7 +36,7 @@ pub const BACKUP_SPARED_BYTES: u64 = 256 * 1024 * 1024;
 // # Internal
 
 /// Times that an update of a learner record is added to one that came first, before it is refused.
-pub const CLR_MERGE_MAX_TRIES: u32 = 100;
+pub const CLR_MERGE_MAX_COUNT: u32 = 100;
 /// Milliseconds that reading a course's whole tree may take.
 pub const COURSE_READ_MAX_MS: u64 = 10_000;
 /// Seconds after which a status list that did not change is signed again.

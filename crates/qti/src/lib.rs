@@ -5,7 +5,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | the XML tree; HTML read into it | `xml`, `html`, `markup` |
+//! | the XML tree; HTML read into it; what of it is removed | `xml`, `html`, `markup`, `tidy` |
 //! | the schema and validation; errors with line and column | `schema`, `pattern`, `validate`, `fault` |
 //! | the model of a document, read from the tree | `model`, `read` |
 //! | QTI 2.1 and 2.2 converted to 3.0 | `upgrade` |
@@ -118,7 +118,7 @@ pub fn read_for_author(xml: &str) -> Result<ReadDocument, DocumentFault> {
 
 /// A document without markup that common editors write and QTI 3 does not have, such as `style` and `iframe`, with a
 /// warning for each removed part; one of QTI 2 becomes QTI 3.0. Comments are left out. `None` if there is nothing to remove,
-/// or if the text is no document.
+/// or if the text is not a document.
 pub fn tidied(xml: &str) -> Option<WrittenXml> {
     let (document, version) = parsed(xml).ok()?;
     let root = document.root();

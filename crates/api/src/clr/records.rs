@@ -172,7 +172,7 @@ async fn updated(context: Context) -> Result<Answer> {
             Err(problem)
                 if problem.kind == ProblemKind::PreconditionFailed
                     && expected.is_none()
-                    && tries < limits::CLR_MERGE_MAX_TRIES =>
+                    && tries < limits::CLR_MERGE_MAX_COUNT =>
             {
                 tries += 1;
             }

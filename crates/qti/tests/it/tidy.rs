@@ -1,4 +1,4 @@
-//! What common editors write and QTI 3 does not have.
+//! Markup that common editors write and QTI 3 does not have.
 
 use lyceum_core::Problem;
 use lyceum_qti::json::{WrittenXml, stimulus_xml};

@@ -201,7 +201,7 @@ fn a_badge_is_issued_signed_read_and_verified() {
         // The same request again is the same award.
         let again: Value = client.post("/assertions").json(&award()).expect(200).json();
         assert_eq!(again, badge);
-        // A request that asks for another credential is none.
+        // A request that asks for another credential is refused.
         let evidence = json!([{"type": ["Evidence"], "narrative": "A proof"}]);
         for (member, value) in [
             ("validUntil", json!("2036-01-15T08:00:00Z")),

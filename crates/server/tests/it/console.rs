@@ -117,6 +117,10 @@ fn a_page_is_served_during_long_reads() {
     });
 }
 
+fn sent<'a>(name: &'a str, file: &'a str) -> NewImport<'a> {
+    NewImport { name, bytes: 10, file, who: "robin@example.org", reach: &Reach::Everything }
+}
+
 #[test]
 fn the_progress_of_an_import_is_shown_by_every_server() {
     both(|server| {
@@ -124,14 +128,7 @@ fn the_progress_of_an_import_is_shown_by_every_server() {
         let now = server.setup().clock.now();
         // Another server with the same database runs the import and reports its progress.
         let id = server.db().write_blocking(|tx| {
-            let new = NewImport {
-                name: "été.zip",
-                bytes: 10,
-                file: "0",
-                who: "robin@example.org",
-                reach: &Reach::Everything,
-            };
-            let id = imports::add(tx, now, &new)?;
+            let id = imports::add(tx, now, &sent("été.zip", "0"))?;
             let (job, _) = imports::claim(tx)?.expect("it was added in this transaction");
             let progress = ImportProgress { file: "users".to_owned(), rows: 4711, percent: 42 };
             assert!(imports::renew(tx, &job, Some(&progress))?);
@@ -157,16 +154,8 @@ fn an_upload_that_is_not_a_zip_is_refused_with_its_file_name() {
         let data = server.setup().config.store.data.join("hosting");
         lyceum_blob::Blobs::on_disk(data).unwrap().put(&file, &bytes[..]).unwrap();
         let file = file.to_string();
-        let id = server.db().write_blocking(|tx| {
-            let new = NewImport {
-                name: "rosters.zip",
-                bytes: 16,
-                file: &file,
-                who: "robin@example.org",
-                reach: &Reach::Everything,
-            };
-            imports::add(tx, now, &new)
-        });
+        let id =
+            server.db().write_blocking(|tx| imports::add(tx, now, &sent("rosters.zip", &file)));
         let path = format!("/console/imports/{}", id.unwrap());
         let shown = (0..1000)
             .map(|_| {
