@@ -66,7 +66,7 @@ const QUESTION: &[&str] = &["Question"];
 const ANNOTATION: &[&str] = &["Annotation"];
 const SCALE: &[&str] = &["Scale"];
 const MEDIA: &[&str] = &["MediaObject"];
-/// Types of objects that "include or incorporate" a resource "as a part of their whole".
+/// Types of objects of which each "includes or incorporates" a resource "as a part of its whole".
 const WHOLES: &[&str] = &["DigitalResource", "Collection", "Organization", "SoftwareApplication"];
 
 /// A table of types: the name, the broader types, the members that it must have, and all members that the broader types do

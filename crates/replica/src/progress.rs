@@ -47,7 +47,7 @@ pub(crate) struct Progress {
 /// An upload that a file may need.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Upload {
-    /// Files that were written, at once.
+    /// The frames that were written, at once.
     Segment,
     /// The whole file.
     Snapshot,

@@ -32,8 +32,8 @@ impl StudentFilter {
     }
 }
 
-/// The numbers of all students that decide which students a page shows: goals, work, both or neither. What does not
-/// decide is read for the students of the page only.
+/// The part of all students' work that decides which students a page shows. The rest is read for the students of the
+/// page only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecidingWork {
     /// The order is one of the usual order, names, grades and schools.

@@ -33,7 +33,7 @@ pub(crate) struct Term {
 /// The type that a term's definition gives to values without an explicit one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Coercion {
-    /// No container.
+    /// No type.
     None,
     /// Strings are IRIs.
     Id,

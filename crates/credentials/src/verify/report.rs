@@ -34,8 +34,8 @@ impl CheckOutcome {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "VerificationCheck")]
 pub struct Check {
-    /// The name: parse, schema, subject, proof, issuer, claims, status, validity, endorsement, nested, recipient, or fetch
-    /// for a document that could not be read. A report may contain a name several times.
+    /// The name, such as `proof` or `status`: docs/verifying-credentials.md lists them. A report may contain a name
+    /// several times.
     pub name: &'static str,
     /// The outcome.
     pub outcome: CheckOutcome,

@@ -21,11 +21,10 @@ use lyceum_store::Tx;
 use super::students::accuracy;
 use super::teaching::forms;
 use super::visitor::query;
-use super::{Form, Visitor, action, deadline, on_to, page, show_list};
+use super::{Form, Visitor, action, deadline, on_to, page, show_list, show_list_page};
 use crate::calendar::Calendar;
 use crate::console::classes::view::{
-    AppChoice, COLUMNS, ClassPage, ClassesPage, FilterOption, HeatCell, HeatRow, STUDENTS,
-    StudentAccuracy,
+    AppChoice, COLUMNS, ClassPage, FilterOption, HeatCell, HeatRow, STUDENTS, StudentAccuracy,
 };
 
 /// The numbers of days that can be shown. The first is the default.
@@ -67,8 +66,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
             "Subject",
             found.subjects.iter().map(|name| (name, name)),
         ));
-    let view = ClassesPage { frame: visitor.frame(t!("Classes")), list };
-    show_list("classes", &view.list, &view)
+    show_list_page("classes", visitor.frame(t!("Classes")), list)
 }
 
 /// The cell of a class in a column of the list.

@@ -11,8 +11,8 @@ use lyceum_standards::screens::course::{self as screen, CourseNode};
 use lyceum_store::Tx;
 
 use super::visitor::query;
-use super::{Visitor, deadline, page, show_list, show_page};
-use crate::console::courses::view::{COLUMNS, CoursePage, CoursesPage, TREE};
+use super::{Visitor, deadline, page, show_list_page, show_page};
+use crate::console::courses::view::{COLUMNS, CoursePage, TREE};
 use crate::limits;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -35,8 +35,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
             "Subject",
             found.subjects.iter().map(|name| (name, name)),
         ));
-    let view = CoursesPage { frame: visitor.frame(t!("Courses")), list };
-    show_list("courses", &view.list, &view)
+    show_list_page("courses", visitor.frame(t!("Courses")), list)
 }
 
 fn row(course: &list_screen::ListedCourse) -> Row {
@@ -59,8 +58,7 @@ async fn one(context: Context, visitor: Visitor) -> Result<Answer> {
     if query.export.is_some() {
         let frame = visitor.frame(&found.course.title);
         let list = List::new("Tree", TREE, query, found.nodes.iter().map(exported).collect());
-        let view = CoursesPage { frame, list };
-        return show_list("course", &view.list, &view);
+        return show_list_page("course", frame, list);
     }
     show_page(&view(&visitor, &query, found))
 }

@@ -67,7 +67,7 @@ async fn show(context: Context, visitor: Visitor) -> Result<Answer> {
     show_page(&HomePage { my_classes, my_projects, ..view(&visitor, now, dialect, ping_ms, &home) })
 }
 
-/// The projects and jobs that the visitor works on.
+/// The classes and projects that the visitor works on.
 struct OwnWork {
     my_classes: Option<MyClasses>,
     my_projects: Option<Vec<MyProject>>,

@@ -34,7 +34,7 @@ use http::{HeaderValue, header};
 use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
 use lyceum_access::{Role, Roles, Scopes, person};
 use lyceum_api::{Area, Context, Route};
-use lyceum_console::{Column, ExportFile, ExportFormat, List, SCREENS, Screen, assets, t};
+use lyceum_console::{Column, ExportFile, ExportFormat, Frame, List, SCREENS, Screen, assets, t};
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_hosting::limits::CONSOLE_EXPORT_MAX_ROWS;
 use lyceum_http::Body;
@@ -209,6 +209,20 @@ fn show_list(name: &str, list: &List, view: &impl Template) -> Result<Answer> {
         Some(export) => Ok(download(name, export, list.exported(export)?)),
         None => show_page(view),
     }
+}
+
+/// A page that has only a list.
+#[derive(Template)]
+#[template(path = "console/list.html")]
+struct ListPage {
+    frame: Frame,
+    list: List,
+}
+
+/// Renders a page that has only a list, or only the list if it was requested as a file.
+fn show_list_page(name: &str, frame: Frame, list: List) -> Result<Answer> {
+    let page = ListPage { frame, list };
+    show_list(name, &page.list, &page)
 }
 
 /// Sends a list as a file. The file is complete before it is sent, so that its length is known and an interrupted

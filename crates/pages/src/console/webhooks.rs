@@ -15,10 +15,10 @@ use lyceum_webhooks::screens::{self as screen, ListedWebhook};
 use serde_json::Value;
 
 use super::visitor::query;
-use super::{Form, Visitor, action, at_most, deadline, on_to, page, show_list, show_page};
-use crate::console::webhooks::view::{
-    COLUMNS, DELIVERIES, DeliveryPage, WebhookPage, WebhooksPage,
+use super::{
+    Form, Visitor, action, at_most, deadline, on_to, page, show_list, show_list_page, show_page,
 };
+use crate::console::webhooks::view::{COLUMNS, DELIVERIES, DeliveryPage, WebhookPage};
 
 pub(super) fn routes() -> Vec<Route> {
     let screen = &screens::WEBHOOKS;
@@ -37,8 +37,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let list = List::new("Webhooks", COLUMNS, query(&context), rows).or_else(
         "There are no webhooks yet. A client creates one with `POST /webhooks`; the integrators' guide shows how.",
     );
-    let view = WebhooksPage { frame: visitor.frame(t!("Webhooks")), list };
-    show_list("webhooks", &view.list, &view)
+    show_list_page("webhooks", visitor.frame(t!("Webhooks")), list)
 }
 
 fn row(ListedWebhook { webhook, waiting_count, dead_count }: &ListedWebhook) -> Row {

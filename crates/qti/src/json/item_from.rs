@@ -110,13 +110,14 @@ impl JsonItem {
         if let Some(interaction) = interaction.filter(|_| declared.is_empty()) {
             let kind = interaction.text("type").or_else(|| item.text("type")).unwrap_or_default();
             let several = interaction.text("maxChoices").is_some_and(|max| max != "1");
-            let (cardinality, base_type) = shape(&kind, several);
+            let kind = Kind::of_name(&kind).unwrap_or(Kind::Choice);
+            let (cardinality, base_type) = kind.usual_response(several);
             self.writer.empty(
                 "qti-response-declaration",
                 &[
                     ("identifier", some(response)),
-                    ("cardinality", some(cardinality)),
-                    ("base-type", some(base_type)),
+                    ("cardinality", some(cardinality.name())),
+                    ("base-type", some(base_type.name())),
                 ],
             );
         }
@@ -301,21 +302,4 @@ pub(super) fn choices<'j>(item: &JsonObject<'j>) -> Vec<JsonObject<'j>> {
 /// The outcome that decides on the feedback of a choice.
 pub(super) fn outcome_of(choice: &JsonObject<'_>) -> String {
     choice.text("feedbackOutcomeIdentifier").unwrap_or_else(|| "FEEDBACK-INLINE".into())
-}
-
-/// The default cardinality and base type of an interaction's response.
-fn shape(kind: &str, several: bool) -> (&'static str, &'static str) {
-    let many = if several { "multiple" } else { "single" };
-    match kind {
-        "order" | "graphic-order" => ("ordered", "identifier"),
-        "associate" | "graphic-associate" => ("multiple", "pair"),
-        "match" | "gap-match" | "graphic-gap-match" => ("multiple", "directedPair"),
-        "select-point" | "position-object" => (many, "point"),
-        "text-entry" | "extended-text" => ("single", "string"),
-        "slider" => ("single", "float"),
-        "media" => ("single", "integer"),
-        "drawing" | "upload" => ("single", "file"),
-        "end-attempt" => ("single", "boolean"),
-        _ => (many, "identifier"),
-    }
 }

@@ -45,7 +45,11 @@ kinds! {
 impl InteractionKind {
     /// The kind of an element with that name, `qti-choice-interaction` for one.
     pub fn of_element(name: &str) -> Option<Self> {
-        let name = name.strip_prefix("qti-")?.strip_suffix("-interaction")?;
+        Self::of_name(name.strip_prefix("qti-")?.strip_suffix("-interaction")?)
+    }
+
+    /// The kind with that name, `choice` for one.
+    pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(own, _)| *own == name).map(|(_, kind)| *kind)
     }
 
@@ -89,6 +93,26 @@ impl InteractionKind {
             Self::EndAttempt => cardinality == Single && base_type == Some(B::Boolean),
             Self::Media => cardinality == Single && base_type == Some(B::Integer),
             Self::Custom | Self::PortableCustom => true,
+        }
+    }
+
+    /// The cardinality and base type of a response that its author did not declare. `several`: the learner may give
+    /// more than one answer.
+    pub(crate) fn usual_response(self, several: bool) -> (Cardinality, BaseType) {
+        let many = if several { Cardinality::Multiple } else { Cardinality::Single };
+        match self {
+            Self::Order | Self::GraphicOrder => (Cardinality::Ordered, BaseType::Identifier),
+            Self::Associate | Self::GraphicAssociate => (Cardinality::Multiple, BaseType::Pair),
+            Self::Match | Self::GapMatch | Self::GraphicGapMatch => {
+                (Cardinality::Multiple, BaseType::DirectedPair)
+            }
+            Self::SelectPoint | Self::PositionObject => (many, BaseType::Point),
+            Self::TextEntry | Self::ExtendedText => (Cardinality::Single, BaseType::String),
+            Self::Slider => (Cardinality::Single, BaseType::Float),
+            Self::Media => (Cardinality::Single, BaseType::Integer),
+            Self::Drawing | Self::Upload => (Cardinality::Single, BaseType::File),
+            Self::EndAttempt => (Cardinality::Single, BaseType::Boolean),
+            _ => (many, BaseType::Identifier),
         }
     }
 }

@@ -13,8 +13,7 @@ const CHECK: &str = "installation";
 const REMEDY: &str =
     "run `lyceum admin take-over` if the servers of the original will never run again";
 
-/// The owner of the bucket by the database and the bucket, if there is a bucket, and the number of former installations
-/// whose replicas stay.
+/// The state of the bucket's owner, if there is a bucket, and the number of former installations whose replicas stay.
 fn look(config: &Config) -> Result<(Option<OwnerState>, usize)> {
     let stored = match owners::store(config)? {
         Some(store) => Some((store.owner()?, store.is_owner_in_doubt()?)),

@@ -28,16 +28,6 @@ pub(crate) const STUDENTS: &[Column] = &[
     Column::number("days", "Days"),
 ];
 
-/// The page of all classes.
-#[derive(Template)]
-#[template(path = "console/classes/classes.html")]
-pub(crate) struct ClassesPage {
-    /// The frame.
-    pub frame: Frame,
-    /// The classes.
-    pub list: List,
-}
-
 /// An option of a filter.
 pub(crate) struct FilterOption {
     /// The value that the form sends.

@@ -1,7 +1,7 @@
 //! Courses: the list of courses, and a page for each course with its tree and the standards that it covers.
 
 use askama::Template;
-use lyceum_console::{Column, Frame, List};
+use lyceum_console::{Column, Frame};
 use lyceum_standards::screens::course::{CourseNode, CoveredStandard};
 
 /// The columns of the list of courses.
@@ -22,16 +22,6 @@ pub(crate) const TREE: &[Column] = &[
     Column::text("sourcedId", "sourcedId"),
     Column::text("standards", "Standards"),
 ];
-
-/// The page of all courses.
-#[derive(Template)]
-#[template(path = "console/courses/courses.html")]
-pub(crate) struct CoursesPage {
-    /// The frame.
-    pub frame: Frame,
-    /// The courses.
-    pub list: List,
-}
 
 /// The page of one course.
 #[derive(Template)]

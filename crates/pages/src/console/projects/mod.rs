@@ -29,7 +29,9 @@ use lyceum_http::auth;
 use lyceum_store::Tx;
 
 use super::visitor::query;
-use super::{Form, Visitor, action, at_most, deadline, on_to, page, show_list, show_page};
+use super::{
+    Form, Visitor, action, at_most, deadline, on_to, page, show_list, show_list_page, show_page,
+};
 
 pub(super) fn routes() -> Vec<Route> {
     let screen = &screens::PROJECTS;
@@ -127,8 +129,7 @@ async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
                 "You are not a member of a project yet. `lyceum deploy` deploys one of your own."
             ),
         });
-    let page = view::ProjectsPage { frame: visitor.frame(t!("Projects")), list };
-    show_list("projects", &page.list, &page)
+    show_list_page("projects", visitor.frame(t!("Projects")), list)
 }
 
 /// Describes the parts of a version.

@@ -18,16 +18,6 @@ pub(crate) fn tabs(here: &'static str, slug: &str) -> Tabs {
     )
 }
 
-/// The page with the projects that the viewer may see.
-#[derive(Template)]
-#[template(path = "console/projects/projects.html")]
-pub(crate) struct ProjectsPage {
-    /// The frame.
-    pub frame: Frame,
-    /// The projects.
-    pub list: List,
-}
-
 /// The page of a project with its versions.
 #[derive(Template)]
 #[template(path = "console/projects/project.html")]

@@ -24,16 +24,6 @@ pub(crate) const DELIVERIES: &[Column] = &[
     Column::buttons("Replay"),
 ];
 
-/// The page of all webhooks.
-#[derive(Template)]
-#[template(path = "console/webhooks/webhooks.html")]
-pub(crate) struct WebhooksPage {
-    /// The frame.
-    pub frame: Frame,
-    /// The webhooks.
-    pub list: List,
-}
-
 /// The page of one delivery.
 #[derive(Template)]
 #[template(path = "console/webhooks/webhook_delivery.html")]

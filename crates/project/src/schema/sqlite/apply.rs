@@ -168,7 +168,7 @@ pub(crate) fn change(
     }
 }
 
-/// Tries it in one transaction. Foreign keys are off before it begins, for within it that could not be said.
+/// Runs the work in one transaction. Foreign keys are off before it begins, for within it that could not be said.
 fn attempt(
     connection: &mut Connection,
     work: impl Fn(&mut Connection) -> Result<()>,
