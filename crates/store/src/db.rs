@@ -111,7 +111,8 @@ impl Db {
     }
 
     /// Runs a short indexed read. On SQLite inline, on the calling thread's own connection. The
-    /// closure sees one snapshot; it may be run again and starts over then.
+    /// closure sees one snapshot; it may be run again and starts over then. On PostgreSQL it does so at its second statement,
+    /// unless it begins with [`Tx::begin_snapshot`].
     pub async fn read<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,

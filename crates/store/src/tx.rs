@@ -84,6 +84,16 @@ impl<'a> Tx<'a> {
 }
 
 impl Tx<'_> {
+    /// For closures that know that they have several statements: begins the transaction of a
+    /// [read](crate::Db::read) now. Otherwise, a read on PostgreSQL starts over in a transaction when it comes to its
+    /// second statement. Other transactions have begun already.
+    pub fn begin_snapshot(&mut self) -> Result<()> {
+        match &mut self.session {
+            TxConnection::Sqlite(_) => Ok(()),
+            TxConnection::Postgres(session) => session.begin_snapshot(),
+        }
+    }
+
     /// The SQL dialect of the store.
     pub fn dialect(&self) -> SqlDialect {
         match self.session {

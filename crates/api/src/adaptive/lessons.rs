@@ -353,6 +353,7 @@ pub fn within<T>(
     move |tx| {
         let (base_url, usual_hours) = (app.base_url.as_str(), &usual_hours);
         let (items, memory, reach) = (&app.items, &app.lessons, &reach);
+        tx.begin_snapshot()?;
         work(tx, &LessonContext { now, base_url, reach, usual_hours, items, memory })
     }
 }

@@ -64,13 +64,17 @@ impl PostgresSession {
         match mode {
             TransactionMode::Read => {
                 // A statement sees one state by itself. Many reads have no second one, and a transaction would double
-                // what PostgreSQL has to do for them. If the closure asks for a second one, it starts over.
+                // what PostgreSQL has to do for them.
                 self.statements_alone = Some(0);
                 task.run(&mut Tx::new(TxConnection::Postgres(self)));
-                if self.statements_alone.take() <= Some(1) {
-                    return Ok(());
+                match self.statements_alone.take() {
+                    Some(0..=1) => return Ok(()),
+                    None => {
+                        self.rollback();
+                        return Ok(());
+                    }
+                    Some(_) => self.send_command(BEGIN_READ)?,
                 }
-                self.send_command(BEGIN_READ)?;
             }
             TransactionMode::Scan(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now()).as_millis();
@@ -97,6 +101,14 @@ impl PostgresSession {
         task.run(&mut Tx::new(TxConnection::Postgres(self)));
         self.rollback();
         Ok(())
+    }
+
+    /// Begins the transaction of a read that has asked for no statement yet, and perhaps has none.
+    pub(crate) fn begin_snapshot(&mut self) -> Result<()> {
+        match self.statements_alone.take_if(|count| *count == 0) {
+            Some(_) => self.send_command(BEGIN_READ),
+            None => Ok(()),
+        }
     }
 
     fn write(

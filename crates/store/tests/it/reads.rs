@@ -51,6 +51,24 @@ fn a_read_that_starts_over_for_its_second_statement_returns_all_of_its_data() {
 }
 
 #[test]
+fn a_read_that_begins_its_snapshot_does_not_start_over() {
+    on_both(|db| {
+        let mut runs = 0;
+        let read = db.read(move |tx| {
+            runs += 1;
+            tx.begin_snapshot()?;
+            tx.query_one("SELECT 1", &[], |_| Ok(()))?;
+            tx.begin_snapshot()?;
+            tx.query_one("SELECT 2", &[], |_| Ok(()))?;
+            Ok(runs)
+        });
+        assert_eq!(wait(read).unwrap(), 1);
+        // The next read of the connection is in no transaction.
+        assert_eq!(wait(db.read(scan_count)).unwrap(), Some(0));
+    });
+}
+
+#[test]
 fn a_read_without_a_transaction_sees_one_snapshot_and_holds_none_after_it() {
     on_both(|db| {
         wait(db.write(add_one)).unwrap();
