@@ -33,14 +33,14 @@ pub(crate) use values::cell;
 pub(crate) struct Sqlite {
     pub(crate) file: Arc<SqliteFile>,
     readers: ThreadLocal<RefCell<Connection>>,
-    pub(crate) writes: Sender<Box<dyn StoreTask>>,
-    pub(crate) scans: Sender<ScanSlots>,
+    writes: Sender<Box<dyn StoreTask>>,
+    scans: Sender<ScanSlots>,
     pub(crate) syncs: CommitSyncs,
     pub(crate) signals: Arc<Signals>,
     pub(crate) changes: watch::Sender<()>,
 }
 
-pub(crate) struct ScanSlots {
+struct ScanSlots {
     task: Box<dyn StoreTask>,
     deadline: Instant,
 }
