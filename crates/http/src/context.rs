@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method, Uri};
 use lyceum_access::{CallerPlace, LimitedCallers, Student, TokenHolder};
 use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Reach, Result};
-use lyceum_store::Tx;
+use lyceum_store::ScanLimits;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -63,17 +63,13 @@ impl<A: Application> Context<A> {
         self.grant.as_ref().map_or(Reach::Everything, |grant| grant.reach().clone())
     }
 
-    /// [`Db::scan_delayed`](lyceum_store::Db::scan_delayed) for a report to the caller. If the caller is limited to a part
-    /// of the roster, the primary serves it: the statement itself decides what the caller sees, and what was withdrawn a
-    /// second ago must not be in the report.
-    pub async fn scan_delayed<T, F>(&self, deadline: Duration, work: F) -> Result<T>
-    where
-        T: Send + 'static,
-        F: FnMut(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
-    {
+    /// The limits of a scan for a report to the caller, which may be delayed. If the caller is limited to a part of the
+    /// roster, it may not: the statement itself decides what the caller sees, and what was withdrawn a second ago must not
+    /// be in the report.
+    pub fn report_limits(&self, deadline: Duration) -> ScanLimits {
         match self.grant.as_ref().is_some_and(|grant| grant.reach().is_limited()) {
-            true => self.app.db.scan(deadline, work).await,
-            false => self.app.db.scan_delayed(deadline, work).await,
+            true => deadline.into(),
+            false => ScanLimits::delayed(deadline),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Copies of an SQLite database while it is in use.
+//! Copies of a database while it is in use.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::problem;
-use crate::tx::{Tx, TxConnection};
+use crate::tx::Tx;
 
-/// Pages that are copied between two reports of progress.
+/// Pages that are copied at a time.
 const PAGES_PER_STEP: i32 = 2048;
 
 /// Writes the log of an SQLite file into it and removes the log, so that the file may be moved or
@@ -28,18 +28,10 @@ pub fn settle(file: &Path) -> Result<()> {
     })
 }
 
-/// Copies the state of this instant. The file appears under its name only when it is whole.
-pub(crate) fn copy(source: &Connection, to: &Path, progress: impl FnMut(u64, u64)) -> Result<()> {
-    copy_with(source, to, progress, |_| Ok(()))
-}
-
-/// [`copy`], with a read of the same instant.
-pub(crate) fn copy_with<T>(
-    source: &Connection,
-    to: &Path,
-    mut progress: impl FnMut(u64, u64),
-    read: impl FnOnce(&mut Tx<'_>) -> Result<T>,
-) -> Result<T> {
+/// Copies what the transaction sees into a new SQLite file, while others read and write. The file appears under its name
+/// only when it is whole. Errors: `Conflict` if the file exists, `Invalid` on PostgreSQL, which has `pg_dump` for this.
+pub fn copy_to(tx: &mut Tx<'_>, to: &Path) -> Result<()> {
+    tx.sqlite()?;
     if to.exists() {
         let to = to.display();
         return Err(Problem::new(
@@ -57,35 +49,24 @@ pub(crate) fn copy_with<T>(
     if partial.exists() {
         fs::remove_file(&partial).map_err(failed)?;
     }
-    let broken = |error: rusqlite::Error| problem::sqlite(&error, "online backup");
-    // An open read keeps the snapshot; without it every write would start the copy over.
-    let snapshot = source.unchecked_transaction().map_err(broken)?;
-    let begun = snapshot.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |_| Ok(()));
-    begun.map_err(broken)?;
-    let read = read(&mut Tx::new(TxConnection::Sqlite(&snapshot)))?;
-    pages(&snapshot, &partial, &mut progress).map_err(broken)?;
-    fs::rename(&partial, to).map_err(failed)?;
-    Ok(read)
+    // A transaction begins with its first statement. Without one, every write would start the copy over.
+    tx.query_one("SELECT COUNT(*) FROM sqlite_schema", &[], |_| Ok(()))?;
+    let copied = copy_pages(tx.sqlite()?, &partial);
+    copied.map_err(|error| problem::sqlite(&error, "online backup"))?;
+    fs::rename(&partial, to).map_err(failed)
 }
 
-fn pages(
-    snapshot: &Connection,
-    to: &Path,
-    progress: &mut impl FnMut(u64, u64),
-) -> rusqlite::Result<()> {
+fn copy_pages(source: &Connection, to: &Path) -> rusqlite::Result<()> {
     let mut copy = Connection::open(to)?;
-    {
-        let backup = Backup::new(snapshot, &mut copy)?;
-        while backup.step(PAGES_PER_STEP)? != StepResult::Done {
-            report(&backup, progress);
-        }
-        report(&backup, progress);
-    }
+    let backup = Backup::new(source, &mut copy)?;
+    while backup.step(PAGES_PER_STEP)? != StepResult::Done {}
+    drop(backup);
     copy.close().map_err(|(_, error)| error)
 }
 
-fn report(backup: &Backup<'_, '_>, progress: &mut impl FnMut(u64, u64)) {
-    let at = backup.progress();
-    let count = |pages: i32| u64::try_from(pages).unwrap_or(0);
-    progress(count(at.pagecount - at.remaining), count(at.pagecount));
+/// The name under which others, such as `pg_dump`, see what the transaction sees while it lasts. Errors: `Internal` on
+/// SQLite.
+pub fn export_snapshot(tx: &mut Tx<'_>) -> Result<String> {
+    let name = tx.query_one("SELECT pg_export_snapshot()", &[], |row| row.string(0))?;
+    name.ok_or_else(|| Problem::internal("PostgreSQL exported no snapshot"))
 }

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::sqlite::{ConnectionUse, SqliteFile};
-use crate::{Db, Tx, jobs, problem};
+use crate::{Tx, problem};
 
 /// The changes of a database that a task has seen.
 #[derive(Debug)]
@@ -30,13 +30,6 @@ impl Changes {
             Some(due) => drop(timeout(due.saturating_sub(pause), self.0.changed()).await),
             None => drop(self.0.changed().await),
         }
-    }
-
-    /// Waits for `pause`, and then until a job of the kind may be due.
-    pub async fn wait_for_job(&mut self, db: &Db, kind: &'static str, pause: Duration) {
-        let due = db.read(move |tx| jobs::due_in(tx, kind)).await;
-        // A store that does not answer is asked again.
-        self.wait(pause, due.unwrap_or(Some(pause))).await;
     }
 }
 

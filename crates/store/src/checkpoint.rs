@@ -8,7 +8,8 @@ use lyceum_core::Result;
 use rusqlite::Connection;
 
 use crate::problem;
-use crate::sqlite::{ConnectionUse, SqliteFile, spawn};
+use crate::sqlite::{ConnectionUse, SqliteFile};
+use crate::task::spawn;
 
 /// Changed rows after which the log is carried over: a page that many of them touch is written once.
 const ROWS: u64 = 4000;

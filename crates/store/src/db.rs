@@ -1,12 +1,9 @@
 //! The handle to a database.
 
-use std::any::TypeId;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use lyceum_core::limits::{POSTGRES_CONNECTIONS, SQLITE_MMAP_BYTES, STORE_LOCK_WAIT_MS};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio::time::sleep;
@@ -14,48 +11,16 @@ use tracing::Span;
 
 use crate::changes::{Changes, SeenVersion, SqliteVersion, postgres_version};
 use crate::limits::{CHANGE_LOOK_MS, RECORD_WRITERS_LOOK_MS, RECORD_WRITERS_WAIT_MS};
-use crate::postgres::{Postgres, TransactionMode, WriteIsolation, is_of_replica_alone};
+use crate::options::WriteIsolation;
+use crate::postgres::{Postgres, TransactionMode, is_of_replica_alone};
 use crate::probe::{self, WriteCheck};
 use crate::signals::{Signals, WaitingSignals};
 use crate::sqlite::{Sqlite, SqliteFile};
+use crate::task::StoreTask;
 use crate::{
-    Migration, SqlDialect, StoreGauges, Tx, backup, compact, migrate, problem, record_clock, spans,
-    task,
+    Migration, ScanLimits, SqlDialect, StatementsSee, StoreGauges, StoreLocation, StoreOptions, Tx,
+    compact, migrate, problem, record_clock, spans, task,
 };
-
-/// The location of the data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StoreLocation {
-    /// An SQLite file; its folder exists.
-    Sqlite(PathBuf),
-    /// A `postgres://…` address.
-    Postgres(String),
-}
-
-/// The options of a database that an operator can set.
-#[derive(Clone, Copy, Debug)]
-pub struct StoreOptions {
-    /// Bytes of an SQLite file that each connection maps into memory; 0 where a disk may fail
-    /// under the mapping, which ends the process.
-    pub mmap_bytes: u64,
-    /// The most connections to PostgreSQL for reads and writes. Scans use a few additional ones.
-    pub connections: usize,
-    /// Milliseconds that a write waits for a lock of another process or connection.
-    pub lock_wait_ms: u64,
-    /// Whether a replicator reads the write-ahead log of the SQLite file and carries it over.
-    pub is_replicated: bool,
-}
-
-impl Default for StoreOptions {
-    fn default() -> Self {
-        Self {
-            mmap_bytes: SQLITE_MMAP_BYTES,
-            connections: POSTGRES_CONNECTIONS,
-            lock_wait_ms: STORE_LOCK_WAIT_MS,
-            is_replicated: false,
-        }
-    }
-}
 
 /// A database: cheap to clone, shared by all threads.
 #[derive(Clone)]
@@ -146,7 +111,8 @@ impl Db {
     }
 
     /// Runs a short indexed read. On SQLite inline, on the calling thread's own connection. The
-    /// closure sees one snapshot; it may be run again and starts over then.
+    /// closure sees one snapshot; it may be run again and starts over then. On PostgreSQL it does so at its second statement,
+    /// unless it begins with [`Tx::begin_snapshot`].
     pub async fn read<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -155,9 +121,8 @@ impl Db {
         match &*self.0 {
             Store::Sqlite(sqlite) => self.span("read").in_scope(|| sqlite.read(work)),
             Store::Postgres(postgres) => {
-                let (task, answer) = task::wrap(self.span("read"), work);
-                postgres.submit(task, TransactionMode::Read(TypeId::of::<F>()))?;
-                task::receive(answer).await
+                let submit = |task| postgres.submit(task, TransactionMode::Read);
+                self.run("read", work, submit).await
             }
         }
     }
@@ -187,25 +152,57 @@ impl Db {
         }
     }
 
-    /// Runs a read that may be long (scan, export) on a reader thread; past `deadline`, counted
-    /// from now, it is stopped with `Unavailable` ([`crate::is_too_slow`] recognizes this problem).
-    pub async fn scan<T, F>(&self, deadline: Duration, work: F) -> Result<T>
+    /// Runs a read that may be long (a list without an index, a report, an export) on a thread for such reads. Past its
+    /// deadline it is stopped with `Unavailable` ([`crate::is_too_slow`] recognizes this problem).
+    pub async fn scan<T, F>(&self, limits: impl Into<ScanLimits>, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
-        let (task, answer) = task::wrap(self.span("scan"), work);
-        let deadline = Instant::now() + deadline;
-        match &*self.0 {
-            Store::Sqlite(sqlite) => sqlite.scan(deadline, task)?,
-            Store::Postgres(postgres) => postgres.submit(task, TransactionMode::Scan(deadline))?,
+        let ScanLimits { deadline, may_be_delayed } = limits.into();
+        // The primary runs it if the replica fails.
+        let work = Arc::new(Mutex::new(work));
+        let run = |work: &Arc<Mutex<F>>| {
+            let work = Arc::clone(work);
+            move |tx: &mut Tx<'_>| work.lock().unwrap_or_else(PoisonError::into_inner)(tx)
+        };
+        let until = || Instant::now() + deadline;
+        if may_be_delayed
+            && let Store::Postgres(postgres) = &*self.0
+            && let Some(replica) = postgres.recent_replica()
+        {
+            let submit = |task| replica.submit(task, TransactionMode::Scan(until()));
+            match self.run("scan", run(&work), submit).await {
+                Err(problem) if is_of_replica_alone(&problem) => {}
+                answer => return answer,
+            }
         }
+        let submit = |task| match &*self.0 {
+            Store::Sqlite(sqlite) => sqlite.scan(until(), task),
+            Store::Postgres(postgres) => postgres.submit(task, TransactionMode::Scan(until())),
+        };
+        self.run("scan", run(&work), submit).await
+    }
+
+    /// Runs a closure on a thread of the store.
+    async fn run<T, F>(
+        &self,
+        operation: &'static str,
+        work: F,
+        submit: impl FnOnce(Box<dyn StoreTask>) -> Result<()>,
+    ) -> Result<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    {
+        let (task, answer) = task::wrap(self.span(operation), work);
+        submit(task)?;
         task::receive(answer).await
     }
 
-    /// Lets a read replica serve [`Db::scan_delayed`]: a standby of this database, at a `postgres://…` address. Returns
-    /// at once; a replica that does not answer serves nothing until it does. Errors: `Invalid` if the address is wrong,
-    /// or the store is SQLite.
+    /// Lets a read replica serve scans that [may be delayed](ScanLimits::delayed): a standby of this database, at a
+    /// `postgres://…` address. Returns at once; a replica that does not answer serves nothing until it does. Errors:
+    /// `Invalid` if the address is wrong, or the store is SQLite.
     pub fn use_read_replica(&self, url: &str) -> Result<()> {
         match &*self.0 {
             Store::Postgres(postgres) => postgres.use_read_replica(url),
@@ -216,65 +213,40 @@ impl Db {
         }
     }
 
-    /// [`Db::scan`] for reports, whose readers accept that the changes of the last seconds are missing. The read
-    /// replica serves it if there is one that is at most
-    /// [`READ_REPLICA_DELAY_MAX_MS`](crate::limits::READ_REPLICA_DELAY_MAX_MS) behind; if it fails, the primary does.
-    pub async fn scan_delayed<T, F>(&self, deadline: Duration, work: F) -> Result<T>
-    where
-        T: Send + 'static,
-        F: FnMut(&mut Tx<'_>) -> Result<T> + Clone + Send + 'static,
-    {
-        if let Store::Postgres(postgres) = &*self.0
-            && let Some(replica) = postgres.recent_replica()
-        {
-            let (task, answer) = task::wrap(self.span("scan"), work.clone());
-            let submitted = replica.submit(task, TransactionMode::Scan(Instant::now() + deadline));
-            let answer = match submitted {
-                Ok(()) => task::receive(answer).await,
-                Err(problem) => Err(problem),
-            };
-            match answer {
-                Err(problem) if is_of_replica_alone(&problem) => {}
-                answer => return answer,
-            }
-        }
-        self.scan(deadline, work).await
-    }
-
     /// Runs a write; when this answers `Ok`, it is durable, and what the closure read was still true when it
     /// was committed. The closure does no I/O and may be run again (it ran into another write, lost
-    /// connection). A caller that stops waiting takes back
-    /// a write that has not begun.
+    /// connection). If the caller stops waiting, a write that has not begun is taken back.
     pub async fn write<T, F>(&self, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
-        self.write_seeing(WriteIsolation::Snapshot, work).await
+        self.submit_write(WriteIsolation::Serializable, work).await
     }
 
-    /// [`Db::write`] for work on what belongs to one student, whose row it locks first: work of different students
-    /// never runs again because of each other, although their rows share pages of indexes. On PostgreSQL, rows that it
-    /// only reads may change before it is committed; a rule about such rows needs a lock on them.
-    pub async fn write_with_locks<T, F>(&self, work: F) -> Result<T>
+    /// [`Db::write`] without the promise that what it read is still true when it is committed: a rule holds only if the
+    /// write locks or writes the rows that the rule is about. For work that would otherwise run again too often, because
+    /// writes of unrelated rows share pages of indexes: what students do in lessons, and the intake of events.
+    ///
+    /// On SQLite both are the same, since one write runs after the other.
+    pub async fn write_with_locks<T, F>(&self, statements_see: StatementsSee, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
-        self.write_seeing(WriteIsolation::LockedRows, work).await
+        self.submit_write(WriteIsolation::Locks(statements_see), work).await
     }
 
-    pub(crate) async fn write_seeing<T, F>(&self, sees: WriteIsolation, work: F) -> Result<T>
+    async fn submit_write<T, F>(&self, isolation: WriteIsolation, work: F) -> Result<T>
     where
         T: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     {
-        let (task, answer) = task::wrap(self.span("write"), work);
-        match &*self.0 {
-            Store::Sqlite(sqlite) => sqlite.write(task)?,
-            Store::Postgres(postgres) => postgres.submit(task, TransactionMode::Write(sees))?,
-        }
-        task::receive(answer).await
+        let submit = |task| match &*self.0 {
+            Store::Sqlite(sqlite) => sqlite.write(task),
+            Store::Postgres(postgres) => postgres.submit(task, TransactionMode::Write(isolation)),
+        };
+        self.run("write", work, submit).await
     }
 
     /// An instant up to which the stamps of records are complete: a read that begins afterwards finds all records that
@@ -284,7 +256,7 @@ impl Db {
         let raise = move |tx: &mut Tx<'_>| {
             Ok((record_clock::raise(tx, now)?, record_clock::open_writers(tx)?))
         };
-        let (time, open) = self.write_seeing(WriteIsolation::Latest, raise).await?;
+        let (time, open) = self.write_with_locks(StatementsSee::LatestCommits, raise).await?;
         let mut open: HashSet<String> = open.into_iter().collect();
         let ends = Instant::now() + Duration::from_millis(RECORD_WRITERS_WAIT_MS);
         while !open.is_empty() {
@@ -353,7 +325,7 @@ impl Db {
             Store::Sqlite(_) => 0,
             Store::Postgres(postgres) => {
                 let before = postgres.answers();
-                postgres.submit(ping, TransactionMode::Read(TypeId::of::<WriteCheck>()))?;
+                postgres.submit(ping, TransactionMode::Read)?;
                 before
             }
         };
@@ -367,37 +339,6 @@ impl Db {
             Store::Postgres(postgres) if postgres.answers() > before => Ok(WriteCheck::Waiting),
             Store::Postgres(_) => Err(problem::out_of_reach()),
         }
-    }
-
-    /// Copies an SQLite database into a new file while reads and writes go on; the copy is the
-    /// state at one instant. Blocks and reports pages done and pages in all. Errors: `Conflict`
-    /// when the file exists, `Invalid` on PostgreSQL, which has `pg_dump` for this.
-    pub fn backup_to(&self, path: &Path, progress: impl FnMut(u64, u64)) -> Result<()> {
-        backup::copy(
-            &self.sqlite_file()?.connect(crate::sqlite::ConnectionUse::Scan)?,
-            path,
-            progress,
-        )
-    }
-
-    /// [`Db::backup_to`], with a read of the same instant.
-    pub fn backup_with<T>(
-        &self,
-        path: &Path,
-        progress: impl FnMut(u64, u64),
-        read: impl FnOnce(&mut Tx<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let connection = self.sqlite_file()?.connect(crate::sqlite::ConnectionUse::Scan)?;
-        backup::copy_with(&connection, path, progress, read)
-    }
-
-    /// [`Db::read_blocking`] on PostgreSQL, with the name of its snapshot, which `pg_dump` and others can share while
-    /// the work runs.
-    pub fn read_exported<T>(&self, work: impl FnOnce(&mut Tx<'_>, &str) -> Result<T>) -> Result<T> {
-        self.read_blocking(|tx| {
-            let named = tx.query_one("SELECT pg_export_snapshot()", &[], |row| row.string(0))?;
-            work(tx, &named.unwrap_or_default())
-        })
     }
 
     /// Removes deleted content from the pages of the database: on SQLite at once from the whole file, on PostgreSQL
@@ -440,11 +381,7 @@ impl Db {
     fn sqlite_file(&self) -> Result<&SqliteFile> {
         match &*self.0 {
             Store::Sqlite(sqlite) => Ok(&sqlite.file),
-            Store::Postgres(_) => Err(Problem::new(
-                ProblemKind::Invalid,
-                "this command works only with SQLite; back up PostgreSQL with pg_dump and \
-                 pg_restore",
-            )),
+            Store::Postgres(_) => Err(problem::needs_sqlite()),
         }
     }
 }

@@ -17,8 +17,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, select};
 use lyceum_core::{Problem, Result};
 
 use crate::limits::{STORE_QUEUE_MAX_ENTRIES, STORE_UNSYNCED_MAX_ENTRIES};
-use crate::sqlite::spawn;
-use crate::task::{self, StoreTask};
+use crate::task::{self, StoreTask, spawn};
 
 /// Receives committed transactions, and answers them when they are durable.
 #[derive(Clone)]

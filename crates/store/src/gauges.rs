@@ -2,9 +2,6 @@
 
 use lyceum_core::Result;
 
-use crate::durable::log_of;
-use crate::limits::SQLITE_SCAN_THREADS;
-use crate::sqlite::Sqlite;
 use crate::{Tx, dialect};
 
 /// The state of the store in this process.
@@ -38,22 +35,6 @@ pub struct WorkGauges {
     pub connections: usize,
     /// The most connections.
     pub connections_max: usize,
-}
-
-impl Sqlite {
-    pub(crate) fn gauges(&self) -> StoreGauges {
-        let work = |waiting, threads| WorkGauges {
-            waiting,
-            connections: threads,
-            connections_max: threads,
-        };
-        StoreGauges {
-            short: work(self.writes.len(), 1),
-            long: work(self.scans.len(), SQLITE_SCAN_THREADS),
-            log_bytes: std::fs::metadata(log_of(&self.file.path)).ok().map(|log| log.len()),
-            read_replica: None,
-        }
-    }
 }
 
 /// Bytes of the database, without the write-ahead log.

@@ -12,7 +12,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
 use crate::limits::JOB_MAX_ATTEMPTS;
-use crate::{Tx, columns, dialect, parsed};
+use crate::{Changes, Db, Tx, columns, dialect, parsed};
 
 /// The SQL of the present time, plus the seconds of a placeholder.
 fn in_seconds_sql(tx: &Tx<'_>, plus_s: &str) -> String {
@@ -34,6 +34,15 @@ pub struct ClaimedJob {
     pub payload: String,
     /// The number of the attempt, from 1.
     pub attempt: i64,
+}
+
+impl Changes {
+    /// Waits for `pause`, and then until a job of the kind may be due.
+    pub async fn wait_for_job(&mut self, db: &Db, kind: &'static str, pause: Duration) {
+        let due = db.read(move |tx| due_in(tx, kind)).await;
+        // A store that does not answer is asked again.
+        self.wait(pause, due.unwrap_or(Some(pause))).await;
+    }
 }
 
 /// Adds a job that is due at once and answers its number.

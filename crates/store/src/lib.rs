@@ -6,15 +6,15 @@
 //! A write that was answered is durable. A transaction with a failed statement is never committed. A read sees one
 //! snapshot. PostgreSQL connections live on threads of their own, outside the async runtime.
 //!
-//! [`Db::backup_to`] copies an SQLite file while writes continue. PostgreSQL is backed up with `pg_dump -Fc` and restored
-//! with `pg_restore`, which the command line runs.
+//! [`copy_to`] copies an SQLite file while writes continue. PostgreSQL is backed up with `pg_dump -Fc` and restored with
+//! `pg_restore`, which the command line runs.
 //!
 //! | what | where |
 //! |---|---|
-//! | the database handle: read, scan, write; slow work on other threads | `db`, `task`, `blocking` |
-//! | transactions, rows, values, building statements | `tx`, `value`, `sql` |
+//! | the database handle: read, scan, write; what callers choose; slow work on other threads | `db`, `options`, `task`, `blocking` |
+//! | transactions, and what they collect until they end | `tx`, `pending` |
+//! | rows, values, building statements | `row`, `value`, `sql` |
 //! | rows read as structs and tuples | `from_row` |
-//! | reads without a transaction | `one_statement` |
 //! | SQLite: one writer, syncing, checkpoints | `sqlite`, `durable`, `checkpoint` |
 //! | PostgreSQL: connections, addresses, TLS, the pool, the read replica | `postgres` |
 //! | SQL that differs between the stores | `dialect` |
@@ -51,12 +51,14 @@ pub mod jobs;
 pub mod limits;
 pub mod log;
 pub mod migrate;
-mod one_statement;
+mod options;
 pub mod outbox;
+mod pending;
 mod postgres;
 mod probe;
 mod problem;
 pub mod record_clock;
+mod row;
 mod signals;
 mod slow;
 mod spans;
@@ -68,24 +70,26 @@ mod task;
 mod tx;
 mod value;
 
-pub use backup::settle;
+pub use backup::{copy_to, export_snapshot, settle};
 pub use blocking::run_blocking;
 pub use changes::Changes;
-pub use db::{Db, StoreLocation, StoreOptions};
+pub use db::Db;
 pub use dialect::SqlDialect;
 pub use from_row::{Columns, FromRow, count_columns, opt_parsed, parsed};
 pub use gauges::{ReadReplicaGauges, StoreGauges, WorkGauges, database_bytes};
 pub use in_lists::{IN_LIST_MARKS, in_lists};
 pub use inspect::{Inspection, inspect};
 pub use migrate::Migration;
+pub use options::{ScanLimits, StatementsSee, StoreLocation, StoreOptions};
+pub use pending::LARGE_BLOCK_BITS;
 pub use postgres::{LogSource, MeasuredReplica, measure_delay};
 pub use probe::WriteCheck;
 pub use problem::is_too_slow;
 pub use record_clock::{ChangeRange, ChangedRow, RemovedRecord};
+pub use row::Row;
 pub use signals::{Signal, Signals};
 pub use slow::log_slow_statements;
 pub use spool::Spool;
 pub use sql::{Param, Sql};
-pub use tally::LARGE_BLOCK_BITS;
-pub use tx::{Row, Tx};
+pub use tx::Tx;
 pub use value::Value;

@@ -1,21 +1,9 @@
-//! Transactions for the event log only: writers that wait for each other, a reader that follows them, and its SQL. All
-//! other code uses [`Db::write`] and [`dialect`](crate::dialect).
+//! What only the event log needs: writers that wait for each other, a reader that follows them, and its SQL. All other
+//! SQL that differs between the stores is in [`dialect`](crate::dialect).
 
 use lyceum_core::{Problem, Result};
 
-use crate::postgres::WriteIsolation;
-use crate::{Db, SqlDialect, Tx, Value};
-
-/// [`Db::write`] for code that waits for other transactions and then continues: each statement sees all that was
-/// committed before it, and concurrent changes do not make it run again. Rows that must not change between two
-/// statements must be locked ([`lock`]).
-pub async fn write_latest<T, F>(db: &Db, work: F) -> Result<T>
-where
-    T: Send + 'static,
-    F: FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
-{
-    db.write_seeing(WriteIsolation::Latest, work).await
-}
+use crate::{SqlDialect, Tx, Value};
 
 /// Whether no other transaction can write before this one ends: always on SQLite.
 pub fn is_only_writer(tx: &Tx<'_>) -> bool {
@@ -40,8 +28,8 @@ pub fn lock(tx: &Tx<'_>, lock: RowLock) -> &'static str {
     }
 }
 
-/// Makes a write that sees one state run again if another write has changed rows of a query since that state. In
-/// [`write_latest`] and on SQLite, where each statement sees the latest state, this does nothing.
+/// Makes a write that sees one state run again if another write has changed rows of a query since that state. Where each
+/// statement [sees the latest commits](crate::StatementsSee::LatestCommits), and on SQLite, this does nothing.
 ///
 /// PostgreSQL only tells this to a transaction that locks the rows. A lock until the end would keep others from
 /// changing them, and if such writes follow each other closely, forever. So the lock ends with a savepoint, at once.
@@ -65,7 +53,7 @@ pub struct Horizon {
     pub next: i64,
 }
 
-/// The other transactions that may still commit. On SQLite there is none, because one write runs after the other.
+/// Which other transactions may still commit. On SQLite there is none, because one write runs after the other.
 pub fn horizon(tx: &mut Tx<'_>) -> Result<Horizon> {
     let sql = match tx.dialect() {
         SqlDialect::Sqlite => "SELECT 0, 0",

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
+pub use crate::pending::WantedTopics;
 use crate::{Tx, Value, columns, dialect};
 
 /// A change of one object.
@@ -28,22 +29,6 @@ pub struct Change<'a> {
     pub at: Timestamp,
     /// The object after the change, as JSON.
     pub data: Cow<'a, str>,
-}
-
-/// The topics that active webhooks want.
-#[derive(Clone, Debug, Default)]
-pub struct WantedTopics(Arc<Vec<(String, String)>>);
-
-impl WantedTopics {
-    /// Whether no webhook wants anything.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether a webhook wants changes of the topic. `sensor` is empty for changes that no sensor sent.
-    pub fn contains(&self, topic: &str, sensor: &str) -> bool {
-        self.0.iter().any(|(wanted, from)| wanted == topic && (from.is_empty() || from == sensor))
-    }
 }
 
 /// The topics that are wanted. Reads them once for each transaction.

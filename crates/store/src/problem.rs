@@ -109,6 +109,14 @@ impl std::fmt::Display for NulCharacter {
 
 impl Error for NulCharacter {}
 
+/// A command for SQLite alone.
+pub(crate) fn needs_sqlite() -> Problem {
+    Problem::new(
+        ProblemKind::Invalid,
+        "this command works only with SQLite; back up PostgreSQL with pg_dump and pg_restore",
+    )
+}
+
 /// A text that cannot be stored.
 pub(crate) fn nul() -> Problem {
     Problem::new(ProblemKind::Invalid, format!("a text is rejected: {NulCharacter}"))

@@ -17,19 +17,6 @@ const RAISE_LOCK: i64 = 0x7265_636f_7265;
 /// The stamps of unfinished long writes are of this year, which no reader asks for.
 const UNFINISHED_MS: i64 = 253_370_764_800_000;
 
-/// The records that a transaction stamps.
-#[derive(Debug, Default)]
-pub(crate) struct Stamps {
-    /// The stamp, once a record needed it.
-    taken: Option<Timestamp>,
-    /// Whether the records get their stamp when all of them are written.
-    at_end: bool,
-    /// The least time of the final stamp.
-    since: Option<Timestamp>,
-    /// The tables whose rows have the stamp of an unfinished write.
-    tables: Vec<&'static str>,
-}
-
 impl Tx<'_> {
     /// The instant at which the records of this transaction change: not before `now`, and after whatever a poll has
     /// read. It is the same for all of them. Call it just before the first statement that writes a record.

@@ -8,49 +8,18 @@
 //! A part of a collection, such as the users of a school, is counted in level 1 only: of many schools, level 0 would have
 //! nearly a row for each record.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use lyceum_core::Result;
 
+use crate::pending::{BLOCK_BITS, CountDeltas, SUPER_BITS};
 use crate::{Tx, Value};
 
-/// Bits of `seq` inside a block of level 0.
-const BLOCK_BITS: i64 = 8;
-/// Bits of a level-0 block number inside a block of level 1.
-const SUPER_BITS: i64 = 8;
-/// Bits of `seq` inside a block of level 1: the record `seq` is counted in the block `seq >> LARGE_BLOCK_BITS`.
-pub const LARGE_BLOCK_BITS: i64 = BLOCK_BITS + SUPER_BITS;
-
-/// Changes of counts that are not yet written, by collection, level and block. Level 1 has only those of parts.
-#[derive(Default)]
-pub(crate) struct CountDeltas(BTreeMap<(Cow<'static, str>, i64, i64), i64>);
-
-impl CountDeltas {
-    pub(crate) fn add(&mut self, collection: &'static str, seq: i64, delta: i64) {
-        let key = (Cow::Borrowed(collection), 0, seq >> BLOCK_BITS);
-        *self.0.entry(key).or_default() += delta;
-    }
-
-    pub(crate) fn add_to_part(&mut self, name: String, seq: i64, delta: i64) {
-        let key = (Cow::Owned(name), 1, seq >> LARGE_BLOCK_BITS);
-        *self.0.entry(key).or_default() += delta;
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn merge(&mut self, other: Self) {
-        for (key, delta) in other.0 {
-            *self.0.entry(key).or_default() += delta;
-        }
-    }
-
-    /// Writes the changes under the given shard.
-    pub(crate) fn flush(self, tx: &mut Tx<'_>, shard: i64) -> Result<()> {
+impl Tx<'_> {
+    /// Writes changes of counts under the given shard.
+    pub(crate) fn write_counts(&mut self, deltas: CountDeltas, shard: i64) -> Result<()> {
         let mut rows = BTreeMap::new();
-        for ((collection, level, block), delta) in self.0 {
+        for ((collection, level, block), delta) in deltas.0 {
             if level == 0 {
                 *rows.entry((collection.clone(), 1, block >> SUPER_BITS)).or_default() += delta;
             }
@@ -67,18 +36,15 @@ impl CountDeltas {
         if values.is_empty() {
             return Ok(());
         }
-        tx.send_rows(
+        self.send_rows(
             "tally",
             &["collection", "level", "block", "shard", "live"],
             &values,
             "ON CONFLICT (collection, level, block, shard) \
              DO UPDATE SET live = tally.live + excluded.live",
-        )?;
-        Ok(())
+        )
     }
-}
 
-impl Tx<'_> {
     /// The names of the parts of a collection that have a count.
     pub fn tally_parts(&mut self, collection: &str) -> Result<Vec<String>> {
         let (first, end) = (format!("{collection}@"), format!("{collection}A"));

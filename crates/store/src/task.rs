@@ -1,6 +1,7 @@
 //! Sends a closure to a store thread and its result back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
 
 use crossbeam_channel::{Sender, TrySendError};
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -94,6 +95,12 @@ pub(crate) fn queue_is_full() -> Problem {
         1,
         "a queue of the store is full",
     )
+}
+
+/// Starts a thread of the store.
+pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    let started = thread::Builder::new().name(name.to_owned()).spawn(work);
+    started.map(drop).map_err(Problem::internal)
 }
 
 /// Waits for the answer of a task.

@@ -1,14 +1,15 @@
-//! A transaction, and a row of a query's result.
+//! A transaction.
 
-use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
 
-use crate::outbox::WantedTopics;
-use crate::record_clock::Stamps;
+use crate::options::WriteIsolation;
+use crate::pending::{CountDeltas, Stamps, WantedTopics};
+use crate::postgres::PostgresSession;
+use crate::row::RowCells;
 use crate::signals::{Signal, SignalSet};
 use crate::slow::timed;
-use crate::tally::CountDeltas;
-use crate::{FromRow, SqlDialect, Value, dialect, postgres, sqlite};
+use crate::sqlite::statements as sqlite;
+use crate::{FromRow, Row, SqlDialect, StatementsSee, Value, dialect, problem};
 
 /// A transaction on either store.
 ///
@@ -19,68 +20,35 @@ pub struct Tx<'a> {
     deltas: CountDeltas,
     signals: SignalSet,
     failed: bool,
-    sees_latest: bool,
-    is_serializable: bool,
-    statements_left: StatementsLeft,
+    isolation: WriteIsolation,
     /// The stamp of its records.
     pub(crate) stamps: Stamps,
     /// The topics of the outbox that are wanted, once they were read.
     pub(crate) wanted_topics: Option<WantedTopics>,
 }
 
-/// The number of statements that may still run.
-#[derive(Clone, Copy, PartialEq)]
-enum StatementsLeft {
-    /// Any number, because there is a transaction.
-    Any,
-    /// Only one statement, because there is no transaction.
-    One,
-    Zero,
-    /// Zero, and the closure asked for another one.
-    Exceeded,
-}
-
 /// The connection below a transaction.
 pub(crate) enum TxConnection<'a> {
     Sqlite(&'a rusqlite::Connection),
-    Postgres(&'a mut postgres::PostgresSession),
+    Postgres(&'a mut PostgresSession),
 }
 
 impl<'a> Tx<'a> {
     pub(crate) fn new(session: TxConnection<'a>) -> Self {
-        let sees_latest = matches!(session, TxConnection::Sqlite(_));
         Self {
             session,
             deltas: CountDeltas::default(),
             signals: SignalSet::default(),
             failed: false,
-            sees_latest,
-            is_serializable: true,
-            statements_left: StatementsLeft::Any,
+            isolation: WriteIsolation::Serializable,
             stamps: Stamps::default(),
             wanted_topics: None,
         }
     }
 
-    /// Begins without a transaction, for a read of one statement.
-    pub(crate) fn of_one_statement(session: TxConnection<'a>) -> Self {
-        Self { statements_left: StatementsLeft::One, ..Self::new(session) }
-    }
-
-    /// Whether the closure asked for more statements than it may run without a transaction. Then its result does not
-    /// count, whatever it is, and it must run again in a transaction.
-    pub(crate) fn needs_transaction(&self) -> bool {
-        self.statements_left == StatementsLeft::Exceeded
-    }
-
-    /// Begins a transaction that only sees one state: what it read may have changed when it is committed.
-    pub(crate) fn long(session: TxConnection<'a>) -> Self {
-        Self { is_serializable: false, ..Self::new(session) }
-    }
-
-    /// Begins a transaction whose every statement sees all that was committed before it.
-    pub(crate) fn latest(session: TxConnection<'a>) -> Self {
-        Self { sees_latest: true, is_serializable: false, ..Self::new(session) }
+    /// A write on PostgreSQL. On SQLite all writes are serializable.
+    pub(crate) fn writing(session: TxConnection<'a>, isolation: WriteIsolation) -> Self {
+        Self { isolation, ..Self::new(session) }
     }
 
     /// The changes of counts so far; they leave the transaction.
@@ -111,23 +79,18 @@ impl<'a> Tx<'a> {
             return Ok(());
         }
         let shard = self.shard()?;
-        deltas.flush(self, shard)
+        self.write_counts(deltas, shard)
     }
 }
 
 impl Tx<'_> {
-    /// Counts a statement that is about to run. Errors: it may not run without a transaction.
-    fn begin_statement(&mut self) -> Result<()> {
-        match self.statements_left {
-            StatementsLeft::Any => Ok(()),
-            StatementsLeft::One => {
-                self.statements_left = StatementsLeft::Zero;
-                Ok(())
-            }
-            StatementsLeft::Zero | StatementsLeft::Exceeded => {
-                self.statements_left = StatementsLeft::Exceeded;
-                Err(Problem::internal("this read has more than one statement"))
-            }
+    /// For closures that know that they have several statements: begins the transaction of a
+    /// [read](crate::Db::read) now. Otherwise, a read on PostgreSQL starts over in a transaction when it comes to its
+    /// second statement. Other transactions have begun already.
+    pub fn begin_snapshot(&mut self) -> Result<()> {
+        match &mut self.session {
+            TxConnection::Sqlite(_) => Ok(()),
+            TxConnection::Postgres(session) => session.begin_snapshot(),
         }
     }
 
@@ -144,15 +107,25 @@ impl Tx<'_> {
         self.signals.add(signal);
     }
 
-    /// Whether each statement sees all that was committed before it.
-    pub(crate) fn sees_latest(&self) -> bool {
-        self.sees_latest
+    /// The connection to SQLite. Errors: `Invalid` on PostgreSQL.
+    pub(crate) fn sqlite(&self) -> Result<&rusqlite::Connection> {
+        match self.session {
+            TxConnection::Sqlite(connection) => Ok(connection),
+            TxConnection::Postgres(_) => Err(problem::needs_sqlite()),
+        }
     }
 
-    /// Whether what it read is still true when it is committed. Where it is not, as in an import on PostgreSQL, a
-    /// rule that must hold writes what it reads.
+    /// Whether each statement sees all that was committed before it. On SQLite nothing is committed meanwhile.
+    pub(crate) fn sees_latest(&self) -> bool {
+        self.dialect() == SqlDialect::Sqlite
+            || self.isolation == WriteIsolation::Locks(StatementsSee::LatestCommits)
+    }
+
+    /// Whether what it read is still true when it is committed. Where it is not, as in a
+    /// [write with locks](crate::Db::write_with_locks) or an import on PostgreSQL, a rule that must hold locks or writes
+    /// what it reads.
     pub fn is_serializable(&self) -> bool {
-        self.is_serializable
+        self.isolation == WriteIsolation::Serializable
     }
 
     /// A number that no other connection of any process has while this one lives: writers that add
@@ -173,7 +146,6 @@ impl Tx<'_> {
         params: &[Value<'_>],
         each: impl FnMut(&Row<'_>) -> Result<bool>,
     ) -> Result<()> {
-        self.begin_statement()?;
         self.hand_rows(sql, params, each)
     }
 
@@ -200,7 +172,6 @@ impl Tx<'_> {
         params: &[Value<'_>],
         read: impl Fn(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
-        self.begin_statement()?;
         let mut rows = Vec::new();
         if let TxConnection::Postgres(session) = &mut self.session {
             let all = timed(sql, || session.all(sql, params));
@@ -255,7 +226,6 @@ impl Tx<'_> {
 
     /// Runs a statement and answers the number of rows that it changed.
     pub fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
-        self.begin_statement()?;
         let result = timed(sql, || match &mut self.session {
             TxConnection::Sqlite(connection) => sqlite::execute(connection, sql, params),
             TxConnection::Postgres(session) => session.execute(sql, params),
@@ -267,7 +237,6 @@ impl Tx<'_> {
     /// [`execute`](Self::execute) without the number of rows. It does not wait for PostgreSQL, so a failure
     /// appears as one of a later statement or of the commit.
     pub fn send(&mut self, sql: &str, params: &[Value<'_>]) -> Result<()> {
-        self.begin_statement()?;
         let result = timed(sql, || match &mut self.session {
             TxConnection::Sqlite(connection) => sqlite::execute(connection, sql, params).map(drop),
             TxConnection::Postgres(session) => session.send(sql, params),
@@ -280,7 +249,6 @@ impl Tx<'_> {
     /// name holds; `None` if the statement's own `ON CONFLICT DO NOTHING` left the row out.
     pub fn insert(&mut self, sql: &str, column: &str, params: &[Value<'_>]) -> Result<Option<i64>> {
         if let TxConnection::Sqlite(connection) = self.session {
-            self.begin_statement()?;
             let result = timed(sql, || sqlite::insert(connection, sql, params));
             self.failed |= result.is_err();
             return result;
@@ -299,7 +267,6 @@ impl Tx<'_> {
         conflict: &str,
     ) -> Result<u64> {
         assert_whole_rows(table, columns, values);
-        self.begin_statement()?;
         let result = timed(table, || match &mut self.session {
             TxConnection::Sqlite(connection) => {
                 sqlite::insert_rows(connection, table, columns, values, conflict)
@@ -321,7 +288,6 @@ impl Tx<'_> {
         conflict: &str,
     ) -> Result<()> {
         assert_whole_rows(table, columns, values);
-        self.begin_statement()?;
         let result = timed(table, || match &mut self.session {
             TxConnection::Sqlite(connection) => {
                 sqlite::insert_rows(connection, table, columns, values, conflict).map(drop)
@@ -354,7 +320,6 @@ impl Tx<'_> {
         keys: &[&str],
         values: &[Value<'_>],
     ) -> Result<u64> {
-        self.begin_statement()?;
         let result = timed(table, || match &mut self.session {
             TxConnection::Sqlite(connection) => {
                 sqlite::update_rows(connection, table, columns, keys, values)
@@ -376,120 +341,6 @@ impl Tx<'_> {
     pub fn tally_part(&mut self, name: String, seq: i64, delta: i64) {
         self.deltas.add_to_part(name, seq, delta);
     }
-}
-
-/// A row of a query's result. [`Row::read`] reads it whole; where only some columns are read, they are numbered from 0.
-/// A column read as a type that it does not have is an `Internal` problem.
-pub struct Row<'a>(pub(crate) RowCells<'a>);
-
-/// The row below a [`Row`].
-pub(crate) enum RowCells<'a> {
-    Sqlite(&'a rusqlite::Row<'a>),
-    Postgres(&'a tokio_postgres::Row),
-}
-
-impl Row<'_> {
-    /// A whole number; a truth value reads as 0 or 1.
-    pub fn int(&self, column: usize) -> Result<i64> {
-        self.opt_int(column)?.ok_or_else(|| null(column))
-    }
-
-    /// A whole number or NULL.
-    pub fn opt_int(&self, column: usize) -> Result<Option<i64>> {
-        match self.cell(column)? {
-            Value::Null => Ok(None),
-            Value::Int(number) => Ok(Some(number)),
-            _ => Err(wrong(column, "a whole number")),
-        }
-    }
-
-    /// A number.
-    pub fn real(&self, column: usize) -> Result<f64> {
-        self.opt_real(column)?.ok_or_else(|| null(column))
-    }
-
-    /// A number or NULL.
-    pub fn opt_real(&self, column: usize) -> Result<Option<f64>> {
-        match self.cell(column)? {
-            Value::Null => Ok(None),
-            Value::Real(number) => Ok(Some(number)),
-            #[expect(clippy::cast_precision_loss, reason = "asked for as floating point")]
-            Value::Int(number) => Ok(Some(number as f64)),
-            _ => Err(wrong(column, "a number")),
-        }
-    }
-
-    /// Text, borrowed from the row.
-    pub fn text(&self, column: usize) -> Result<&str> {
-        self.opt_text(column)?.ok_or_else(|| null(column))
-    }
-
-    /// Text or NULL, borrowed from the row.
-    pub fn opt_text(&self, column: usize) -> Result<Option<&str>> {
-        match self.cell(column)? {
-            Value::Null => Ok(None),
-            Value::Text(text) => Ok(Some(text)),
-            _ => Err(wrong(column, "text")),
-        }
-    }
-
-    /// Text of its own.
-    pub fn string(&self, column: usize) -> Result<String> {
-        self.text(column).map(str::to_owned)
-    }
-
-    /// Text of its own, or NULL.
-    pub fn opt_string(&self, column: usize) -> Result<Option<String>> {
-        Ok(self.opt_text(column)?.map(str::to_owned))
-    }
-
-    /// An instant that is kept as milliseconds since 1970.
-    pub fn time(&self, column: usize) -> Result<Timestamp> {
-        self.int(column).map(Timestamp::from_milliseconds)
-    }
-
-    /// An instant that is kept as milliseconds since 1970, or NULL.
-    pub fn opt_time(&self, column: usize) -> Result<Option<Timestamp>> {
-        Ok(self.opt_int(column)?.map(Timestamp::from_milliseconds))
-    }
-
-    /// Bytes, borrowed from the row.
-    pub fn blob(&self, column: usize) -> Result<&[u8]> {
-        self.opt_blob(column)?.ok_or_else(|| null(column))
-    }
-
-    /// Bytes or NULL, borrowed from the row.
-    pub fn opt_blob(&self, column: usize) -> Result<Option<&[u8]>> {
-        match self.cell(column)? {
-            Value::Null => Ok(None),
-            Value::Blob(bytes) => Ok(Some(bytes)),
-            _ => Err(wrong(column, "bytes")),
-        }
-    }
-
-    /// The number of columns.
-    pub(crate) fn width(&self) -> usize {
-        match &self.0 {
-            RowCells::Sqlite(row) => row.as_ref().column_count(),
-            RowCells::Postgres(row) => row.len(),
-        }
-    }
-
-    /// The value of the column.
-    pub fn cell(&self, column: usize) -> Result<Value<'_>> {
-        match &self.0 {
-            RowCells::Sqlite(row) => sqlite::cell(row, column),
-            RowCells::Postgres(row) => postgres::cell(row, column),
-        }
-    }
-}
-
-fn null(column: usize) -> Problem {
-    Problem::internal(format!("column {column} of an answer is NULL"))
-}
-
-fn wrong(column: usize, wanted: &str) -> Problem {
-    Problem::internal(format!("column {column} of an answer is not {wanted}"))
 }
 
 fn assert_whole_rows(table: &str, columns: &[&str], values: &[Value<'_>]) {

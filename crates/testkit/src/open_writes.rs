@@ -4,8 +4,7 @@ use std::sync::mpsc;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::log::write_latest;
-use lyceum_store::{Db, Tx};
+use lyceum_store::{Db, StatementsSee, Tx};
 
 /// A write that does its work, and then waits to be committed or rolled back.
 pub struct OpenWrite<'scope, T> {
@@ -21,7 +20,9 @@ impl<'scope, T: Send + 'static> OpenWrite<'scope, T> {
         db: &'env Db,
         work: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Self {
-        Self::spawn(scope, work, move |write| wait(write_latest(db, write)))
+        Self::spawn(scope, work, move |write| {
+            wait(db.write_with_locks(StatementsSee::LatestCommits, write))
+        })
     }
 
     /// Like [`start`](Self::start), in a transaction that sees one state.

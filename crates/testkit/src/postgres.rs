@@ -288,7 +288,7 @@ fn migrated_file(migrations: &[Migration]) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let copy = folder.path().join("copy.db");
     let db = Db::open(&StoreLocation::Sqlite(folder.path().join("draft.db")), migrations);
-    let copied = db.and_then(|db| db.backup_to(&copy, |_, _| ()));
+    let copied = db.and_then(|db| db.read_blocking(|tx| lyceum_store::copy_to(tx, &copy)));
     copied.expect("the migrations apply to SQLite");
     fs::read(copy).expect("the file can be read")
 }

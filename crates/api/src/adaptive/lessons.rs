@@ -14,7 +14,7 @@ use lyceum_adaptive::{AttemptSummary, LessonType, progress};
 use lyceum_core::{Problem, ProblemKind, Reach, Result};
 use lyceum_http::answer::Answer;
 use lyceum_http::route::{ParamPlace, get, post, put};
-use lyceum_store::{Tx, run_blocking};
+use lyceum_store::{StatementsSee, Tx, run_blocking};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -137,7 +137,7 @@ async fn take_answer(context: Context) -> Result<Answer> {
     let work = in_lessons(&context, move |tx, lesson_context| {
         answer::answer(tx, lesson_context, &request)
     });
-    let mut accepted = context.app.db.write_with_locks(work).await?;
+    let mut accepted = context.app.db.write_with_locks(StatementsSee::OneState, work).await?;
     if let Some(log) = accepted.log.take() {
         context.app.lessons.store_log(log);
     }
@@ -353,6 +353,7 @@ pub fn within<T>(
     move |tx| {
         let (base_url, usual_hours) = (app.base_url.as_str(), &usual_hours);
         let (items, memory, reach) = (&app.items, &app.lessons, &reach);
+        tx.begin_snapshot()?;
         work(tx, &LessonContext { now, base_url, reach, usual_hours, items, memory })
     }
 }

@@ -167,12 +167,12 @@ fn deadline() -> Duration {
 async fn read(
     context: &Context,
     range: InstantRange,
-    work: impl FnMut(&mut Tx<'_>) -> Result<Report> + Clone + Send + 'static,
+    work: impl FnMut(&mut Tx<'_>) -> Result<Report> + Send + 'static,
 ) -> Result<Report> {
     if range.is_short() {
         context.app.db.read(work).await
     } else {
-        context.scan_delayed(deadline(), work).await
+        context.app.db.scan(context.report_limits(deadline()), work).await
     }
 }
 

@@ -81,7 +81,7 @@ async fn application_metrics(context: Context) -> Result<Answer> {
         let registered = registered(tx)?;
         applications::metrics(tx, now, &id, registered, &reach)
     };
-    let metrics = context.scan_delayed(deadline(), work).await?;
+    let metrics = context.app.db.scan(context.report_limits(deadline()), work).await?;
     Ok(Answer::of(&Data { data: metrics }))
 }
 

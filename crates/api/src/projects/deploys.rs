@@ -162,19 +162,16 @@ fn may_teach(context: &Context, plan: &Plan) -> Result<()> {
 /// Checks that all files of a plan were uploaded, and unpacks its frontend. The result stays, so that repeating the
 /// plan is fast.
 async fn take_in(app: &App, plan: &Plan) -> Result<()> {
-    let (blobs, db, artifacts) = (app.blobs.clone(), app.db.clone(), plan.artifacts());
-    let now = app.clock.now();
-    let zip = plan.frontend.as_ref().map(|change| change.new.clone());
-    run_blocking(move || {
-        are_here(&blobs, &artifacts)?;
-        let Some(zip) = zip else { return Ok(()) };
-        if db.write_blocking(|tx| deployments::is_unpacked(tx, now, &zip.sha256))? {
-            return Ok(());
-        }
-        let manifest = archive::unpack(&blobs, &zip.sha256.parse()?)?;
-        db.write_blocking(|tx| deployments::keep_manifest(tx, now, &zip, &manifest))
-    })
-    .await
+    let (blobs, artifacts) = (app.blobs.clone(), plan.artifacts());
+    run_blocking(move || are_here(&blobs, &artifacts)).await?;
+    let Some(zip) = plan.frontend.as_ref().map(|change| change.new.clone()) else { return Ok(()) };
+    let (now, sha256) = (app.clock.now(), zip.sha256.clone());
+    if app.db.write(move |tx| deployments::is_unpacked(tx, now, &sha256)).await? {
+        return Ok(());
+    }
+    let (blobs, digest) = (app.blobs.clone(), zip.sha256.parse()?);
+    let manifest = run_blocking(move || archive::unpack(&blobs, &digest)).await?;
+    app.db.write(move |tx| deployments::keep_manifest(tx, now, &zip, &manifest)).await
 }
 
 fn are_here(blobs: &Blobs, artifacts: &[Artifact]) -> Result<()> {

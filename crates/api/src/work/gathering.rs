@@ -9,7 +9,7 @@ use lyceum_events::facts;
 use lyceum_events::repository::{
     SHORT_LIVED_TABLES, forget_unused_heads, gather, is_gathering_due,
 };
-use lyceum_store::{log, run_blocking};
+use lyceum_store::{StatementsSee, run_blocking};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -68,12 +68,16 @@ async fn sum_all(app: &App) -> Result<()> {
         app.summed_until.set(begun);
         return Ok(());
     }
-    let Some((end, are_left)) = log::write_latest(&app.db, facts::gather_to_sum).await? else {
+    let Some((end, are_left)) =
+        app.db.write_with_locks(StatementsSee::LatestCommits, facts::gather_to_sum).await?
+    else {
         return Ok(());
     };
     let mut step_began = Instant::now();
-    while let Some(has_more) =
-        log::write_latest(&app.db, move |tx| facts::sum_runs(tx, end)).await?
+    while let Some(has_more) = app
+        .db
+        .write_with_locks(StatementsSee::LatestCommits, move |tx| facts::sum_runs(tx, end))
+        .await?
     {
         if !has_more {
             if !are_left {
@@ -113,7 +117,10 @@ async fn move_periodically(app: &App, deleted: &watch::Sender<usize>) {
 async fn gather_all(app: &App, deleted: &watch::Sender<usize>) -> Result<bool> {
     let mut has_more = app.db.read(is_gathering_due).await?;
     while has_more {
-        let Some(outcome) = log::write_latest(&app.db, gather).await? else { return Ok(false) };
+        let Some(outcome) = app.db.write_with_locks(StatementsSee::LatestCommits, gather).await?
+        else {
+            return Ok(false);
+        };
         deleted.send_modify(|count| *count += outcome.moved);
         has_more = outcome.has_more;
     }

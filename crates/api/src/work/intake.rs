@@ -10,7 +10,7 @@ use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_events::repository::{Accepted, accept, take_jobs};
 use lyceum_events::{Appended, ClientEvents, Envelope, KnownNames, LookedUpNames, append_all};
 use lyceum_store::limits::STORE_QUEUE_MAX_ENTRIES;
-use lyceum_store::{SqlDialect, Tx, log};
+use lyceum_store::{SqlDialect, StatementsSee, Tx};
 use tokio::sync::oneshot;
 
 use crate::App;
@@ -139,10 +139,10 @@ async fn write_groups(app: App) {
 async fn write_group(app: &App) -> usize {
     let formed = Arc::new(OnceLock::new());
     let (group, its_app) = (Arc::clone(&formed), Arc::clone(app));
-    let written = log::write_latest(&app.db, move |tx| {
+    let written = app.db.write_with_locks(StatementsSee::LatestCommits, move |tx| {
         write_envelopes(tx, &its_app, &group.get_or_init(|| its_app.intake.form()).received)
-    })
-    .await;
+    });
+    let written = written.await;
     let group = formed.get_or_init(|| app.intake.form());
     let mut replies = mem::take(&mut *lock(&group.replies));
     match written {
@@ -180,7 +180,7 @@ async fn write_one(
         let group = group.get().expect("a group that was written once is formed");
         write_envelopes(tx, &its_app, &group.received[at..=at])
     };
-    let (kept, learned) = log::write_latest(&app.db, write).await?;
+    let (kept, learned) = app.db.write_with_locks(StatementsSee::LatestCommits, write).await?;
     app.intake.known.learn(learned);
     Ok(kept[0])
 }

@@ -105,7 +105,7 @@ pub fn append(
 /// Like [`append`] for events of several clients. Returns one outcome per event, in order, and the names that were
 /// looked up.
 ///
-/// In a transaction that sees the latest state (`log::write_latest`), the claim of an id waits only for an unfinished
+/// In a transaction that sees the latest commits (`Db::write_with_locks`), the claim of an id waits only for an unfinished
 /// claim of the same id, and corrections wait for each other. In other transactions, concurrent claims may conflict.
 pub fn append_all(
     tx: &mut Tx<'_>,

@@ -30,7 +30,7 @@ pub fn is_gathering_due(tx: &mut Tx<'_>) -> Result<bool> {
 }
 
 /// Moves a limited number of young ids and facts into runs, in a transaction that sees the latest state
-/// (`log::write_latest`). `None` if another transaction is doing it or corrects an event.
+/// (`StatementsSee::LatestCommits`). `None` if another transaction is doing it or corrects an event.
 ///
 /// Claims go on meanwhile. An id is either in its row or in a run, and a claim looks into the rows first. Only the claim
 /// of an id whose row is being moved waits.

@@ -10,8 +10,7 @@ use lyceum_core::ProblemKind;
 use lyceum_core::random::RandomStream;
 use lyceum_events::repository::gather;
 use lyceum_events::{Appended, Event, append, facts, parse, scan};
-use lyceum_store::log::write_latest;
-use lyceum_store::{Db, SqlDialect, Tx};
+use lyceum_store::{Db, SqlDialect, StatementsSee, Tx};
 use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
 
 use crate::AFTER_ALL;
@@ -167,7 +166,7 @@ fn an_id_that_was_moved_into_a_run_before_its_claim_is_found() {
             move || others.take().map(|others| thread::spawn(others).join().unwrap())
         };
         let mut come_first = others(0..50);
-        let latest = write_latest(db, move |tx| {
+        let latest = db.write_with_locks(StatementsSee::LatestCommits, move |tx| {
             tx.query_one("SELECT COUNT(*) FROM event_log", &[], |row| row.int(0))?;
             come_first();
             append(tx, NOW, "app", &events(0..51))
@@ -237,8 +236,18 @@ fn a_move_of_the_maximum_of_packed_rows_reports_that_more_remain() {
              SELECT {columns} FROM event_young_facts, generate_series(1, 600)"
         );
         assert_eq!(db.write_blocking(|tx| tx.execute(&copy, &[])).unwrap(), 600);
-        assert!(wait(write_latest(db, gather)).unwrap().unwrap().has_more);
-        assert!(!wait(write_latest(db, gather)).unwrap().unwrap().has_more);
+        assert!(
+            wait(db.write_with_locks(StatementsSee::LatestCommits, gather))
+                .unwrap()
+                .unwrap()
+                .has_more
+        );
+        assert!(
+            !wait(db.write_with_locks(StatementsSee::LatestCommits, gather))
+                .unwrap()
+                .unwrap()
+                .has_more
+        );
         let left = "SELECT COUNT(*) FROM event_young_facts";
         assert_eq!(db.read_blocking(|tx| tx.row::<(i64,)>(left, &[])).unwrap(), Some((0,)));
     });
@@ -252,7 +261,9 @@ fn an_id_whose_event_is_missing_is_an_error() {
         let seq = send(db, "app", &events(0..2))[0].seq();
         let remove = "DELETE FROM event_log WHERE seq = $1";
         assert_eq!(db.write_blocking(|tx| tx.execute(remove, &[seq.into()])).unwrap(), 1);
-        let refused = wait(write_latest(db, |tx| append(tx, NOW, "app", &events(0..1))));
+        let refused = wait(db.write_with_locks(StatementsSee::LatestCommits, |tx| {
+            append(tx, NOW, "app", &events(0..1))
+        }));
         assert_eq!(refused.unwrap_err().kind, ProblemKind::Internal);
     });
 }
@@ -302,7 +313,7 @@ fn a_correction_that_waits_for_a_context_does_not_hold_the_list_of_facts() {
             other.result();
             let correction = scope.spawn(|| send(db, "app", &[activity(first, "Reading", LATE)]));
             wait_for_a_wait(db);
-            let gathered = wait(write_latest(db, gather)).unwrap();
+            let gathered = wait(db.write_with_locks(StatementsSee::LatestCommits, gather)).unwrap();
             assert!(gathered.is_some(), "the list is held");
             other.commit();
             let corrected = correction.join().unwrap();

@@ -7,8 +7,7 @@ use lyceum_core::redaction::Redaction;
 use lyceum_core::time::Timestamp;
 use lyceum_events::repository::{ErasedActor, rename_actors};
 use lyceum_events::{Appended, ClientEvents, Event, KnownNames, append_all, parse, scan};
-use lyceum_store::log::write_latest;
-use lyceum_store::{Db, outbox};
+use lyceum_store::{Db, StatementsSee, outbox};
 use lyceum_testkit::open_writes::wait;
 use serde_json::{Value, json};
 
@@ -57,7 +56,7 @@ pub(crate) const NOW: Timestamp = Timestamp::from_milliseconds(1_768_464_000_000
 /// Appends as a server does that takes events in.
 pub(crate) fn send(db: &Db, client: &'static str, events: &[Event]) -> Vec<Appended> {
     let events = events.to_vec();
-    let write = write_latest(db, move |tx| {
+    let write = db.write_with_locks(StatementsSee::LatestCommits, move |tx| {
         append_all(tx, NOW, &[ClientEvents { client, events: &events }], &KnownNames::default())
     });
     wait(write).unwrap().0

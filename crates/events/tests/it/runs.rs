@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use lyceum_core::random::RandomStream;
 use lyceum_events::repository::{EventFilter, EventOrder, GatherOutcome, gather, list, read};
 use lyceum_events::{Appended, Event, facts, scan};
-use lyceum_store::Db;
-use lyceum_store::log::write_latest;
+use lyceum_store::{Db, StatementsSee};
 use lyceum_testkit::open_writes::wait;
 
 use crate::log::{EARLY, LATE, both, event, send};
@@ -110,7 +109,9 @@ fn events_in_runs_are_known_corrected_and_found() {
 pub(crate) fn gather_all(db: &Db) -> GatherOutcome {
     let mut all = GatherOutcome { moved: 0, has_more: true };
     while all.has_more {
-        let done = wait(write_latest(db, gather)).unwrap().unwrap_or_default();
+        let done = wait(db.write_with_locks(StatementsSee::LatestCommits, gather))
+            .unwrap()
+            .unwrap_or_default();
         all = GatherOutcome { moved: all.moved + done.moved, ..done };
     }
     all
@@ -119,9 +120,15 @@ pub(crate) fn gather_all(db: &Db) -> GatherOutcome {
 /// Sums the facts that are stored now, as a server does beside its other work.
 pub(crate) fn sum_all(db: &Db) {
     // Another thread may sum or move facts at this moment.
-    let gathered = wait(write_latest(db, facts::gather_to_sum)).unwrap();
+    let gathered =
+        wait(db.write_with_locks(StatementsSee::LatestCommits, facts::gather_to_sum)).unwrap();
     let Some((end, _)) = gathered else { return };
-    while wait(write_latest(db, move |tx| facts::sum_runs(tx, end))).unwrap() == Some(true) {}
+    while wait(
+        db.write_with_locks(StatementsSee::LatestCommits, move |tx| facts::sum_runs(tx, end)),
+    )
+    .unwrap()
+        == Some(true)
+    {}
 }
 
 /// All ids are in a run, and a known event is sent again and again.

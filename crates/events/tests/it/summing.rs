@@ -7,8 +7,7 @@ use std::thread;
 use lyceum_events::facts::{self, Measure};
 use lyceum_events::repository::gather;
 use lyceum_events::{Appended, Event, parse};
-use lyceum_store::Db;
-use lyceum_store::log::write_latest;
+use lyceum_store::{Db, StatementsSee};
 use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
 use serde_json::json;
 
@@ -105,7 +104,10 @@ fn events_are_counted_exactly_while_facts_are_summed() {
             let mut end = 0;
             if is_from_runs {
                 assert!(gather_all(db).moved > 0);
-                (end, _) = wait(write_latest(db, facts::gather_to_sum)).unwrap().unwrap();
+                (end, _) =
+                    wait(db.write_with_locks(StatementsSee::LatestCommits, facts::gather_to_sum))
+                        .unwrap()
+                        .unwrap();
             }
             let summed_before = summed_count(db);
             thread::scope(|scope| {
@@ -124,8 +126,16 @@ fn events_are_counted_exactly_while_facts_are_summed() {
                 xp_by_event.insert(first + 400, 7);
                 let again = send_earned(db, first..first + 300, &mut xp_by_event);
                 assert_eq!(again, 0, "events whose facts are being summed are known");
-                assert_eq!(wait(write_latest(db, gather)).unwrap(), None, "one at a time");
-                assert_eq!(wait(write_latest(db, facts::gather_to_sum)).unwrap(), None);
+                assert_eq!(
+                    wait(db.write_with_locks(StatementsSee::LatestCommits, gather)).unwrap(),
+                    None,
+                    "one at a time"
+                );
+                assert_eq!(
+                    wait(db.write_with_locks(StatementsSee::LatestCommits, facts::gather_to_sum))
+                        .unwrap(),
+                    None
+                );
                 assert_exact(db, &xp_by_event);
 
                 // Only a correction waits: it must know whether the facts that it removes are summed.

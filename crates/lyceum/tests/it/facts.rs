@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use lyceum_core::random::RandomStream;
 use lyceum_events::facts::{self, FactContext, Measure, MeasureSums};
-use lyceum_store::log::write_latest;
-use lyceum_store::{Db, Row, StoreLocation};
+use lyceum_store::{Db, Row, StatementsSee, StoreLocation};
 use lyceum_testkit::open_writes::wait;
 use lyceum_testkit::{free_port, full_size};
 use lyceum_testserver::client::TestClient;
@@ -348,9 +347,15 @@ fn check_sums(db: &Db) {
     let since = Instant::now();
     while db.read_blocking(facts::is_summing_due).unwrap() {
         assert!(since.elapsed() < Duration::from_mins(1), "facts are not summed");
-        let gathered = wait(write_latest(db, facts::gather_to_sum)).unwrap();
+        let gathered =
+            wait(db.write_with_locks(StatementsSee::LatestCommits, facts::gather_to_sum)).unwrap();
         let Some((end, _)) = gathered else { continue };
-        while wait(write_latest(db, move |tx| facts::sum_runs(tx, end))).unwrap() == Some(true) {}
+        while wait(
+            db.write_with_locks(StatementsSee::LatestCommits, move |tx| facts::sum_runs(tx, end)),
+        )
+        .unwrap()
+            == Some(true)
+        {}
     }
     let sql = "SELECT s.actor, s.bucket * 900000, c.course, c.subject, c.app, s.events, s.xp, s.total_questions, \
                s.correct_questions, s.mastered_units, s.active, s.inactive, s.waste, s.unknown, s.anti_pattern \

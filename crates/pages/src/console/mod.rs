@@ -245,10 +245,11 @@ async fn first_rows(
     context: &Context,
     name: &str,
     (columns, export): (&'static [Column], ExportFormat),
-    mut read: impl FnMut(&mut Tx<'_>, &mut ExportFile, i64) -> Result<bool> + Clone + Send + 'static,
+    mut read: impl FnMut(&mut Tx<'_>, &mut ExportFile, i64) -> Result<bool> + Send + 'static,
 ) -> Result<Answer> {
     let most = CONSOLE_EXPORT_MAX_ROWS;
-    let file_of_rows = context.scan_delayed(longest_export(), move |tx| {
+    let limits = context.report_limits(longest_export());
+    let file_of_rows = context.app.db.scan(limits, move |tx| {
         let mut file = ExportFile::new(columns, export)?;
         let is_cut = read(tx, &mut file, most)?;
         Ok((file.end()?, is_cut))

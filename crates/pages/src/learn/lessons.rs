@@ -19,7 +19,7 @@ use lyceum_http::auth::people;
 use lyceum_http::render::{NO_STORE, as_page, as_page_with_frame};
 use lyceum_http::route::ParamPlace::Header;
 use lyceum_http::route::{Access, get, post};
-use lyceum_store::{Tx, run_blocking};
+use lyceum_store::{StatementsSee, Tx, run_blocking};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -150,7 +150,7 @@ async fn answer(context: Context) -> Result<Answer> {
     let write = of_student(&context, move |tx, lesson_context, student| {
         lessons::answer(tx, lesson_context, student, &lesson, &request)
     })?;
-    let draft = context.app.db.write_with_locks(write).await?;
+    let draft = context.app.db.write_with_locks(StatementsSee::OneState, write).await?;
     let reply: StudentAnswerReply = run_blocking(move || draft.render()).await?;
     Ok(answer_of(&reply))
 }
@@ -226,7 +226,7 @@ async fn change(
         work(tx, lesson_context, student, &lesson)?;
         lessons::open(tx, lesson_context, student, &lesson)
     })?;
-    rendered(context.app.db.write_with_locks(write).await?).await
+    rendered(context.app.db.write_with_locks(StatementsSee::OneState, write).await?).await
 }
 
 async fn rendered(lesson: LessonDraft) -> Result<Answer> {

@@ -91,6 +91,9 @@ fn is_indexed(bound: &BoundFilter) -> bool {
 
 /// Lists a page. Errors: `NotFound` for a scope of nothing; `BadSelection` for a broken cursor.
 pub fn list(tx: &mut Tx<'_>, query: &ListQuery, view: &RecordView<'_>) -> Result<RecordPage> {
+    if is_whole(query) || query.scope.is_some() {
+        tx.begin_snapshot()?; // for the total, or the scope
+    }
     if let Some(scope) = &query.scope {
         belongs::check(tx, scope, &query.reach)?;
     }

@@ -9,8 +9,7 @@ use std::thread::{self, Scope};
 
 use lyceum_core::{Problem, Result};
 use lyceum_runs::try_lock_lists;
-use lyceum_store::log::write_latest;
-use lyceum_store::{Db, SqlDialect, Tx};
+use lyceum_store::{Db, SqlDialect, StatementsSee, Tx};
 use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -205,7 +204,10 @@ impl Model<'_, '_> {
         self.end_all();
         let key = *self.numbers.keys().nth(at.index(self.numbers.len())).unwrap();
         let number = NEXT_NUMBER.fetch_add(1, Ordering::SeqCst);
-        wait(write_latest(self.db, move |tx| KEYS.set_number(tx, key, number))).unwrap();
+        wait(self.db.write_with_locks(StatementsSee::LatestCommits, move |tx| {
+            KEYS.set_number(tx, key, number)
+        }))
+        .unwrap();
         self.numbers.insert(key, number);
         self.rows.insert(key);
     }
@@ -263,7 +265,10 @@ fn each_key_is_claimed_once_in_any_order_of_claims_moves_and_failures() {
                 // Several runs, so that moves also merge.
                 for key in 0..7 {
                     model.claim_at_once(&[key]);
-                    assert_eq!(wait(write_latest(db, move_rows)).unwrap(), 1);
+                    assert_eq!(
+                        wait(db.write_with_locks(StatementsSee::LatestCommits, move_rows)).unwrap(),
+                        1
+                    );
                     model.rows.clear();
                 }
                 for step in &steps {

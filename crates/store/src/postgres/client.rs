@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, TryStreamExt as _, future};
-use lyceum_core::Problem;
+use lyceum_core::{Problem, Result};
 use refinery::{Report, Runner};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{self, JoinHandle};
@@ -20,7 +20,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::PostgresAddress;
 use crate::limits::{POSTGRES_SENT_MAX_BYTES, POSTGRES_SENT_MAX_STATEMENTS};
-use crate::problem::{self, PostgresFailure};
+use crate::problem::{self, PostgresFailure, unavailable};
 
 /// The time limit for closing a connection.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -69,6 +69,12 @@ impl FailedStatement {
     pub(crate) fn new(failure: impl Into<PostgresFailure>, sql: &str) -> Self {
         Self { failure: failure.into(), sql: sql.to_owned() }
     }
+}
+
+/// The first connection to a database. Errors: `Unavailable`, with what is in the way.
+pub(crate) fn reach(address: &PostgresAddress) -> Result<Client> {
+    Client::connect(address)
+        .map_err(|message| unavailable(format!("the database cannot be opened: {message}"), 2))
 }
 
 impl Client {

@@ -3,28 +3,23 @@
 //! A thread takes a request only while it has a connection. One that gets none ends and leaves the queue to
 //! the others; the last one that ends tells all who wait.
 
-use std::any::TypeId;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_core::{Problem, Result};
-use tokio::sync::watch;
 
 use super::queue::Queue;
-use super::{
-    Client, PostgresAddress, PostgresSession, ReadReplica, RetryDecision, exchange, pooler,
-};
+use super::session::RetryDecision;
+use super::{PostgresAddress, PostgresSession, TransactionMode};
 use crate::limits::{
-    POSTGRES_CONNECT_PAUSE_MS, POSTGRES_RECONNECT_MS, POSTGRES_SCAN_CONNECTIONS,
-    STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES,
+    POSTGRES_CONNECT_PAUSE_MS, POSTGRES_RECONNECT_MS, STORE_MAX_ATTEMPTS, STORE_QUEUE_MAX_ENTRIES,
 };
-use crate::one_statement::LongerReads;
-use crate::problem::{self, unavailable};
-use crate::signals::{Signals, WaitingSignals};
+use crate::problem;
+use crate::signals::Signals;
 use crate::task::{self, StoreTask};
-use crate::{Migration, StoreGauges, StoreOptions, Tx, WorkGauges, migrate};
+use crate::{StoreOptions, WorkGauges};
 
 /// Times that a lost connection is opened again for one task; the pauses add up to about a second.
 const MAX_RECONNECTS: u32 = 6;
@@ -32,43 +27,6 @@ const MAX_RECONNECTS: u32 = 6;
 /// Times that a write runs beside others before every second time is a turn of its own. Without turns a long
 /// write among many short ones would never come through; earlier ones would make unrelated writes wait.
 const BESIDE_OTHERS: u32 = 6;
-
-/// An open PostgreSQL database.
-pub(crate) struct Postgres {
-    address: PostgresAddress,
-    options: StoreOptions,
-    short: ConnectionPool,
-    long: ConnectionPool,
-    replica: OnceLock<ReadReplica>,
-    /// The connection of the last blocking read or write, for the next one.
-    spare: Mutex<Option<PostgresSession>>,
-    pub(crate) signals: Arc<Signals>,
-    pub(crate) changes: watch::Sender<()>,
-}
-
-/// The mode of a task's transaction.
-#[derive(Clone, Copy)]
-pub(crate) enum TransactionMode {
-    /// A short read, by a closure of the type.
-    Read(TypeId),
-    /// A read that ends at the instant.
-    Scan(Instant),
-    /// A write.
-    Write(WriteIsolation),
-    /// A write that ran into others, who wait now until it has ended.
-    Alone(WriteIsolation),
-}
-
-/// The visibility of other transactions' commits to the statements of a write.
-#[derive(Clone, Copy)]
-pub(crate) enum WriteIsolation {
-    /// Only commits before the first statement. It runs again if anything that it read was changed since.
-    Snapshot,
-    /// Only commits before the first statement. It runs again only if a row that it changes or locks was changed since.
-    LockedRows,
-    /// All commits before each statement.
-    Latest,
-}
 
 struct QueuedRequest {
     task: Box<dyn StoreTask>,
@@ -92,123 +50,6 @@ impl Drop for OpenRequest {
     }
 }
 
-impl Postgres {
-    /// Migrates the database; its connections are made when they are needed.
-    pub(crate) fn open(url: &str, migrations: &[Migration], options: StoreOptions) -> Result<Self> {
-        let address = PostgresAddress::parse(url)?;
-        let migrate = || {
-            pooler::refuse(&address)?;
-            migrate::postgres(&mut reach(&address)?, || reach(&address).ok(), migrations)
-        };
-        // The client brings a runtime of its own, so a thread of the caller's will not do.
-        thread::scope(|scope| scope.spawn(migrate).join())
-            .unwrap_or_else(|_| Err(Problem::internal("migrating panicked")))?;
-        let signals = Arc::new(Signals::new(false));
-        let pool = |size| ConnectionPool::new(&address, options, size, &signals);
-        Ok(Self {
-            short: pool(options.connections),
-            long: pool(POSTGRES_SCAN_CONNECTIONS),
-            replica: OnceLock::new(),
-            address,
-            options,
-            spare: Mutex::default(),
-            signals,
-            changes: watch::Sender::default(),
-        })
-    }
-
-    pub(crate) fn submit(&self, task: Box<dyn StoreTask>, mode: TransactionMode) -> Result<()> {
-        let pool = if matches!(mode, TransactionMode::Scan(_)) { &self.long } else { &self.short };
-        pool.submit(task, mode)
-    }
-
-    /// Lets a standby at the address serve reads that tolerate its delay.
-    pub(crate) fn use_read_replica(&self, url: &str) -> Result<()> {
-        let addresses = (self.address.clone(), PostgresAddress::parse(url)?);
-        let replica = ReadReplica::start(addresses, self.options, &self.signals)?;
-        self.replica.set(replica).map_err(|_| Problem::internal("there is a read replica already"))
-    }
-
-    /// The pool of the read replica while that is recent enough.
-    pub(crate) fn recent_replica(&self) -> Option<&ConnectionPool> {
-        self.replica.get().filter(|replica| replica.is_usable()).map(|replica| &replica.pool)
-    }
-
-    /// Delivers signals between this process and the others. Never returns.
-    pub(crate) async fn deliver_signals(&self) {
-        let outgoing = WaitingSignals::default();
-        tokio::join!(
-            self.signals.deliver(&outgoing),
-            exchange(&self.address, &self.signals, &outgoing)
-        );
-    }
-
-    /// The address of the database.
-    pub(crate) fn address(&self) -> &PostgresAddress {
-        &self.address
-    }
-
-    /// Requests that the server has answered so far.
-    pub(crate) fn answers(&self) -> u64 {
-        let answers_of = |pool: &ConnectionPool| pool.shared.answers.load(Ordering::Relaxed);
-        answers_of(&self.short) + answers_of(&self.long)
-    }
-
-    pub(crate) fn gauges(&self) -> StoreGauges {
-        StoreGauges {
-            short: self.short.gauges(),
-            long: self.long.gauges(),
-            log_bytes: None,
-            read_replica: self.replica.get().map(ReadReplica::gauges),
-        }
-    }
-
-    pub(crate) fn read_blocking<T>(
-        &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.run_blocking(|session| session.read_once(work))
-    }
-
-    pub(crate) fn write_blocking<T>(
-        &self,
-        work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.run_blocking(|session| session.write_once(work))
-    }
-
-    fn run_blocking<T>(&self, run: impl FnOnce(&mut PostgresSession) -> Result<T>) -> Result<T> {
-        let spare = self.spare().take();
-        let mut session = match spare.and_then(PostgresSession::if_it_answers) {
-            Some(session) => session,
-            None => PostgresSession::connect(&self.address, self.options)?,
-        };
-        // After a failure, the transaction ends with the connection.
-        let result = run(&mut session)?;
-        *self.spare() = Some(session);
-        Ok(result)
-    }
-
-    fn spare(&self) -> MutexGuard<'_, Option<PostgresSession>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Postgres {
-    /// The client has a runtime of its own, which may not end on a thread of another one.
-    fn drop(&mut self) {
-        if let Some(session) = self.spare().take() {
-            thread::spawn(move || drop(session));
-        }
-    }
-}
-
-/// The first connection to a database. Errors: `Unavailable`, with what is in the way.
-pub(crate) fn reach(address: &PostgresAddress) -> Result<Client> {
-    Client::connect(address)
-        .map_err(|message| unavailable(format!("the database cannot be opened: {message}"), 2))
-}
-
 /// Threads with one connection each, started one by one as the queue demands.
 pub(crate) struct ConnectionPool {
     queue: Arc<Queue<QueuedRequest>>,
@@ -228,7 +69,6 @@ struct PoolShared {
     answers: AtomicU64,
     /// When PostgreSQL refused a connection for the last time.
     refused: Mutex<Option<Instant>>,
-    longer_reads: LongerReads,
     signals: Arc<Signals>,
 }
 
@@ -247,11 +87,15 @@ impl ConnectionPool {
             open: AtomicUsize::new(0),
             answers: AtomicU64::new(0),
             refused: Mutex::default(),
-            longer_reads: LongerReads::default(),
             signals: Arc::clone(signals),
         };
         let queue = Arc::new(Queue::new(STORE_QUEUE_MAX_ENTRIES));
         Self { queue, shared: Arc::new(shared), size }
+    }
+
+    /// Requests that the server has answered so far.
+    pub(super) fn answers(&self) -> u64 {
+        self.shared.answers.load(Ordering::Relaxed)
     }
 
     pub(crate) fn submit(&self, task: Box<dyn StoreTask>, mode: TransactionMode) -> Result<()> {
@@ -271,7 +115,7 @@ impl ConnectionPool {
         Ok(())
     }
 
-    fn gauges(&self) -> WorkGauges {
+    pub(super) fn gauges(&self) -> WorkGauges {
         WorkGauges {
             waiting: self.queue.len(),
             connections: self.shared.connected.load(Ordering::SeqCst),
@@ -369,7 +213,6 @@ impl Worker {
                     duplicates += 1;
                     duplicates == 1
                 }
-                Some(RetryDecision::NeedsSnapshot) => true,
                 Some(RetryDecision::InDoubt | RetryDecision::Locked | RetryDecision::Other)
                 | None => false,
             };
@@ -377,13 +220,12 @@ impl Worker {
                 return task.answer(outcome);
             }
             mode = match (fault, mode) {
-                (Some(RetryDecision::NeedsSnapshot), _) => continue,
-                (Some(RetryDecision::Collision), TransactionMode::Write(sees))
+                (Some(RetryDecision::Collision), TransactionMode::Write(isolation))
                     if attempt >= BESIDE_OTHERS =>
                 {
-                    TransactionMode::Alone(sees)
+                    TransactionMode::Alone(isolation)
                 }
-                (_, TransactionMode::Alone(sees)) => TransactionMode::Write(sees),
+                (_, TransactionMode::Alone(isolation)) => TransactionMode::Write(isolation),
                 _ => {
                     thread::sleep(pause(attempt));
                     mode
@@ -406,7 +248,7 @@ impl Worker {
         mode: TransactionMode,
     ) -> (Result<()>, Option<RetryDecision>) {
         let session = self.session.as_mut().expect("the caller has connected");
-        let outcome = session.run(task, mode, self.shared.needs_snapshot(mode));
+        let outcome = session.run(task, mode);
         let fault = session.fault();
         self.shared.signals.written.add(session.take_signals());
         if !matches!(fault, Some(RetryDecision::Lost | RetryDecision::InDoubt)) {
@@ -414,10 +256,6 @@ impl Worker {
         }
         if !session.is_of_use(&outcome) {
             self.disconnect();
-        }
-        if let (Some(RetryDecision::NeedsSnapshot), TransactionMode::Read(closure)) = (fault, mode)
-        {
-            self.shared.longer_reads.add(closure);
         }
         (outcome, fault)
     }
@@ -439,11 +277,6 @@ impl PoolShared {
     fn was_refused_just_now(&self) -> bool {
         let pause = Duration::from_millis(POSTGRES_CONNECT_PAUSE_MS);
         self.refused().is_some_and(|then| then.elapsed() < pause)
-    }
-
-    fn needs_snapshot(&self, mode: TransactionMode) -> bool {
-        let TransactionMode::Read(closure) = mode else { return true };
-        self.longer_reads.contains(closure)
     }
 }
 

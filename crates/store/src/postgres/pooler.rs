@@ -8,8 +8,7 @@ use std::time::Duration;
 use lyceum_core::{Problem, ProblemKind, Result};
 use tokio_postgres::SimpleQueryMessage;
 
-use super::pool::reach;
-use super::{Client, FailedStatement, PostgresAddress};
+use super::{Client, FailedStatement, PostgresAddress, reach};
 use crate::limits::POSTGRES_READ_WAIT_MS;
 
 /// Times that it is looked at: a pooler may happen to give the same connection twice.

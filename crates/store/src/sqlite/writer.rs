@@ -6,13 +6,14 @@ use crossbeam_channel::Receiver;
 use lyceum_core::Result;
 use rusqlite::Connection;
 
-use super::{Transaction, execute};
+use super::statements::execute;
+use super::transaction::Transaction;
 use crate::checkpoint::Checkpoints;
 use crate::durable::CommitSyncs;
 use crate::limits::{STORE_WRITE_BATCH_MAX_ENTRIES, STORE_WRITE_BATCH_OPEN_MS};
+use crate::pending::CountDeltas;
 use crate::problem;
 use crate::signals::{SignalSet, Signals};
-use crate::tally::CountDeltas;
 use crate::task::StoreTask;
 use crate::tx::{Tx, TxConnection};
 
@@ -84,7 +85,7 @@ fn write_batch(
             done.extend(queue.try_recv());
         }
     }
-    deltas.flush(&mut Tx::new(TxConnection::Sqlite(connection)), 0)?;
+    Tx::new(TxConnection::Sqlite(connection)).write_counts(deltas, 0)?;
     transaction.commit()?;
     Ok(signals)
 }

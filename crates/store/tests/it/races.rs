@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_store::{Db, Migration, SqlDialect, Tx, dialect};
+use lyceum_store::{Db, Migration, SqlDialect, StatementsSee, Tx, dialect};
 use lyceum_testkit::race::at_once;
 
 use crate::{SCHEMA, count, on_both, open, wait, with_target};
@@ -202,7 +202,7 @@ fn writes_that_lock_their_owners_run_again_only_for_the_same_owner() {
                                     runs.fetch_add(1, Ordering::SeqCst);
                                     add_for(tx, &owner, &id)
                                 };
-                                db.write_with_locks(work).await.unwrap();
+                                db.write_with_locks(StatementsSee::OneState, work).await.unwrap();
                             }
                         })
                     })

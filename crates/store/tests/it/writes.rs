@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::limits;
-use lyceum_store::{Db, SqlDialect, StoreLocation, StoreOptions, Tx, Value, log};
+use lyceum_store::{Db, SqlDialect, StatementsSee, StoreLocation, StoreOptions, Tx, Value, log};
 use lyceum_testkit::race;
 
 use crate::{SCHEMA, count, on_both, open, wait, with_target};
@@ -112,7 +112,7 @@ fn count_at_once(db: &Db, is_latest: bool) -> usize {
                         count_to(tx, number + 1)
                     };
                     if is_latest {
-                        log::write_latest(&db, next).await
+                        db.write_with_locks(StatementsSee::LatestCommits, next).await
                     } else {
                         db.write(next).await
                     }
@@ -179,7 +179,7 @@ fn a_slow_write_succeeds_among_quick_ones() {
                                 let number = counted(tx)?;
                                 count_to(tx, number + 1)
                             };
-                            log::write_latest(&db, next).await.unwrap();
+                            db.write_with_locks(StatementsSee::LatestCommits, next).await.unwrap();
                             count += 1;
                         }
                         count

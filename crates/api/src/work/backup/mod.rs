@@ -17,7 +17,7 @@ use lyceum_hosting::backup::{
 };
 use lyceum_hosting::nodes::{self, Node};
 use lyceum_roster::imports;
-use lyceum_store::{Db, SqlDialect, Tx, database_bytes};
+use lyceum_store::{Db, SqlDialect, Tx, copy_to, database_bytes, export_snapshot};
 
 use crate::limits;
 
@@ -121,14 +121,13 @@ pub fn named_files(tx: &mut Tx<'_>, node: &Node) -> Result<NamedFiles> {
 /// Copies the database if it is backed up, and returns the files that it names.
 fn copy(source: BackupSource<'_>, to: &Path) -> Result<NamedFiles> {
     let BackupSource { db, config, node, has_database } = source;
-    let read = |tx: &mut Tx<'_>| named_files(tx, node);
-    if !has_database {
-        return db.read_blocking(read);
-    }
-    let Some(url) = &config.store.database else { return db.backup_with(to, |_, _| (), read) };
-    db.read_exported(|tx, snapshot| {
-        let named = read(tx)?;
-        postgres::dump(url.reveal(), to, snapshot)?;
+    db.read_blocking(|tx| {
+        let named = named_files(tx, node)?;
+        match &config.store.database {
+            _ if !has_database => {}
+            None => copy_to(tx, to)?,
+            Some(url) => postgres::dump(url.reveal(), to, &export_snapshot(tx)?)?,
+        }
         Ok(named)
     })
 }

@@ -64,8 +64,10 @@ async fn next(app: &App, schedule: &Schedule) -> Result<()> {
     {
         return Ok(());
     }
-    let (app, schedule) = (Arc::clone(app), schedule.clone());
-    detached(move || delete_outdated(&app, &schedule)).await
+    let before = now.plus_seconds(-app.config.privacy.history_days * 86_400);
+    let (own, schedule) = (Arc::clone(app), schedule.clone());
+    detached(move || delete_outdated(&own, &schedule)).await?;
+    app.db.write(move |tx| runs::forget(tx, before)).await
 }
 
 /// Reads the backup from its place, restores its database in a temporary one and records the result. Returns whether it
@@ -164,7 +166,7 @@ fn new_file(app: &App, now: Timestamp) -> Result<BackupFile> {
     Ok(BackupFile { location, name: schedule::name(now, app.cluster.node.id()), key })
 }
 
-/// Deletes the backups of this node that are not stored any longer, and their records.
+/// Deletes the backups of this node that are not stored any longer.
 fn delete_outdated(app: &App, schedule: &Schedule) -> Result<()> {
     let (now, node) = (app.clock.now(), app.cluster.node.id());
     let location = FileLocation::parse(&app.config.backup.to, &app.config.s3)?;
@@ -175,8 +177,7 @@ fn delete_outdated(app: &App, schedule: &Schedule) -> Result<()> {
         location.remove(&name)?;
         tracing::info!(file = location.path_of(&name), "deleted an old backup");
     }
-    let before = now.plus_seconds(-app.config.privacy.history_days * 86_400);
-    app.db.write_blocking(move |tx| runs::forget(tx, before))
+    Ok(())
 }
 
 /// Reports regularly while slow work is done.
