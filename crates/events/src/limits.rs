@@ -7,13 +7,14 @@ pub const TIME_SPENT_SPAN_MAX_H: i64 = 48;
 pub const TIME_SPENT_REACH_MAX_H: i64 = 7 * 24;
 /// Greatest number that one item of an event can add to a fact, in either direction.
 pub const FACT_VALUE_MAX_COUNT: i32 = 1_000_000_000;
-/// Facts that are added to their sums in one transaction. On SQLite, other writers wait meanwhile.
-pub const FACT_SUM_CHUNK_COUNT: usize = 8192;
-/// Facts in rows of their own that a metric counts at most.
-pub const FACT_ROWS_COUNTED_MAX_COUNT: i64 = 100_000;
+/// Rows whose facts are added to the sums in one transaction, each with at most 256 facts. On SQLite, other writers wait
+/// meanwhile.
+pub const FACT_SUM_CHUNK_ROWS: i64 = 512;
+/// Rows of sums or places that are sent to the database at once.
+pub const FACT_ROWS_SENT_COUNT: usize = 8192;
 /// Actors whose facts are computed anew in one transaction.
 pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;
-/// Events whose positions are recomputed in one transaction.
+/// Events whose places are recomputed in one transaction.
 pub const FACT_LOCATE_CHUNK_COUNT: i64 = 20_000;
 /// Seconds that the time of an event or envelope may be after the server's time.
 pub const EVENT_AHEAD_MAX_S: i64 = 86_400;
