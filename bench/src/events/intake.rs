@@ -89,8 +89,7 @@ pub(super) fn fill(
 /// Waits until the facts of all events are summed, which the server does about twenty seconds after their events.
 pub(super) fn wait_until_summed(server: &Server) -> Result<()> {
     let start = Instant::now();
-    // The count of unsummed facts leaves out those of the last seconds, so the age tells.
-    while !server.metrics()?.contains("\nlyceum_facts_unsummed_age_seconds 0\n") {
+    while !server.metrics()?.contains("\nlyceum_facts_unsummed 0\n") {
         ensure!(start.elapsed() < SUMMED_AFTER_MAX, "the facts of events are not summed in time");
         sleep(Duration::from_secs(1));
     }

@@ -55,12 +55,11 @@ pub const READY_REFUSED_MS: u64 = 1000;
 pub const READY_WAITING_MAX_S: u64 = 600;
 /// Events after which no further envelope joins a transaction.
 pub const EVENT_GROUP_MAX_RECORDS: usize = 2000;
-/// Milliseconds between two looks for ids and facts of events that can be moved into runs, while the database
-/// changes.
+/// Milliseconds between two looks for ids of events that can be moved into runs, while the database changes.
 pub const EVENT_GATHER_PAUSE_MS: u64 = 1000;
 /// Seconds between two looks for facts of events that are not summed.
 pub const FACT_SUM_EVERY_S: u64 = 20;
-/// Rows of ids and facts of events that are moved before PostgreSQL is told to reuse their space.
+/// Ids of events that are moved before PostgreSQL is told to reuse the space of their rows, and of summed facts.
 pub const EVENT_ROWS_FREED_COUNT: usize = 100_000;
 /// Seconds from the moment a server tells PostgreSQL to reuse the space of such rows until it does so again, at least.
 pub const EVENT_ROWS_FREED_EVERY_S: u64 = 30;

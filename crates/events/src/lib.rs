@@ -12,10 +12,9 @@
 //! | errors in an envelope, with their paths | `faults` |
 //! | JSON that borrows its text | `tree` |
 //! | sums by quarter hour | `facts`, `repository/facts` |
-//! | facts as rows of an ordinary table | `repository/facts/sums.rs` |
 //! | learning events that the server appends | `learning` |
 //! | appending, corrections | `repository/append.rs` |
-//! | moving young ids and facts into runs | `repository/gather.rs` |
+//! | moving young ids into runs | `repository/gather.rs` |
 //! | storage formats: packed texts, spans | `repository/blocks.rs`, `repository/spans.rs` |
 //! | listing, following, intake rate, rejected envelopes | `repository/list.rs`, `repository/follow.rs`, `repository/flow.rs`, `repository/refusals.rs` |
 //! | what the console shows of the log and of rejected envelopes | `screens` |
@@ -57,4 +56,4 @@ pub const CONTEXT: &str = "http://purl.imsglobal.org/ctx/caliper/v1p2";
 pub const CONTEXTS: [&str; 2] = [CONTEXT, "http://purl.imsglobal.org/ctx/caliper/v1p1"];
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[migration!(4, "events")];
+pub const MIGRATIONS: &[Migration] = &[migration!(4, "events"), migration!(22, "unsummed_facts")];

@@ -22,13 +22,14 @@ pub const EVENT_JOB_KEPT_DAYS: i64 = 30;
 
 /// Greatest number that one item of an event can add to a fact, in either direction.
 pub const FACT_VALUE_MAX_COUNT: i32 = 1_000_000_000;
-/// Facts that are added to their sums in one transaction. On SQLite, other writers wait meanwhile.
-pub const FACT_SUM_CHUNK_COUNT: usize = 8192;
-/// Facts in rows of their own that a metric counts at most.
-pub const FACT_ROWS_COUNTED_MAX_COUNT: i64 = 100_000;
-/// Actors whose facts are recomputed in one transaction.
+/// Rows whose facts are added to the sums in one transaction, each with at most 256 facts. On SQLite, other writers wait
+/// meanwhile.
+pub const FACT_SUM_CHUNK_ROWS: i64 = 512;
+/// Rows of sums or places that are sent to the database at once.
+pub const FACT_ROWS_SENT_COUNT: usize = 8192;
+/// Actors whose facts are computed anew in one transaction.
 pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;
-/// Events whose positions are recomputed in one transaction.
+/// Events whose places are recomputed in one transaction.
 pub const FACT_LOCATE_CHUNK_COUNT: i64 = 20_000;
 /// Actors of events whose numbers a server keeps in memory at most, and sources: some 12 MB each.
 pub const EVENT_NAMES_KNOWN_COUNT: usize = 100_000;

@@ -65,5 +65,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(15, "imported_records"),
     migration!(17, "enrollment_courses"),
     migration!(19, "source_modified"),
-    migration!(22, "reach_of_imports"),
+    migration!(24, "reach_of_imports"),
 ];

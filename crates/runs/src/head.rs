@@ -26,19 +26,12 @@ impl RunHead {
 
     /// The chunks that may contain a key, counted from 0.
     pub(crate) fn chunks_of(&self, key: i64) -> Range<usize> {
-        if self.filter.may_contain(key) { self.chunks_within(key, key) } else { 0..0 }
-    }
-
-    /// The chunks that may contain keys from `first` to `last`, counted from 0.
-    pub(crate) fn chunks_within(&self, first: i64, last: i64) -> Range<usize> {
+        if !self.filter.may_contain(key) {
+            return 0..0;
+        }
         // The records of a key may begin in the chunk before the first one that starts with it.
-        let from = self.first_keys.partition_point(|key| *key < first).saturating_sub(1);
-        from..self.first_keys.partition_point(|key| *key <= last).max(from)
-    }
-
-    /// The head of the chunks from `first` on. It has no filter, because it is soon replaced.
-    pub(crate) fn rest_from(&self, first: usize) -> Self {
-        Self { first_keys: self.first_keys[first..].to_vec(), filter: KeyFilter(Vec::new()) }
+        let from = self.first_keys.partition_point(|first| *first < key).saturating_sub(1);
+        from..self.first_keys.partition_point(|first| *first <= key).max(from)
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {

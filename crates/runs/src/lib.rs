@@ -1,4 +1,4 @@
-//! Sorted runs of records in a table, and keys that count once.
+//! Keys that count once, in sorted runs in a table, and packed records.
 //!
 //! **Why.** A row whose key is random changes a page of its own: of its table or of an index. When the pages no longer fit
 //! into memory, each row costs a read and a write of the disk. Here, records with random keys that arrive together are
@@ -7,10 +7,10 @@
 //! **A run** is a sorted sequence of records. It is packed in *chunks* of some dozens to hundreds of records, which are
 //! rows of a table. The row before its chunks is its *head*: the first key of each chunk, and a Bloom filter with sixteen
 //! bits for each record. A process caches heads, so it reads nothing for a key that is in no run, except once in a
-//! thousand times. A run never changes, except that records may be removed from it. Eight runs of one level are merged into
+//! thousand times. A run never changes. Eight runs of one level are merged into
 //! one of the next level, so there are few runs, and a record is rewritten once per level.
 //!
-//! **The list of runs** of one kind of record is one value in one row. A transaction that changes runs locks this row, and
+//! **The list of runs** of one kind of key is one value in one row. A transaction that changes runs locks this row, and
 //! writes the new list with the chunks. So a crash leaves either the former runs or the new ones.
 //!
 //! **Unique keys** ([`UniqueKeys`]) are claimed by any number of servers beside each other. The latest keys are rows of a
@@ -30,9 +30,8 @@
 //!   run of the list that step 2 reads.
 //! - *It was moved before step 1*: the same.
 //! - *The move fails or the server is killed*: the row is there again.
-//! - *The runs of the list are merged between steps 2 and 3*: a chunk is missing, and the claim returns to step 2. While a
-//!   list of keys has runs, a new run has greater numbers than all runs before it, so a number never leads to other
-//!   records. [`Runs::remove_first`] uses numbers again, so it must not be called for a list of keys.
+//! - *The runs of the list are merged between steps 2 and 3*: a chunk is missing, and the claim returns to step 2. A
+//!   new run has greater numbers than all runs before it, so a number never leads to other records.
 //!
 //! On SQLite one transaction writes at a time. With many keys it looks first and adds them as a run at once
 //! ([`UniqueKeys::claim_in_run`]); with few it claims rows as above.
@@ -42,9 +41,9 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | a record, packed as bytes | `record` |
+//! | records, packed as bytes | `record` |
 //! | the head of a run, and the cache of heads | `head` |
-//! | the list of runs: find, add, merge, remove | `repository/runs.rs` |
+//! | the list of runs: find, add, merge | `repository/runs.rs` |
 //! | chunks and heads in their table | `repository/chunks.rs` |
 //! | keys that count once | `repository/keys.rs` |
 //! | the SQL | `repository` |
@@ -56,5 +55,5 @@ mod record;
 mod repository;
 
 pub use head::forget_all_but;
-pub use record::{ChunkRecords, PackedNumbers, RunRecord, pack, packed};
+pub use record::{PackedNumbers, PackedRecord, UnpackedRecords, pack, packed};
 pub use repository::{KeyNumber, RunTables, Runs, UniqueKeys, try_lock_lists};

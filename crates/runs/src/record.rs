@@ -1,19 +1,13 @@
-//! Records of runs, packed as bytes: each one as the differences to the record before.
+//! Sorted records, packed as bytes: each one as the differences to the record before.
 
 use integer_encoding::VarInt;
 use lyceum_core::{Problem, Result};
 
-/// A record in runs.
-pub trait RunRecord: Copy + Ord {
-    /// The number of records in a chunk, small enough to read and unpack a chunk in microseconds.
-    const IN_CHUNK: usize;
-    /// The predecessor of the first record of a chunk.
+/// A record that can be packed.
+pub trait PackedRecord: Copy {
+    /// The predecessor of the first record.
     const FIRST: Self;
 
-    /// The key by which records are found. Records are sorted by it first.
-    fn lookup_key(&self) -> i64;
-    /// Its time, in any unit. Lookups skip runs of other times.
-    fn time(&self) -> i64;
     /// Packs it as the difference to the record before.
     fn write(&self, before: &Self, out: &mut Vec<u8>);
     /// Unpacks it. `None` if the bytes are damaged.
@@ -41,8 +35,8 @@ pub fn pack(number: impl VarInt, out: &mut Vec<u8>) {
     out.truncate(at + size);
 }
 
-/// The bytes of a chunk with these records.
-pub fn packed<R: RunRecord>(records: &[R]) -> Vec<u8> {
+/// The bytes of these records.
+pub fn packed<R: PackedRecord>(records: &[R]) -> Vec<u8> {
     let mut out = Vec::with_capacity(records.len() * 16);
     let mut before = R::FIRST;
     for record in records {
@@ -52,20 +46,20 @@ pub fn packed<R: RunRecord>(records: &[R]) -> Vec<u8> {
     out
 }
 
-/// The records of a chunk, in order.
-pub struct ChunkRecords<'a, R> {
+/// The records in packed bytes, in order.
+pub struct UnpackedRecords<'a, R> {
     packed: PackedNumbers<'a>,
     before: R,
 }
 
-impl<'a, R: RunRecord> ChunkRecords<'a, R> {
+impl<'a, R: PackedRecord> UnpackedRecords<'a, R> {
     /// The records of the bytes.
-    pub fn of(chunk: &'a [u8]) -> Self {
-        Self { packed: PackedNumbers(chunk), before: R::FIRST }
+    pub fn of(packed: &'a [u8]) -> Self {
+        Self { packed: PackedNumbers(packed), before: R::FIRST }
     }
 }
 
-impl<R: RunRecord> Iterator for ChunkRecords<'_, R> {
+impl<R: PackedRecord> Iterator for UnpackedRecords<'_, R> {
     type Item = Result<R>;
 
     fn next(&mut self) -> Option<Result<R>> {
@@ -75,7 +69,7 @@ impl<R: RunRecord> Iterator for ChunkRecords<'_, R> {
         let Some(record) = R::read(&self.before, &mut self.packed) else {
             // After damaged bytes, nothing can be read.
             self.packed = PackedNumbers(&[]);
-            return Some(Err(Problem::internal("a chunk of a run is damaged")));
+            return Some(Err(Problem::internal("packed records are damaged")));
         };
         self.before = record;
         Some(Ok(record))

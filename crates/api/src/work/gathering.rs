@@ -1,5 +1,5 @@
-//! Moves ids and facts of new events into runs, while servers append more, and sums facts. Each server tries, and one at a
-//! time does it.
+//! Moves ids of new events into runs, while servers append more, and sums facts. Each server tries, and one at a time does
+//! it.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -21,8 +21,7 @@ use crate::limits::{
 
 const PAUSE: Duration = Duration::from_millis(EVENT_GATHER_PAUSE_MS);
 
-/// Moves young ids and facts and sums facts until the server stops, and lets PostgreSQL reuse the space of the deleted
-/// rows.
+/// Moves young ids into runs and sums facts until the server stops, and lets PostgreSQL reuse the space of the deleted rows.
 pub async fn gather_periodically(app: App) {
     let deleted = watch::Sender::new(0);
     tokio::join!(
@@ -64,31 +63,18 @@ async fn sum_periodically(app: &App) {
 /// Sums the facts of all events that are stored now, unless another server does.
 async fn sum_all(app: &App) -> Result<()> {
     let begun = Instant::now();
-    if !app.db.read(facts::is_summing_due).await? {
-        app.summed_until.set(begun);
-        return Ok(());
-    }
-    let Some((end, are_left)) =
-        app.db.write_with_locks(StatementsSee::LatestCommits, facts::gather_to_sum).await?
-    else {
-        return Ok(());
-    };
-    let mut step_began = Instant::now();
-    while let Some(has_more) = app
-        .db
-        .write_with_locks(StatementsSee::LatestCommits, move |tx| facts::sum_runs(tx, end))
-        .await?
-    {
-        if !has_more {
-            if !are_left {
-                app.summed_until.set(begun);
-            }
-            break;
+    let mut has_more = app.db.read(facts::count_unsummed).await? > 0;
+    while has_more {
+        let step_began = Instant::now();
+        let sum = app.db.write_with_locks(StatementsSee::LatestCommits, facts::sum);
+        let Some(is_rest) = sum.await? else { return Ok(()) };
+        has_more = is_rest;
+        if has_more {
+            // On SQLite, other writes wait for this one.
+            sleep(step_began.elapsed()).await;
         }
-        // On SQLite, other writes wait for this one.
-        sleep(step_began.elapsed()).await;
-        step_began = Instant::now();
     }
+    app.summed_until.set(begun);
     Ok(())
 }
 
@@ -138,7 +124,7 @@ async fn free_periodically(app: &App, deleted: &watch::Sender<usize>) {
         match run_blocking(move || db.free_rows(&SHORT_LIVED_TABLES)).await {
             Ok(()) => deleted.send_modify(|left| *left -= count),
             Err(problem) => {
-                tracing::warn!(%problem, "the space of moved ids and facts was not freed; trying again");
+                tracing::warn!(%problem, "the space of moved ids and summed facts was not freed; trying again");
             }
         }
         sleep_until(next).await;

@@ -286,10 +286,9 @@ fn a_rebuild_corrects_wrong_facts() {
     });
 }
 
-/// Facts that arrive together become runs immediately, and single facts later. Both are corrected in place and give the
-/// same sums.
+/// Corrections remove facts that are not summed, and take others from the sums.
 #[test]
-fn facts_in_runs_equal_facts_in_rows() {
+fn facts_are_the_same_whether_they_are_summed_or_not() {
     both(|db| {
         let mut random = RandomStream::seeded(57);
         let activities: Vec<CustomEvent> =
@@ -304,9 +303,6 @@ fn facts_in_runs_equal_facts_in_rows() {
             empty(db);
             for (at, batch) in sent(&activities).chunks(size).enumerate() {
                 send(db, batch);
-                if at % 3 == 0 {
-                    gather(db);
-                }
                 if at % 7 == 0 && size == small_size {
                     sum(db);
                 }
@@ -319,14 +315,9 @@ fn facts_in_runs_equal_facts_in_rows() {
             rows(db)
         });
         assert!(ends[0] == ends[1], "large and small envelopes");
-        gather(db);
-        assert!(rows(db) == ends[1], "facts that moved into runs");
-        assert!(young(db) < 10_000, "what is young becomes runs");
         sum(db);
         assert!(rows(db) == ends[1], "facts that are summed");
         assert_eq!(in_sql(db), ends[1], "plain SQL");
-        let unplaced = || db.read_blocking(|tx| lyceum_events::facts::unplaced(tx, 0)).unwrap();
-        assert_eq!(unplaced(), Vec::<[i64; 3]>::new());
         rebuild(db);
         assert!(rows(db) == ends[0], "a rebuild");
         sum(db);
@@ -336,9 +327,8 @@ fn facts_in_runs_equal_facts_in_rows() {
 
 /// Sums all facts, as a server does each few seconds.
 fn sum(db: &Db) {
-    let (end, _) = db.write_blocking(lyceum_events::facts::gather_to_sum).unwrap().unwrap();
-    while db.write_blocking(|tx| lyceum_events::facts::sum_runs(tx, end)).unwrap() == Some(true) {}
-    assert!(!db.read_blocking(lyceum_events::facts::is_summing_due).unwrap());
+    while db.write_blocking(lyceum_events::facts::sum).unwrap() == Some(true) {}
+    assert_eq!(db.read_blocking(lyceum_events::facts::count_unsummed).unwrap(), 0);
 }
 
 /// The facts as an analyst reads them, in the form of [`rows`].
@@ -367,26 +357,13 @@ fn in_sql(db: &Db) -> Vec<String> {
     rows
 }
 
-/// Moves young facts into runs, as a server does beside its other work.
-fn gather(db: &Db) {
-    db.write_blocking(lyceum_events::repository::gather).unwrap();
-}
-
-fn young(db: &Db) -> i64 {
-    let sql = "SELECT count(*) FROM event_facts";
-    db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0))).unwrap().unwrap()
-}
-
 fn spoil(db: &Db) {
     db.write_blocking(|tx| {
-        tx.execute("UPDATE event_facts SET xp = xp + 1 WHERE bucket % 3 = 0", &[])?;
-        tx.execute("UPDATE event_facts SET bucket = bucket + 1000000 WHERE bucket % 3 = 1", &[])?;
-        tx.execute("DELETE FROM event_facts WHERE bucket % 3 = 2", &[])?;
-        tx.execute("DELETE FROM event_young_facts", &[])?;
-        tx.execute("DELETE FROM event_fact_chunks", &[])?;
-        tx.execute("DELETE FROM event_place_chunks", &[])?;
-        tx.execute("UPDATE event_sums SET xp = xp + 1", &[])?;
-        tx.execute("UPDATE event_runs SET list = NULL WHERE name IN ('facts', 'places')", &[])
+        tx.execute("DELETE FROM event_unsummed WHERE id % 2 = 0", &[])?;
+        tx.execute("DELETE FROM event_places", &[])?;
+        tx.execute("UPDATE event_sums SET xp = xp + 1 WHERE bucket % 3 = 0", &[])?;
+        tx.execute("UPDATE event_sums SET bucket = bucket + 1000000 WHERE bucket % 3 = 1", &[])?;
+        tx.execute("DELETE FROM event_sums WHERE bucket % 3 = 2", &[])
     })
     .unwrap();
 }

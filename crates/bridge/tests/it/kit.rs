@@ -158,9 +158,11 @@ pub(crate) fn rows(db: &Db) -> Vec<String> {
 }
 
 pub(crate) fn rebuild(db: &Db) {
-    let places = db.read_blocking(|tx| facts::unplaced(tx, 0)).unwrap();
-    db.write_blocking(|tx| facts::place(tx, &places)).unwrap();
     let mut last = 0;
+    while let Some(placed) = db.write_blocking(|tx| facts::place(tx, last)).unwrap() {
+        last = placed;
+    }
+    last = 0;
     while let Some(done) = db.write_blocking(|tx| facts::rebuild(tx, last)).unwrap() {
         last = done.last;
     }
@@ -176,11 +178,9 @@ pub(crate) fn empty(db: &Db) {
         "event_id_chunks",
         "event_versions",
         "event_actors",
-        "event_facts",
-        "event_young_facts",
-        "event_fact_chunks",
+        "event_unsummed",
         "event_sums",
-        "event_place_chunks",
+        "event_places",
         "event_contexts",
     ];
     db.write_blocking(|tx| {

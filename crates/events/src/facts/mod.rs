@@ -17,8 +17,7 @@ use crate::repository::facts::{ContextRows, FactRows};
 use crate::tree::Tree;
 
 pub use crate::repository::facts::{
-    ActorFacts, EventPosition, apps_of, count_unsummed, gather_to_sum, is_summing_due, place, read,
-    sum_runs, sums_by_actor, unplaced, users_of_app,
+    ActorFacts, apps_of, count_unsummed, place, read, sum, sums_by_actor, users_of_app,
 };
 pub use piece::{FactPieces, Metric, REACH_MS};
 
@@ -172,8 +171,8 @@ pub struct Rebuilt {
 
 /// Recomputes the facts of the next actors behind `after` from their events; none when all are
 /// done. Each actor's change in one piece, and others may append meanwhile. Run to its end, after
-/// the [`unplaced`] were given their [`place`], this leaves the facts that appending left; broken
-/// off, it may be run again from the first.
+/// all events were given their [`place`], this leaves the facts that appending left; broken off, it
+/// may be run again from the first.
 pub fn rebuild(tx: &mut Tx<'_>, after: i64) -> Result<Option<Rebuilt>> {
     let actors = repository::actors_behind(tx, after, FACT_REBUILD_CHUNK_COUNT)?;
     let Some(&last) = actors.last() else { return Ok(None) };

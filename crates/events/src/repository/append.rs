@@ -140,7 +140,7 @@ pub fn append_all(
         |row: &EventRow<'_>| taken.get(&row.event.hash).is_none_or(|holder| *holder == row.seq);
     let (new, open): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_new);
     withdraw(tx, &open, &new)?;
-    // Those of corrections, too, before the first one holds the list of facts.
+    // Those of corrections, too, before the first one locks the sums.
     let mut contexts = facts::ContextRows::default();
     for row in &rows {
         contexts.add(&row.event.facts);

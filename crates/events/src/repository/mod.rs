@@ -44,20 +44,13 @@ const IDS: UniqueKeys = UniqueKeys {
     rows: "event_ids",
     runs: RunTables { lists: "event_runs", name: "ids", chunks: "event_id_chunks" },
 };
-/// The runs of facts.
-const FACTS: RunTables =
-    RunTables { lists: "event_runs", name: "facts", chunks: "event_fact_chunks" };
-/// The runs of places of summed facts.
-const PLACES: RunTables =
-    RunTables { lists: "event_runs", name: "places", chunks: "event_place_chunks" };
 
 /// The number of young rows from which on they become a run. Few enough that the rows stay in memory.
 const GATHERED: i64 = 1 << 12;
 /// The maximum number of young rows that become runs at once. More than arrive in between, so that a backlog shrinks.
 const GATHERED_ROWS: i64 = 16 * GATHERED;
 
-/// The number of facts written together from which on they are packed. On SQLite so many ids become a run at once: rows
-/// would cost more.
+/// On SQLite, that many ids become a run at once: rows would cost more.
 const RUN_MIN_RECORDS: usize = 32;
 
 /// A list as JSON, which is one value of a statement.

@@ -15,7 +15,8 @@ use lyceum_store::{SqlDialect, Tx, Value};
 
 use super::json_list;
 
-const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+/// Milliseconds of a day.
+pub(super) const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The spans of events that are appended together.
 #[derive(Default)]

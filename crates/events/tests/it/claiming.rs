@@ -14,7 +14,7 @@ use lyceum_store::{Db, SqlDialect, StatementsSee, Tx};
 use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
 
 use crate::AFTER_ALL;
-use crate::log::{EARLY, LATE, NOW, both, event, send};
+use crate::log::{EARLY, LATE, NOW, assert_found_by_actors, both, event, send};
 use crate::open_writes::{KNOWN, events, on_postgres, start_claim};
 use crate::runs::{gather_all, sum_all};
 use crate::validation::good;
@@ -98,10 +98,10 @@ fn ids_are_claimed_once_under_concurrent_writes() {
                 let name = logged.event.content()["object"]["name"].clone();
                 assert!(counted.insert((logged.event.id.clone(), name.to_string())));
                 Ok(())
-            })?;
-            facts::unplaced(tx, 0)
+            })
         });
-        assert_eq!(read.unwrap(), Vec::<facts::EventPosition>::new(), "an event has no facts");
+        read.unwrap();
+        assert_found_by_actors(db);
         let wanted: BTreeSet<(String, String)> = ids
             .iter()
             .map(|id| {
@@ -186,7 +186,7 @@ fn an_id_that_was_moved_into_a_run_before_its_claim_is_found() {
     });
 }
 
-/// A server that is killed while it moves ids and facts leaves them where they were.
+/// A server that is killed while it moves ids leaves them where they were.
 #[test]
 fn a_move_that_fails_changes_nothing() {
     on_postgres(|db| {
@@ -203,8 +203,7 @@ fn a_move_that_fails_changes_nothing() {
         });
         assert!(gather_all(db).moved > 0);
         assert_eq!(new_count(&send(db, "app", &events(0..450))), 100);
-        let unplaced = db.read_blocking(|tx| facts::unplaced(tx, 0)).unwrap();
-        assert_eq!(unplaced, Vec::<facts::EventPosition>::new());
+        assert_found_by_actors(db);
     });
 }
 
@@ -222,34 +221,6 @@ fn a_move_does_not_wait_for_writes_that_see_one_state() {
             lesson.commit();
         });
         assert_eq!(new_count(&send(db, "app", &events(0..202))), 1);
-    });
-}
-
-/// Rows of packed facts can be many with few facts in each.
-#[test]
-fn a_move_of_the_maximum_of_packed_rows_reports_that_more_remain() {
-    on_postgres(|db| {
-        send(db, "app", &events(0..40));
-        let columns = "first_actor, last_actor, first_bucket, last_bucket, facts";
-        let copy = format!(
-            "INSERT INTO event_young_facts ({columns}) \
-             SELECT {columns} FROM event_young_facts, generate_series(1, 600)"
-        );
-        assert_eq!(db.write_blocking(|tx| tx.execute(&copy, &[])).unwrap(), 600);
-        assert!(
-            wait(db.write_with_locks(StatementsSee::LatestCommits, gather))
-                .unwrap()
-                .unwrap()
-                .has_more
-        );
-        assert!(
-            !wait(db.write_with_locks(StatementsSee::LatestCommits, gather))
-                .unwrap()
-                .unwrap()
-                .has_more
-        );
-        let left = "SELECT COUNT(*) FROM event_young_facts";
-        assert_eq!(db.read_blocking(|tx| tx.row::<(i64,)>(left, &[])).unwrap(), Some((0,)));
     });
 }
 
@@ -282,7 +253,11 @@ fn corrections_of_one_event_run_one_after_the_other() {
             let later =
                 scope.spawn(|| send(db, "app", &[event(1, "third", "2026-01-15T11:00:00Z")]));
             wait_for_a_wait(db);
-            assert_eq!(gather_all(db).moved, 0, "a correction is under way");
+            assert_eq!(
+                wait(db.write_with_locks(StatementsSee::LatestCommits, facts::sum)).unwrap(),
+                None,
+                "a correction is under way"
+            );
             first.commit();
             let [Appended::Correction { former, .. }] = &later.join().unwrap()[..] else {
                 panic!("no correction")
@@ -295,9 +270,9 @@ fn corrections_of_one_event_run_one_after_the_other() {
     });
 }
 
-/// Otherwise two transactions could wait for each other: one for the context, the other for the list.
+/// Otherwise two transactions could wait for each other: one for the context, the other for the sums.
 #[test]
-fn a_correction_that_waits_for_a_context_does_not_hold_the_list_of_facts() {
+fn a_correction_that_waits_for_a_context_does_not_lock_the_sums() {
     let activity = |number: u32, subject: &str, send_time: &str| {
         let mut envelope = good();
         envelope["sendTime"] = send_time.into();
@@ -313,8 +288,9 @@ fn a_correction_that_waits_for_a_context_does_not_hold_the_list_of_facts() {
             other.result();
             let correction = scope.spawn(|| send(db, "app", &[activity(first, "Reading", LATE)]));
             wait_for_a_wait(db);
-            let gathered = wait(db.write_with_locks(StatementsSee::LatestCommits, gather)).unwrap();
-            assert!(gathered.is_some(), "the list is held");
+            let summed =
+                wait(db.write_with_locks(StatementsSee::LatestCommits, facts::sum)).unwrap();
+            assert!(summed.is_some(), "the sums are locked");
             other.commit();
             let corrected = correction.join().unwrap();
             assert!(matches!(corrected[..], [Appended::Correction { .. }]), "{corrected:?}");

@@ -1,12 +1,14 @@
 //! Appending: every id once, corrections in any order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::random::RandomStream;
 use lyceum_core::redaction::Redaction;
 use lyceum_core::time::Timestamp;
 use lyceum_events::repository::{ErasedActor, rename_actors};
-use lyceum_events::{Appended, ClientEvents, Event, KnownNames, append_all, parse, scan};
+use lyceum_events::{
+    Appended, ClientEvents, Event, KnownNames, actors_behind, append_all, of_actor, parse, scan,
+};
 use lyceum_store::{Db, StatementsSee, outbox};
 use lyceum_testkit::open_writes::wait;
 use serde_json::{Value, json};
@@ -76,9 +78,35 @@ fn current(db: &Db) -> Vec<(String, Value)> {
     found
 }
 
+/// Each event that counts is found by its actor.
+pub(crate) fn assert_found_by_actors(db: &Db) {
+    let (mut of_log, mut of_actors) = (BTreeSet::new(), BTreeSet::new());
+    db.read_blocking(|tx| {
+        scan(tx, 0, i64::MAX, |logged| {
+            of_log.insert((logged.actor, logged.seq));
+            Ok(())
+        })?;
+        for actor in actors_behind(tx, 0, i64::MAX)? {
+            of_actor(tx, actor, i64::MIN..i64::MAX, |logged| {
+                assert!(of_actors.insert((logged.actor, logged.seq)), "found twice");
+                Ok(())
+            })?;
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert!(of_log == of_actors, "an event is not found by its actor");
+}
+
 fn empty(db: &Db) {
-    let tables =
-        ["event_log", "event_blocks", "event_spans", "event_ids", "event_versions", "event_facts"];
+    let tables = [
+        "event_log",
+        "event_blocks",
+        "event_spans",
+        "event_ids",
+        "event_versions",
+        "event_unsummed",
+    ];
     let emptied = db.write_blocking(|tx| {
         tables
             .iter()

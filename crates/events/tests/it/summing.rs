@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::thread;
 
 use lyceum_events::facts::{self, Measure};
-use lyceum_events::repository::gather;
 use lyceum_events::{Appended, Event, parse};
 use lyceum_store::{Db, StatementsSee};
 use lyceum_testkit::open_writes::{OpenWrite, wait, wait_for_a_wait};
@@ -13,9 +12,9 @@ use serde_json::json;
 
 use crate::AFTER_ALL;
 use crate::claiming::complete;
-use crate::log::{EARLY, LATE, send};
+use crate::log::{EARLY, LATE, assert_found_by_actors, send};
 use crate::open_writes::on_postgres;
-use crate::runs::{gather_all, sum_all};
+use crate::runs::sum_all;
 
 /// XP by the number of the event in which they were earned.
 type XpByEvent = BTreeMap<u32, u32>;
@@ -59,7 +58,7 @@ fn send_earned(db: &Db, numbers: Range<u32>, xp_by_event: &mut XpByEvent) -> usi
     appended.iter().filter(|one| matches!(one, Appended::New { .. })).count()
 }
 
-/// Reports have exactly these events and XP, and each event has a place.
+/// Reports have exactly these events and XP, and each event is found by its actor.
 fn assert_exact(db: &Db, xp_by_event: &XpByEvent) {
     let mut expected: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for (number, xp) in xp_by_event {
@@ -68,11 +67,7 @@ fn assert_exact(db: &Db, xp_by_event: &XpByEvent) {
         *events += 1;
         *thousandths += i64::from(*xp) * 1000;
     }
-    let (found, unplaced) = db
-        .read_blocking(|tx| {
-            Ok((facts::sums_by_actor(tx, None, 0..i64::MAX)?, facts::unplaced(tx, 0)?))
-        })
-        .unwrap();
+    let found = db.read_blocking(|tx| facts::sums_by_actor(tx, None, 0..i64::MAX)).unwrap();
     let found: BTreeMap<String, (i64, i64)> = found
         .into_iter()
         .map(|actor| {
@@ -82,7 +77,7 @@ fn assert_exact(db: &Db, xp_by_event: &XpByEvent) {
         })
         .collect();
     assert_eq!(found, expected);
-    assert_eq!(unplaced, Vec::<facts::EventPosition>::new(), "an event has no place");
+    assert_found_by_actors(db);
 }
 
 /// The events in the table of sums.
@@ -91,33 +86,18 @@ fn summed_count(db: &Db) -> i64 {
     db.read_blocking(|tx| tx.query_one(sql, &[], |row| row.int(0))).unwrap().unwrap()
 }
 
-/// Facts are moved into a run, or summed from runs, in a transaction that fails or succeeds.
+/// Facts are summed in a transaction that fails or succeeds.
 #[test]
 fn events_are_counted_exactly_while_facts_are_summed() {
     on_postgres(|db| {
         let mut xp_by_event = XpByEvent::new();
-        for (round, (is_from_runs, commits)) in
-            (0..).zip([(false, false), (false, true), (true, false), (true, true)])
-        {
+        for (round, commits) in (0..).zip([false, true]) {
             let first = 1_000 * round;
             assert_eq!(send_earned(db, first..first + 300, &mut xp_by_event), 300);
-            let mut end = 0;
-            if is_from_runs {
-                assert!(gather_all(db).moved > 0);
-                (end, _) =
-                    wait(db.write_with_locks(StatementsSee::LatestCommits, facts::gather_to_sum))
-                        .unwrap()
-                        .unwrap();
-            }
             let summed_before = summed_count(db);
             thread::scope(|scope| {
-                let summing = OpenWrite::start(scope, db, move |tx| {
-                    if is_from_runs {
-                        return facts::sum_runs(tx, end).map(drop);
-                    }
-                    facts::gather_to_sum(tx).map(|end| assert!(end.is_some(), "another one sums"))
-                });
-                summing.result();
+                let summing = OpenWrite::start(scope, db, facts::sum);
+                assert_eq!(summing.result(), Some(false), "another one sums");
 
                 let new = send_earned(db, first + 300..first + 400, &mut xp_by_event);
                 assert_eq!(new, 100, "an app waits");
@@ -127,14 +107,9 @@ fn events_are_counted_exactly_while_facts_are_summed() {
                 let again = send_earned(db, first..first + 300, &mut xp_by_event);
                 assert_eq!(again, 0, "events whose facts are being summed are known");
                 assert_eq!(
-                    wait(db.write_with_locks(StatementsSee::LatestCommits, gather)).unwrap(),
+                    wait(db.write_with_locks(StatementsSee::LatestCommits, facts::sum)).unwrap(),
                     None,
                     "one at a time"
-                );
-                assert_eq!(
-                    wait(db.write_with_locks(StatementsSee::LatestCommits, facts::gather_to_sum))
-                        .unwrap(),
-                    None
                 );
                 assert_exact(db, &xp_by_event);
 
@@ -152,8 +127,7 @@ fn events_are_counted_exactly_while_facts_are_summed() {
                 xp_by_event.insert(first, 20);
             });
             assert_exact(db, &xp_by_event);
-            let is_summed = summed_count(db) > summed_before;
-            assert_eq!(is_summed, commits && is_from_runs, "{round}");
+            assert_eq!(summed_count(db) > summed_before, commits, "{round}");
             sum_all(db);
             assert_exact(db, &xp_by_event);
         }

@@ -22,12 +22,9 @@ impl Rebuild {
         let (_, db) = self.data.open(Missing::Refuse)?;
         let actors = db.read_blocking(last_actor)?;
         let bar = printer.progress("rebuilding", u64::try_from(actors).unwrap_or_default());
-        let mut last = 0;
-        loop {
-            let places = db.read_blocking(|tx| facts::unplaced(tx, last))?;
-            let Some([.., seq]) = places.last() else { break };
-            last = *seq;
-            settings::write(&db, move |tx| facts::place(tx, &places))?;
+        let mut after = 0;
+        while let Some(last) = settings::write(&db, move |tx| facts::place(tx, after))? {
+            after = last;
         }
         let (mut actors, mut events, mut after) = (0_u64, 0_u64, 0);
         while let Some(chunk) = settings::write(&db, move |tx| facts::rebuild(tx, after))? {

@@ -6,19 +6,23 @@ use std::sync::Arc;
 use lyceum_core::{Problem, Result};
 use lyceum_store::{IN_LIST_MARKS, Tx, Value, in_lists};
 
+use super::keys::KeyNumber;
 use super::runs::{MERGED, RunEntry, RunTables, count};
 use crate::head::{self, RunHead};
-use crate::record::{ChunkRecords, RunRecord, packed};
+use crate::record::{UnpackedRecords, packed};
 
-pub(super) fn write<R: RunRecord>(
+/// The number of records in a chunk, small enough to read and unpack a chunk in microseconds.
+const IN_CHUNK: usize = 256;
+
+pub(super) fn write(
     tx: &mut Tx<'_>,
     tables: RunTables,
     number: i64,
-    records: &[R],
+    records: &[KeyNumber],
 ) -> Result<RunEntry> {
-    let bodies: Vec<Vec<u8>> = records.chunks(R::IN_CHUNK).map(packed).collect();
-    let first_keys = records.chunks(R::IN_CHUNK).map(|chunk| chunk[0].lookup_key()).collect();
-    let head = RunHead::new(first_keys, records.iter().map(RunRecord::lookup_key));
+    let bodies: Vec<Vec<u8>> = records.chunks(IN_CHUNK).map(packed).collect();
+    let first_keys = records.chunks(IN_CHUNK).map(|chunk| chunk[0].key).collect();
+    let head = RunHead::new(first_keys, records.iter().map(|record| record.key));
     let bytes = head.to_bytes();
     let mark = head::mark(&bytes);
     head::cache(mark, head);
@@ -27,25 +31,13 @@ pub(super) fn write<R: RunRecord>(
         values.extend([Value::Int(id), Value::Blob(body)]);
     }
     tx.send_rows(tables.chunks, &["id", "body"], &values, "")?;
-    let times = || records.iter().map(RunRecord::time);
-    Ok(RunEntry {
-        head: number,
-        chunks: count(bodies.len()),
-        records: count(records.len()),
-        from: times().min().unwrap_or_default(),
-        to: times().max().unwrap_or_default(),
-        mark,
-    })
+    Ok(RunEntry { head: number, chunks: count(bodies.len()), records: count(records.len()), mark })
 }
 
 pub(super) fn drop_run(tx: &mut Tx<'_>, tables: RunTables, run: &RunEntry) -> Result<()> {
     head::forget(run.mark);
     let sql = format!("DELETE FROM {} WHERE id >= $1 AND id < $2", tables.chunks);
     tx.send(&sql, &[run.head.into(), run.end_number().into()])
-}
-
-pub(super) fn missing_chunk() -> Problem {
-    Problem::internal("a chunk of a run is missing")
 }
 
 /// The head of a run; `None` if it is gone.
@@ -66,11 +58,11 @@ pub(super) fn read_head(
 
 /// Adds all records of runs, in no particular order. It uses one statement for all, because a statement per run would
 /// take longer than the reading.
-pub(super) fn read_whole<R: RunRecord>(
+pub(super) fn read_whole(
     tx: &mut Tx<'_>,
     tables: RunTables,
     runs: &[RunEntry],
-    records: &mut Vec<R>,
+    records: &mut Vec<KeyNumber>,
 ) -> Result<()> {
     let range = |n| format!("(id > ${} AND id < ${})", 2 * n + 1, 2 * n + 2);
     let ranges: Vec<String> = (0..MERGED).map(range).collect();
@@ -81,7 +73,7 @@ pub(super) fn read_whole<R: RunRecord>(
         let values: Vec<Value<'_>> =
             padded.flat_map(|run| [run.head.into(), run.end_number().into()]).collect();
         tx.query(&sql, &values, |row| {
-            for record in ChunkRecords::of(row.blob(0)?) {
+            for record in UnpackedRecords::of(row.blob(0)?) {
                 records.push(record?);
             }
             Ok(true)
@@ -91,11 +83,11 @@ pub(super) fn read_whole<R: RunRecord>(
 }
 
 /// Calls `each` with the records of chunks, given by their numbers. `false` if some are gone.
-pub(super) fn fetch<R: RunRecord>(
+pub(super) fn fetch(
     tx: &mut Tx<'_>,
     tables: RunTables,
     chunks: BTreeSet<i64>,
-    mut each: impl FnMut(i64, ChunkRecords<'_, R>) -> Result<()>,
+    mut each: impl FnMut(i64, UnpackedRecords<'_, KeyNumber>) -> Result<()>,
 ) -> Result<bool> {
     let sql = format!("SELECT id, body FROM {} WHERE id IN ({})", tables.chunks, *IN_LIST_MARKS);
     let mut left = chunks.len();
@@ -103,7 +95,7 @@ pub(super) fn fetch<R: RunRecord>(
         let values: Vec<Value<'_>> = list.into_iter().map(Value::Int).collect();
         tx.query(&sql, &values, |row| {
             left -= 1;
-            each(row.int(0)?, ChunkRecords::of(row.blob(1)?))?;
+            each(row.int(0)?, UnpackedRecords::of(row.blob(1)?))?;
             Ok(true)
         })?;
     }

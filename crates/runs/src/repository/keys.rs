@@ -7,7 +7,7 @@ use lyceum_store::log::{RowLock, is_only_writer, lock, run_again_if_changed};
 use lyceum_store::{IN_LIST_MARKS, Tx, Value, in_lists};
 
 use super::runs::{RunTables, Runs};
-use crate::record::{PackedNumbers, RunRecord, pack};
+use crate::record::{PackedNumbers, PackedRecord, pack};
 
 /// How often a list of runs is read if its runs are gone each time. They are merged about once a second.
 const LIST_READS_MAX_COUNT: u32 = 20;
@@ -21,18 +21,8 @@ pub struct KeyNumber {
     pub number: i64,
 }
 
-impl RunRecord for KeyNumber {
-    const IN_CHUNK: usize = 256;
+impl PackedRecord for KeyNumber {
     const FIRST: Self = Self { key: 0, number: 0 };
-
-    fn lookup_key(&self) -> i64 {
-        self.key
-    }
-
-    /// Keys have no time.
-    fn time(&self) -> i64 {
-        0
-    }
 
     fn write(&self, before: &Self, out: &mut Vec<u8>) {
         pack(self.key.wrapping_sub(before.key), out);
@@ -224,11 +214,11 @@ fn missing_run() -> Problem {
 /// greater number. The keys must be sorted.
 fn numbers_in_runs(
     tx: &mut Tx<'_>,
-    runs: &Runs<KeyNumber>,
+    runs: &Runs,
     keys: &[i64],
 ) -> Result<Option<BTreeMap<i64, i64>>> {
     let mut found = BTreeMap::new();
-    let is_complete = runs.find(tx, keys, &(0..1), |KeyNumber { key, number }| {
+    let is_complete = runs.find(tx, keys, |KeyNumber { key, number }| {
         let latest = found.entry(key).or_insert(number);
         *latest = number.max(*latest);
     })?;

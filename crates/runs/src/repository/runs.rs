@@ -1,18 +1,14 @@
-//! The list of runs of one kind of record.
+//! The list of runs of one kind of key.
 
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
-use std::ops::Range;
 
 use lyceum_core::{Problem, Result};
-use lyceum_store::log::{RowLock, lock};
-use lyceum_store::{Tx, Value};
+use lyceum_store::Tx;
 
-use super::chunks::{drop_run, fetch, missing_chunk, read_head, read_whole, write};
-use crate::head;
-use crate::record::{ChunkRecords, RunRecord, packed};
+use super::chunks::{drop_run, fetch, read_head, read_whole, write};
+use super::keys::KeyNumber;
 
-/// Where the runs of one kind of record are stored.
+/// Where the runs of one kind of key are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunTables {
     /// The table of lists. Its columns are `name` (a key) and `list` (bytes, or NULL). The name has a row.
@@ -37,28 +33,20 @@ pub(super) struct RunEntry {
     pub(super) head: i64,
     pub(super) chunks: i64,
     pub(super) records: i64,
-    /// The earliest of its times.
-    pub(super) from: i64,
-    /// The latest of its times.
-    pub(super) to: i64,
     /// The mark of its head.
     pub(super) mark: i64,
 }
 
-/// The number of integers in a stored [`RunEntry`].
+/// The number of integers in a stored [`RunEntry`]. Two of them are not used.
 const RUN: usize = 6;
 
 impl RunEntry {
     fn numbers(self) -> [i64; RUN] {
-        [self.head, self.chunks, self.records, self.from, self.to, self.mark]
+        [self.head, self.chunks, self.records, 0, 0, self.mark]
     }
 
     fn level(self) -> u32 {
         self.records.max(1).ilog2() / LEVEL_BITS
-    }
-
-    fn is_within(&self, times: &Range<i64>) -> bool {
-        self.from < times.end && self.to >= times.start
     }
 
     /// The number after its last chunk.
@@ -67,28 +55,17 @@ impl RunEntry {
     }
 }
 
-/// The runs of one kind of record, as one statement saw them.
+/// The runs of one kind of key, as one statement saw them.
 #[derive(Debug)]
-pub struct Runs<R> {
+pub struct Runs {
     tables: RunTables,
     list: Vec<RunEntry>,
-    record: PhantomData<R>,
 }
 
-impl<R: RunRecord> Runs<R> {
+impl Runs {
     /// Reads the list of runs.
     pub fn open(tx: &mut Tx<'_>, tables: RunTables) -> Result<Self> {
-        Self::read(tx, tables, "")
-    }
-
-    /// Reads the list of runs to change it. Until this transaction ends, no other one changes it.
-    pub fn open_alone(tx: &mut Tx<'_>, tables: RunTables) -> Result<Self> {
-        let lock = lock(tx, RowLock::Alone);
-        Self::read(tx, tables, lock)
-    }
-
-    fn read(tx: &mut Tx<'_>, tables: RunTables, lock: &str) -> Result<Self> {
-        let sql = format!("SELECT list FROM {} WHERE name = $1 {lock}", tables.lists);
+        let sql = format!("SELECT list FROM {} WHERE name = $1", tables.lists);
         let list = tx
             .query_one(&sql, &[tables.name.into()], |row| Ok(Self::of(tables, row.opt_blob(0)?)))?;
         list.ok_or_else(|| Problem::internal("a list of runs is missing"))
@@ -99,30 +76,13 @@ impl<R: RunRecord> Runs<R> {
         let (numbers, _) = list.unwrap_or_default().as_chunks();
         let numbers: Vec<i64> = numbers.iter().map(|one| i64::from_le_bytes(*one)).collect();
         let (runs, _) = numbers.as_chunks::<RUN>();
-        let run = |&[head, chunks, records, from, to, mark]: &[i64; RUN]| RunEntry {
+        let run = |&[head, chunks, records, _, _, mark]: &[i64; RUN]| RunEntry {
             head,
             chunks,
             records,
-            from,
-            to,
             mark,
         };
-        Self { tables, list: runs.iter().map(run).collect(), record: PhantomData }
-    }
-
-    /// The number of the next run: after all runs of the list, and before those that are added later.
-    pub fn next_number(&self) -> i64 {
-        self.list.iter().map(RunEntry::end_number).max().unwrap_or(1)
-    }
-
-    /// Whether there are runs.
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// The number of records in all runs.
-    pub fn count(&self) -> i64 {
-        self.list.iter().map(|run| run.records).sum()
+        Self { tables, list: runs.iter().map(run).collect() }
     }
 
     /// The marks of the heads of all runs.
@@ -136,28 +96,26 @@ impl<R: RunRecord> Runs<R> {
         &self,
         tx: &mut Tx<'_>,
         keys: &[i64],
-        times: &Range<i64>,
-        mut each: impl FnMut(R),
+        mut each: impl FnMut(KeyNumber),
     ) -> Result<bool> {
         let mut chunks: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-        for run in self.list.iter().filter(|run| run.is_within(times)) {
+        for run in &self.list {
             let Some(head) = read_head(tx, self.tables, run)? else { return Ok(false) };
             for key in keys {
                 for at in head.chunks_of(*key) {
-                    chunks.entry(number(run, at)).or_default().push(*key);
+                    // Its chunks are numbered from the number after its head.
+                    chunks.entry(run.head + 1 + count(at)).or_default().push(*key);
                 }
             }
         }
-        fetch::<R>(tx, self.tables, chunks.keys().copied().collect(), |chunk, records| {
+        fetch(tx, self.tables, chunks.keys().copied().collect(), |chunk, records| {
             let wanted = &chunks[&chunk];
             for record in records {
                 let record = record?;
-                if Some(&record.lookup_key()) > wanted.last() {
+                if Some(&record.key) > wanted.last() {
                     break;
                 }
-                if times.contains(&record.time())
-                    && wanted.binary_search(&record.lookup_key()).is_ok()
-                {
+                if wanted.binary_search(&record.key).is_ok() {
                     each(record);
                 }
             }
@@ -165,33 +123,13 @@ impl<R: RunRecord> Runs<R> {
         })
     }
 
-    /// Calls `each` with all records of the times, run by run.
-    pub fn scan(&self, tx: &mut Tx<'_>, times: &Range<i64>, mut each: impl FnMut(R)) -> Result<()> {
-        let sql = format!(
-            "SELECT body FROM {} WHERE id > $1 AND id < $2 ORDER BY id",
-            self.tables.chunks
-        );
-        for run in self.list.iter().filter(|run| run.is_within(times)) {
-            tx.query(&sql, &[run.head.into(), run.end_number().into()], |row| {
-                for record in ChunkRecords::<R>::of(row.blob(0)?) {
-                    let record = record?;
-                    if times.contains(&record.time()) {
-                        each(record);
-                    }
-                }
-                Ok(true)
-            })?;
-        }
-        Ok(())
-    }
-
     /// Adds records as a new run, or merged with others of its size.
-    pub fn add(&mut self, tx: &mut Tx<'_>, mut records: Vec<R>) -> Result<()> {
+    pub fn add(&mut self, tx: &mut Tx<'_>, mut records: Vec<KeyNumber>) -> Result<()> {
         if records.is_empty() {
             return Ok(());
         }
         // Behind all runs, including those that are merged now, so that the number of a chunk never means another one.
-        let head = self.next_number();
+        let head = self.list.iter().map(RunEntry::end_number).max().unwrap_or(1);
         while self.merge(tx, &mut records)? {}
         records.sort();
         let run = write(tx, self.tables, head, &records)?;
@@ -201,7 +139,7 @@ impl<R: RunRecord> Runs<R> {
 
     /// If there are enough runs of the records' size, removes them from the list and joins them with the records: as
     /// many as fit into one run, smallest first. Returns whether it did.
-    fn merge(&mut self, tx: &mut Tx<'_>, records: &mut Vec<R>) -> Result<bool> {
+    fn merge(&mut self, tx: &mut Tx<'_>, records: &mut Vec<KeyNumber>) -> Result<bool> {
         let level = records.len().ilog2() / LEVEL_BITS;
         let (mut alike, mut others): (Vec<RunEntry>, Vec<RunEntry>) =
             self.list.iter().partition(|run| run.level() == level);
@@ -225,96 +163,6 @@ impl<R: RunRecord> Runs<R> {
         Ok(true)
     }
 
-    /// Removes and returns the first records of the largest run whose number is below `end`: at most `limit`, or those of one
-    /// chunk. The rest stays a run. Returns `None` if all runs have greater numbers.
-    pub fn remove_first(
-        &mut self,
-        tx: &mut Tx<'_>,
-        end: i64,
-        limit: usize,
-    ) -> Result<Option<Vec<R>>> {
-        let before = self.list.iter_mut().filter(|run| run.head < end);
-        let Some(run) = before.max_by_key(|run| run.records) else { return Ok(None) };
-        let head = read_head(tx, self.tables, run)?.ok_or_else(missing_chunk)?;
-        let taken = count((limit / R::IN_CHUNK).max(1)).min(run.chunks);
-        let mut records = Vec::with_capacity(limit);
-        let mut left = taken;
-        let sql = format!(
-            "SELECT body FROM {} WHERE id > $1 AND id <= $2 ORDER BY id",
-            self.tables.chunks
-        );
-        tx.query(&sql, &[run.head.into(), (run.head + taken).into()], |row| {
-            left -= 1;
-            for record in ChunkRecords::<R>::of(row.blob(0)?) {
-                records.push(record?);
-            }
-            Ok(true)
-        })?;
-        if left > 0 {
-            return Err(missing_chunk());
-        }
-        head::forget(run.mark);
-        let sql = format!("DELETE FROM {} WHERE id >= $1 AND id <= $2", self.tables.chunks);
-        tx.send(&sql, &[run.head.into(), (run.head + taken).into()])?;
-        run.records -= count(records.len());
-        run.chunks -= taken;
-        run.head += taken;
-        if run.chunks > 0 {
-            let rest = head.rest_from(usize::try_from(taken).map_err(Problem::internal)?);
-            let bytes = rest.to_bytes();
-            run.mark = head::mark(&bytes);
-            head::cache(run.mark, rest);
-            let row = [Value::Int(run.head), Value::Blob(&bytes)];
-            tx.send_rows(self.tables.chunks, &["id", "body"], &row, "")?;
-        }
-        self.list.retain(|run| run.chunks > 0);
-        self.save(tx)?;
-        Ok(Some(records))
-    }
-
-    /// Removes records with keys from `first` to `last` for which `is_removed` is true. Returns their number.
-    pub fn remove(
-        &mut self,
-        tx: &mut Tx<'_>,
-        first: i64,
-        last: i64,
-        is_removed: impl Fn(&R) -> bool,
-    ) -> Result<i64> {
-        let mut removed = 0;
-        let update = format!("UPDATE {} SET body = $1 WHERE id = $2", self.tables.chunks);
-        for run in &mut self.list {
-            let head = read_head(tx, self.tables, run)?.ok_or_else(missing_chunk)?;
-            let within = head.chunks_within(first, last);
-            let mut changed = Vec::new();
-            let chunks = within.map(|at| number(run, at)).collect();
-            let are_all_there = fetch::<R>(tx, self.tables, chunks, |id, records| {
-                let mut records = records.collect::<Result<Vec<R>>>()?;
-                let before = records.len();
-                records
-                    .retain(|one| !((first..=last).contains(&one.lookup_key()) && is_removed(one)));
-                if records.len() < before {
-                    run.records -= count(before - records.len());
-                    removed += count(before - records.len());
-                    changed.push((id, packed(&records)));
-                }
-                Ok(())
-            })?;
-            if !are_all_there {
-                return Err(missing_chunk());
-            }
-            for (id, body) in changed {
-                tx.send(&update, &[body.as_slice().into(), id.into()])?;
-            }
-        }
-        for run in self.list.extract_if(.., |run| run.records == 0) {
-            drop_run(tx, self.tables, &run)?;
-        }
-        if removed > 0 {
-            self.save(tx)?;
-        }
-        Ok(removed)
-    }
-
     fn save(&self, tx: &mut Tx<'_>) -> Result<()> {
         let numbers = self.list.iter().flat_map(|run| run.numbers());
         let list: Vec<u8> = numbers.flat_map(i64::to_le_bytes).collect();
@@ -322,11 +170,6 @@ impl<R: RunRecord> Runs<R> {
         let sql = format!("UPDATE {} SET list = $1 WHERE name = $2", self.tables.lists);
         tx.send(&sql, &values)
     }
-}
-
-/// The number of a chunk that is counted from 0.
-fn number(run: &RunEntry, at: usize) -> i64 {
-    run.head + 1 + count(at)
 }
 
 pub(super) fn count(number: usize) -> i64 {
@@ -348,22 +191,13 @@ mod tests {
 
     use super::*;
     use crate::head::RunHead;
-    use crate::record::{PackedNumbers, pack};
+    use crate::record::{PackedNumbers, PackedRecord, UnpackedRecords, pack, packed};
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
     struct Pair(i64, i64);
 
-    impl RunRecord for Pair {
-        const IN_CHUNK: usize = 4;
+    impl PackedRecord for Pair {
         const FIRST: Self = Self(0, 0);
-
-        fn lookup_key(&self) -> i64 {
-            self.0
-        }
-
-        fn time(&self) -> i64 {
-            self.1
-        }
 
         fn write(&self, before: &Self, out: &mut Vec<u8>) {
             pack(self.0.wrapping_sub(before.0), out);
@@ -380,13 +214,13 @@ mod tests {
         fn packed_records_can_be_unpacked(pairs: Vec<(i64, i64)>) {
             let pairs: Vec<Pair> = pairs.into_iter().map(|(key, time)| Pair(key, time)).collect();
             let chunk = packed(&pairs);
-            let read: Vec<Pair> = ChunkRecords::of(&chunk).map(Result::unwrap).collect();
+            let read: Vec<Pair> = UnpackedRecords::of(&chunk).map(Result::unwrap).collect();
             prop_assert_eq!(read, pairs);
         }
 
         #[test]
         fn damaged_bytes_never_panic(bytes: Vec<u8>, chunks in 0_usize..4) {
-            prop_assert!(ChunkRecords::<Pair>::of(&bytes).count() <= bytes.len());
+            prop_assert!(UnpackedRecords::<Pair>::of(&bytes).count() <= bytes.len());
             if let Ok(head) = RunHead::from_bytes(&bytes, chunks) {
                 prop_assert!(head.chunks_of(7).end <= chunks);
             }

@@ -35,7 +35,7 @@ struct StoredState {
     deliveries: DeliveryBacklog,
     rejected: i64,
     /// `None` if all facts are summed.
-    unsummed: Option<i64>,
+    unsummed: i64,
     last_backup: Option<BackupRun>,
     last_check: Option<BackupRun>,
     nodes: Vec<NodeStatus>,
@@ -201,11 +201,12 @@ impl Gauges {
     }
 
     /// `age` is the time since the server last saw that all facts were summed.
-    fn unsummed(&mut self, count: Option<i64>, age: Duration) {
-        let help = "Facts of events that are not added to 'event_sums' yet, about";
-        self.one("lyceum_facts_unsummed", help, count.unwrap_or_default());
+    fn unsummed(&mut self, count: i64, age: Duration) {
+        let help = "Facts of events that are not added to 'event_sums' yet";
+        self.one("lyceum_facts_unsummed", help, count);
         let help = "Age of the oldest fact that is not added to 'event_sums' yet, at most; not before the start of the server";
-        self.one("lyceum_facts_unsummed_age_seconds", help, count.map_or(0, |_| age.as_secs()));
+        let age = if count > 0 { age.as_secs() } else { 0 };
+        self.one("lyceum_facts_unsummed_age_seconds", help, age);
     }
 
     fn one(&mut self, name: &str, help: &str, value: impl TryInto<i64>) {

@@ -9,8 +9,8 @@ use lyceum_store::{Tx, Value, columns};
 use super::json_list;
 use crate::facts::{FactContext, Facts};
 
-/// The contexts of facts that are written together. They are written before the list of facts is held: a transaction
-/// that stores the same context waits for this one, and may wait for the list itself.
+/// The contexts of facts that are written together. They are written before the sums are locked: a transaction
+/// that stores the same context waits for this one, and may wait for the lock itself.
 #[derive(Default)]
 pub(crate) struct ContextRows(BTreeMap<i64, FactContext>);
 

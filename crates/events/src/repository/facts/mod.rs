@@ -1,28 +1,34 @@
-//! Facts: what actors did. Young facts are rows of two tables, one by one or packed. They become runs, and after some
-//! seconds sums in an ordinary table. Reads add all of them.
+//! Facts: what actors did (docs/decisions/017). The facts of a transaction are one packed row or a few ([`unsummed`]). After
+//! some seconds one server at a time adds them to the sums, which are rows of an ordinary table ([`sums`]), and records
+//! where their events are ([`places`]). Reads add what is not summed to the sums.
+//!
+//! Why not simpler? If each event changed its sums at once, servers on PostgreSQL would wait for each other. An index of the
+//! log by actor would change a page of its own for each event, which on SQLite costs as much as all other work for the
+//! event. Places and sums of some ten thousand events at a time share their pages.
 
 mod contexts;
+mod places;
 mod records;
 mod sums;
-mod young;
+mod unsummed;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
-use lyceum_runs::{RunRecord, RunTables, Runs};
 use lyceum_store::dialect::is_one_of_numbers;
-use lyceum_store::{Row, Tx, Value};
+use lyceum_store::log::{RowLock, is_only_writer, lock};
+use lyceum_store::{Row, SqlDialect, Tx, Value};
 
 pub(crate) use self::contexts::ContextRows;
 use self::contexts::contexts;
-pub(super) use self::records::{EventPlace, Fact};
-pub use self::sums::{count_unsummed, gather_to_sum, is_summing_due, sum_runs};
+pub use self::places::place;
+use self::records::Fact;
 use super::names::{Actor, every_actor};
-use super::{FACTS, GATHERED_ROWS, PLACES, RUN_MIN_RECORDS, json_list};
+use super::{json_list, spans};
 use crate::facts::{BUCKET_MS, FactContext, Facts, MeasureSums};
-use crate::limits::FACT_LOCATE_CHUNK_COUNT;
+use crate::limits::FACT_SUM_CHUNK_ROWS;
 use crate::words::words;
 
 const COLUMNS: &[&str] = words![
@@ -32,10 +38,8 @@ const COLUMNS: &[&str] = words![
 ];
 /// The number of columns before the sums, which form the key.
 const KEY: usize = 4;
-/// The most rows of packed facts that become a run at once.
-const YOUNG_ROWS_GATHERED: i64 = 512;
-/// The event number of sums that belong to several events.
-const SHARED: i64 = -1;
+/// The event number of sums, which belong to several events.
+const SHARED: i64 = 0;
 /// All actors.
 const EVERYBODY: RangeInclusive<i64> = i64::MIN..=i64::MAX;
 /// All buckets.
@@ -60,60 +64,37 @@ impl FactRows {
         }
     }
 
-    /// Writes the facts. Many facts are packed.
-    pub(crate) fn write(mut self, tx: &mut Tx<'_>) -> Result<()> {
-        if self.0.len() >= RUN_MIN_RECORDS {
-            return young::add(tx, self.0);
-        }
-        self.0.sort_unstable();
-        insert(tx, &self.0, "")
+    /// Writes the facts.
+    pub(crate) fn write(self, tx: &mut Tx<'_>) -> Result<()> {
+        unsummed::add(tx, self.0)
     }
 }
 
-fn insert(tx: &mut Tx<'_>, rows: &[Fact], conflict: &str) -> Result<()> {
-    let values = row_values(rows.iter().map(|fact| (&fact.key, &fact.sums)));
-    tx.send_rows("event_facts", COLUMNS, &values, conflict)
-}
+/// The row whose holder may change sums and remove facts that are not summed.
+const LOCKED: &str = "SELECT name FROM event_runs WHERE name = 'facts'";
 
-/// The values of rows with a key and sums.
-fn row_values<'r>(
-    rows: impl Iterator<Item = (&'r [i64; KEY], &'r MeasureSums)>,
-) -> Vec<Value<'static>> {
-    let mut values = Vec::with_capacity(rows.size_hint().0 * COLUMNS.len());
-    for (key, sums) in rows {
-        values.extend(key.map(Value::Int));
-        values.push(sums.events.into());
-        values.extend(sums.measures.map(Value::Int));
-    }
-    values
-}
-
-/// Adds sums to those of the row that already has their key.
-fn on_conflict_add(table: &str, key: &[&str]) -> String {
-    let add = |name: &&str| format!("{name} = {table}.{name} + excluded.{name}");
-    let sums: Vec<String> = COLUMNS[KEY..].iter().map(add).collect();
-    format!("ON CONFLICT ({}) DO UPDATE SET {}", key.join(", "), sums.join(", "))
-}
-
-/// Moves a limited number of young facts into a run, in a transaction that has locked the list of facts: of the rows
-/// those of the first actors, completely. Returns how many, and whether some may be left.
-pub(super) fn gather(tx: &mut Tx<'_>) -> Result<(usize, bool)> {
-    let sql = "SELECT actor FROM event_facts ORDER BY actor LIMIT 1 OFFSET $1";
-    let last = tx.query_one(sql, &[GATHERED_ROWS.into()], |row| row.int(0))?;
-    // In one statement, so that no row is removed that was added since the read.
-    let columns = COLUMNS.join(", ");
-    let sql = format!("DELETE FROM event_facts WHERE actor <= $1 RETURNING {columns}");
-    let mut facts = tx.all(&sql, &[last.unwrap_or(i64::MAX).into()], fact)?;
-    let (packed, has_more_packed) = young::remove_first(tx, YOUNG_ROWS_GATHERED)?;
-    facts.extend(packed);
-    let moved = facts.len();
-    Runs::open(tx, FACTS)?.add(tx, facts)?;
-    Ok((moved, last.is_some() || has_more_packed))
-}
-
-/// Waits until no other transaction corrects an event or moves facts, and none can before this one ends.
+/// Waits until no other transaction corrects an event or sums facts, and none can before this one ends.
 pub(super) fn wait_to_correct(tx: &mut Tx<'_>) -> Result<()> {
-    Runs::<Fact>::open_alone(tx, FACTS).map(drop)
+    let sql = format!("{LOCKED} {}", lock(tx, RowLock::Alone));
+    tx.query_one(&sql, &[], |row| row.string(0)).map(drop)
+}
+
+/// Adds a limited number of facts to the sums. Returns whether there may be more; `None` if another server does it or
+/// corrects an event at this moment.
+pub fn sum(tx: &mut Tx<'_>) -> Result<Option<bool>> {
+    let sql = format!("{LOCKED} {}", lock(tx, RowLock::AloneIfFree));
+    if !is_only_writer(tx) && tx.query_one(&sql, &[], |row| row.string(0))?.is_none() {
+        return Ok(None);
+    }
+    let (facts, has_more) = unsummed::remove_first(tx, FACT_SUM_CHUNK_ROWS)?;
+    sums::add(tx, &facts, 1)?;
+    places::add(tx, &facts)?;
+    Ok(Some(has_more))
+}
+
+/// How many facts are not summed.
+pub fn count_unsummed(tx: &mut Tx<'_>) -> Result<i64> {
+    unsummed::total(tx)
 }
 
 fn fact(row: &Row<'_>) -> Result<Fact> {
@@ -133,7 +114,7 @@ fn read_sums(row: &Row<'_>, first: usize) -> Result<MeasureSums> {
 }
 
 /// Calls `each` with the facts of the actors, which must be sorted, or of everybody, in a range of buckets and in no
-/// particular order. Facts that are summed have the number [`SHARED`]; their events are in the runs of places.
+/// particular order. Facts that are summed have the number [`SHARED`].
 fn each_fact(
     tx: &mut Tx<'_>,
     actors: Option<&[i64]>,
@@ -151,139 +132,45 @@ fn each_unsummed(
     buckets: &Range<i64>,
     mut each: impl FnMut(Fact),
 ) -> Result<()> {
-    let mut sql = format!(
-        "SELECT {} FROM event_facts WHERE bucket >= $1 AND bucket < $2",
-        COLUMNS.join(", ")
-    );
-    let numbers = json_list(actors.unwrap_or_default())?;
-    let mut values: Vec<Value<'_>> = vec![buckets.start.into(), buckets.end.into()];
-    let mut range = EVERYBODY;
-    if let Some(actors) = actors {
-        let [Some(&first), Some(&last)] = [actors.first(), actors.last()] else { return Ok(()) };
-        range = first..=last;
-        sql += " AND ";
-        sql += &is_one_of_numbers(tx.dialect(), "actor", "$3");
-        values.push((&numbers).into());
-    }
-    tx.query(&sql, &values, |row| {
-        each(fact(row)?);
-        Ok(true)
-    })?;
-    young::each(tx, &range, buckets, |fact| {
+    let range = match actors {
+        None => EVERYBODY,
+        Some(&[first, .., last]) => first..=last,
+        Some(&[only]) => only..=only,
+        Some([]) => return Ok(()),
+    };
+    unsummed::each(tx, &range, buckets, |fact| {
         if actors.is_none_or(|actors| actors.binary_search(&fact.actor()).is_ok()) {
             each(fact);
         }
-    })?;
-    each_in_runs(tx, FACTS, actors, buckets, each)
+    })
 }
 
-/// Calls `each` with the records in runs that belong to the actors, which must be sorted, or to everybody.
-fn each_in_runs<R: RunRecord>(
-    tx: &mut Tx<'_>,
-    tables: RunTables,
-    actors: Option<&[i64]>,
-    buckets: &Range<i64>,
-    each: impl FnMut(R),
-) -> Result<()> {
-    let runs = Runs::open(tx, tables)?;
-    let Some(actors) = actors else { return runs.scan(tx, buckets, each) };
-    match runs.find(tx, actors, buckets, each)? {
-        true => Ok(()),
-        false => Err(Problem::internal(format!("a run of {} is missing", tables.name))),
-    }
-}
-
-/// Removes the facts of an event that no longer counts. If they are summed with others, they are subtracted.
+/// Removes the facts of an event that no longer counts, or takes them from the sums. The transaction holds the lock.
 pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) -> Result<()> {
-    let mut rows = FactRows::default();
-    rows.add(actor, seq, facts);
-    let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
-    let mut shared = Vec::new();
-    for fact in rows.0 {
-        let Fact { key, sums } = fact;
-        let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3 \
-                   AND context = $4";
-        let is_removed = tx.execute(sql, &key.map(Value::Int))? > 0
-            || young::remove(tx, &(actor..=actor), |fact| fact.key == key)? > 0
-            || runs.remove(tx, actor, actor, |fact| fact.key == key)? > 0;
-        if is_removed {
-            continue;
-        }
-        let mut places = Runs::<EventPlace>::open_alone(tx, PLACES)?;
-        places.remove(tx, actor, actor, |place| place.0 == fact.position())?;
-        if sums.events > 0 {
-            let mut taken = MeasureSums::default();
-            taken.add(&sums, -1);
-            shared.push(Fact { key: [key[0], key[1], SHARED, key[3]], sums: taken });
-        }
-    }
-    if shared.is_empty() {
+    // What one transaction wrote is summed in one piece or not at all.
+    if unsummed::remove(tx, &(actor..=actor), |fact| fact.seq() == seq)? > 0 {
         return Ok(());
     }
-    // A place of the event that old databases and repairs have beside facts.
-    let sql = "DELETE FROM event_facts WHERE actor = $1 AND bucket = $2 AND seq = $3";
-    tx.send(sql, &[actor, facts.own, seq].map(Value::Int))?;
-    insert(tx, &shared, &on_conflict_add("event_facts", &COLUMNS[..KEY]))
+    let mut rows = FactRows::default();
+    rows.add(actor, seq, facts);
+    sums::add(tx, &rows.0, -1)
 }
 
-/// The place of an event by its time: actor, bucket, number of the event.
-pub type EventPosition = [i64; 3];
-
-/// The next events after the number `after` that count but have no facts, not even a place. In an undamaged database,
-/// there are none. Returns a limited number, and reads all facts.
-pub fn unplaced(tx: &mut Tx<'_>, after: i64) -> Result<Vec<EventPosition>> {
-    let newest = super::newest(tx)?;
-    let mut placed = vec![false; usize::try_from(newest - after).unwrap_or_default()];
-    let index = |seq: i64| usize::try_from(seq - after - 1).ok();
-    let mut mark = |seq| {
-        if let Some(is_placed) = index(seq).and_then(|at| placed.get_mut(at)) {
-            *is_placed = true;
-        }
-    };
-    each_unsummed(tx, None, &EVER, |fact| mark(fact.seq()))?;
-    each_in_runs(tx, PLACES, None, &EVER, |EventPlace([.., seq])| mark(seq))?;
-    let sql = "SELECT seq, actor, event_ms FROM event_log \
-               WHERE seq > $1 AND superseded_by IS NULL ORDER BY seq LIMIT $2";
-    let (mut found, mut last) = (Vec::new(), Some(after));
-    while let (true, Some(after_row)) = (found.is_empty(), last.take()) {
-        tx.query(sql, &[after_row.into(), FACT_LOCATE_CHUNK_COUNT.into()], |row| {
-            let seq = row.int(0)?;
-            last = Some(seq);
-            if index(seq).and_then(|at| placed.get(at)) != Some(&true) {
-                found.push([row.int(1)?, row.int(2)?.div_euclid(BUCKET_MS), seq]);
-            }
-            Ok(true)
-        })?;
-    }
-    Ok(found)
-}
-
-/// Records places, so that the events of actors are found.
-pub fn place(tx: &mut Tx<'_>, places: &[EventPosition]) -> Result<()> {
-    let facts = places.iter().map(|&[actor, bucket, seq]| Fact {
-        key: [actor, bucket, seq, 0],
-        sums: MeasureSums::default(),
-    });
-    insert(tx, &facts.collect::<Vec<_>>(), "ON CONFLICT DO NOTHING")
-}
-
-/// Removes the facts of the actors after `after` up to `last`.
+/// Removes the facts of the actors after `after` up to `last`, in a transaction that sees one state.
 pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
-    let sql = "DELETE FROM event_facts WHERE actor > $1 AND actor <= $2";
-    let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
-    tx.send(sql, &[after.into(), last.into()])?;
-    young::remove(tx, &(after + 1..=last), |_| true)?;
-    runs.remove(tx, after + 1, last, |_| true)?;
+    wait_to_correct(tx)?;
+    unsummed::remove(tx, &(after + 1..=last), |_| true)?;
     sums::clear(tx, after, last)
 }
 
-/// The numbers of the events of actors in a range of buckets. The actors must be sorted.
+/// The numbers of the events of actors in a range of buckets, and maybe of former versions and of days nearby. The actors
+/// must be sorted.
 pub(super) fn seqs(tx: &mut Tx<'_>, actors: &[i64], buckets: &Range<i64>) -> Result<String> {
     let mut seqs = BTreeSet::new();
     each_unsummed(tx, Some(actors), buckets, |fact| {
         seqs.insert(fact.seq());
     })?;
-    each_in_runs(tx, PLACES, Some(actors), buckets, |EventPlace([.., seq])| {
+    places::each(tx, actors, (buckets.start, buckets.end), |seq| {
         seqs.insert(seq);
     })?;
     json_list(&Vec::from_iter(seqs))
@@ -309,25 +196,23 @@ pub fn sums_by_actor(
     actors: Option<Vec<Actor>>,
     instants: Range<i64>,
 ) -> Result<Vec<ActorFacts>> {
-    let mut work: HashMap<i64, ActorWork> = HashMap::new();
+    let mut sums_of: HashMap<i64, MeasureSums> = HashMap::new();
     let buckets = buckets(&instants);
     let numbers = actors.as_ref().map(|actors| sorted(actors.iter().map(|actor| actor.number)));
     let numbers = numbers.as_deref();
     each_unsummed(tx, numbers, &buckets, |fact| {
-        work.entry(fact.actor()).or_default().add(&fact);
+        sums_of.entry(fact.actor()).or_default().add(&fact.sums, 1);
     })?;
     sums::each_part(tx, numbers, &buckets, |actor, sums| {
-        work.entry(actor).or_default().sums.add(sums, 1);
+        sums_of.entry(actor).or_default().add(sums, 1);
     })?;
-    each_in_runs(tx, PLACES, numbers, &buckets, |EventPlace([actor, bucket, seq])| {
-        work.entry(actor).or_default().see(bucket, seq);
-    })?;
-    let last_ms = last_of(tx, &work)?;
-    let mut found = Vec::with_capacity(work.len());
+    let last_ms = last_events(tx, numbers, &instants)?;
+    let mut found = Vec::with_capacity(sums_of.len());
     let each = |Actor { number, person, email }| {
-        // Facts that were subtracted completely have no event.
-        if let Some(ActorWork { sums, last: Some(_) }) = work.remove(&number) {
-            found.push(ActorFacts { person, email, sums, last_ms: last_ms.get(&number).copied() });
+        let last_ms = last_ms.get(&number).copied();
+        let sums = sums_of.remove(&number).unwrap_or_default();
+        if last_ms.is_some() || sums.events > 0 {
+            found.push(ActorFacts { person, email, sums, last_ms });
         }
     };
     match actors {
@@ -337,47 +222,39 @@ pub fn sums_by_actor(
     Ok(found)
 }
 
-/// The facts of an actor, added up.
-#[derive(Default)]
-struct ActorWork {
-    sums: MeasureSums,
-    /// The last bucket, and the numbers of its events.
-    last: Option<(i64, Vec<i64>)>,
-}
-
-impl ActorWork {
-    fn add(&mut self, fact: &Fact) {
-        self.sums.add(&fact.sums, 1);
-        // What is subtracted is not an event, and summed facts have places.
-        if fact.seq() != SHARED {
-            self.see(fact.bucket(), fact.seq());
-        }
-    }
-
-    /// Adds an event.
-    fn see(&mut self, in_bucket: i64, seq: i64) {
-        match &mut self.last {
-            Some((bucket, _)) if *bucket > in_bucket => {}
-            Some((bucket, seqs)) if *bucket == in_bucket => seqs.push(seq),
-            last => *last = Some((in_bucket, vec![seq])),
-        }
-    }
-}
-
-/// The time of the last event of each actor, in milliseconds.
-fn last_of(tx: &mut Tx<'_>, work: &HashMap<i64, ActorWork>) -> Result<HashMap<i64, i64>> {
-    let seqs = work.values().filter_map(|work| work.last.as_ref()).flat_map(|(_, seqs)| seqs);
-    let seqs = sorted(seqs.copied());
-    let sql = format!(
-        "SELECT actor, event_ms FROM event_log WHERE {}",
-        is_one_of_numbers(tx.dialect(), "seq", "$1")
-    );
+/// The time of the last event of each of the actors, or of everybody, between the instants, in milliseconds.
+fn last_events(
+    tx: &mut Tx<'_>,
+    actors: Option<&[i64]>,
+    instants: &Range<i64>,
+) -> Result<HashMap<i64, i64>> {
+    let Range { start, end } = *instants;
+    // SQLite would sort all rows to group them, and each row costs PostgreSQL more to send than to group.
+    let (columns, group) = match tx.dialect() {
+        SqlDialect::Sqlite => ("l.actor, l.event_ms", ""),
+        SqlDialect::Postgres => ("l.actor, MAX(l.event_ms)", "GROUP BY l.actor"),
+    };
+    let which = "l.event_ms >= $1 AND l.event_ms < $2 AND l.superseded_by IS NULL";
     let mut last_ms: HashMap<i64, i64> = HashMap::new();
-    tx.query(&sql, &[json_list(&seqs)?.as_str().into()], |row| {
+    let each = |row: &Row<'_>| {
         let last = last_ms.entry(row.int(0)?).or_insert(i64::MIN);
         *last = row.int(1)?.max(*last);
         Ok(true)
-    })?;
+    };
+    if let Some(actors) = actors {
+        let is_one = is_one_of_numbers(tx.dialect(), "l.seq", "$3");
+        let seqs = seqs(tx, actors, &buckets(instants))?;
+        let sql = format!("SELECT {columns} FROM event_log l WHERE {which} AND {is_one} {group}");
+        tx.query(&sql, &[start.into(), end.into(), seqs.as_str().into()], each)?;
+    } else {
+        let events = spans::events(tx.dialect(), "l");
+        let sql = format!(
+            "SELECT {columns} FROM event_spans p {events} \
+             WHERE {which} AND p.day >= $3 AND p.day <= $4 {group}"
+        );
+        let [first, last] = [start, end].map(|at| at / spans::DAY_MS);
+        tx.query(&sql, &[start, end, first, last].map(Value::Int), each)?;
+    }
     Ok(last_ms)
 }
 
@@ -440,8 +317,6 @@ pub fn read(
             found.entry(key).or_default().add(&fact.sums, 1);
         }
     })?;
-    // What is subtracted may not be in the sums yet.
-    found.retain(|_, sums| sums.events != 0);
     let contexts = contexts(tx, found.keys().map(|key| key[2]).collect())?;
     for ([actor, bucket, number], sums) in found {
         let context = contexts.get(&number);

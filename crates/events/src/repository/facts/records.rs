@@ -1,12 +1,11 @@
-//! Facts, and the places of the events of summed facts, as runs store them.
+//! Facts, packed.
 
-use lyceum_runs::{PackedNumbers, RunRecord, pack};
+use lyceum_runs::{PackedNumbers, PackedRecord, pack};
 
-use super::{EventPosition, KEY};
+use super::KEY;
 use crate::facts::MeasureSums;
 
-/// The fact of an event in a quarter hour: actor, bucket, number of the event and context. No two have one key, except
-/// those whose number is [`SHARED`](super::SHARED).
+/// The fact of an event in a quarter hour: actor, bucket, number of the event and context. No two have one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::repository) struct Fact {
     pub(super) key: [i64; KEY],
@@ -29,24 +28,10 @@ impl Fact {
     pub(super) fn context(&self) -> i64 {
         self.key[3]
     }
-
-    /// Where the event is.
-    pub(super) fn position(&self) -> EventPosition {
-        [self.actor(), self.bucket(), self.seq()]
-    }
 }
 
-impl RunRecord for Fact {
-    const IN_CHUNK: usize = 64;
+impl PackedRecord for Fact {
     const FIRST: Self = Self { key: [0; KEY], sums: MeasureSums { events: 0, measures: [0; 9] } };
-
-    fn lookup_key(&self) -> i64 {
-        self.actor()
-    }
-
-    fn time(&self) -> i64 {
-        self.bucket()
-    }
 
     /// Writes the key as differences, then the measures other than zero, after a bit set of these measures.
     fn write(&self, before: &Self, out: &mut Vec<u8>) {
@@ -67,31 +52,6 @@ impl RunRecord for Fact {
             *sum = if which >> at & 1 == 1 { packed.number()? } else { 0 };
         }
         Some(fact)
-    }
-}
-
-/// The place of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::repository) struct EventPlace(pub(super) EventPosition);
-
-impl RunRecord for EventPlace {
-    const IN_CHUNK: usize = 128;
-    const FIRST: Self = Self([0; 3]);
-
-    fn lookup_key(&self) -> i64 {
-        self.0[0]
-    }
-
-    fn time(&self) -> i64 {
-        self.0[1]
-    }
-
-    fn write(&self, before: &Self, out: &mut Vec<u8>) {
-        write_differences(&self.0, &before.0, out);
-    }
-
-    fn read(before: &Self, packed: &mut PackedNumbers<'_>) -> Option<Self> {
-        read_differences(before.0, packed).map(Self)
     }
 }
 

@@ -1,25 +1,21 @@
-//! Facts as rows of an ordinary table: sums by actor, quarter hour and context (docs/decisions/057).
+//! Facts as rows of an ordinary table: sums by actor, quarter hour and context.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use lyceum_core::Result;
-use lyceum_runs::{Runs, try_lock_lists};
 use lyceum_store::dialect::{is_among, is_one_of_numbers, look_up};
 use lyceum_store::{SqlDialect, Tx, Value};
 
-use super::{
-    COLUMNS, EventPlace, FACTS, Fact, KEY, PLACES, SHARED, fact, gather, json_list,
-    on_conflict_add, read_sums, row_values,
-};
+use super::{COLUMNS, Fact, KEY, SHARED, fact, json_list, read_sums};
 use crate::facts::MeasureSums;
-use crate::limits::{FACT_ROWS_COUNTED_MAX_COUNT, FACT_SUM_CHUNK_COUNT};
+use crate::limits::FACT_ROWS_SENT_COUNT;
 
 /// Buckets of a day.
 const DAY: i64 = 96;
 
 /// The columns of the key.
-const KEY_COLUMNS: [&str; 4] = ["day", "actor", "bucket", "context"];
+const KEY_COLUMNS: [&str; KEY] = ["day", "actor", "bucket", "context"];
 
 /// The days that occur from `$1` to `$2`. Each is one step in the index.
 const DAYS: &str = "WITH RECURSIVE days (day) AS (\
@@ -27,76 +23,35 @@ const DAYS: &str = "WITH RECURSIVE days (day) AS (\
                     SELECT (SELECT MIN(s.day) FROM event_sums s WHERE s.day > days.day) \
                     FROM days WHERE days.day < $2)";
 
-/// Whether there are facts that are not summed.
-pub fn is_summing_due(tx: &mut Tx<'_>) -> Result<bool> {
-    let sql =
-        "SELECT EXISTS (SELECT 1 FROM event_young_facts) OR EXISTS (SELECT 1 FROM event_facts)";
-    let has_rows = tx.row(sql, &[])?.unwrap_or(false);
-    Ok(has_rows || !Runs::<Fact>::open(tx, FACTS)?.is_empty())
-}
-
-/// About how many facts are not summed; `None` if there are none. Of the facts of the last seconds, it counts only those in
-/// rows of their own, up to a limit, because counting the others would unpack them.
-pub fn count_unsummed(tx: &mut Tx<'_>) -> Result<Option<i64>> {
-    if !is_summing_due(tx)? {
-        return Ok(None);
-    }
-    let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM event_facts LIMIT $1) AS f";
-    let rows = tx.query_one(sql, &[FACT_ROWS_COUNTED_MAX_COUNT.into()], |row| row.int(0))?;
-    Ok(Some(rows.unwrap_or_default() + Runs::<Fact>::open(tx, FACTS)?.count()))
-}
-
-/// Moves a limited number of facts that are not in runs into a run. Returns where the runs that [`sum_runs`] sums end
-/// now, and whether facts may be left that are not in runs; `None` if another server moves or sums facts at this moment.
-pub fn gather_to_sum(tx: &mut Tx<'_>) -> Result<Option<(i64, bool)>> {
-    if !try_lock_lists(tx, &[FACTS])? {
-        return Ok(None);
-    }
-    let (_, has_more) = gather(tx)?;
-    Ok(Some((Runs::<Fact>::open(tx, FACTS)?.next_number(), has_more)))
-}
-
-/// Sums a limited number of facts of the runs before `end`. Returns whether there may be more; `None` if another server
-/// moves or sums facts at this moment.
-pub fn sum_runs(tx: &mut Tx<'_>, end: i64) -> Result<Option<bool>> {
-    if !try_lock_lists(tx, &[FACTS])? {
-        return Ok(None);
-    }
-    let mut runs = Runs::<Fact>::open_alone(tx, FACTS)?;
-    let Some(facts) = runs.remove_first(tx, end, FACT_SUM_CHUNK_COUNT)? else {
-        return Ok(Some(false));
-    };
-    add(tx, facts)?;
-    // A list without runs begins again with small numbers, so `end` says nothing about its next runs.
-    Ok(Some(!runs.is_empty()))
-}
-
-/// Adds facts to the sums, and their places to the runs of places, in a transaction that has locked the list of facts.
-fn add(tx: &mut Tx<'_>, facts: Vec<Fact>) -> Result<()> {
+/// Adds facts to the sums, `times` over: -1 takes them away. The transaction holds the lock of the sums.
+pub(super) fn add(tx: &mut Tx<'_>, facts: &[Fact], times: i64) -> Result<()> {
     let mut summed: BTreeMap<[i64; KEY], MeasureSums> = BTreeMap::new();
-    let mut places = BTreeSet::new();
-    let mut has_subtracted = BTreeSet::new();
-    for fact in facts {
-        if fact.seq() != SHARED {
-            places.insert(EventPlace(fact.position()));
-        }
-        if fact.context() != 0 {
-            let key = [fact.bucket().div_euclid(DAY), fact.actor(), fact.bucket(), fact.context()];
-            summed.entry(key).or_default().add(&fact.sums, 1);
-            if fact.sums.events < 0 {
-                has_subtracted.insert(key);
-            }
-        }
+    for fact in facts.iter().filter(|fact| fact.context() != 0) {
+        let key = [fact.bucket().div_euclid(DAY), fact.actor(), fact.bucket(), fact.context()];
+        summed.entry(key).or_default().add(&fact.sums, times);
     }
-    let columns = [&KEY_COLUMNS[..], &COLUMNS[KEY..]].concat();
-    let conflict = on_conflict_add("event_sums", &KEY_COLUMNS);
-    tx.send_rows("event_sums", &columns, &row_values(summed.iter()), &conflict)?;
-    for key in has_subtracted {
+    let names = &COLUMNS[KEY..];
+    let columns = [&KEY_COLUMNS[..], names].concat();
+    let sums: Vec<String> =
+        names.iter().map(|name| format!("{name} = event_sums.{name} + excluded.{name}")).collect();
+    let conflict =
+        format!("ON CONFLICT ({}) DO UPDATE SET {}", KEY_COLUMNS.join(", "), sums.join(", "));
+    let mut rows = summed.iter();
+    while rows.len() > 0 {
+        let mut values: Vec<Value<'_>> = Vec::new();
+        for (key, sums) in rows.by_ref().take(FACT_ROWS_SENT_COUNT) {
+            values.extend(key.map(Value::Int));
+            values.push(sums.events.into());
+            values.extend(sums.measures.map(Value::Int));
+        }
+        tx.send_rows("event_sums", &columns, &values, &conflict)?;
+    }
+    for (key, _) in summed.iter().filter(|(_, sums)| sums.events <= 0) {
         let sql = "DELETE FROM event_sums \
                    WHERE day = $1 AND actor = $2 AND bucket = $3 AND context = $4 AND events = 0";
         tx.send(sql, &key.map(Value::Int))?;
     }
-    Runs::open_alone(tx, PLACES)?.add(tx, places.into_iter().collect())
+    Ok(())
 }
 
 /// Whether a row of sums is within the bounds of a range of buckets, which are `$1` to `$4`.
@@ -161,14 +116,12 @@ pub(super) fn each_part(
     })
 }
 
-/// Removes the sums and places of the actors after `after` up to `last`, in a transaction that has locked the list of
-/// facts.
+/// Removes the sums of the actors after `after` up to `last`, in a transaction that holds the lock of the sums.
 pub(super) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
     let all = format!("{DAYS} SELECT day FROM days WHERE day IS NOT NULL");
     let sql = format!(
         "DELETE FROM event_sums WHERE {} AND actor > $3 AND actor <= $4",
         is_among(tx.dialect(), "day", &all)
     );
-    tx.send(&sql, &[i64::MIN, i64::MAX, after, last].map(Value::Int))?;
-    Runs::<EventPlace>::open_alone(tx, PLACES)?.remove(tx, after + 1, last, |_| true).map(drop)
+    tx.send(&sql, &[i64::MIN, i64::MAX, after, last].map(Value::Int))
 }
