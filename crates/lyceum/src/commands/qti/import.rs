@@ -52,7 +52,7 @@ impl Import {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let sources = files::files(&self.paths)?;
         let (config, db) = self.data.open(Missing::Make)?;
-        let mut file_import = DocumentFileImport::new(&self.paths, &config)?;
+        let mut file_import = DocumentFileImport::new(&self.paths, &config, &db)?;
         let bar = printer.progress("importing", 2 * sources.len() as u64);
         let mut check = Check::new(printer, &bar);
         for source in &sources {
