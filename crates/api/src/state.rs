@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::request::Parts;
 use http_body_util::BodyExt;
 use lyceum_access::CallerPlace;
-use lyceum_blob::Blobs;
+use lyceum_blob::{Blobs, BucketInstallations};
 use lyceum_cluster::Cluster;
 use lyceum_core::Result;
 use lyceum_hosting::leases::{HeldProject, RequestPlace};
@@ -42,6 +42,8 @@ pub struct State {
     pub cluster: Arc<Cluster>,
     /// The files of hosted projects.
     pub blobs: Blobs,
+    /// Which objects of the S3 bucket this server uses.
+    pub bucket: BucketInstallations,
     /// Caches for hosted projects, and the engine of their backends.
     pub hosted: ProjectHosting,
     /// Envelopes that wait to be stored.

@@ -1,6 +1,8 @@
 //! The store on disk: `blobs/ab/cd/abcd…` are complete files, `uploads/…` are incomplete ones. With a bucket:
-//! `copies/ab/cd/abcd…` were read recently, and `asked/abcd…` records requests for blobs without a copy.
+//! `copies/ab/cd/abcd…` were read recently, and `asked/abcd…` was written when somebody last needed or asked for a blob
+//! that nothing needs any more.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -14,14 +16,13 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 
 use crate::limits::BLOB_COPIES_MAX_BYTES;
 use crate::remote::Remote;
-use crate::{DeletionRight, Digest, Writer, failed};
+use crate::{BucketInstallations, Digest, Writer, failed};
 
 /// A store of blobs in its own folder. Cheap to clone; all clones are the same store.
 #[derive(Clone, Debug)]
 pub struct Blobs {
     root: PathBuf,
     remote: Option<Arc<Remote>>,
-    right: DeletionRight,
     /// Locks of uploads by id, so that only one thread writes to an upload.
     pub(crate) writing: Arc<[Mutex<()>; UPLOADS]>,
 }
@@ -52,22 +53,35 @@ impl Blobs {
         Self::with(root.into(), None)
     }
 
-    /// The store below `name` in a bucket, with copies and uploads in this folder.
+    /// The store `name` in a bucket, with copies and uploads in this folder.
     ///
     /// Errors: `Invalid` if the settings do not name a usable bucket.
-    pub fn in_s3(root: impl Into<PathBuf>, s3: &S3Settings, name: &str) -> Result<Self> {
-        let remote = Some(Arc::new(Remote::open(s3, name)?));
+    pub fn in_s3(
+        root: impl Into<PathBuf>,
+        s3: &S3Settings,
+        name: &str,
+        installations: BucketInstallations,
+    ) -> Result<Self> {
+        let remote = Some(Arc::new(Remote::open(s3, name, installations)?));
         Self::with(root.into(), remote)
     }
 
     /// The store that the settings select: in their bucket, or on disk.
-    pub fn open_at(root: impl Into<PathBuf>, s3: &S3Settings, name: &str) -> Result<Self> {
-        if s3.bucket.is_empty() { Self::on_disk(root) } else { Self::in_s3(root, s3, name) }
+    pub fn open_at(
+        root: impl Into<PathBuf>,
+        s3: &S3Settings,
+        name: &str,
+        installations: BucketInstallations,
+    ) -> Result<Self> {
+        match s3.bucket.as_str() {
+            "" => Self::on_disk(root),
+            _ => Self::in_s3(root, s3, name, installations),
+        }
     }
 
     fn with(root: PathBuf, remote: Option<Arc<Remote>>) -> Result<Self> {
         let writing = Arc::new([const { Mutex::new(()) }; UPLOADS]);
-        let blobs = Self { root, remote, right: DeletionRight::default(), writing };
+        let blobs = Self { root, remote, writing };
         let asked = blobs.remote.as_ref().map(|_| blobs.root.join("asked"));
         for folder in [blobs.complete_blobs(), blobs.uploads()].into_iter().chain(asked) {
             fs::create_dir_all(&folder)
@@ -76,20 +90,9 @@ impl Blobs {
         Ok(blobs)
     }
 
-    /// The store that deletes objects of its bucket as long as this right is given. Other stores delete none.
-    #[must_use]
-    pub fn with_right(self, right: DeletionRight) -> Self {
-        Self { right, ..self }
-    }
-
-    /// The right to delete objects of the bucket.
-    pub fn right(&self) -> &DeletionRight {
-        &self.right
-    }
-
-    /// Whether blobs that nothing needs can be removed now: on disk always, in a bucket with the right.
+    /// Whether blobs that nothing needs can be removed now: on disk always, in a bucket if deletions are allowed.
     pub fn may_delete(&self) -> bool {
-        self.remote.is_none() || self.right.is_given()
+        self.remote.as_ref().is_none_or(|remote| !remote.deletable().is_empty())
     }
 
     /// The folder of complete blobs.
@@ -116,12 +119,13 @@ impl Blobs {
         Writer::new(self.clone())
     }
 
-    /// Whether the blob exists. This also protects it from sweeps, see [`Blobs::spare`].
+    /// Whether the blob exists. This also protects it from sweeps, see [`Blobs::spare`], and copies one that only another
+    /// installation has in the bucket.
     pub fn has(&self, sha256: &Digest) -> Result<bool> {
         // First, so that no sweep removes the blob in between.
         let is_here = self.spare(sha256)?;
         match &self.remote {
-            Some(remote) => Ok(remote.size(sha256)?.is_some()),
+            Some(remote) => remote.copy_to_own(sha256),
             None => Ok(is_here),
         }
     }
@@ -130,8 +134,7 @@ impl Blobs {
     /// it. Asks no bucket.
     pub fn spare(&self, sha256: &Digest) -> Result<bool> {
         if self.remote.is_some() {
-            let asked = self.root.join("asked").join(sha256.to_string());
-            fs::write(&asked, "").map_err(|fault| failed("note a blob", &fault))?;
+            fs::write(self.asked(sha256), "").map_err(|fault| failed("note a blob", &fault))?;
         }
         let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
         let now = Timestamps { last_access: now, last_modification: now };
@@ -214,49 +217,30 @@ impl Blobs {
         Ok(Some(bytes))
     }
 
-    /// Removes the blob. A missing blob is ignored. In a bucket, it stays without the right to delete it.
+    /// Removes the blob. A missing blob is ignored. In a bucket, a later sweep removes it, as long after this as `spared` says.
     pub fn remove(&self, sha256: &Digest) -> Result<()> {
-        if let Some(remote) = self.remote.as_ref().filter(|_| self.right.is_given()) {
-            remote.remove(sha256)?;
-        }
-        ignore_missing(fs::remove_file(self.path(sha256)))
+        ignore_missing(fs::remove_file(self.path(sha256)))?;
+        if self.remote.is_some() { self.spare(sha256).map(drop) } else { Ok(()) }
+    }
+
+    /// The keys of the blob in the bucket that no sweep removes, because another installation wrote them.
+    pub fn read_only_keys(&self, sha256: &Digest) -> Result<Vec<String>> {
+        self.remote.as_ref().map_or_else(|| Ok(Vec::new()), |remote| remote.read_only_keys(sha256))
     }
 
     /// Removes unneeded blobs and abandoned uploads, except those that were written, requested or continued
-    /// in the time `spared` before `now`. Blobs in a bucket stay without the right to delete them.
+    /// in the time `spared` before `now`. In a bucket, a blob stays for as long after a sweep first found that nothing needs
+    /// it, and while deletions are not allowed.
     pub fn sweep(
         &self,
         now: Timestamp,
         spared: Duration,
         is_wanted: impl Fn(&Digest) -> bool,
     ) -> Result<SweepReport> {
-        let is_old = |path: &Path| {
-            let changed = fs::metadata(path).and_then(|data| data.modified());
-            let changed = changed.unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH);
-            let now = Duration::from_millis(u64::try_from(now.milliseconds()).unwrap_or_default());
-            now.saturating_sub(changed.unwrap_or_default()) >= spared
-        };
+        let is_old = |path: &Path| is_unchanged(path, now, spared);
         let mut swept = SweepReport::default();
         if let Some(remote) = &self.remote {
-            let spared = i64::try_from(spared.as_millis()).unwrap_or(i64::MAX);
-            let listed = if self.right.is_given() { remote.list()? } else { Vec::new() };
-            for (digest, written) in listed {
-                let asked = self.root.join("asked").join(digest.to_string());
-                let is_old_there = |written| now.milliseconds().saturating_sub(written) >= spared;
-                if is_old_there(written)
-                    && is_old(&asked)
-                    && !is_wanted(&digest)
-                    && self.right.is_given()
-                    // It may have been stored again since the list was made.
-                    && remote.written(&digest)?.is_some_and(is_old_there)
-                {
-                    self.remove(&digest)?;
-                    swept.blobs += 1;
-                }
-            }
-            for asked in entries(&self.root.join("asked"))?.iter().filter(|path| is_old(path)) {
-                ignore_missing(fs::remove_file(asked))?;
-            }
+            swept.blobs = self.sweep_bucket(remote, now, spared, is_wanted)?;
         } else {
             for path in self.files()? {
                 let digest = path.file_name().and_then(|name| name.to_str()?.parse().ok());
@@ -273,6 +257,64 @@ impl Blobs {
             }
         }
         Ok(swept)
+    }
+
+    fn sweep_bucket(
+        &self,
+        remote: &Remote,
+        now: Timestamp,
+        spared: Duration,
+        is_wanted: impl Fn(&Digest) -> bool,
+    ) -> Result<u64> {
+        let installations = remote.deletable();
+        if installations.is_empty() {
+            return Ok(0);
+        }
+        let (mut removed, mut unneeded) = (0, HashSet::new());
+        for installation in installations {
+            for (digest, written) in remote.list(&installation)? {
+                if is_wanted(&digest) {
+                    continue;
+                }
+                unneeded.insert(digest);
+                let asked = self.asked(&digest);
+                if !asked.exists() {
+                    write_at(&asked, now)?;
+                } else if is_older(written, now, spared)
+                    && is_unchanged(&asked, now, spared)
+                    && removed_if_old(remote, &installation, &digest, now, spared)?
+                {
+                    ignore_missing(fs::remove_file(self.path(&digest)))?;
+                    removed += 1;
+                }
+            }
+        }
+        for asked in entries(&self.root.join("asked"))? {
+            let digest = asked.file_name().and_then(|name| name.to_str()?.parse().ok());
+            // The time begins anew once nothing needs the blob.
+            let is_needed = digest.is_some_and(|digest| is_wanted(&digest));
+            let is_counted = digest.is_some_and(|digest| unneeded.contains(&digest));
+            if is_needed || (!is_counted && is_unchanged(&asked, now, spared)) {
+                ignore_missing(fs::remove_file(asked))?;
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Removes the blobs in the bucket that were written before a time, all of which nothing needs. Returns whether
+    /// deletions were allowed all the time.
+    pub fn remove_written_before(&self, time: Timestamp) -> Result<bool> {
+        let Some(remote) = &self.remote else { return Ok(true) };
+        for installation in remote.deletable() {
+            for (digest, _) in remote.list(&installation)? {
+                removed_if_old(remote, &installation, &digest, time, Duration::ZERO)?;
+            }
+        }
+        Ok(self.may_delete())
+    }
+
+    fn asked(&self, sha256: &Digest) -> PathBuf {
+        self.root.join("asked").join(sha256.to_string())
     }
 
     /// Removes the oldest copies until all copies together are below the limit.
@@ -327,7 +369,7 @@ impl Blobs {
     /// Uploads a file to the bucket, unless it is there.
     pub(crate) fn send_missing(&self, file: &Path, sha256: &Digest) -> Result<()> {
         match &self.remote {
-            Some(remote) if remote.size(sha256)?.is_none() => remote.put(sha256, file),
+            Some(remote) if !remote.has_own(sha256)? => remote.put(sha256, file),
             _ => Ok(()),
         }
     }
@@ -348,6 +390,43 @@ impl Blobs {
         };
         moved().map_err(|fault| failed("keep a blob", &fault))
     }
+}
+
+/// Removes a blob from the bucket, unless it was stored again in the time `spared` before `now` or deletions are no longer
+/// allowed.
+fn removed_if_old(
+    remote: &Remote,
+    installation: &str,
+    digest: &Digest,
+    now: Timestamp,
+    spared: Duration,
+) -> Result<bool> {
+    let written = remote.written(installation, digest)?;
+    let is_removed = written.is_some_and(|written| is_older(written, now, spared))
+        && remote.deletable().iter().any(|id| id == installation);
+    if is_removed {
+        remote.remove(installation, digest)?;
+    }
+    Ok(is_removed)
+}
+
+fn is_older(changed_ms: i64, now: Timestamp, spared: Duration) -> bool {
+    let spared = i64::try_from(spared.as_millis()).unwrap_or(i64::MAX);
+    now.milliseconds().saturating_sub(changed_ms) >= spared
+}
+
+/// Whether a file was not written in the time `spared` before `now`.
+fn is_unchanged(path: &Path, now: Timestamp, spared: Duration) -> bool {
+    let changed = fs::metadata(path).and_then(|data| data.modified());
+    let changed = changed.unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH).unwrap_or_default();
+    is_older(i64::try_from(changed.as_millis()).unwrap_or(i64::MAX), now, spared)
+}
+
+/// Creates an empty file as if it was written at a time.
+fn write_at(path: &Path, time: Timestamp) -> Result<()> {
+    let since = Duration::from_millis(u64::try_from(time.milliseconds()).unwrap_or_default());
+    let written = File::create(path).and_then(|file| file.set_modified(UNIX_EPOCH + since));
+    written.map_err(|fault| failed("note a blob", &fault))
 }
 
 pub(crate) fn not_those(wanted: &Digest, found: &Digest) -> Problem {

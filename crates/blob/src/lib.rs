@@ -12,24 +12,27 @@
 //! | the SHA-256 that names a blob | `digest` |
 //! | the store on disk and its clean-up | `disk` |
 //! | a blob written at once; a blob that arrives in pieces | `writer`, `upload` |
-//! | the S3 bucket; the right to delete objects there | `remote`, `right` |
+//! | the S3 bucket; the installations whose objects it has | `remote`, `installations` |
+//! | all blobs in a bucket | `stored` |
 //! | files by name, in a folder or a bucket | `location` |
 //! | limits | `limits` |
 
 mod digest;
 mod disk;
+mod installations;
 pub mod limits;
 mod location;
 mod remote;
-mod right;
+mod stored;
 mod upload;
 mod writer;
 
 pub use digest::{Digest, Hasher};
 pub use disk::{Blob, Blobs, SweepReport};
+pub use installations::{BucketInstallations, EARLIER, InstallationIds};
 pub use location::{FileLocation, NewFile, OpenFile};
 pub use remote::{key_prefix, open_bucket, wait};
-pub use right::DeletionRight;
+pub use stored::{StoredBlob, StoredBlobs};
 pub use writer::Writer;
 
 use lyceum_core::{Problem, ProblemKind};

@@ -23,9 +23,12 @@ use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig};
 use tracing::Span;
 
+use crate::installations::{BucketInstallations, EARLIER};
 use crate::limits::{S3_ANSWER_MAX_S, S3_PART_BYTES};
 use crate::{Digest, failed};
 
+/// Begins the keys of blobs, before the id of the installation that wrote them.
+pub(crate) const OBJECTS: &str = "objects";
 /// The number of times that a failed request is repeated, after longer and longer pauses.
 const RETRIES: usize = 3;
 
@@ -33,19 +36,27 @@ const RETRIES: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Remote {
     store: AmazonS3,
-    /// The prefix of the names of all blobs.
+    /// The prefix of all keys.
     prefix: String,
+    /// The store, such as `projects/maths`.
+    name: String,
+    installations: BucketInstallations,
 }
 
 impl Remote {
-    /// The blobs below `name` in the bucket. Sends no request yet.
-    pub(crate) fn open(s3: &S3Settings, name: &str) -> Result<Self> {
-        Ok(Self { store: open_bucket(s3)?, prefix: key_prefix(s3, name) })
+    /// The blobs of the store `name` in the bucket. Sends no request yet.
+    pub(crate) fn open(
+        s3: &S3Settings,
+        name: &str,
+        installations: BucketInstallations,
+    ) -> Result<Self> {
+        let (store, prefix) = (open_bucket(s3)?, s3.prefix.clone());
+        Ok(Self { store, prefix, name: name.to_owned(), installations })
     }
 
     /// Stores a file under its digest. It is durable when this returns.
     pub(crate) fn put(&self, sha256: &Digest, file: &FilePath) -> Result<()> {
-        let (path, file) = (self.path(sha256), File::open(file));
+        let (path, file) = (self.path(&self.installations.present()?, sha256), File::open(file));
         let mut file = file.map_err(|fault| failed("read a blob", &fault))?;
         let size =
             file.metadata().map_err(|fault| failed("read the size of a blob", &fault))?.len();
@@ -72,19 +83,51 @@ impl Remote {
         })
     }
 
-    /// The blob's size in bytes; `None` if it does not exist.
-    pub(crate) fn size(&self, sha256: &Digest) -> Result<Option<u64>> {
-        Ok(self.head(sha256)?.map(|meta| meta.size))
+    /// Whether the present installation has the blob.
+    pub(crate) fn has_own(&self, sha256: &Digest) -> Result<bool> {
+        Ok(self.head(&self.path(&self.installations.present()?, sha256))?.is_some())
     }
 
-    /// The time at which the blob was written, in milliseconds since 1970; `None` if it does not exist.
-    pub(crate) fn written(&self, sha256: &Digest) -> Result<Option<i64>> {
-        Ok(self.head(sha256)?.map(|meta| meta.last_modified.timestamp_millis()))
+    /// Whether the blob exists. Copies one that only another installation has, because its servers may delete it.
+    pub(crate) fn copy_to_own(&self, sha256: &Digest) -> Result<bool> {
+        let Some(found) = self.find(sha256)? else { return Ok(false) };
+        let own = self.path(&self.installations.present()?, sha256);
+        if found.location != own {
+            wait(self.store.copy(&found.location, &own)).map_err(|fault| bucket_failed(&fault))?;
+        }
+        Ok(true)
     }
 
-    fn head(&self, sha256: &Digest) -> Result<Option<ObjectMeta>> {
-        let path = self.path(sha256);
-        match wait(self.store.head(&path)) {
+    /// The time at which the blob was written, in milliseconds since 1970; `None` if the installation does not have it.
+    pub(crate) fn written(&self, installation: &str, sha256: &Digest) -> Result<Option<i64>> {
+        let found = self.head(&self.path(installation, sha256))?;
+        Ok(found.map(|meta| meta.last_modified.timestamp_millis()))
+    }
+
+    /// The object with the blob, of the first installation that has it.
+    fn find(&self, sha256: &Digest) -> Result<Option<ObjectMeta>> {
+        for installation in self.installations.readable() {
+            if let Some(found) = self.head(&self.path(&installation, sha256))? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The keys of the blob in installations whose objects this process never deletes.
+    pub(crate) fn read_only_keys(&self, sha256: &Digest) -> Result<Vec<String>> {
+        let mut keys = Vec::new();
+        for installation in self.installations.read_only() {
+            let path = self.path(&installation, sha256);
+            if self.head(&path)?.is_some() {
+                keys.push(path.to_string());
+            }
+        }
+        Ok(keys)
+    }
+
+    fn head(&self, path: &Path) -> Result<Option<ObjectMeta>> {
+        match wait(self.store.head(path)) {
             Ok(meta) => Ok(Some(meta)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(fault) => Err(bucket_failed(&fault)),
@@ -93,12 +136,11 @@ impl Remote {
 
     /// Writes the blob's bytes to `to`; returns whether the blob exists.
     pub(crate) fn read(&self, sha256: &Digest, mut to: impl Write + Send) -> Result<bool> {
-        let Some(size) = self.size(sha256)? else { return Ok(false) };
-        let path = self.path(sha256);
+        let Some(ObjectMeta { location, size, .. }) = self.find(sha256)? else { return Ok(false) };
         let mut offset = 0;
         while offset < size {
             let end = size.min(offset + S3_PART_BYTES);
-            let bytes = wait(self.store.get_range(&path, offset..end))
+            let bytes = wait(self.store.get_range(&location, offset..end))
                 .map_err(|fault| bucket_failed(&fault))?;
             to.write_all(&bytes).map_err(|fault| failed("write a copy of a blob", &fault))?;
             offset += bytes.len() as u64;
@@ -106,18 +148,22 @@ impl Remote {
         Ok(true)
     }
 
-    /// Removes the blob. A missing blob is ignored.
-    pub(crate) fn remove(&self, sha256: &Digest) -> Result<()> {
-        let path = self.path(sha256);
-        match wait(self.store.delete(&path)) {
+    /// Removes the blob of an installation. A missing blob is ignored.
+    pub(crate) fn remove(&self, installation: &str, sha256: &Digest) -> Result<()> {
+        match wait(self.store.delete(&self.path(installation, sha256))) {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(fault) => Err(bucket_failed(&fault)),
         }
     }
 
-    /// All blobs, with the time at which each was written, in milliseconds since 1970.
-    pub(crate) fn list(&self) -> Result<Vec<(Digest, i64)>> {
-        let prefix = Path::from(self.prefix.as_str());
+    /// The installations whose blobs may be deleted now.
+    pub(crate) fn deletable(&self) -> Vec<String> {
+        self.installations.deletable()
+    }
+
+    /// All blobs of an installation, with the time at which each was written, in milliseconds since 1970.
+    pub(crate) fn list(&self, installation: &str) -> Result<Vec<(Digest, i64)>> {
+        let prefix = Path::from(store_prefix(&self.prefix, installation, &self.name));
         let listed = wait(self.store.list_with_delimiter(Some(&prefix)))
             .map_err(|fault| bucket_failed(&fault))?
             .objects;
@@ -128,8 +174,17 @@ impl Remote {
         Ok(listed.into_iter().filter_map(digest_and_time).collect())
     }
 
-    fn path(&self, sha256: &Digest) -> Path {
-        Path::from(format!("{}/{sha256}", self.prefix))
+    fn path(&self, installation: &str, sha256: &Digest) -> Path {
+        let store = store_prefix(&self.prefix, installation, &self.name);
+        Path::from(format!("{store}/{sha256}"))
+    }
+}
+
+/// The prefix of the blobs of an installation in a store, below the prefix of all keys.
+fn store_prefix(prefix: &str, installation: &str, name: &str) -> String {
+    match installation {
+        EARLIER => key_prefix(prefix, name),
+        _ => key_prefix(prefix, &format!("{OBJECTS}/{installation}/{name}")),
     }
 }
 
@@ -164,8 +219,8 @@ pub fn open_bucket(s3: &S3Settings) -> Result<AmazonS3> {
 }
 
 /// The prefix of all keys below `name`, without slashes at its ends.
-pub fn key_prefix(s3: &S3Settings, name: &str) -> String {
-    [s3.prefix.trim_matches('/'), name].join("/").trim_matches('/').to_owned()
+pub fn key_prefix(prefix: &str, name: &str) -> String {
+    [prefix.trim_matches('/'), name].join("/").trim_matches('/').to_owned()
 }
 
 async fn send_parts(upload: &mut dyn MultipartUpload, file: &mut File) -> Result<()> {

@@ -7,7 +7,7 @@
 //! | reports that this server lives, and other servers of the database | `nodes` |
 //! | the lease of its projects; projects taken from other nodes | `leases`, `takeovers` |
 //! | forwarding requests to the node with a project's files, and the signature on them | `forward`, `forward_signature` |
-//! | replicas of SQLite files; who owns the S3 bucket | `replication`, `owner_watch` |
+//! | replicas of SQLite files; the installation of the database | `replication` |
 //! | limits | `limits` |
 
 mod cluster;
@@ -16,7 +16,6 @@ mod forward_signature;
 pub mod leases;
 pub mod limits;
 pub mod nodes;
-mod owner_watch;
 pub mod replication;
 mod takeovers;
 

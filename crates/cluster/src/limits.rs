@@ -19,17 +19,12 @@ pub const FORWARD_IDLE_S: u64 = 30;
 /// Milliseconds after which a node refuses a request that another node forwarded, by its own clock. Half of them are
 /// for the way; clocks of nodes may differ by the other half.
 pub const FORWARDED_MAX_AGE_MS: u64 = 120_000;
-/// Seconds between two comparisons of the mark of the installation in the store of replicas with the one in the
-/// database.
+/// Seconds between two comparisons of the stored marks of the installation with those of the database.
 pub const INSTALLATION_CHECK_EVERY_S: u64 = 20;
-/// Comparisons of the mark at once at most, while other servers replace it.
+/// Comparisons of the marks at once at most, while other servers begin new installations.
 pub const INSTALLATION_CHECK_MAX_COUNT: u32 = 5;
-/// Seconds for which a server must find that its installation owns the S3 bucket before it deletes objects there: long enough
-/// that a server with a copy of its database notices it.
-pub const BUCKET_OWNER_PROOF_S: u64 = 300;
-/// Seconds after a look that proved it for which a server may delete objects of the S3 bucket. Much shorter than the proof: a
-/// server that could not look for so long deletes nothing before another one may.
-pub const BUCKET_RIGHT_S: u64 = 60;
+/// Seconds after a comparison of the marks for which a server deletes objects of the S3 bucket.
+pub const INSTALLATION_PROOF_S: u64 = 60;
 /// Projects that a server takes from other servers at once at most.
 pub const TAKEOVERS_MAX_COUNT: usize = 4;
 /// Milliseconds that an attempt to take a project waits at most for the database and for other work on the project.

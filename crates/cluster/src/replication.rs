@@ -4,23 +4,24 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use lyceum_blob::DeletionRight;
+use lyceum_blob::BucketInstallations;
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
-use lyceum_hosting::installations::{self, FormerInstallation, MarkComparison};
+use lyceum_hosting::installations::{self, FormerInstallation, MarkComparison, StoredMarks};
 use lyceum_hosting::leases::NodeLease;
 use lyceum_hosting::nodes::Node;
-use lyceum_hosting::owners;
 use lyceum_hosting::replicas::{self, InstallationStores, Replicas};
 use lyceum_replica::{ReplicaStore, ReplicationStatus, Replicator};
 use lyceum_store::{Db, SqlDialect, Tx, run_blocking};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
-use crate::owner_watch::OwnerWatch;
 use crate::{Cluster, limits};
+
+/// The time that a server that stops waits for its last mark.
+const STOP_MARK_MAX: Duration = Duration::from_secs(10);
 
 /// The replication of a server whose settings name a place for replicas.
 pub struct Replication {
@@ -33,8 +34,10 @@ pub struct Replication {
     store: ReplicaStore,
     /// Into whose store the files are replicated; `None` until the store answers.
     installation: Mutex<Option<KnownInstallation>>,
-    /// Whether this installation owns the S3 bucket, if there is one.
-    owner: Option<OwnerWatch>,
+    /// The stores with the marks of installations.
+    mark_stores: Vec<ReplicaStore>,
+    /// Which objects of the S3 bucket this server uses.
+    bucket: BucketInstallations,
     /// Whether files that changed before the start are replicated.
     has_followed: AtomicBool,
 }
@@ -59,7 +62,7 @@ impl Replication {
         db: &Db,
         config: &Config,
         clock: &Arc<dyn Clock>,
-        (node, lease, right): (&Arc<Node>, &Arc<NodeLease>, &DeletionRight),
+        (node, lease, bucket): (&Arc<Node>, &Arc<NodeLease>, BucketInstallations),
         open_max: usize,
     ) -> Result<Option<Self>> {
         let Some(store) = replicas::store(config)? else { return Ok(None) };
@@ -74,15 +77,20 @@ impl Replication {
             replicator.add(file, replicas::SERVER_DATABASE, None);
         }
         let (installation, has_followed) = Default::default();
-        let owner = owners::store(config)?.map(|store| OwnerWatch::new(store, right.clone()));
-        let replication =
-            Self { replicator, projects, database, store, installation, owner, has_followed };
-        match replication.check_installation(db, &**clock, true).await {
+        let mark_stores = installations::mark_stores(config)?;
+        let replication = Self {
+            replicator,
+            projects,
+            database,
+            store,
+            installation,
+            mark_stores,
+            bucket,
+            has_followed,
+        };
+        if let Err(problem) = replication.check_installation(db, &**clock, true).await {
             // Without an answer, the server does not wait for further ones.
-            Ok(()) => replication.check_owner(db, &**clock).await,
-            Err(problem) => {
-                tracing::warn!(%problem, "files are replicated once the store of replicas answers");
-            }
+            tracing::warn!(%problem, "files are replicated once the store of replicas answers");
         }
         Ok(Some(replication))
     }
@@ -90,82 +98,81 @@ impl Replication {
     /// Replaces the mark of the installation in the store until the server ends, and notices if another database uses it.
     async fn check_periodically(&self, db: &Db, clock: &dyn Clock, node: &Arc<Node>) {
         loop {
-            let is_start = self.installation().is_none();
-            if let Err(problem) = self.check_installation(db, clock, is_start).await {
-                tracing::warn!(%problem, "the mark in the store of replicas was not compared; trying again");
+            if let Err(problem) = self.check(db, clock).await {
+                tracing::warn!(%problem, "the marks of this installation were not compared; trying again");
             }
             if let Err(problem) = self.follow_changed(db, node).await {
                 tracing::warn!(%problem, "files of projects are replicated once they are used");
             }
-            self.check_owner(db, clock).await;
             sleep(Duration::from_secs(limits::INSTALLATION_CHECK_EVERY_S)).await;
         }
     }
 
-    /// Whether an operator must say which installation owns the S3 bucket.
-    pub fn lacks_bucket(&self) -> bool {
-        self.owner.as_ref().is_some_and(OwnerWatch::lacks_bucket)
+    /// Compares the marks of the installation. Only for a minute after that, objects of the S3 bucket are deleted.
+    pub async fn check(&self, db: &Db, clock: &dyn Clock) -> Result<()> {
+        let is_start = self.installation().is_none();
+        self.check_installation(db, clock, is_start).await
     }
 
-    /// Checks whether this installation owns the S3 bucket.
-    pub async fn check_owner(&self, db: &Db, clock: &dyn Clock) {
-        if let Some(owner) = &self.owner {
-            owner.check(db, clock.now(), Instant::now).await;
-        }
-    }
-
-    /// Compares the mark of the installation in the database with the one in the store. Begins a new installation if
-    /// another database uses this one, and replicates into the store of the present one.
-    async fn check_installation(&self, db: &Db, clock: &dyn Clock, is_start: bool) -> Result<()> {
+    /// Compares the stored marks of the installation with those of the database. Begins a new installation if another
+    /// database uses this one, and replicates into the store of the present one.
+    async fn check_installation(
+        &self,
+        db: &Db,
+        clock: &dyn Clock,
+        is_start_or_stop: bool,
+    ) -> Result<()> {
         for _ in 0..limits::INSTALLATION_CHECK_MAX_COUNT {
             let now = clock.now();
-            let present = db.write(move |tx| installations::present(tx, now)).await?;
-            let store = self.store.below(&present.id);
-            let reading = store.clone();
-            let stored = run_blocking(move || reading.mark()).await?;
-            let again = db.write(move |tx| installations::present(tx, now)).await?;
-            if again != present {
-                // Another server of the database replaces the mark at this moment.
-                continue;
-            }
-            match present.compare(stored.as_ref(), now, is_start) {
+            let id = db.write(move |tx| installations::present(tx, now)).await?;
+            let (stores, read) = (self.mark_stores.clone(), id.clone());
+            let stored = run_blocking(move || StoredMarks::read(&stores, &read)).await?;
+            let compared = id.clone();
+            let found = db.write(move |tx| {
+                installations::compare(tx, now, &compared, &stored, is_start_or_stop)
+            });
+            match found.await? {
                 MarkComparison::Recent => {}
-                MarkComparison::Due => {
-                    let mark = installations::new_mark(now);
-                    let (id, next, set) = (present.id.clone(), mark.clone(), mark.clone());
-                    let claim = move |tx: &mut Tx<'_>| {
-                        installations::set_next_mark(tx, now, &present, stored.as_ref(), &next)
-                    };
-                    if db.write(claim).await? {
-                        run_blocking(move || store.set_mark(&mark)).await?;
-                        db.write(move |tx| installations::set_mark(tx, &id, &set)).await?;
-                    }
+                MarkComparison::Due(mark) => {
+                    let set = move |store: &ReplicaStore| store.set_mark(&mark);
+                    self.with_marks_of(&id, set).await?;
                 }
                 MarkComparison::Foreign => {
+                    self.bucket.withdraw();
                     tracing::warn!(
-                        installation = present.id,
-                        "another server with a copy of this database replicates into the same place; this server \
-                         replicates into a new one from now on"
+                        installation = id,
+                        "another server with a copy of this database uses the same place for replicas or the same S3 bucket; \
+                         this server begins a new installation"
                     );
-                    if let Some(owner) = &self.owner {
-                        owner.doubt(&present.id).await?;
-                    }
-                    db.write(move |tx| installations::replace(tx, now, &present)).await?;
+                    self.with_marks_of(&id, ReplicaStore::set_left).await?;
+                    db.write(move |tx| installations::replace(tx, now, &id)).await?;
                     continue;
                 }
+                MarkComparison::Ended => continue,
             }
             return self.use_installation(db).await;
         }
-        let message =
-            "the servers of this database replace the mark in the store of replicas all the time";
-        Err(Problem::internal(message))
+        Err(Problem::internal("this database begins new installations all the time"))
+    }
+
+    /// Writes into the folder of an installation in each store with marks.
+    async fn with_marks_of(
+        &self,
+        id: &str,
+        write: impl Fn(&ReplicaStore) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let stores: Vec<_> = self.mark_stores.iter().map(|store| store.below(id)).collect();
+        run_blocking(move || stores.iter().try_for_each(write)).await
     }
 
     /// Replicates into the store of the present installation, if that has changed.
     async fn use_installation(&self, db: &Db) -> Result<()> {
-        let known = db.read(|tx| Ok((installations::id(tx)?, installations::former(tx)?))).await?;
-        let (Some(id), former) = known else { return Ok(()) };
-        let known = KnownInstallation { id, former };
+        let read =
+            |tx: &mut Tx<'_>| Ok((installations::bucket_ids(tx)?, installations::former(tx)?));
+        let (ids, former) = db.read(read).await?;
+        let known = KnownInstallation { id: ids.present.clone(), former };
+        self.bucket.set(ids);
+        self.bucket.prove(Duration::from_secs(limits::INSTALLATION_PROOF_S));
         let before = self.installation();
         if before.as_ref() == Some(&known) {
             return Ok(());
@@ -208,18 +215,18 @@ impl Replication {
         followed
     }
 
-    /// Deletes what no restore needs from the replicas of this database, and those of replaced installations.
+    /// Deletes what no restore needs from the replicas of this database, and those of adopted installations.
     pub async fn remove_expired(&self, db: &Db, clock: &dyn Clock, keep_days: u32) -> Result<()> {
         if self.installation().is_none() {
             return Ok(());
         }
-        // An operator may have replaced one since.
+        // An operator may have adopted one since.
         let (used, former) =
             db.read(|tx| Ok((replicas::used_names(tx)?, installations::former(tx)?))).await?;
         let (projects, store, now) = (Arc::clone(&self.projects), self.store.clone(), clock.now());
         run_blocking(move || {
             projects.remove_expired(now, keep_days, &used)?;
-            replicas::remove_replaced_installations(&store, now, keep_days, &former)
+            replicas::remove_adopted_installations(&store, now, keep_days, &former)
         })
         .await
     }
@@ -238,7 +245,14 @@ impl Replication {
     }
 
     /// Stores everything that was committed, and stops. Returns whether all of it was stored.
-    pub async fn stop(&self) -> bool {
+    pub async fn stop(&self, db: &Db, clock: &dyn Clock) -> bool {
+        // So that a copy that was made from the running database begins an installation of its own.
+        let marking = self.check_installation(db, clock, true);
+        match timeout(STOP_MARK_MAX, marking).await {
+            Ok(Ok(())) => {}
+            Ok(Err(problem)) => tracing::warn!(%problem, "the marks of this installation stay"),
+            Err(_) => tracing::warn!("the marks of this installation stay: no answer in time"),
+        }
         let replicator = Arc::clone(&self.replicator);
         let stopped = run_blocking(move || replicator.stop()).await;
         if let Err(problem) = &stopped {

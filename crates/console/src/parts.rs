@@ -52,13 +52,6 @@ impl FactList {
     pub fn new(facts: Vec<(&'static str, Cell)>) -> Self {
         Self { facts }
     }
-
-    /// The list with another name and value at the end.
-    #[must_use]
-    pub fn with_fact(mut self, name: &'static str, value: Cell) -> Self {
-        self.facts.push((name, value));
-        self
-    }
 }
 
 impl HtmlSafe for FactList {}

@@ -46,6 +46,9 @@ pub struct Erasure {
     pub removed: BTreeMap<String, u64>,
     /// Tables of projects that still contain a string of the person. Only the project's owner can change them.
     pub projects: Vec<ProjectTable>,
+    /// Keys of objects in the S3 bucket that former installations wrote. They stay until an operator adopts these
+    /// installations.
+    pub objects: Vec<String>,
 }
 
 /// A table of a project that contains a string of the person.
@@ -83,6 +86,7 @@ impl Erasure {
                 .unwrap_or_default(),
             removed: progress.removed,
             projects: progress.projects,
+            objects: progress.objects,
         })
     }
 }
@@ -103,6 +107,8 @@ struct Progress {
     /// Files to remove.
     files: Vec<String>,
     projects: Vec<ProjectTable>,
+    #[serde(default)]
+    objects: Vec<String>,
     /// The numbers of actors that were found since the erasure began.
     #[serde(default)]
     late_actors: Vec<i64>,
@@ -225,9 +231,16 @@ impl Work {
 
     fn begin_phase(&mut self, phase: Phase) {
         let former = std::mem::take(&mut self.progress);
-        let Progress { removed, files, projects, late_actors, .. } = former;
-        self.progress =
-            Progress { phase, removed, files, projects, late_actors, ..Progress::default() };
+        let Progress { removed, files, projects, objects, late_actors, .. } = former;
+        self.progress = Progress {
+            phase,
+            removed,
+            files,
+            projects,
+            objects,
+            late_actors,
+            ..Progress::default()
+        };
     }
 
     fn erased_actor(&self) -> ErasedActor {
@@ -410,9 +423,12 @@ fn erase_events(tx: &mut Tx<'_>, work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// Continues after [`ErasureStep::RemoveFiles`].
-pub fn files_removed(tx: &mut Tx<'_>, key: &ErasureKey, id: i64) -> Result<()> {
+/// Continues after [`ErasureStep::RemoveFiles`]. `left` has the keys of objects that stay, because former installations wrote
+/// them.
+pub fn files_removed(tx: &mut Tx<'_>, key: &ErasureKey, id: i64, left: &[String]) -> Result<()> {
     go_on(tx, key, id, (Phase::Files, Phase::Projects), |work| {
+        work.progress.objects.extend(left.iter().cloned());
+        work.progress.objects.truncate(limits::ERASURE_LISTED_MAX_COUNT);
         let count = work.progress.files.len() as u64;
         work.progress.files.clear();
         work.removed("files", count);
@@ -456,7 +472,8 @@ fn go_on(
 fn finish(tx: &mut Tx<'_>, now: Timestamp, mut work: Work) -> Result<()> {
     work.begin_phase(Phase::Done);
     let report = serde_json::to_string(&work.progress).map_err(Problem::internal)?;
-    let removed = json!({ "removed": work.progress.removed, "projects": work.progress.projects });
+    let Progress { removed, projects, objects, .. } = &work.progress;
+    let removed = json!({ "removed": removed, "projects": projects, "objects": objects });
     let who = row(tx, work.id)?.asked_by;
     AuditChange { who: &who, what: "person.erased", subject: &work.pseudonym }
         .note(tx, now, &removed)?;

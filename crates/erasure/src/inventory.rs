@@ -252,8 +252,8 @@ pub const TABLES: &[Table] = &[
     table("projects", "project_audit", Column(&["who"]), Pseudonymise(&[])).mentions(&["details"]),
     impersonal("projects", "project_restore_points"),
     impersonal("projects", "nodes"),
-    impersonal("projects", "bucket_marks"),
     impersonal("projects", "installations"),
+    impersonal("projects", "installation_marks"),
     impersonal("projects", "backups"),
     impersonal("projects", "project_homes"),
     // Webhooks. Messages that wait are sent with the pseudonym.

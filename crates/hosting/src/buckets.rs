@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lyceum_blob::{DeletionRight, Writer};
+use lyceum_blob::{BucketInstallations, Writer};
 use lyceum_core::config::S3Settings;
 use lyceum_core::text::hex;
 use lyceum_core::time::{Clock, Timestamp};
@@ -106,7 +106,7 @@ impl Bucket {
     /// The bucket in a folder of this disk. Other processes may use it too.
     pub fn open(folder: &Path, clock: Arc<dyn Clock>) -> Result<Self> {
         let (s3, spared) = (S3Settings::default(), Duration::ZERO);
-        let place = (&s3, DeletionRight::default());
+        let place = (&s3, BucketInstallations::default());
         let index = Index::open(folder, place, clock, BUCKET_MAX_BYTES, spared, false)?;
         Ok(Self(Arc::new(index)))
     }

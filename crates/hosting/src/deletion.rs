@@ -7,9 +7,8 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use lyceum_blob::{Blobs, DeletionRight, failed};
+use lyceum_blob::{Blobs, BucketInstallations, failed};
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, Result};
@@ -17,6 +16,7 @@ use lyceum_store::Tx;
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::limits::BUCKET_SPARED_S;
 use crate::nodes::Node;
 use crate::projects::{self, Project};
 use crate::{audit, homes, repository};
@@ -78,27 +78,34 @@ impl FolderAside {
         moved().map_err(|error| failed("move a project's folder back", &error))
     }
 
-    /// Deletes the folder, and the bytes of its bucket in S3, except for objects that a new project with the slug wrote.
-    /// Without the right to delete objects in S3, or after an error, an emptied folder stays until
-    /// [`FolderAside::resume`].
-    pub fn discard(self, s3: &S3Settings, right: &DeletionRight) -> Result<()> {
-        let bucket = self.folder().join(homes::BUCKET);
-        if s3.bucket.is_empty() || !bucket.exists() {
+    /// Deletes the files. If the project had a bucket in S3, an emptied folder stays until [`FolderAside::resume`] deletes the
+    /// objects.
+    pub fn discard(self, s3: &S3Settings) -> Result<()> {
+        if s3.bucket.is_empty() || !self.folder().join(homes::BUCKET).exists() {
             return self.remove();
         }
+        self.empty()
+    }
+
+    /// Deletes the objects in S3, except for those that a new project with the slug wrote, once they have been unneeded as
+    /// long as others are before they are deleted.
+    fn discard_objects(
+        self,
+        now: Timestamp,
+        s3: &S3Settings,
+        installations: &BucketInstallations,
+    ) -> Result<()> {
         self.empty()?;
-        if !right.is_given() {
+        if now < self.moved.plus_seconds(BUCKET_SPARED_S) {
             return Ok(());
         }
+        let objects = self.folder().join(homes::BUCKET).join("objects");
         let name = format!("projects/{}", self.slug);
-        let blobs = Blobs::open_at(bucket.join("objects"), s3, &name)?.with_right(right.clone());
-        let swept = blobs.sweep(self.moved, Duration::ZERO, |_| false);
-        // The sweep leaves objects if the right was withdrawn meanwhile.
-        if swept.is_err() || !right.is_given() {
-            self.empty()?;
-            return swept.map(drop);
+        let blobs = Blobs::open_at(objects, s3, &name, installations.clone())?;
+        match blobs.may_delete() && blobs.remove_written_before(self.moved)? {
+            true => self.remove(),
+            false => self.empty(),
         }
-        self.remove()
     }
 
     /// Deletes the files. What stays remembers that there are objects in S3.
@@ -118,21 +125,30 @@ impl FolderAside {
     }
 
     /// Finishes what a crash interrupted. `exists` says whether the project has its rows.
-    pub fn recover(self, exists: bool, s3: &S3Settings, right: &DeletionRight) -> Result<()> {
+    pub fn recover(self, exists: bool, s3: &S3Settings) -> Result<()> {
         match (exists, self.original.exists()) {
             // An emptied folder is of a former project with the slug.
             (true, false) if !self.is_emptied()? => self.put_back(),
-            _ => self.resume(exists, s3, right),
+            (true, false) => Ok(()),
+            (true, true) => self.remove(),
+            (false, _) => self.discard(s3),
         }
     }
 
-    /// Finishes a deletion that waited for the right to delete objects in S3. Leaves one alone that runs at this moment.
-    pub fn resume(self, exists: bool, s3: &S3Settings, right: &DeletionRight) -> Result<()> {
+    /// Finishes a deletion that waited until objects in S3 may be deleted. Leaves one alone that runs at this moment.
+    pub fn resume(
+        self,
+        now: Timestamp,
+        exists: bool,
+        s3: &S3Settings,
+        installations: &BucketInstallations,
+    ) -> Result<()> {
         match (exists, self.original.exists()) {
             (true, false) => Ok(()),
             // A new project has the slug. Opening its bucket removes what the former one left in S3.
             (true, true) => self.remove(),
-            (false, _) => self.discard(s3, right),
+            (false, _) if s3.bucket.is_empty() => self.remove(),
+            (false, _) => self.discard_objects(now, s3, installations),
         }
     }
 }
@@ -172,7 +188,7 @@ pub fn delete(tx: &mut Tx<'_>, now: Timestamp, who: &str, slug: &str) -> Result<
     Ok(project)
 }
 
-/// The folders that a crash left aside, or that wait for the right to delete objects in S3, the last one first.
+/// The folders that a crash left aside, or that wait until objects in S3 may be deleted, the last one first.
 pub fn left_aside(node: &Node) -> Result<Vec<FolderAside>> {
     let mut parents = entries(&node.deleted_folder())?;
     parents.sort_unstable();

@@ -11,7 +11,7 @@
 //! | courses that a project teaches; apps that are approved for classes | `courses`, `class_apps` |
 //! | nodes, which node holds a project's files, until when, and what happens then | `nodes`, `homes`, `leases`, `takeover` |
 //! | replicas of projects' files | `replicas` |
-//! | installations, which have replicas of their own; the one that owns the S3 bucket | `installations`, `owners` |
+//! | installations, which have replicas and objects of their own; objects that nobody owns | `installations`, `unowned` |
 //! | backup of the whole server, checks of files, clean-up | `backup`, `soundness`, `sweep` |
 //! | uploads, zips of builds, sending files | `uploads`, `archive`, `pieces` |
 //! | running backends: start, watch, stop, logs | `engine` |
@@ -39,7 +39,6 @@ pub mod kv;
 pub mod leases;
 pub mod limits;
 pub mod nodes;
-pub mod owners;
 mod pieces;
 pub mod projects;
 pub mod replicas;
@@ -50,6 +49,7 @@ pub mod soundness;
 mod sweep;
 pub mod takeover;
 pub mod text_search;
+pub mod unowned;
 pub mod uploads;
 pub mod user;
 
@@ -58,7 +58,7 @@ pub use sweep::sweep;
 
 use std::path::Path;
 
-use lyceum_blob::{Blobs, DeletionRight, Digest};
+use lyceum_blob::{Blobs, BucketInstallations, FileLocation};
 use lyceum_core::config::S3Settings;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_store::{Migration, migration};
@@ -68,27 +68,23 @@ use uuid::Uuid;
 pub const FOLDER: &str = "hosting";
 
 /// The files that versions are made of: in the data folder, or in the bucket of the settings.
-pub fn blobs(data: &Path, s3: &S3Settings) -> Result<Blobs> {
-    Blobs::open_at(data.join(FOLDER), s3, FOLDER)
+pub fn blobs(data: &Path, s3: &S3Settings, installations: &BucketInstallations) -> Result<Blobs> {
+    Blobs::open_at(data.join(FOLDER), s3, FOLDER, installations.clone())
 }
 
 /// Writes a small file to the S3 bucket of the settings, looks for it and deletes it. Errors: the bucket cannot be
 /// reached, or the key may not do one of these.
 pub fn try_bucket(s3: &S3Settings) -> Result<()> {
-    let folder =
-        tempfile::tempdir().map_err(|error| lyceum_blob::failed("create a folder", &error))?;
-    let blobs = blobs(folder.path(), s3)?.with_right(DeletionRight::given());
-    // Nothing else has the same content, so nothing else is deleted.
-    let content = Uuid::now_v7().into_bytes();
-    let digest = Digest::of(&content);
-    blobs.put(&digest, &content[..])?;
-    if !blobs.has(&digest)? {
+    let location = FileLocation::parse(&format!("s3://{}/{}", s3.bucket, s3.prefix), s3)?;
+    let name = format!("tried-{}", Uuid::now_v7());
+    location.create(&name)?.finish()?;
+    if location.open(&name)?.is_none() {
         let message =
             format!("the bucket '{}' does not have a file that was just written to it", s3.bucket);
         return Err(Problem::new(ProblemKind::Unavailable, message));
     }
-    blobs.remove(&digest)
+    location.remove(&name)
 }
 
 /// The tables of this crate.
-pub const MIGRATIONS: &[Migration] = &[migration!(11, "hosting")];
+pub const MIGRATIONS: &[Migration] = &[migration!(11, "hosting"), migration!(23, "installations")];

@@ -155,11 +155,12 @@ pub const BACKUP_RETRY_S: i64 = 900;
 pub const BACKUP_NAME_MAX_BYTES: u64 = 4096;
 /// Bytes of the description that a backup contains of itself at most.
 pub const BACKUP_MANIFEST_MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// Seconds after which servers replace the mark of their installation in the store of replicas.
+/// Seconds after which servers replace the marks of their installation.
 pub const INSTALLATION_MARK_EVERY_S: i64 = 60;
-/// Seconds after which a server that began to replace the mark counts as stopped.
-pub const INSTALLATION_MARK_STORED_MAX_S: i64 = 600;
-/// Seconds after which the servers of the installation that owns the S3 bucket replace its mark there.
-pub const BUCKET_MARK_EVERY_S: i64 = 60;
 /// Seconds for which a database remembers marks that were replaced: a slow server may still store one.
-pub const BUCKET_MARK_KEPT_S: i64 = 24 * 60 * 60;
+pub const INSTALLATION_MARK_KEPT_S: i64 = 24 * 60 * 60;
+/// Seconds after its last mark for which an installation counts as running. Longer than a minute to the next mark, 20 s to the
+/// next comparison, and a minute for clocks that differ.
+pub const INSTALLATION_RUNNING_S: i64 = 900;
+/// Seconds after its last mark for which the objects of another installation count as needed by it.
+pub const INSTALLATION_OWNS_S: i64 = 30 * 24 * 60 * 60;

@@ -34,9 +34,14 @@ const PROJECTS: &str = "projects";
 pub fn store(config: &Config) -> Result<Option<ReplicaStore>> {
     match (config.replica.folder.as_str(), config.s3.bucket.as_str()) {
         ("", "") => Ok(None),
-        ("", _) => ReplicaStore::in_s3(&config.s3, "replicas").map(Some),
+        ("", _) => in_bucket(config).map(Some),
         (folder, _) => ReplicaStore::in_folder(Path::new(folder)).map(Some),
     }
+}
+
+/// The folder of replicas in the S3 bucket, which has the marks of its installations even if the replicas are elsewhere.
+pub(crate) fn in_bucket(config: &Config) -> Result<ReplicaStore> {
+    ReplicaStore::in_s3(&config.s3, "replicas")
 }
 
 /// The stores with the replicas of a database: that of its present installation, and those of former ones.
@@ -234,19 +239,18 @@ fn days_before(now: Timestamp, days: i64) -> Timestamp {
     now.plus_seconds(-days * 24 * 60 * 60)
 }
 
-/// Deletes the replicas of former installations `keep_days` after their last use, so that nobody is in them longer than
-/// erasures promise, if an operator said that their servers never run again. All others may still be needed: those of a
-/// stopped original, or of another database.
-pub fn remove_replaced_installations(
+/// Deletes the replicas of adopted installations `keep_days` after their last use, so that nobody is in them longer than
+/// erasures promise. All others may still be needed: those of a stopped original, or of another database.
+pub fn remove_adopted_installations(
     root: &ReplicaStore,
     now: Timestamp,
     keep_days: u32,
     former: &[FormerInstallation],
 ) -> Result<()> {
     let cutoff = days_before(now, keep_days.into());
-    for FormerInstallation { id, ended, .. } in former.iter().filter(|former| former.is_replaced) {
+    for FormerInstallation { id, ended, .. } in former.iter().filter(|former| former.is_adopted) {
         if root.below(id).mark()?.map_or(*ended, |mark| mark.at()) < cutoff {
-            tracing::info!(id, "the replicas of a replaced installation are deleted");
+            tracing::info!(id, "the replicas of an adopted installation are deleted");
             lyceum_replica::delete(root, id)?;
         }
     }

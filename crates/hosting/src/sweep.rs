@@ -33,7 +33,7 @@ pub fn sweep(
 }
 
 /// The files of all versions: zips of frontends, the files in them, and modules of backends.
-fn referenced_blobs(tx: &mut Tx<'_>) -> Result<HashSet<Digest>> {
+pub(crate) fn referenced_blobs(tx: &mut Tx<'_>) -> Result<HashSet<Digest>> {
     let mut wanted = HashSet::new();
     for (zip, manifest) in repository::frontends(tx)? {
         wanted.insert(zip.parse()?);

@@ -214,7 +214,8 @@ mod tests {
         // Write to a data folder, beside the server.
         "keys rotate",
         "admin restore",
-        "admin take-over",
+        "admin adopt",
+        "admin gc",
         "admin purge",
         "admin rotate-keys",
         "admin rotate-master-key",

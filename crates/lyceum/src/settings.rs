@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args;
 use lyceum_access::audit::{AuditChange, COMMAND_LINE};
 use lyceum_access::{Keyring, MasterKey, Realm};
+use lyceum_blob::Blobs;
 use lyceum_core::config::{self, Config, FlagValue, LoadedConfig, Secret, SettingOrigin};
-use lyceum_core::time::Timestamp;
+use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_core::{Problem, ProblemKind};
+use lyceum_hosting::installations;
 use lyceum_store::{Db, StoreLocation, StoreOptions, Tx};
 
 use crate::failure::{Code, Failure, Result};
@@ -131,6 +133,12 @@ pub(crate) fn make_folder(config: &Config) -> Result {
         let message = format!("cannot create the folder '{}': {error}", folder.display());
         Failure::failed(message).hint("choose another folder with --data")
     })
+}
+
+/// The files of versions, items and imports.
+pub(crate) fn blobs(config: &Config, db: &Db) -> lyceum_core::Result<Blobs> {
+    let installations = installations::in_bucket(db, config, SystemClock.now())?;
+    lyceum_hosting::blobs(&config.store.data, &config.s3, &installations)
 }
 
 /// The address of the server that uses this data: from this command's settings, or as the server stored it at

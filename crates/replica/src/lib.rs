@@ -18,7 +18,7 @@
 //! | many files with few threads; what one of them needs | `replicator`; `progress` |
 //! | restore | `restore` |
 //! | which objects are kept | `retention` |
-//! | the mark by which a second writer is noticed; the owner of a bucket | `mark` |
+//! | the mark by which a second writer is noticed | `mark` |
 //! | limits | `limits` |
 
 mod chain;
@@ -39,7 +39,7 @@ mod snapshot;
 mod sql;
 
 pub use key::Position;
-pub use mark::{BucketOwner, StoreMark};
+pub use mark::StoreMark;
 pub use objects::ReplicaStore;
 pub use replicator::{ReplicationStatus, Replicator};
 pub use restore::{RestorableTimes, RestoredState, restorable_times, restore};

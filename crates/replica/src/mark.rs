@@ -44,44 +44,19 @@ impl ReplicaStore {
     }
 }
 
-/// The key of the object that names the owner of a bucket.
-const OWNER: &str = "owner.json";
-/// The key of the object that exists while the owner is in doubt.
-const IN_DOUBT: &str = "in-doubt.json";
-
-/// The installation whose servers may delete objects of a bucket.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BucketOwner {
-    /// Its id.
-    pub installation: String,
-    /// The mark that its servers stored last. They replace it regularly.
-    #[serde(flatten)]
-    pub mark: StoreMark,
-}
+/// The key of the object that exists once the store is left.
+const LEFT: &str = "left.json";
 
 impl ReplicaStore {
-    /// The owner; `None` if no server has claimed the bucket. Errors: `Unavailable`.
-    pub fn owner(&self) -> Result<Option<BucketOwner>> {
-        let stored = self.get(OWNER)?;
-        stored.map(|text| serde_json::from_slice(&text).map_err(Problem::internal)).transpose()
+    /// Whether its writers have left the store for good, because servers of two databases wrote into it. Errors:
+    /// `Unavailable`.
+    pub fn is_left(&self) -> Result<bool> {
+        Ok(self.get(LEFT)?.is_some())
     }
 
-    /// Replaces the owner. Errors: `Unavailable`.
-    pub fn set_owner(&self, owner: &BucketOwner) -> Result<()> {
-        self.put(OWNER, serde_json::to_vec(owner).map_err(Problem::internal)?)
-    }
-
-    /// Whether servers of two databases have used the bucket as the same installation. Errors: `Unavailable`.
-    pub fn is_owner_in_doubt(&self) -> Result<bool> {
-        Ok(self.get(IN_DOUBT)?.is_some())
-    }
-
-    /// Notes whether the owner is in doubt. It is an object of its own, so that no owner who renews its mark removes it.
-    /// Errors: `Unavailable`.
-    pub fn set_owner_in_doubt(&self, is_in_doubt: bool) -> Result<()> {
-        match is_in_doubt {
-            true => self.put(IN_DOUBT, b"{}".to_vec()),
-            false => self.delete(IN_DOUBT),
-        }
+    /// Notes that the store is left. It is an object of its own, so that no writer who renews the mark removes it. Errors:
+    /// `Unavailable`.
+    pub fn set_left(&self) -> Result<()> {
+        self.put(LEFT, b"{}".to_vec())
     }
 }

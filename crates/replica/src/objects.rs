@@ -56,7 +56,8 @@ impl ReplicaStore {
     ///
     /// Errors: `Invalid` if the settings do not name a usable bucket.
     pub fn in_s3(s3: &S3Settings, name: &str) -> Result<Self> {
-        let (objects, prefix) = (lyceum_blob::open_bucket(s3)?, lyceum_blob::key_prefix(s3, name));
+        let (objects, prefix) =
+            (lyceum_blob::open_bucket(s3)?, lyceum_blob::key_prefix(&s3.prefix, name));
         Ok(Self(Arc::new(ReplicaPlace::Bucket(Bucket { objects, prefix }))))
     }
 

@@ -20,6 +20,7 @@ use lyceum_cluster::{Cluster, leases, nodes};
 use lyceum_core::config::Config;
 use lyceum_core::time::Clock;
 use lyceum_core::{Problem, Result};
+use lyceum_hosting::installations;
 use lyceum_hosting::leases::NodeLease;
 use lyceum_hosting::nodes::report::NodeState;
 use lyceum_http::admission::Admission;
@@ -31,7 +32,7 @@ use lyceum_http::metrics::Metrics;
 use lyceum_http::tls::Tls;
 use lyceum_http::{Http, descriptors, listen};
 use lyceum_pages::PAGE_PROBLEMS;
-use lyceum_store::Db;
+use lyceum_store::{Db, run_blocking};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
@@ -84,13 +85,16 @@ impl Server {
             Some(address) => Some(metrics::listen(address).await?),
             None => None,
         };
-        let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+        let (opened, opening, now) = (db.clone(), config.clone(), clock.now());
+        let bucket = move || installations::in_bucket(&opened, &opening, now);
+        let bucket = run_blocking(bucket).await?;
+        let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3, &bucket)?;
         let bound = listener.local_addr().map_err(Problem::internal)?.to_string();
-        let node = hosted::start_generation(&db, &config, &bound, &blobs).await?;
+        let node = hosted::start_generation(&db, &config, &bound).await?;
         let lease = Arc::new(NodeLease::new(db.dialect()));
         let open_max = descriptors::replicated_files(descriptors::raise(), &config);
         let replication =
-            Replication::start(&db, &config, &clock, (&node, &lease, blobs.right()), open_max)
+            Replication::start(&db, &config, &clock, (&node, &lease, bucket.clone()), open_max)
                 .await?;
         let newest = migrations().iter().map(|migration| migration.version).max();
         let cluster = Arc::new(Cluster::new(
@@ -120,6 +124,7 @@ impl Server {
         };
         let app = Arc::new(State {
             blobs,
+            bucket,
             hosted: ProjectHosting::default(),
             intake: Intake::default(),
             summed_until: SummedUntil::default(),
@@ -264,7 +269,7 @@ impl Server {
         webhooks::release(&app).await;
         // The lease must last until the last changes are replicated; else another node restores a state without them.
         let is_replicated = match &cluster.replication {
-            Some(replication) => replication.stop().await,
+            Some(replication) => replication.stop(&app.db, &*app.clock).await,
             None => true,
         };
         renewing.abort();

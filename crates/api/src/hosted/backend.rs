@@ -134,9 +134,9 @@ pub fn engine(app: &App) -> Result<Arc<Engine>> {
     let (s3, lease) = (app.config.s3.clone(), Arc::clone(&app.cluster.lease));
     let replicas =
         app.cluster.replication.as_ref().map(|replication| Arc::clone(&replication.projects));
-    let right = app.blobs.right().clone();
+    let installations = app.bucket.clone();
     let settings =
-        EngineSettings { workerd, s3, right, lease, replicas, ..EngineSettings::default() };
+        EngineSettings { workerd, s3, installations, lease, replicas, ..EngineSettings::default() };
     let root = app.config.store.data.join("hosting");
     let engine = Arc::new(Engine::new(root, settings, Arc::clone(&app.clock))?);
     *made = Some(Arc::clone(&engine));

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use lyceum_blob::DeletionRight;
 use lyceum_core::config::S3Settings;
 use lyceum_core::{Problem, Result};
 use lyceum_hosting::nodes::Node;
@@ -25,9 +24,9 @@ pub async fn delete<T: Send + 'static>(
         let aside = run_blocking(move || deletion::move_aside(&node, &own_slug)).await?;
         match app.db.write(delete).await {
             Ok(done) => {
-                let (s3, right) = (app.config.s3.clone(), app.blobs.right().clone());
+                let s3 = app.config.s3.clone();
                 // If the folder cannot be deleted now, the next start deletes it, or a later sweep.
-                if let Err(problem) = run_blocking(move || aside.discard(&s3, &right)).await {
+                if let Err(problem) = run_blocking(move || aside.discard(&s3)).await {
                     tracing::warn!(slug, "cannot delete the files of a deleted project: {problem}");
                 }
                 Ok(done)
@@ -42,12 +41,7 @@ pub async fn delete<T: Send + 'static>(
 }
 
 /// Finishes the deletions that a crash interrupted.
-pub(super) async fn recover(
-    db: &Db,
-    node: &Arc<Node>,
-    s3: &S3Settings,
-    right: &DeletionRight,
-) -> Result<()> {
+pub(super) async fn recover(db: &Db, node: &Arc<Node>, s3: &S3Settings) -> Result<()> {
     let home_node = Arc::clone(node);
     let left = move || {
         deletion::remove_empty(&home_node)?;
@@ -56,20 +50,20 @@ pub(super) async fn recover(
     for folder in run_blocking(left).await? {
         let slug = folder.slug().to_owned();
         let exists = db.read(move |tx| projects::exists(tx, &slug)).await?;
-        let (s3, right) = (s3.clone(), right.clone());
-        run_blocking(move || folder.recover(exists, &s3, &right)).await?;
+        let s3 = s3.clone();
+        run_blocking(move || folder.recover(exists, &s3)).await?;
     }
     Ok(())
 }
 
-/// Finishes the deletions that waited until this server may delete objects in S3.
+/// Finishes the deletions that waited until objects in S3 may be deleted.
 pub(super) async fn resume(app: &App) -> Result<()> {
     let node = Arc::clone(&app.cluster.node);
     for folder in run_blocking(move || deletion::left_aside(&node)).await? {
         let slug = folder.slug().to_owned();
         let exists = app.db.read(move |tx| projects::exists(tx, &slug)).await?;
-        let (s3, right) = (app.config.s3.clone(), app.blobs.right().clone());
-        run_blocking(move || folder.resume(exists, &s3, &right)).await?;
+        let (now, s3, bucket) = (app.clock.now(), app.config.s3.clone(), app.bucket.clone());
+        run_blocking(move || folder.resume(now, exists, &s3, &bucket)).await?;
     }
     Ok(())
 }

@@ -219,9 +219,11 @@ const REPLICA_SWEEP_EVERY_ROUNDS: u64 = 12;
 pub async fn sweep_periodically(app: App) {
     for round in 0_u64.. {
         tokio::time::sleep(Duration::from_secs(limits::BLOB_SWEEP_EVERY_S)).await;
-        if let Some(replication) = &app.cluster.replication {
-            // A moment ago is not recent enough: another server may have claimed the bucket since.
-            replication.check_owner(&app.db, &*app.clock).await;
+        // A moment ago is not recent enough: a server with a copy of the database may have started since.
+        if let Some(replication) = &app.cluster.replication
+            && let Err(problem) = replication.check(&app.db, &*app.clock).await
+        {
+            tracing::warn!("unused files in the S3 bucket stay: {problem}");
         }
         if app.blobs.may_delete()
             && let Err(problem) = deletion::resume(&app).await
@@ -259,12 +261,18 @@ pub fn files_of_no_project(tx: &mut Tx<'_>) -> Result<Vec<String>> {
     Ok([imports::files(tx)?, files::digests(tx)?].concat())
 }
 
-/// Removes files of imports, by SHA-256, except those that items have too.
-pub async fn remove_files(db: &Db, blobs: &Blobs, unneeded: Vec<String>) -> Result<()> {
+/// Removes files of imports, by SHA-256, except those that items have too. Returns the keys of those that stay in the S3
+/// bucket, because another installation wrote them.
+pub async fn remove_files(db: &Db, blobs: &Blobs, unneeded: Vec<String>) -> Result<Vec<String>> {
     let (of_items, blobs) = (db.read(files::digests).await?, blobs.clone());
     let removing = move || {
-        let mut removed = unneeded.iter().filter(|digest| !of_items.contains(digest));
-        removed.try_for_each(|digest| blobs.remove(&digest.parse()?))
+        let mut left = Vec::new();
+        for digest in unneeded.iter().filter(|digest| !of_items.contains(digest)) {
+            let digest = digest.parse()?;
+            blobs.remove(&digest)?;
+            left.extend(blobs.read_only_keys(&digest)?);
+        }
+        Ok(left)
     };
     run_blocking(removing).await
 }

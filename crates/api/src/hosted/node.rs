@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use lyceum_blob::Blobs;
 use lyceum_core::Result;
 use lyceum_core::config::Config;
 use lyceum_hosting::nodes::{self, Node, NodeSettings};
@@ -12,12 +11,7 @@ use super::deletion;
 
 /// Starts a new generation of the node of the data folder, and claims projects whose node is unknown if their files are
 /// in this folder. `bound` is the address of the listener.
-pub async fn start_generation(
-    db: &Db,
-    config: &Config,
-    bound: &str,
-    blobs: &Blobs,
-) -> Result<Arc<Node>> {
+pub async fn start_generation(db: &Db, config: &Config, bound: &str) -> Result<Arc<Node>> {
     let (folder, server) = (config.store.data.join("hosting"), config.server.clone());
     let shares_blobs = !config.s3.bucket.is_empty();
     let bound = bound.to_owned();
@@ -44,6 +38,6 @@ pub async fn start_generation(
         let entering = Arc::clone(&node);
         db.write(move |tx| nodes::enter(tx, &entering)).await?;
     }
-    deletion::recover(db, &node, &config.s3, blobs.right()).await?;
+    deletion::recover(db, &node, &config.s3).await?;
     Ok(node)
 }

@@ -214,9 +214,9 @@ impl PersonalData {
             match self.db.write(step).await? {
                 ErasureStep::Continue => {}
                 ErasureStep::RemoveFiles(files) => {
-                    hosted::remove_files(&self.db, &self.blobs, files).await?;
+                    let left = hosted::remove_files(&self.db, &self.blobs, files).await?;
                     let key = self.key.clone();
-                    self.db.write(move |tx| erase::files_removed(tx, &key, id)).await?;
+                    self.db.write(move |tx| erase::files_removed(tx, &key, id, &left)).await?;
                 }
                 ErasureStep::SearchProjects(terms) => {
                     let data = self.clone();

@@ -1,13 +1,12 @@
 //! Blobs in an S3 bucket.
 
-use std::cell::Cell;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use lyceum_blob::limits::{S3_LARGE_PART_BYTES, S3_PART_BYTES};
-use lyceum_blob::{Blobs, DeletionRight, Digest, FileLocation, SweepReport};
+use lyceum_blob::{Blobs, BucketInstallations, Digest, FileLocation, InstallationIds, SweepReport};
 use lyceum_core::ProblemKind;
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
@@ -16,11 +15,23 @@ use tempfile::TempDir;
 
 use crate::files;
 
-/// The folder of a server that uses the bucket.
+/// An installation that may delete its objects for an hour.
+fn installation(id: &str) -> BucketInstallations {
+    let ids = InstallationIds { present: id.to_owned(), ..InstallationIds::default() };
+    let installations = BucketInstallations::new(ids);
+    installations.prove(Duration::from_hours(1));
+    installations
+}
+
+/// The folder of a server of the installation `oak` that uses the bucket.
 fn server(s3: &S3Settings) -> (TempDir, Blobs) {
+    server_of(s3, &installation("oak"))
+}
+
+fn server_of(s3: &S3Settings, installations: &BucketInstallations) -> (TempDir, Blobs) {
     let folder = tempfile::tempdir().unwrap();
-    let blobs = Blobs::in_s3(folder.path(), s3, "hosting").unwrap();
-    (folder, blobs.with_right(DeletionRight::given()))
+    let blobs = Blobs::in_s3(folder.path(), s3, "hosting", installations.clone()).unwrap();
+    (folder, blobs)
 }
 
 /// The time that many seconds after the folder was last changed.
@@ -30,8 +41,29 @@ fn after(folder: &TempDir, seconds: i64) -> Timestamp {
     Timestamp::from_milliseconds(i64::try_from(changed).unwrap()).plus_seconds(seconds)
 }
 
+/// The file of an object of the installation `oak`.
+fn object(bucket: &Bucket, digest: &Digest) -> PathBuf {
+    bucket.folder.path().join(format!("files/school/objects/oak/hosting/{digest}"))
+}
+
 fn is_in(bucket: &Bucket, digest: &Digest) -> bool {
-    bucket.folder.path().join(format!("files/school/hosting/{digest}")).is_file()
+    object(bucket, digest).is_file()
+}
+
+/// Stores blobs as if that was some hours ago.
+fn stored_hours_ago<const N: usize>(
+    bucket: &Bucket,
+    blobs: &Blobs,
+    contents: [&[u8]; N],
+) -> [Digest; N] {
+    contents.map(|bytes| {
+        let digest = Digest::of(bytes);
+        blobs.put(&digest, bytes).unwrap();
+        let file = fs::File::options().write(true).open(object(bucket, &digest)).unwrap();
+        let long_ago = file.metadata().unwrap().modified().unwrap() - Duration::from_hours(5);
+        file.set_modified(long_ago).unwrap();
+        digest
+    })
 }
 
 #[test]
@@ -52,7 +84,9 @@ fn a_blob_of_one_server_is_read_by_another() {
     );
     let mut open = second.open(&digest).unwrap().unwrap();
     first.remove(&digest).unwrap();
-    first.remove(&digest).unwrap();
+    assert!(is_in(&bucket, &digest), "a sweep removes it later");
+    let (now, hour) = (after(&two, 4000), Duration::from_hours(1));
+    assert_eq!(first.sweep(now, hour, |_| false).unwrap().blobs, 1);
     assert!(!is_in(&bucket, &digest) && !second.has(&digest).unwrap());
     let mut bytes = String::new();
     open.file.read_to_string(&mut bytes).unwrap();
@@ -86,7 +120,7 @@ fn a_large_blob_is_sent_in_parts_and_its_upload_continues_after_a_crash() {
     blobs.append("u-1", 0, &bytes[..half]).unwrap();
     // The server is killed and starts again with the same folder.
     drop(blobs);
-    let blobs = Blobs::in_s3(folder.path(), s3, "hosting").unwrap();
+    let blobs = Blobs::in_s3(folder.path(), s3, "hosting", installation("oak")).unwrap();
     assert_eq!(blobs.upload_size("u-1").unwrap(), Some(half as u64));
     blobs.append("u-1", half as u64, &bytes[half..]).unwrap();
     assert!(!is_in(&bucket, &digest), "half of a blob is not a blob");
@@ -117,102 +151,117 @@ fn a_sweep_removes_unneeded_blobs_from_the_bucket_unless_they_were_requested() {
     writer.write_all(b"sent").unwrap();
     writer.sync().unwrap();
     drop(writer);
-    let other = Blobs::in_s3(folder.path().join("other"), s3, "projects/a").unwrap();
+    let other = folder.path().join("other");
+    let other = Blobs::in_s3(other, s3, "projects/a", installation("oak")).unwrap();
     other.put(&orphan, &b"orphan"[..]).unwrap();
     let hour = Duration::from_hours(1);
     let sweep = |at| blobs.sweep(at, hour, |digest| *digest == wanted).unwrap();
     assert_eq!(sweep(after(&folder, 600)), SweepReport::default());
     assert!(blobs.has(&asked).unwrap());
-    assert_eq!(sweep(after(&folder, 4000)).blobs, 3, "no request in the last hour");
+    assert_eq!(sweep(after(&folder, 4000)).blobs, 1, "no request in the last hour");
+    assert_eq!(sweep(after(&folder, 4300)).blobs, 2, "unneeded since the first sweep");
     assert!(is_in(&bucket, &wanted) && !is_in(&bucket, &orphan) && !is_in(&bucket, &asked));
     assert_eq!(other.read(&orphan).unwrap().unwrap(), b"orphan");
 }
 
 #[test]
-fn nothing_in_the_bucket_is_deleted_without_the_right_to_delete() {
+fn nothing_is_deleted_without_a_proof_that_no_copy_uses_the_installation() {
     let bucket = Bucket::start();
-    let (folder, blobs) = server(&bucket.settings);
-    let right = DeletionRight::default();
-    let blobs = blobs.with_right(right.clone());
-    let digest = Digest::of(b"abc");
-    blobs.put(&digest, &b"abc"[..]).unwrap();
-    let sweep = || blobs.sweep(after(&folder, 4000), Duration::from_hours(1), |_| false).unwrap();
+    let oak = installation("oak");
+    let (folder, blobs) = server_of(&bucket.settings, &oak);
+    let digests = stored_hours_ago(&bucket, &blobs, [b"one", b"two", b"six"]);
+    let sweep = |seconds, is_wanted: &dyn Fn(&Digest) -> bool| {
+        blobs.sweep(after(&folder, seconds), Duration::from_hours(1), is_wanted).unwrap().blobs
+    };
+    assert_eq!(sweep(0, &|_| false), 0, "the hour begins");
+    oak.prove(Duration::ZERO);
     assert!(!blobs.may_delete());
-    assert_eq!(sweep().blobs, 0);
-    blobs.remove(&digest).unwrap();
-    assert!(is_in(&bucket, &digest));
-    right.give(Duration::from_mins(1));
-    assert!(blobs.may_delete());
-    assert_eq!(sweep().blobs, 1);
-    right.withdraw();
-    blobs.put(&digest, &b"abc"[..]).unwrap();
-    blobs.remove(&digest).unwrap();
-    assert_eq!(blobs.read(&digest).unwrap().unwrap(), b"abc", "it is still in the bucket");
-}
-
-#[test]
-fn a_blob_that_is_spared_stays_as_long_as_a_new_one() {
-    let bucket = Bucket::start();
-    let (folder, blobs) = server(&bucket.settings);
-    let digests = [b"spared", b"orphan"].map(|bytes| {
-        let digest = Digest::of(bytes);
-        blobs.put(&digest, &bytes[..]).unwrap();
-        let object = bucket.folder.path().join(format!("files/school/hosting/{digest}"));
-        let object = File::options().write(true).open(object).unwrap();
-        let written = object.metadata().unwrap().modified().unwrap();
-        object.set_modified(written.checked_sub(Duration::from_hours(2)).unwrap()).unwrap();
-        digest
-    });
-    blobs.spare(&digests[0]).unwrap();
-    let sweep = |at| blobs.sweep(at, Duration::from_hours(1), |_| false).unwrap();
-    assert_eq!(sweep(after(&folder, 600)).blobs, 1);
-    assert_eq!(digests.map(|digest| is_in(&bucket, &digest)), [true, false]);
-    assert_eq!(sweep(after(&folder, 4000)).blobs, 1);
-}
-
-#[test]
-fn a_sweep_stops_deleting_when_the_right_is_withdrawn() {
-    let bucket = Bucket::start();
-    let (folder, blobs) = server(&bucket.settings);
-    let right = DeletionRight::given();
-    let blobs = blobs.with_right(right.clone());
-    let digests = [b"one", b"two", b"six"].map(|bytes| {
-        let digest = Digest::of(bytes);
-        blobs.put(&digest, &bytes[..]).unwrap();
-        digest
-    });
-    let seen = Cell::new(0);
-    let is_wanted = |_: &Digest| {
-        seen.set(seen.get() + 1);
-        if seen.get() >= 2 {
-            right.withdraw();
+    assert_eq!(sweep(4000, &|_| false), 0);
+    oak.prove(Duration::from_mins(1));
+    let withdrawing = |digest: &Digest| {
+        if *digest != digests[0] {
+            oak.withdraw();
         }
         false
     };
-    let swept = blobs.sweep(after(&folder, 4000), Duration::from_hours(1), is_wanted).unwrap();
-    assert_eq!((swept.blobs, seen.get()), (1, 3));
-    let left = digests.iter().filter(|digest| is_in(&bucket, digest));
-    assert_eq!(left.count(), 2);
+    assert!(sweep(4000, &withdrawing) <= 1);
+    assert!(digests[1..].iter().all(|digest| is_in(&bucket, digest)));
+    oak.prove(Duration::from_mins(1));
+    sweep(4000, &|_| false);
+    assert!(!digests.iter().any(|digest| is_in(&bucket, digest)));
+}
+
+#[test]
+fn a_blob_stays_for_a_time_after_the_last_need_of_it() {
+    let bucket = Bucket::start();
+    let (folder, blobs) = server(&bucket.settings);
+    let digests = stored_hours_ago(&bucket, &blobs, [b"spared", b"orphan", b"needed"]);
+    let sweep = |seconds, wanted: &[Digest]| {
+        let at = after(&folder, seconds);
+        let swept = blobs.sweep(at, Duration::from_hours(1), |digest| wanted.contains(digest));
+        (swept.unwrap().blobs, digests.map(|digest| is_in(&bucket, &digest)))
+    };
+    blobs.spare(&digests[0]).unwrap();
+    assert_eq!(sweep(-3500, &[digests[2]]), (0, [true; 3]));
+    assert_eq!(sweep(200, &[digests[2]]), (1, [true, false, true]));
+    assert_eq!(sweep(3700, &[digests[2]]), (1, [false, false, true]));
+    assert_eq!(sweep(7000, &[]).0, 0, "it was needed until now");
+    assert_eq!(sweep(10_500, &[]).0, 0);
+    assert_eq!(sweep(10_700, &[]).0, 1);
 }
 
 #[test]
 fn a_blob_that_is_stored_again_is_spared_like_a_new_one() {
     let bucket = Bucket::start();
-    let s3 = &bucket.settings;
-    let (folder, blobs) = server(s3);
-    let digests = [b"again", b"other"].map(|bytes| {
-        let digest = Digest::of(bytes);
-        blobs.put(&digest, &bytes[..]).unwrap();
-        let object = bucket.folder.path().join(format!("files/school/hosting/{digest}"));
-        let file = fs::File::options().write(true).open(object).unwrap();
-        let long_ago = file.metadata().unwrap().modified().unwrap() - Duration::from_hours(5);
-        file.set_modified(long_ago).unwrap();
-        digest
-    });
+    let (folder, blobs) = server(&bucket.settings);
+    let digests = stored_hours_ago(&bucket, &blobs, [b"again", b"other"]);
+    let sweep = |seconds| blobs.sweep(after(&folder, seconds), Duration::from_hours(1), |_| false);
+    assert_eq!(sweep(-3600).unwrap().blobs, 0);
     blobs.put(&digests[0], &b"again"[..]).unwrap();
-    let swept = blobs.sweep(after(&folder, 600), Duration::from_hours(1), |_| false).unwrap();
-    assert_eq!(swept.blobs, 1);
+    assert_eq!(sweep(600).unwrap().blobs, 1);
     assert_eq!(digests.map(|digest| is_in(&bucket, &digest)), [true, false]);
+}
+
+#[test]
+fn objects_of_former_installations_are_read_and_never_deleted() {
+    let bucket = Bucket::start();
+    let s3 = &bucket.settings;
+    let (_oak, oak) = server(s3);
+    let contents: [&[u8]; 2] = [b"abc", b"def"];
+    let digests = stored_hours_ago(&bucket, &oak, contents);
+    // An object from before keys contained an id.
+    let earlier = Digest::of(b"earlier");
+    let folder = bucket.folder.path().join("files/school/hosting");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(earlier.to_string()), "earlier").unwrap();
+
+    let ids = InstallationIds {
+        present: "elm".to_owned(),
+        former: vec!["oak".to_owned()],
+        ..InstallationIds::default()
+    };
+    let elm = BucketInstallations::new(ids.clone());
+    elm.prove(Duration::from_mins(1));
+    let (folder, copy) = server_of(s3, &elm);
+    for (digest, bytes) in [(digests[0], "abc"), (digests[1], "def"), (earlier, "earlier")] {
+        assert_eq!(copy.read(&digest).unwrap().unwrap(), bytes.as_bytes());
+    }
+    let keys = copy.read_only_keys(&digests[0]).unwrap();
+    assert_eq!(keys, [format!("school/objects/oak/hosting/{}", digests[0])]);
+    // What a new row will name is copied, because the original may delete its object.
+    assert!(copy.has(&digests[0]).unwrap());
+    let of_elm = bucket.folder.path().join("files/school/objects/elm/hosting");
+    assert_eq!(fs::read(of_elm.join(digests[0].to_string())).unwrap(), b"abc");
+    let sweep = |seconds| copy.sweep(after(&folder, seconds), Duration::from_hours(1), |_| false);
+    sweep(-3600).unwrap();
+    assert_eq!(sweep(4000).unwrap().blobs, 1, "its own copy");
+    assert!(digests.iter().all(|digest| is_in(&bucket, digest)));
+    assert!(copy.read(&earlier).unwrap().is_some());
+
+    elm.set(InstallationIds { adopted: vec!["oak".to_owned()], former: Vec::new(), ..ids });
+    assert!(copy.read_only_keys(&digests[0]).unwrap().is_empty());
+    assert_eq!(sweep(4000).unwrap().blobs + sweep(8000).unwrap().blobs, 2);
+    assert!(!digests.iter().any(|digest| is_in(&bucket, digest)));
 }
 
 #[test]
@@ -224,7 +273,7 @@ fn nothing_is_stored_if_the_bucket_refuses_or_is_unreachable() {
     let folder = tempfile::tempdir().unwrap();
     for (name, s3) in [("wrong", wrong), ("nowhere", nowhere)] {
         let root = folder.path().join(name);
-        let blobs = Blobs::in_s3(&root, &s3, "hosting").unwrap();
+        let blobs = Blobs::in_s3(&root, &s3, "hosting", installation("oak")).unwrap();
         let problem = blobs.put(&Digest::of(b"abc"), &b"abc"[..]).unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Unavailable, "{name}: {problem}");
         assert!(!problem.message.contains("secret") && !problem.message.contains("127.0"));
@@ -274,18 +323,4 @@ fn files_by_name_are_written_in_parts_and_appear_only_when_they_are_finished() {
     }
     assert!(FileLocation::parse("s3:///x", s3).is_err());
     assert!(FileLocation::parse_file("s3://files", s3).is_err());
-}
-
-#[test]
-fn the_right_to_delete_ends_by_itself_and_for_all_clones() {
-    let right = DeletionRight::default();
-    let clone = right.clone();
-    assert!(!clone.is_given());
-    right.give(Duration::from_mins(1));
-    assert!(clone.is_given());
-    right.give(Duration::ZERO);
-    assert!(!clone.is_given());
-    clone.give(Duration::from_mins(1));
-    right.withdraw();
-    assert!(!clone.is_given());
 }

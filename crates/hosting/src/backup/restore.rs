@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lyceum_blob::{Blobs, Digest, failed};
+use lyceum_blob::{Blobs, BucketInstallations, Digest, failed};
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -172,8 +172,8 @@ impl UnpackedBackup {
         Ok(restored)
     }
 
-    /// Copies the blobs to the S3 bucket, if the settings name one. It never replaces anything.
-    pub fn upload(&self, s3: &S3Settings) -> Result<()> {
+    /// Copies the blobs to the S3 bucket, if the settings name one, as objects of the present installation.
+    pub fn upload(&self, s3: &S3Settings, installations: &BucketInstallations) -> Result<()> {
         if s3.bucket.is_empty() {
             return Ok(());
         }
@@ -185,7 +185,8 @@ impl UnpackedBackup {
                 Some(slug) => (objects_of(&hosting, slug), format!("projects/{slug}")),
                 None => (hosting.clone(), crate::FOLDER.to_owned()),
             };
-            let (here, there) = (Blobs::on_disk(here)?, Blobs::in_s3(&copies, s3, &name)?);
+            let there = Blobs::in_s3(&copies, s3, &name, installations.clone())?;
+            let here = Blobs::on_disk(here)?;
             for (_, digest) in kept {
                 let Some(blob) = here.open(digest)? else { continue };
                 there.put(digest, blob.file)?;
@@ -195,13 +196,18 @@ impl UnpackedBackup {
         Ok(())
     }
 
-    /// Records that this node holds the projects of the backup.
-    pub fn adopt(&self, tx: &mut Tx<'_>, now: Timestamp, node: &Node) -> Result<()> {
+    /// Records that this node holds the projects of the backup, and that the installation is the present one.
+    pub fn adopt(
+        &self,
+        tx: &mut Tx<'_>,
+        now: Timestamp,
+        (node, installation): (&Node, &str),
+    ) -> Result<()> {
         nodes::note(tx, now, node)?;
         // The nodes of the backup may still run on the database from which it was made.
         leases::end_all(tx)?;
         // The original server may still write into the replicas of its installation.
-        installations::end(tx, now)?;
+        installations::begin_anew(tx, now, installation)?;
         self.cover.projects.iter().try_for_each(|slug| homes::restored(tx, node, slug))
     }
 

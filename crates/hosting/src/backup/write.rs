@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use lyceum_blob::{Blobs, Digest, Hasher, failed};
+use lyceum_blob::{Blobs, BucketInstallations, Digest, Hasher, failed};
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
@@ -49,7 +49,8 @@ impl Backup {
     /// Begins a backup of the data folder. Errors: `Conflict` while another one is in progress.
     pub fn begin(data: &Path, s3: &S3Settings, now: Timestamp) -> Result<Self> {
         let folder = data.join(crate::FOLDER);
-        let blobs = crate::blobs(data, s3)?;
+        // Blobs in a bucket are not part of it.
+        let blobs = crate::blobs(data, s3, &BucketInstallations::default())?;
         let begun = || -> io::Result<Option<(File, TempDir)>> {
             // Locks the folder instead of a file in it, which would belong to the user who runs the first backup.
             let lock = File::open(&folder)?;

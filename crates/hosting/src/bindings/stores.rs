@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use lyceum_blob::DeletionRight;
+use lyceum_blob::BucketInstallations;
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::{Clock, Timestamp};
 use lyceum_core::{Problem, Result};
@@ -21,7 +21,7 @@ use crate::replicas::Replicas;
 pub(crate) struct Stores {
     clock: Arc<dyn Clock>,
     s3: S3Settings,
-    right: DeletionRight,
+    installations: BucketInstallations,
     replicas: Option<Arc<Replicas>>,
     /// How long a bucket keeps the blobs that it does not need any more.
     spared: Duration,
@@ -41,9 +41,10 @@ impl Stores {
         Self {
             clock,
             s3: settings.s3.clone(),
-            right: settings.right.clone(),
+            installations: settings.installations.clone(),
             replicas: settings.replicas.clone(),
-            spared: match settings.lease.is_needed() {
+            // In a bucket, a copy of the database may need them, too, before it is noticed.
+            spared: match settings.lease.is_needed() || !settings.s3.bucket.is_empty() {
                 true => Duration::from_secs(BUCKET_SPARED_S.unsigned_abs()),
                 false => Duration::ZERO,
             },
@@ -80,7 +81,7 @@ impl Stores {
         self.buckets.get(path, |path| {
             let (clock, quota) = (Arc::clone(&self.clock), self.quotas.1);
             let is_replicated = self.replicas.is_some();
-            let place = (&self.s3, self.right.clone());
+            let place = (&self.s3, self.installations.clone());
             let bucket = R2Bucket::open(path, place, clock, quota, self.spared, is_replicated)?;
             let now = self.clock.now();
             self.replicate(&path.join(homes::INDEX));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lyceum_blob::DeletionRight;
+use lyceum_blob::BucketInstallations;
 use lyceum_core::config::S3Settings;
 use lyceum_store::SqlDialect;
 use tokio::sync::mpsc::UnboundedSender;
@@ -37,8 +37,8 @@ pub struct EngineSettings {
     pub drain_timeout: Duration,
     /// Where the files of buckets are stored; on disk if it has no bucket name.
     pub s3: S3Settings,
-    /// Whether objects of that bucket may be deleted.
-    pub right: DeletionRight,
+    /// Which objects of that bucket are used.
+    pub installations: BucketInstallations,
     /// The lease by which the node holds its projects.
     pub lease: Arc<NodeLease>,
     /// Replicates the files of projects; without it, they are on this machine only.
@@ -60,7 +60,7 @@ impl Default for EngineSettings {
             idle_timeout: Duration::from_secs(limits::BACKEND_IDLE_S),
             drain_timeout: Duration::from_millis(limits::BACKEND_DRAIN_MAX_MS),
             s3: S3Settings::default(),
-            right: DeletionRight::default(),
+            installations: BucketInstallations::default(),
             lease: Arc::new(NodeLease::new(SqlDialect::Sqlite)),
             replicas: None,
             log_subscriber: None,

@@ -9,7 +9,6 @@ pub(crate) mod homes;
 pub(crate) mod installations;
 pub(crate) mod leases;
 pub(crate) mod nodes;
-pub(crate) mod owners;
 pub(crate) mod projects;
 pub(crate) mod secrets;
 

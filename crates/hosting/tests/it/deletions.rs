@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use lyceum_blob::{Blobs, DeletionRight, Digest};
+use lyceum_blob::{Blobs, BucketInstallations, Digest, InstallationIds};
+use lyceum_core::time::{Clock, SystemClock};
 use lyceum_hosting::deletion;
+use lyceum_hosting::limits::BUCKET_SPARED_S;
 use lyceum_hosting::nodes::{Node, NodeSettings};
 use lyceum_testkit::s3::Bucket;
 use tempfile::TempDir;
@@ -26,76 +28,67 @@ fn project(node: &Node) -> PathBuf {
     project
 }
 
+/// The objects of the project in S3, below keys of the installation `oak`.
+fn objects(bucket: &Bucket) -> usize {
+    let stored = bucket.folder.path().join("files/school/objects/oak/projects/maths");
+    fs::read_dir(stored).map_or(0, Iterator::count)
+}
+
 #[test]
-fn objects_of_a_deleted_project_are_deleted_once_the_server_may_delete() {
+fn objects_of_a_deleted_project_are_deleted_a_day_later_once_the_server_may_delete() {
     let (bucket, folder) = (Bucket::start(), tempfile::tempdir().unwrap());
     let node = node(&folder);
     let project = project(&node);
     let s3 = &bucket.settings;
-    let objects = project.join("bucket/objects");
-    let (digest, bytes) = (Digest::of(b"a map"), &b"a map"[..]);
-    Blobs::in_s3(&objects, s3, "projects/maths").unwrap().put(&digest, bytes).unwrap();
-    let object = bucket.folder.path().join(format!("files/school/projects/maths/{digest}"));
-
-    let right = DeletionRight::default();
-    deletion::move_aside(&node, "maths").unwrap().discard(s3, &right).unwrap();
-    assert!(object.exists());
-    let mut left = deletion::left_aside(&node).unwrap();
-    let aside = left.pop().unwrap();
-    assert_eq!((aside.slug(), left.len()), ("maths", 0));
+    let ids = InstallationIds { present: "oak".to_owned(), ..InstallationIds::default() };
+    let oak = BucketInstallations::new(ids);
+    let blobs = Blobs::in_s3(project.join("bucket/objects"), s3, "projects/maths", oak.clone());
+    for bytes in [b"one", b"two", b"six"] {
+        blobs.as_ref().unwrap().put(&Digest::of(bytes), &bytes[..]).unwrap();
+    }
+    deletion::move_aside(&node, "maths").unwrap().discard(s3).unwrap();
     let rest = walk(&folder.path().join("deleted"));
     assert!(rest.iter().all(|file| !file.is_file()), "{rest:?}");
-    aside.resume(false, s3, &right).unwrap();
-    assert!(object.exists());
+    let now = SystemClock.now();
+    let resume = |seconds| {
+        let mut left = deletion::left_aside(&node).unwrap();
+        let aside = left.pop().unwrap();
+        assert_eq!((aside.slug(), left.len()), ("maths", 0));
+        aside.resume(now.plus_seconds(seconds), false, s3, &oak).unwrap();
+    };
+    resume(BUCKET_SPARED_S + 60);
+    assert_eq!(objects(&bucket), 3);
+    oak.prove(Duration::from_mins(1));
+    resume(BUCKET_SPARED_S - 60);
+    assert_eq!(objects(&bucket), 3);
 
-    right.give(Duration::from_mins(1));
-    let aside = deletion::left_aside(&node).unwrap().pop().unwrap();
-    aside.resume(false, s3, &right).unwrap();
-    assert!(!object.exists() && deletion::left_aside(&node).unwrap().is_empty());
-}
-
-#[test]
-fn the_rest_of_the_objects_stays_if_the_right_is_withdrawn_during_a_deletion() {
-    let (bucket, folder) = (Bucket::start(), tempfile::tempdir().unwrap());
-    let node = node(&folder);
-    let objects = project(&node).join("bucket/objects");
-    let s3 = &bucket.settings;
-    let blobs = Blobs::in_s3(&objects, s3, "projects/maths").unwrap();
-    for bytes in [b"one", b"two", b"six"] {
-        blobs.put(&Digest::of(bytes), &bytes[..]).unwrap();
-    }
-    let stored = bucket.folder.path().join("files/school/projects/maths");
-    let count = || fs::read_dir(&stored).map_or(0, Iterator::count);
-    let right = DeletionRight::given();
+    // It lists the objects and looks at the first one, whose deletion waits.
     bucket.hold_writes_to(Some("projects/maths"));
-    let aside = deletion::move_aside(&node, "maths").unwrap();
     let before = bucket.reads();
     thread::scope(|scope| {
-        let discarding = scope.spawn(|| aside.discard(s3, &right));
-        // It lists the objects and looks at the first one, whose deletion waits.
+        let resuming = scope.spawn(|| resume(BUCKET_SPARED_S + 60));
         while bucket.reads() < before + 2 {
             thread::sleep(Duration::from_millis(10));
         }
-        right.withdraw();
+        oak.withdraw();
         bucket.hold_writes_to(None);
-        discarding.join().unwrap().unwrap();
+        resuming.join().unwrap();
     });
-    assert!(count() >= 2, "{} objects", count());
-    let aside = deletion::left_aside(&node).unwrap().pop().unwrap();
-    right.give(Duration::from_mins(1));
-    aside.resume(false, s3, &right).unwrap();
-    assert!(count() == 0 && deletion::left_aside(&node).unwrap().is_empty());
+    assert!(objects(&bucket) >= 2, "{} objects", objects(&bucket));
+    oak.prove(Duration::from_mins(1));
+    resume(BUCKET_SPARED_S + 60);
+    assert!(objects(&bucket) == 0 && deletion::left_aside(&node).unwrap().is_empty());
 }
 
 #[test]
 fn a_restart_puts_back_the_folder_of_the_present_project_and_not_an_emptied_one() {
-    let (bucket, right) = (Bucket::start(), DeletionRight::default());
+    let bucket = Bucket::start();
     let s3 = &bucket.settings;
     for is_reversed in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let node = node(&folder);
         project(&node);
-        deletion::move_aside(&node, "maths").unwrap().discard(s3, &right).unwrap();
+        deletion::move_aside(&node, "maths").unwrap().discard(s3).unwrap();
         // The slug is deployed again, and the server dies before it deletes the rows.
         let project = project(&node);
         deletion::move_aside(&node, "maths").unwrap();
@@ -105,11 +98,11 @@ fn a_restart_puts_back_the_folder_of_the_present_project_and_not_an_emptied_one(
             left.reverse();
         }
         for aside in left {
-            aside.recover(true, s3, &right).unwrap();
+            aside.recover(true, s3).unwrap();
         }
         assert!(project.join("d1.sqlite").exists() && project.join("bucket/index.sqlite").exists());
         for aside in deletion::left_aside(&node).unwrap() {
-            aside.recover(true, s3, &right).unwrap();
+            aside.recover(true, s3).unwrap();
         }
         assert!(project.join("d1.sqlite").exists());
         assert!(deletion::left_aside(&node).unwrap().is_empty());

@@ -5,11 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lyceum_core::time::{ManualClock, Timestamp};
-use lyceum_hosting::installations::{
-    self, FormerInstallation, MarkComparison, PresentInstallation,
-};
+use lyceum_hosting::installations::{self, FormerInstallation, MarkComparison, StoredMarks};
 use lyceum_hosting::nodes::{Node, NodeSettings};
-use lyceum_hosting::owners;
 use lyceum_hosting::replicas::{self, InstallationStores, ReplicaStore, Replicas};
 use lyceum_replica::{Replicator, StoreMark, restorable_times};
 use lyceum_store::{Db, SqlDialect};
@@ -24,68 +21,69 @@ fn now() -> Timestamp {
     "2030-01-15T08:00:00Z".parse().unwrap()
 }
 
-fn present(db: &Db) -> PresentInstallation {
+fn present(db: &Db) -> String {
     db.write_blocking(|tx| installations::present(tx, now())).unwrap()
 }
 
-/// Replaces the mark as a server does.
-fn mark(db: &Db, store: &ReplicaStore, at: Timestamp) -> MarkComparison {
-    let known = present(db);
-    let store = store.below(&known.id);
-    let stored = store.mark().unwrap();
-    let found = known.compare(stored.as_ref(), at, false);
-    if found == MarkComparison::Due {
-        let mark = installations::new_mark(at);
-        set_next_mark(db, at, &known, stored.as_ref(), &mark);
-        store.set_mark(&mark).unwrap();
-        db.write_blocking(|tx| installations::set_mark(tx, &known.id, &mark)).unwrap();
-    }
-    found
+/// Compares the marks of the present installation, as a server does.
+fn compare(db: &Db, stores: &[ReplicaStore], at: Timestamp, is_start: bool) -> MarkComparison {
+    let id = present(db);
+    let stored = StoredMarks::read(stores, &id).unwrap();
+    db.write_blocking(|tx| installations::compare(tx, at, &id, &stored, is_start)).unwrap()
 }
 
-fn set_next_mark(
-    db: &Db,
-    at: Timestamp,
-    known: &PresentInstallation,
-    stored: Option<&StoreMark>,
-    next: &StoreMark,
-) {
-    db.write_blocking(|tx| installations::set_next_mark(tx, at, known, stored, next)).unwrap();
+/// Replaces the mark as a server does. Returns whether it was due.
+fn mark(db: &Db, stores: &[ReplicaStore], at: Timestamp) -> bool {
+    match compare(db, stores, at, false) {
+        MarkComparison::Due(mark) => {
+            let id = present(db);
+            stores.iter().for_each(|store| store.below(&id).set_mark(&mark).unwrap());
+            true
+        }
+        MarkComparison::Recent => false,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
-fn a_mark_that_another_database_stored_is_foreign() {
+fn a_mark_that_another_database_stored_is_foreign_and_both_leave_the_installation() {
     both(|db| {
         let folder = tempfile::tempdir().unwrap();
-        let store = ReplicaStore::in_folder(folder.path()).unwrap();
-        assert_eq!(mark(db, &store, now()), MarkComparison::Due, "the first one");
-        assert_eq!(mark(db, &store, now().plus_seconds(59)), MarkComparison::Recent);
-        assert_eq!(mark(db, &store, now().plus_seconds(60)), MarkComparison::Due);
-        let known = present(db);
-        assert_eq!(known.compare(None, now().plus_seconds(900), false), MarkComparison::Due);
+        // Replicas in a folder, objects in a bucket.
+        let stores = ["replicas", "bucket"].map(|name| {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            ReplicaStore::in_folder(&folder.path().join(name)).unwrap()
+        });
+        assert!(mark(db, &stores, now()), "the first one");
+        assert!(!mark(db, &stores, now().plus_seconds(59)));
+        assert!(mark(db, &stores, now().plus_seconds(60)));
+        let is_due = |found: MarkComparison| matches!(found, MarkComparison::Due(_));
+        assert!(is_due(compare(db, &stores, now(), false)), "a mark of the future");
+        let mut at = now().plus_seconds(61);
+        assert!(is_due(compare(db, &stores, at, true)), "a start");
 
-        // A server that was killed while it stored a mark: both marks are its own.
-        let next = installations::new_mark(now());
-        let later = now().plus_seconds(600);
-        set_next_mark(db, later, &known, None, &next);
-        assert_eq!(mark(db, &store, later.plus_seconds(599)), MarkComparison::Recent);
-        store.below(&known.id).set_mark(&next).unwrap();
-        // The next server is killed, too, before it stores a mark.
-        let later = later.plus_seconds(600);
-        set_next_mark(db, later, &present(db), Some(&next), &installations::new_mark(later));
-        assert_eq!(mark(db, &store, later.plus_seconds(599)), MarkComparison::Recent);
-        assert_eq!(mark(db, &store, later.plus_seconds(600)), MarkComparison::Due);
+        // A server that was killed after it stored one mark of two, and days later the next one.
+        for index in [1, 0] {
+            at = at.plus_seconds(2 * DAY_MS / 1000);
+            let MarkComparison::Due(next) = compare(db, &stores, at, false) else { panic!() };
+            stores[index].below(&present(db)).set_mark(&next).unwrap();
+        }
+        assert!(mark(db, &stores, at.plus_seconds(60)));
 
         // The copy, or the original, stored another one.
-        store.below(&known.id).set_mark(&installations::new_mark(later)).unwrap();
-        assert_eq!(mark(db, &store, later), MarkComparison::Foreign);
-        let copied = present(db);
-        db.write_blocking(|tx| installations::replace(tx, later, &copied)).unwrap();
-        db.write_blocking(|tx| installations::replace(tx, later, &copied)).unwrap();
+        let shared = present(db);
+        stores[1].below(&shared).set_mark(&StoreMark::new("foreign", at)).unwrap();
+        assert_eq!(compare(db, &stores, at, false), MarkComparison::Foreign);
+        for _ in 0..2 {
+            db.write_blocking(|tx| installations::replace(tx, at, &shared)).unwrap();
+        }
         let former = db.read_blocking(installations::former).unwrap();
-        assert_eq!(former.iter().map(|one| &one.id).collect::<Vec<_>>(), [&copied.id]);
-        assert_ne!(present(db).id, copied.id);
-        assert_eq!(mark(db, &store, later), MarkComparison::Due);
+        assert_eq!(former.iter().map(|one| &one.id).collect::<Vec<_>>(), [&shared]);
+        assert_ne!(present(db), shared);
+        assert!(mark(db, &stores, at));
+        // The other one noticed it first.
+        stores[0].below(&present(db)).set_left().unwrap();
+        assert_eq!(compare(db, &stores, at, false), MarkComparison::Foreign);
     });
 }
 
@@ -113,7 +111,7 @@ impl Setup {
         let replicator = Arc::new(Replicator::start(self.clock.clone(), 7, 256).unwrap());
         let replicas = Replicas::new(Arc::clone(&replicator), &self.node, |_| None);
         let former = db.read_blocking(installations::former).unwrap();
-        replicas.replicate_into(InstallationStores::new(&self.root, &present(db).id, &former));
+        replicas.replicate_into(InstallationStores::new(&self.root, &present(db), &former));
         (replicator, replicas)
     }
 
@@ -145,7 +143,7 @@ fn a_start_follows_files_whose_last_snapshot_is_older_than_their_last_change() {
         let (replicator, replicas) = setup.replicas(db);
         replicas.follow_changed(&[file.clone(), other]).unwrap();
         assert_eq!(replicator.status().files, 1, "the other one has a snapshot of its last state");
-        let store = setup.root.below(&present(db).id);
+        let store = setup.root.below(&present(db));
         let name = "projects/maths/d1.sqlite";
         let has_snapshot = || {
             let times = restorable_times(&store, name).unwrap().unwrap();
@@ -171,7 +169,7 @@ fn replicas_that_nobody_uses_are_deleted_in_time() {
         replicator.add(&file, replicas::SERVER_DATABASE, None);
         replicator.flush(&file).unwrap();
         replicator.stop().unwrap();
-        let store = setup.root.below(&present(db).id);
+        let store = setup.root.below(&present(db));
         let exists = || restorable_times(&store, replicas::SERVER_DATABASE).unwrap().is_some();
         let used = db.read_blocking(replicas::used_names).unwrap();
         for days in [6, 8] {
@@ -188,26 +186,36 @@ fn former(db: &Db) -> Vec<FormerInstallation> {
 }
 
 #[test]
-fn replicas_of_other_installations_are_deleted_only_after_an_operator_confirms() {
+fn replicas_of_other_installations_are_deleted_only_after_they_were_adopted() {
     both(|db| {
         let setup = Setup::new();
-        let (first, unknown) = (present(db).id, "unknown".to_owned());
-        mark(db, &setup.root, now());
-        setup.root.below(&unknown).set_mark(&installations::new_mark(now())).unwrap();
+        let stores = [setup.root.clone()];
+        let (first, unknown) = (present(db), "unknown".to_owned());
+        mark(db, &stores, now());
+        setup.root.below(&unknown).set_mark(&StoreMark::new("unknown", now())).unwrap();
         // A copy of the database that was restored, while its original is stopped for a long time.
         db.write_blocking(|tx| installations::end(tx, now())).unwrap();
-        let second = present(db).id;
-        mark(db, &setup.root, now());
+        let second = present(db);
+        mark(db, &stores, now());
         let left = |days: i64| {
             let now = now().plus_seconds(days * DAY_MS / 1000);
-            replicas::remove_replaced_installations(&setup.root, now, 7, &former(db)).unwrap();
+            replicas::remove_adopted_installations(&setup.root, now, 7, &former(db)).unwrap();
             let all = [&first, &unknown, &second];
             all.map(|id| setup.root.below(id).mark().unwrap().is_some())
         };
         assert_eq!(left(400), [true, true, true], "the original may come back");
-        db.write_blocking(|tx| owners::take_over(tx, now())).unwrap();
+        let adopt = |id: &str| db.write_blocking(|tx| installations::adopt(tx, now(), id)).unwrap();
+        adopt(&second);
+        assert!(former(db).iter().all(|former| !former.is_adopted), "it is the present one");
+        adopt(&first);
         assert_eq!(left(6), [true, true, true]);
         assert_eq!(left(8), [false, true, true]);
         assert_eq!(left(400), [false, true, true], "another database may use it");
+        adopt(&unknown);
+        let ids = db.read_blocking(installations::bucket_ids).unwrap();
+        assert_eq!((ids.present, ids.adopted, ids.former), (second, vec![first, unknown], vec![]));
+        // The original of a restored copy may need what it has adopted.
+        db.write_blocking(|tx| installations::end(tx, now())).unwrap();
+        assert!(former(db).iter().all(|former| !former.is_adopted));
     });
 }

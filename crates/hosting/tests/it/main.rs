@@ -16,7 +16,6 @@ mod installations;
 mod isolation;
 mod leftovers;
 mod oracle;
-mod owners;
 mod quotas;
 mod records;
 mod screens;

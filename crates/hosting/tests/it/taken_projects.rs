@@ -38,7 +38,7 @@ impl<'a> Setup<'a> {
         let present = db.write_blocking(|tx| installations::present(tx, now())).unwrap();
         fs::create_dir(folder.path().join("replicas")).unwrap();
         let root = ReplicaStore::in_folder(&folder.path().join("replicas")).unwrap();
-        let store = root.below(&present.id);
+        let store = root.below(&present);
         Self { folder, db, store, lease: NodeLease::new(SqlDialect::Postgres) }
     }
 

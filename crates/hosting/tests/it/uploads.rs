@@ -32,7 +32,8 @@ fn an_upload_with_wrong_bytes_starts_over() {
 #[test]
 fn an_upload_is_known_while_the_bucket_does_not_answer() {
     let (folder, bucket) = (tempfile::tempdir().unwrap(), Bucket::start());
-    let blobs = lyceum_hosting::blobs(folder.path(), &bucket.settings).unwrap();
+    let blobs =
+        lyceum_hosting::blobs(folder.path(), &bucket.settings, &Default::default()).unwrap();
     let id = begin(&blobs, "ann", Digest::of(b"river"), 5).unwrap().id;
     let kind = |client: &str| find(&blobs, client, &id).map_err(|problem| problem.kind);
     bucket.set_down(true);

@@ -1,7 +1,7 @@
 //! `lyceum doctor`
 
 mod backup;
-mod owner;
+mod installations;
 mod read_replica;
 mod replica;
 
@@ -146,7 +146,7 @@ fn findings(config: &Config) -> Vec<Finding> {
     }
     if config.has_replicas() && has_store {
         findings.push(replica::check(config, &target, is_current));
-        findings.extend(is_current.then(|| owner::check(config)).flatten());
+        findings.extend(is_current.then(|| installations::check(config)).flatten());
     }
     findings.extend(stale_files(config));
     findings

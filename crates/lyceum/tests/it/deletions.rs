@@ -1,15 +1,11 @@
 //! `lyceum projects`: what is deleted, what stays, and what a new project with the slug finds.
 
 use std::fs;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
-use lyceum_testkit::full_size;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::deploy::{client, place_at, staging};
-use crate::hosted::Moto;
 use crate::served::{Served, Store, rest_on_both_stores};
 use crate::transcript::Place;
 use crate::typing::Typing;
@@ -134,34 +130,4 @@ fn a_deletion_that_a_crash_interrupted_is_finished_or_undone() {
     assert!(!hosting.join("projects/word-rivers").exists());
     assert_eq!(fs::read_dir(hosting.join("deleted")).unwrap().count(), 0);
     drop(served);
-}
-
-#[test]
-#[ignore = "rest"]
-fn objects_are_deleted_in_s3_once_the_server_has_owned_the_bucket_for_five_minutes() {
-    if !full_size() {
-        return; // it takes six minutes
-    }
-    let moto = Moto::start();
-    let settings = moto.settings().map(|(name, value)| (name, &*value.to_owned().leak()));
-    let settings: &'static _ = settings.to_vec().leak();
-    let served = Served::prepared_with(Store::Sqlite, &["--env", "staging"], settings, |_| ());
-    let started = Instant::now();
-    let place = project(&served);
-    let client = client(&served);
-    let objects = || moto.keys().matches("<Key>school/projects/word-rivers/").count();
-    assert_eq!(objects(), 1);
-    client.delete(STATE).expect(200);
-    assert_eq!(data(&served)["object"], Value::Null);
-    assert_eq!(objects(), 1, "it is too early");
-
-    sleep(Duration::from_secs(330).saturating_sub(started.elapsed()));
-    client.post(STATE).json(&json!({})).expect(200);
-    assert_eq!(objects(), 1);
-    client.delete(STATE).expect(200);
-    assert_eq!(objects(), 0);
-    client.post(STATE).json(&json!({})).expect(200);
-    assert_eq!(objects(), 1);
-    place.ok("projects delete word-rivers --yes");
-    assert_eq!(objects(), 0);
 }

@@ -105,6 +105,10 @@ async fn erasure(context: Context, visitor: Visitor) -> Result<Answer> {
     if !places.is_empty() {
         facts.push((phrase!("Still named in projects"), Cell::text(places.join(", "))));
     }
+    if !erasure.objects.is_empty() {
+        let objects = Cell::text(erasure.objects.join(", "));
+        facts.push((phrase!("Files of former installations that stay"), objects));
+    }
     let view = ErasurePage {
         frame: visitor.frame(t!("Erasure")),
         is_done: erasure.is_done(),

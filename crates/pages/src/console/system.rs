@@ -103,7 +103,7 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         Some((None, at)) => visitor.time_if_any(at),
         None => Cell::text(t!("none yet")),
     };
-    let mut facts = FactList::new(vec![
+    let facts = FactList::new(vec![
         ("Version", Cell::text(env!("CARGO_PKG_VERSION"))),
         ("Environment", Cell::text(app.config.server.env.name())),
         ("Address", Cell::text(context.base_url())),
@@ -114,10 +114,6 @@ async fn overview(context: Context, visitor: Visitor) -> Result<Answer> {
         ("Last trial of a backup", trial.to("/console/system/backups")),
         ("Changes in the audit log", Cell::count(found.change_count).to("/console/system/audit")),
     ]);
-    if app.cluster.replication.as_ref().is_some_and(|replication| replication.lacks_bucket()) {
-        let text = t!("nothing is deleted there; `lyceum doctor` says why");
-        facts = facts.with_fact("S3 bucket", Cell::text(text).toned("warn"));
-    }
     show_page(&view::OverviewPage {
         frame: visitor.frame(t!("System")),
         tabs: view::tabs("Overview"),

@@ -10,8 +10,8 @@ use lyceum_api::work::backup::BackupSource;
 use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
 use lyceum_hosting::backup::{self, BackupFile};
-use lyceum_hosting::homes;
 use lyceum_hosting::nodes::{Node, NodeSettings};
+use lyceum_hosting::{homes, installations};
 use lyceum_project::{DatabaseWish, SchemaWish, State, Uses};
 use lyceum_store::StoreLocation;
 use lyceum_testserver::client::Reply;
@@ -269,7 +269,7 @@ fn only_one_of_two_copies_of_a_data_folder_serves_its_projects() {
 
 fn adopt(node: &TestServer, is_forced: bool) -> lyceum_core::Result<()> {
     let config = &node.setup().config;
-    let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+    let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3, &Default::default())?;
     let about = NodeSettings { name: "", address: "", shares_blobs: false };
     let (own, _alone) = Node::of_folder(&hosting(node), &about)?;
     node.db().write_blocking(|tx| homes::adopt(tx, (&own, &blobs), "rivers", is_forced).map(drop))
@@ -318,7 +318,9 @@ fn a_restore_records_the_kept_data_and_the_former_mark_of_a_project() {
         let source = BackupSource { db: oak.db(), config, node: &node, has_database: true };
         lyceum_api::work::backup::create(source, now, &file, |_| ()).unwrap();
         let draft = backup::unpack(file.open().unwrap().unwrap(), folder.path(), |_| ()).unwrap();
-        oak.db().write_blocking(|tx| draft.adopt(tx, now, &node)).unwrap();
+        oak.db()
+            .write_blocking(|tx| draft.adopt(tx, now, (&node, &installations::new_id())))
+            .unwrap();
         let kept = oak.db().read_blocking(|tx| {
             tx.query_one("SELECT kept FROM project_homes", &[], |row| row.string(0))
         });
@@ -326,7 +328,9 @@ fn a_restore_records_the_kept_data_and_the_former_mark_of_a_project() {
         assert_eq!(kept, Uses { database: true, kv: true, bucket: true, lms: false });
         let marks = || fs::read_to_string(project(oak).join("home")).unwrap();
         let former = marks().lines().next().unwrap().to_owned();
-        oak.db().write_blocking(|tx| draft.adopt(tx, now, &node)).unwrap();
+        oak.db()
+            .write_blocking(|tx| draft.adopt(tx, now, (&node, &installations::new_id())))
+            .unwrap();
         assert_eq!(marks().lines().nth(1), Some(former.as_str()));
     });
 }

@@ -13,13 +13,13 @@ use zip::{ZipArchive, ZipWriter};
 
 use crate::access::limited_client;
 
-const ORGS: &str = "sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId\r\n\
+pub(crate) const ORGS: &str = "sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId\r\n\
                     d1,,,North,district,,\r\ns1,,,Oak,school,,d1\r\n";
 const WRONG: &str = "s2,,,Elm,castle,,d1\r\n";
 const DEMOGRAPHICS: &str = "sourcedId,status,dateLastModified\r\n";
 
 /// A zip with a manifest of these files.
-fn package(files: &[(&str, &str)]) -> Vec<u8> {
+pub(crate) fn package(files: &[(&str, &str)]) -> Vec<u8> {
     let names = files.iter().map(|(name, _)| format!("file.{name},bulk\r\n"));
     let head = "propertyName,value\r\nmanifest.version,1.0\r\noneroster.version,1.2\r\n";
     let manifest = format!("{head}{}", names.collect::<String>());
@@ -32,7 +32,7 @@ fn package(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// Sends a zip, and waits until the server has read it.
-fn import(client: &TestClient, query: &str, zip: &[u8]) -> Value {
+pub(crate) fn import(client: &TestClient, query: &str, zip: &[u8]) -> Value {
     let path = format!("/imports{query}");
     let reply = client.post(&path).body("application/zip", zip.to_vec()).expect(202);
     let accepted: Value = reply.json();

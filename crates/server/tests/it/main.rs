@@ -13,7 +13,7 @@ mod backups;
 mod badge_writes;
 mod badges;
 mod bodies;
-mod bucket_owners;
+mod bucket_copies;
 mod case;
 mod case_alignment;
 mod case_search;

@@ -34,7 +34,6 @@ const FUNCTIONS: &[(&str, &[usize])] = &[
     ("List::of_matching", &[0]),
     ("List::page", &[0]),
     (".or_else", &[0]),
-    (".with_fact", &[0]),
     (".searches", &[0]),
     ("ListFilter::of", &[1]),
     ("screen", &[0, 2]),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lyceum_blob::{Blob, Blobs, DeletionRight, Digest, Writer};
+use lyceum_blob::{Blob, Blobs, BucketInstallations, Digest, Writer};
 use lyceum_core::config::S3Settings;
 use lyceum_core::random::secret_id;
 use lyceum_core::time::Clock;
@@ -30,7 +30,8 @@ pub(crate) struct R2Bucket {
     blobs: Blobs,
     clock: Arc<dyn Clock>,
     max_bytes: u64,
-    /// How long blobs stay that no object has. Another node may restore an index that still names them.
+    /// How long blobs stay that no object has. Another node may restore an index that still names them, or a copy of the
+    /// database use them.
     spared: Duration,
 }
 
@@ -80,7 +81,7 @@ impl R2Bucket {
     /// the folder, or in S3 under the name of the project, which is the name of the parent folder.
     pub(crate) fn open(
         folder: &Path,
-        (s3, right): (&S3Settings, DeletionRight),
+        (s3, installations): (&S3Settings, BucketInstallations),
         clock: Arc<dyn Clock>,
         max_bytes: u64,
         spared: Duration,
@@ -88,7 +89,7 @@ impl R2Bucket {
     ) -> Result<Self> {
         let project = folder.parent().and_then(Path::file_name).unwrap_or_default();
         let name = format!("projects/{}", project.to_string_lossy());
-        let blobs = Blobs::open_at(folder.join("objects"), s3, &name)?.with_right(right);
+        let blobs = Blobs::open_at(folder.join("objects"), s3, &name, installations)?;
         let index = open(&folder.join("index.sqlite"), is_replicated)?;
         let made = index.execute_batch(SCHEMA);
         made.map_err(|fault| failed("make the index of a bucket", &fault))?;

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use lyceum_api::work::backup::{AUDIT_ACTION, BackupSource, postgres};
+use lyceum_blob::{BucketInstallations, InstallationIds};
 use lyceum_core::ProblemKind;
 use lyceum_core::config::Config;
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_hosting::backup::{self, BackupCover, BackupFile, OpenBackup, UnpackedBackup, runs};
-use lyceum_hosting::homes;
+use lyceum_hosting::{homes, installations};
 use lyceum_store::{Db, StoreLocation};
 use serde_json::json;
 
@@ -94,10 +95,10 @@ pub(super) fn about_original(config: &Config, printer: &Printer) {
     if config.has_replicas() {
         let kept = match config.s3.bucket.as_str() {
             "" => "no replicas of the original",
-            _ => "nothing from the S3 bucket, and no replicas of the original,",
+            _ => "no objects and no replicas of the original",
         };
         printer.warn(&format!(
-            "the server deletes {kept} before `lyceum admin take-over` says that the original never runs again"
+            "the server deletes {kept} before `lyceum admin adopt` says that the original never runs again"
         ));
     }
 }
@@ -176,9 +177,17 @@ impl Restore {
                 "restore the backup of the same time that contains the database first, then this one with --files",
             ));
         }
-        let now = SystemClock.now();
+        let (now, installation) = (SystemClock.now(), installations::new_id());
         let beside = if self.files { Some(beside(config, &draft)?) } else { None };
-        draft.upload(&config.s3)?;
+        let installations = match &beside {
+            Some(db) => installations::in_bucket(db, config, now)?,
+            // It begins with the restored database.
+            None => BucketInstallations::new(InstallationIds {
+                present: installation.clone(),
+                ..InstallationIds::default()
+            }),
+        };
+        draft.upload(&config.s3, &installations)?;
         if let (StoreLocation::Postgres(url), None) = (target, &beside) {
             self.restore_postgres(config, url, &draft.database())?;
         }
@@ -194,7 +203,7 @@ impl Restore {
                 // Applies migrations: a backup may be from an earlier release.
                 let db = settings::open_alone(config, Missing::Refuse)?;
                 let node = projects::node(config)?.0;
-                settings::write(&db, move |tx| draft.adopt(tx, now, &node))?;
+                settings::write(&db, move |tx| draft.adopt(tx, now, (&node, &installation)))?;
             }
         }
         for folder in restored.moved {
@@ -309,7 +318,7 @@ fn beside(config: &Config, draft: &UnpackedBackup) -> Result<Db> {
 
 /// Makes the node the holder of each project that is in both the backup and the database.
 fn adopt_beside(db: &Db, draft: UnpackedBackup, config: &Config, printer: &Printer) -> Result {
-    let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+    let blobs = settings::blobs(config, db)?;
     let (node, now, draft) =
         (Arc::new(projects::node(config)?.0), SystemClock.now(), Arc::new(draft));
     for slug in draft.cover.projects.clone() {

@@ -14,7 +14,7 @@ use super::backup::open_backup;
 use super::projects;
 use crate::failure::{Failure, Result};
 use crate::printer::{Printer, counted};
-use crate::settings::{DataArgs, Missing};
+use crate::settings::{self, DataArgs, Missing};
 
 #[derive(Args)]
 pub(crate) struct Check {
@@ -59,7 +59,7 @@ impl Check {
         let mut found = of_database(&db, printer)?;
         let node = projects::known_node(&config)?;
         let named = db.read_blocking(|tx| named_files(tx, &node))?;
-        let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+        let blobs = settings::blobs(&config, &db)?;
         let bar = printer.progress("checking files", 0);
         let faults =
             soundness::check((&node, &blobs), &named, !config.s3.bucket.is_empty(), |files| {

@@ -1,8 +1,10 @@
 //! `lyceum admin`
 
+mod adopt;
 mod api_keys;
 mod backup;
 mod check;
+mod gc;
 mod keys;
 mod master_key;
 mod members;
@@ -10,7 +12,6 @@ mod person;
 mod projects;
 mod purge;
 mod replica;
-mod take_over;
 mod users;
 
 use clap::Subcommand;
@@ -24,8 +25,10 @@ pub(crate) enum Admin {
     Backup(backup::Backup),
     /// Restore the server from a backup file, or from its replica to a time
     Restore(backup::Restore),
-    /// Say that this server replaces the original of its database, which will never run again
-    TakeOver(take_over::TakeOver),
+    /// Take over the objects and replicas of an installation whose servers will never run again
+    Adopt(adopt::Adopt),
+    /// List objects in the S3 bucket that nobody owns, or delete them
+    Gc(gc::Gc),
     /// Check all data, or a backup, for missing files and inconsistent records
     Check(check::Check),
     /// Permanently remove records that were deleted long ago
@@ -56,7 +59,8 @@ impl Admin {
         match self {
             Self::Backup(backup) => backup.run(printer),
             Self::Restore(restore) => restore.run(printer),
-            Self::TakeOver(take_over) => take_over.run(printer),
+            Self::Adopt(adopt) => adopt.run(printer),
+            Self::Gc(gc) => gc.run(printer),
             Self::Check(check) => check.run(printer),
             Self::Purge(purge) => purge.run(printer),
             Self::RotateKeys(rotate) => rotate.run(printer),

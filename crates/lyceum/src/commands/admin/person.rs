@@ -17,7 +17,7 @@ use crate::commands::deploy::prompt;
 use crate::commands::export::whole;
 use crate::failure::{Code, Failure, Result};
 use crate::printer::{Printer, counted, table};
-use crate::settings::{DataArgs, Missing, master_of, reached_at, write};
+use crate::settings::{self, DataArgs, Missing, master_of, reached_at, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Person {
@@ -66,7 +66,7 @@ fn open(data: &DataArgs) -> Result<(LoadedConfig, PersonalData)> {
     let config = &loaded.config;
     let data = PersonalData {
         node: Arc::new(projects::known_node(config)?),
-        blobs: lyceum_hosting::blobs(&config.store.data, &config.s3)?,
+        blobs: settings::blobs(config, &db)?,
         key: ErasureKey::new(master_of(&db, &loaded)?),
         base_url: reached_at(&loaded, &db)?,
         clock: Arc::new(SystemClock),
@@ -134,6 +134,11 @@ impl Erase {
                 counted(found.rows, "row"),
                 found.table,
                 found.file
+            ));
+        }
+        for key in &erasure.objects {
+            printer.warn(&format!(
+                "the object '{key}' in the S3 bucket stays, because a former installation wrote it; run `lyceum admin adopt`"
             ));
         }
         printer.done(&format!("erased the person, who is now called {}", erasure.pseudonym));

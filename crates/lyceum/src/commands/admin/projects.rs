@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::failure::Result;
 use crate::printer::{Printer, table};
-use crate::settings::{DataArgs, Missing, record_change, write};
+use crate::settings::{self, DataArgs, Missing, record_change, write};
 
 #[derive(Subcommand)]
 pub(crate) enum Project {
@@ -93,7 +93,7 @@ impl Adopt {
     fn run(self, printer: &Printer) -> Result {
         let (config, db) = self.data.open(Missing::Refuse)?;
         let (node, _alone) = node(&config)?;
-        let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+        let blobs = settings::blobs(&config, &db)?;
         let (now, name) = (SystemClock.now(), node.name().to_owned());
         let (slug, is_forced) = (self.slug.clone(), self.force);
         let before = write(&db, move |tx| {

@@ -13,9 +13,10 @@ use lyceum_core::messages::io_reason;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_qti::{FileReference, referenced_files};
-use lyceum_store::Tx;
+use lyceum_store::{Db, Tx};
 
 use super::library::flat;
+use crate::settings;
 
 /// An export writes a file to which its document refers over more `../` than this beside the document.
 const FOLDERS_UP_MAX_COUNT: usize = 16;
@@ -43,7 +44,7 @@ fn folder_of(document: &Path) -> &Path {
 
 impl DocumentFileImport {
     /// Errors: `Internal` if a folder cannot be read or the files cannot be stored.
-    pub(super) fn new(paths: &[PathBuf], config: &Config) -> Result<Self> {
+    pub(super) fn new(paths: &[PathBuf], config: &Config, db: &Db) -> Result<Self> {
         let folder = |path: &PathBuf| {
             let folder = if path.is_dir() { path } else { folder_of(path) };
             fs::canonicalize(folder).map_err(|error| {
@@ -52,7 +53,7 @@ impl DocumentFileImport {
             })
         };
         let folders = paths.iter().map(folder).collect::<Result<_>>()?;
-        let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+        let blobs = settings::blobs(config, db)?;
         Ok(Self { blobs, stored: HashSet::new(), folders })
     }
 

@@ -16,7 +16,7 @@ use super::document_files::DocumentWithFiles;
 use crate::failure::{Code, Failure, Result};
 use crate::interrupt;
 use crate::printer::Printer;
-use crate::settings::{DataArgs, Missing};
+use crate::settings::{self, DataArgs, Missing};
 
 /// Maximum bytes of a file name without `.xml`; file systems allow 255.
 const NAME_MAX_BYTES: usize = 200;
@@ -49,7 +49,7 @@ impl Export {
         }
         let bar = printer.progress("exporting", 0);
         interrupt::unfinished(Some(&part));
-        let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3)?;
+        let blobs = settings::blobs(&config, &db)?;
         let warn = |text: &str| bar.suspend(|| printer.warn(text));
         let mut counts = Map::new();
         let exported = db.read_blocking(|tx| {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lyceum_assessment::files::NewFile;
-use lyceum_assessment::{CheckedDocument, ContentKind, DocumentChange, Object, repository};
+use lyceum_assessment::{CheckedDocument, ContentKind, DocumentChange, repository};
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
 use lyceum_core::{Problem, ProblemKind};
 use lyceum_qti::{DocumentKind, relinked};
@@ -52,7 +52,7 @@ impl Import {
     pub(crate) fn run(self, printer: &Printer) -> Result {
         let sources = files::files(&self.paths)?;
         let (config, db) = self.data.open(Missing::Make)?;
-        let mut file_import = DocumentFileImport::new(&self.paths, &config)?;
+        let mut file_import = DocumentFileImport::new(&self.paths, &config, &db)?;
         let bar = printer.progress("importing", 2 * sources.len() as u64);
         let mut check = Check::new(printer, &bar, true);
         for source in &sources {

@@ -1,0 +1,21 @@
+-- Older servers must stop: they look for the objects of the S3 bucket under keys without the id of an installation.
+-- The marks that the servers of this database stored beside their replicas and in the S3 bucket. Other marks there are of
+-- servers with a copy of this database.
+CREATE TABLE installation_marks (
+    mark TEXT PRIMARY KEY,
+    made_ms BIGINT NOT NULL
+);
+INSERT INTO installation_marks (mark, made_ms)
+    SELECT mark, marked_ms FROM installations WHERE ended_ms IS NULL AND mark <> ''
+    UNION SELECT next_mark, marked_ms FROM installations WHERE ended_ms IS NULL AND next_mark <> '';
+ALTER TABLE installations DROP COLUMN mark;
+ALTER TABLE installations DROP COLUMN next_mark;
+ALTER TABLE installations DROP COLUMN marked_ms;
+-- When an operator said that nobody else needs the objects and replicas of a former installation.
+ALTER TABLE installations RENAME COLUMN replaced_ms TO adopted_ms;
+-- Another installation may need the objects of the bucket whose keys have no id.
+UPDATE installations SET adopted_ms = NULL;
+INSERT INTO installations (id, began_ms, ended_ms)
+    SELECT 'earlier', 0, 0 FROM (SELECT 1 AS is_owner FROM bucket_marks LIMIT 1) AS owners
+    WHERE NOT EXISTS (SELECT 1 FROM installations WHERE id = 'earlier');
+DROP TABLE bucket_marks;
