@@ -156,11 +156,13 @@ pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) ->
     sums::add(tx, &rows.0, -1)
 }
 
-/// Removes the facts of the actors after `after` up to `last`, in a transaction that sees one state.
+/// Removes the facts of the actors after `after` up to `last` and the places of their events, in a transaction that sees one
+/// state and writes the facts again.
 pub(crate) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
     wait_to_correct(tx)?;
     unsummed::remove(tx, &(after + 1..=last), |_| true)?;
-    sums::clear(tx, after, last)
+    sums::clear(tx, after, last)?;
+    places::clear(tx, after, last)
 }
 
 /// The numbers of the events of actors in a range of buckets, and maybe of former versions and of days nearby. The actors

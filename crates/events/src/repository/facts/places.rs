@@ -37,9 +37,8 @@ impl PackedRecord for EventNumber {
 /// Adds the places of the events of facts: for each actor and day one row, which is found by the first event and has the
 /// others packed, because on PostgreSQL a row costs as much as many packed numbers.
 ///
-/// A row with this first event is replaced. It exists if these events had their places before, by a migration or as
-/// [`rebuild`](crate::facts::rebuild) writes facts again. Then its other events either are among these facts, too, or are
-/// not summed again yet.
+/// A row with this first event is replaced. It exists if [`place`] or the migration of the table made it, for this event
+/// alone.
 pub(super) fn add(tx: &mut Tx<'_>, facts: &[Fact]) -> Result<()> {
     let mut events: BTreeMap<[i64; 2], BTreeSet<i64>> = BTreeMap::new();
     for fact in facts {
@@ -84,7 +83,13 @@ pub(super) fn each(
     })
 }
 
-/// Adds the places of a limited number of events after `after` that have none. Returns the last event; `None` if there
+/// Removes the places of the actors after `after` up to `last`.
+pub(super) fn clear(tx: &mut Tx<'_>, after: i64, last: i64) -> Result<()> {
+    let sql = "DELETE FROM event_places WHERE actor > $1 AND actor <= $2";
+    tx.send(sql, &[after.into(), last.into()])
+}
+
+/// Adds the places of a limited number of events after `after`, as rows of their own. Returns the last event; `None` if there
 /// are no more.
 pub fn place(tx: &mut Tx<'_>, after: i64) -> Result<Option<i64>> {
     let last = "SELECT MAX(seq) FROM (SELECT seq FROM event_log WHERE seq > $1 ORDER BY seq LIMIT $2) AS l";
