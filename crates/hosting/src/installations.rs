@@ -47,12 +47,12 @@ pub struct StoredMarks {
 impl StoredMarks {
     /// Reads the marks of an installation. Errors: `Unavailable`.
     pub fn read(stores: &[ReplicaStore], id: &str) -> Result<Self> {
-        let mut stored = Self { marks: Vec::new(), is_left: false };
+        let mut found = Self { marks: Vec::new(), is_left: false };
         for store in stores.iter().map(|store| store.below(id)) {
-            stored.marks.push(store.mark()?);
-            stored.is_left |= store.is_left()?;
+            found.marks.push(store.mark()?);
+            found.is_left |= store.is_left()?;
         }
-        Ok(stored)
+        Ok(found)
     }
 
     /// When a server of the installation last stored a mark; `None` if there is none.

@@ -107,7 +107,8 @@ pub fn find(
             // Sweeps reach all others.
             return project.is_some() && !is_named && blob.written < aged;
         }
-        !is_shared && !recent.contains(id) && !(is_readable(id) && is_named)
+        let is_needed = is_readable(id) && is_named;
+        !(is_shared || recent.contains(id) || is_needed)
     };
     blobs.into_iter().filter(is_unowned).collect()
 }

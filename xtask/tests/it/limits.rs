@@ -1,5 +1,7 @@
 //! `docs/limits.md` lists the limits of the crates that readers plan by.
 
+use std::fmt::Write as _;
+
 use crate::{Source, read, refuse, root, sources};
 
 const PAGE: &str = "docs/limits.md";
@@ -59,7 +61,7 @@ fn limits_of(source: &Source) -> Vec<Limit> {
                 meaning: std::mem::take(&mut meaning).join(" "),
             });
         } else if let Some(heading) = line.strip_prefix("// # ") {
-            section = heading.to_owned();
+            heading.clone_into(&mut section);
         }
     }
     limits
@@ -93,10 +95,10 @@ fn the_page_lists_the_limits_of_its_sections() {
     let (head, _) = page.split_once("\n## ").unwrap();
     let mut expected = format!("{}\n", head.trim_end());
     for section in SECTIONS {
-        expected += &format!("\n## {section}\n\n{COLUMNS}");
+        write!(expected, "\n## {section}\n\n{COLUMNS}").unwrap();
         for limit in limits.iter().filter(|limit| limit.section == *section) {
             let value = grouped(limit.value.unwrap_or_default());
-            expected += &format!("| `{}` | {value} | {} |\n", limit.name, limit.meaning);
+            writeln!(expected, "| `{}` | {value} | {} |", limit.name, limit.meaning).unwrap();
         }
     }
     if page == expected {

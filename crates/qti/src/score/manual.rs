@@ -143,7 +143,9 @@ impl<'i> RuleUses<'i> {
                     let name = if definition.is_empty() { class } else { definition };
                     self.custom = self.custom.or(Some((expression.line, name)));
                 }
-                operands.iter().for_each(|operand| self.expression(operand));
+                for operand in operands {
+                    self.expression(operand);
+                }
             }
             _ => {}
         }

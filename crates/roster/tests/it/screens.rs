@@ -153,7 +153,13 @@ fn courses_are_sorted_by_title_and_filtered_by_subject() {
 fn the_report_of_an_import_has_the_outcome_of_each_row() {
     both(|db| {
         let now = Timestamp::from_milliseconds(1_768_464_000_000);
-        let new = NewImport { name: "roster.zip", bytes: 9, file: "00", who: "ada@example.org" };
+        let new = NewImport {
+            name: "roster.zip",
+            bytes: 9,
+            file: "00",
+            who: "ada@example.org",
+            reach: &Reach::Everything,
+        };
         let id = db.write_blocking(|tx| imports::add(tx, now, &new)).unwrap();
         let mut import = db.read_blocking(|tx| imports::find(tx, id)).unwrap();
         assert_eq!(report(&import).map(drop), None);

@@ -1,5 +1,6 @@
 //! Uploaded imports: their files when a person is erased.
 
+use lyceum_core::Reach;
 use lyceum_core::time::Timestamp;
 use lyceum_roster::imports::{self, Import, ImportOutcome, ImportState, NewImport};
 use lyceum_store::Db;
@@ -11,7 +12,13 @@ use crate::kit::both;
 const NOW: Timestamp = Timestamp::from_milliseconds(1_768_464_000_000);
 
 fn upload(db: &Db, file: &str) -> i64 {
-    let new = NewImport { name: "roster.zip", bytes: 9, file, who: "ada@example.org" };
+    let new = NewImport {
+        name: "roster.zip",
+        bytes: 9,
+        file,
+        who: "ada@example.org",
+        reach: &Reach::Everything,
+    };
     db.write_blocking(|tx| imports::add(tx, NOW, &new)).unwrap()
 }
 
@@ -56,7 +63,7 @@ fn files_of_ended_and_waiting_imports_are_forgotten_at_once() {
     both(|db| {
         let ended = upload(db, "file-1");
         assert_eq!(end(db, &claim(db), false), Vec::<String>::new());
-        db.write_blocking(|tx| imports::start(tx, ended)).unwrap();
+        db.write_blocking(|tx| imports::start(tx, ended, &Reach::Everything)).unwrap();
         assert_eq!(end(db, &claim(db), true), Vec::<String>::new());
         let waiting = upload(db, "file-2");
         end(db, &claim(db), false);
@@ -78,7 +85,7 @@ fn files_of_an_import_that_is_being_read_are_forgotten_at_its_end() {
     both(|db| {
         let id = upload(db, "file-1");
         end(db, &claim(db), false);
-        db.write_blocking(|tx| imports::start(tx, id)).unwrap();
+        db.write_blocking(|tx| imports::start(tx, id, &Reach::Everything)).unwrap();
         let importing = claim(db);
         let checking = upload(db, "file-2");
         let checked = claim(db);
