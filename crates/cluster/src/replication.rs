@@ -126,10 +126,10 @@ impl Replication {
             let now = clock.now();
             let id = db.write(move |tx| installations::present(tx, now)).await?;
             let (stores, read) = (self.mark_stores.clone(), id.clone());
-            let stored = run_blocking(move || StoredMarks::read(&stores, &read)).await?;
+            let marks = run_blocking(move || StoredMarks::read(&stores, &read)).await?;
             let compared = id.clone();
             let found = db.write(move |tx| {
-                installations::compare(tx, now, &compared, &stored, is_start_or_stop)
+                installations::compare(tx, now, &compared, &marks, is_start_or_stop)
             });
             match found.await? {
                 MarkComparison::Recent => {}

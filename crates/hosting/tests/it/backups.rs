@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use lyceum_blob::{Digest, FileLocation};
+use lyceum_blob::{BucketInstallations, Digest, FileLocation};
 use lyceum_core::ProblemKind;
 use lyceum_core::config::{S3Settings, Secret};
 use lyceum_core::time::Timestamp;
@@ -28,7 +28,9 @@ fn check(path: &Path) -> lyceum_core::Result<BackupReport> {
 
 /// A backup of a data folder with a blob, another blob that an import has, and a project with a database and keys.
 fn write_backup(data: &Path, to: &Path) -> (Digest, backup::WrittenBackup) {
-    let blobs = lyceum_hosting::blobs(data, &S3Settings::default(), &Default::default()).unwrap();
+    let blobs =
+        lyceum_hosting::blobs(data, &S3Settings::default(), &BucketInstallations::default())
+            .unwrap();
     let [digest, other] = [&b"a river runs"[..], b"rows"].map(|bytes| {
         let digest = Digest::of(bytes);
         blobs.put(&digest, bytes).unwrap();
@@ -107,7 +109,8 @@ fn a_restore_brings_back_what_was_backed_up() {
     draft.install(&elsewhere, Timestamp::from_milliseconds(0)).unwrap();
     drop(draft);
     let blobs =
-        lyceum_hosting::blobs(&elsewhere, &S3Settings::default(), &Default::default()).unwrap();
+        lyceum_hosting::blobs(&elsewhere, &S3Settings::default(), &BucketInstallations::default())
+            .unwrap();
     assert_eq!(blobs.read(&digest).unwrap().as_deref(), Some(&b"a river runs"[..]));
     let restored = elsewhere.join("hosting/projects/rivers");
     assert!(

@@ -28,8 +28,8 @@ fn present(db: &Db) -> String {
 /// Compares the marks of the present installation, as a server does.
 fn compare(db: &Db, stores: &[ReplicaStore], at: Timestamp, is_start: bool) -> MarkComparison {
     let id = present(db);
-    let stored = StoredMarks::read(stores, &id).unwrap();
-    db.write_blocking(|tx| installations::compare(tx, at, &id, &stored, is_start)).unwrap()
+    let marks = StoredMarks::read(stores, &id).unwrap();
+    db.write_blocking(|tx| installations::compare(tx, at, &id, &marks, is_start)).unwrap()
 }
 
 /// Replaces the mark as a server does. Returns whether it was due.
@@ -37,7 +37,9 @@ fn mark(db: &Db, stores: &[ReplicaStore], at: Timestamp) -> bool {
     match compare(db, stores, at, false) {
         MarkComparison::Due(mark) => {
             let id = present(db);
-            stores.iter().for_each(|store| store.below(&id).set_mark(&mark).unwrap());
+            for store in stores {
+                store.below(&id).set_mark(&mark).unwrap();
+            }
             true
         }
         MarkComparison::Recent => false,

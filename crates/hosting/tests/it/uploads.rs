@@ -1,6 +1,6 @@
 //! Uploads whose last piece has arrived, and uploads while the bucket does not answer.
 
-use lyceum_blob::{Blobs, Digest};
+use lyceum_blob::{Blobs, BucketInstallations, Digest};
 use lyceum_core::ProblemKind;
 use lyceum_hosting::uploads::{FileUpload, begin, find};
 use lyceum_testkit::s3::Bucket;
@@ -33,7 +33,8 @@ fn an_upload_with_wrong_bytes_starts_over() {
 fn an_upload_is_known_while_the_bucket_does_not_answer() {
     let (folder, bucket) = (tempfile::tempdir().unwrap(), Bucket::start());
     let blobs =
-        lyceum_hosting::blobs(folder.path(), &bucket.settings, &Default::default()).unwrap();
+        lyceum_hosting::blobs(folder.path(), &bucket.settings, &BucketInstallations::default())
+            .unwrap();
     let id = begin(&blobs, "ann", Digest::of(b"river"), 5).unwrap().id;
     let kind = |client: &str| find(&blobs, client, &id).map_err(|problem| problem.kind);
     bucket.set_down(true);

@@ -1,6 +1,7 @@
 //! Several nodes with one database, each with a separate data folder. The node with a project's files serves, plans and
 //! deploys it. All other nodes on SQLite, which is for one node, refuse it; `forwarding` tests nodes on PostgreSQL.
 
+use lyceum_blob::BucketInstallations;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -269,7 +270,8 @@ fn only_one_of_two_copies_of_a_data_folder_serves_its_projects() {
 
 fn adopt(node: &TestServer, is_forced: bool) -> lyceum_core::Result<()> {
     let config = &node.setup().config;
-    let blobs = lyceum_hosting::blobs(&config.store.data, &config.s3, &Default::default())?;
+    let blobs =
+        lyceum_hosting::blobs(&config.store.data, &config.s3, &BucketInstallations::default())?;
     let about = NodeSettings { name: "", address: "", shares_blobs: false };
     let (own, _alone) = Node::of_folder(&hosting(node), &about)?;
     node.db().write_blocking(|tx| homes::adopt(tx, (&own, &blobs), "rivers", is_forced).map(drop))
