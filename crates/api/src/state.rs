@@ -42,7 +42,7 @@ pub struct State {
     pub cluster: Arc<Cluster>,
     /// The files of hosted projects.
     pub blobs: Blobs,
-    /// Which objects of the S3 bucket this server uses.
+    /// The installations whose objects of the S3 bucket this server uses.
     pub bucket: BucketInstallations,
     /// Caches for hosted projects, and the engine of their backends.
     pub hosted: ProjectHosting,

@@ -291,7 +291,7 @@ impl Blobs {
         }
         for asked in entries(&self.root.join("asked"))? {
             let digest = asked.file_name().and_then(|name| name.to_str()?.parse().ok());
-            // The time begins anew once nothing needs the blob.
+            // The time begins again once nothing needs the blob.
             let is_needed = digest.is_some_and(|digest| is_wanted(&digest));
             let is_counted = digest.is_some_and(|digest| unneeded.contains(&digest));
             if is_needed || (!is_counted && is_unchanged(&asked, now, spared)) {

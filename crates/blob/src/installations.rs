@@ -22,7 +22,7 @@ pub struct InstallationIds {
     pub former: Vec<String>,
 }
 
-/// Which objects of the bucket this process reads, writes and deletes. All clones are the same. It does not matter for
+/// The installations whose objects of the bucket this process reads, writes and deletes. All clones are the same. It does not matter for
 /// files on disk.
 #[derive(Clone, Debug, Default)]
 pub struct BucketInstallations(Arc<Mutex<InstallationState>>);

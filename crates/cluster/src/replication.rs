@@ -36,7 +36,7 @@ pub struct Replication {
     installation: Mutex<Option<KnownInstallation>>,
     /// The stores with the marks of installations.
     mark_stores: Vec<ReplicaStore>,
-    /// Which objects of the S3 bucket this server uses.
+    /// The installations whose objects of the S3 bucket this server uses.
     bucket: BucketInstallations,
     /// Whether files that changed before the start are replicated.
     has_followed: AtomicBool,

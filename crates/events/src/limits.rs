@@ -27,7 +27,7 @@ pub const FACT_VALUE_MAX_COUNT: i32 = 1_000_000_000;
 pub const FACT_SUM_CHUNK_ROWS: i64 = 512;
 /// Rows of sums or places that are sent to the database at once.
 pub const FACT_ROWS_SENT_COUNT: usize = 8192;
-/// Actors whose facts are computed anew in one transaction.
+/// Actors whose facts are recomputed in one transaction.
 pub const FACT_REBUILD_CHUNK_COUNT: i64 = 100;
 /// Events whose places are recomputed in one transaction.
 pub const FACT_LOCATE_CHUNK_COUNT: i64 = 20_000;

@@ -35,7 +35,7 @@ pub fn mark_stores(config: &Config) -> Result<Vec<ReplicaStore>> {
     Ok(stores)
 }
 
-/// What the stores say of an installation.
+/// The marks of an installation in its stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredMarks {
     /// The mark in each store, if there is one.
@@ -69,7 +69,7 @@ impl StoredMarks {
     }
 }
 
-/// What a comparison of the stored marks with the database finds.
+/// The result of comparing the stored marks with the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarkComparison {
     /// Servers of this database stored the marks a moment ago.

@@ -15,7 +15,7 @@ use crate::limits::{BUCKET_SPARED_S, INSTALLATION_OWNS_S};
 use crate::repository;
 use crate::sweep::referenced_blobs;
 
-/// What the database says of objects.
+/// The objects that the database knows.
 #[derive(Clone, Debug)]
 pub struct NamedObjects {
     ids: InstallationIds,
@@ -66,7 +66,7 @@ pub fn possible_owner(
     others.iter().filter(|(_, at)| **at >= since).max_by_key(|(_, at)| **at)
 }
 
-/// What the database names. `others` returns files that are not of projects, by SHA-256.
+/// The objects that the database names. `others` returns files that are not of projects, by SHA-256.
 pub fn named(
     tx: &mut Tx<'_>,
     others: impl FnOnce(&mut Tx<'_>) -> Result<Vec<String>>,

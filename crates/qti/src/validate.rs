@@ -412,6 +412,6 @@ pub(crate) fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Opti
     }
     let best = distances.into_iter().min_by_key(|(name, distance)| (*distance, *name))?;
     // Short names are near to everything.
-    (best.1 <= 1 + name.len() / 4 && best.1 < name.len())
-        .then(|| format!("did you mean '{}'?", best.0))
+    let is_near = best.1 <= 1 + name.len() / 4 && best.1 < name.len();
+    (is_near || best.0.eq_ignore_ascii_case(name)).then(|| format!("did you mean '{}'?", best.0))
 }

@@ -1,4 +1,4 @@
-//! What only the event log needs: writers that wait for each other, a reader that follows them, and its SQL. All other
+//! Transactions for the event log only: writers that wait for each other, a reader that follows them, and its SQL. All other
 //! SQL that differs between the stores is in [`dialect`](crate::dialect).
 
 use lyceum_core::{Problem, Result};
@@ -53,7 +53,7 @@ pub struct Horizon {
     pub next: i64,
 }
 
-/// Which other transactions may still commit. On SQLite there is none, because one write runs after the other.
+/// The other transactions that may still commit. On SQLite there is none, because one write runs after the other.
 pub fn horizon(tx: &mut Tx<'_>) -> Result<Horizon> {
     let sql = match tx.dialect() {
         SqlDialect::Sqlite => "SELECT 0, 0",

@@ -61,7 +61,7 @@ impl From<Duration> for ScanLimits {
     }
 }
 
-/// Which commits of other writes a [write with locks](crate::Db::write_with_locks) sees on PostgreSQL.
+/// The commits of other writes that a [write with locks](crate::Db::write_with_locks) sees on PostgreSQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementsSee {
     /// Only those before its first statement, so its reads agree with each other. It runs again if another write has
@@ -72,7 +72,7 @@ pub enum StatementsSee {
     LatestCommits,
 }
 
-/// What a write depends on.
+/// The state that a write depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteIsolation {
     /// On everything that it read: it runs again if that has changed.

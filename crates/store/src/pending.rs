@@ -1,4 +1,4 @@
-//! What a transaction has read and collected so far. The modules `tally`, `record_clock` and `outbox` use it.
+//! The values that a transaction has read and collected so far. The modules `tally`, `record_clock` and `outbox` use it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use crate::Value;
 use crate::postgres::cell as postgres_cell;
 use crate::sqlite::cell as sqlite_cell;
 
-/// One row of a query's result. [`Row::read`] reads it whole; where only some columns are read, they are numbered
+/// A row of a query's result. [`Row::read`] reads it whole; where only some columns are read, they are numbered
 /// from 0. A column read as a type that it does not have is an `Internal` problem.
 pub struct Row<'a>(pub(crate) RowCells<'a>);
 

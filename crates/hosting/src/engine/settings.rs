@@ -37,7 +37,7 @@ pub struct EngineSettings {
     pub drain_timeout: Duration,
     /// Where the files of buckets are stored; on disk if it has no bucket name.
     pub s3: S3Settings,
-    /// Which objects of that bucket are used.
+    /// The installations whose objects of that bucket are used.
     pub installations: BucketInstallations,
     /// The lease by which the node holds its projects.
     pub lease: Arc<NodeLease>,

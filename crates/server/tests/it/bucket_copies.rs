@@ -71,7 +71,7 @@ fn run(program: &str, args: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What happens between the copying of the database and the start of the copy.
+/// The events between the copying of the database and the start of the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     /// The original goes on.

@@ -33,9 +33,9 @@ pub(crate) struct SqliteFile {
 pub(crate) enum ConnectionUse {
     Read,
     Write,
-    /// One read of everything: an export, a check.
+    /// A read of everything: an export, a check.
     Scan,
-    /// One write of any length: an import.
+    /// A write of any length: an import.
     Bulk,
     /// Carrying the log over.
     Checkpoint,

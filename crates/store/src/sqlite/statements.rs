@@ -77,7 +77,7 @@ pub(crate) fn update_rows(
     run_rows(connection, &sql, columns.len() + keys.len(), values)
 }
 
-/// One prepared row, run once a row: as fast as rows bundled into one statement.
+/// A prepared row, run once a row: as fast as rows bundled into one statement.
 pub(crate) fn insert_rows(
     connection: &Connection,
     table: &str,

@@ -1,4 +1,4 @@
-//! Which events an actor has, by day. An entry is added when the facts of its event are summed, some ten thousand at a
+//! The events of each actor, by day. An entry is added when the facts of its event are summed, some ten thousand at a
 //! time: an index of the log itself would change a page for each event that arrives.
 
 use std::collections::{BTreeMap, BTreeSet};

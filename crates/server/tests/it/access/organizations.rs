@@ -113,8 +113,17 @@ fn each_list_route_is_compared_or_refuses_limited_callers() {
 }
 
 /// Routes beside those of OneRoster whose answers to limited callers are tested.
-const KNOWN: [&str; 4] =
-    ["/adaptive/syllabus/{courseId}", "/bridge/users", "/changes", "/exports/roster.zip"];
+const KNOWN: [&str; 9] = [
+    "/adaptive/syllabus/{courseId}",
+    "/bridge/users",
+    "/changes",
+    "/exports/roster.zip",
+    "/imports",
+    "/imports/{id}",
+    "/imports/{id}/discard",
+    "/imports/{id}/rejected.csv",
+    "/imports/{id}/start",
+];
 
 #[test]
 fn a_limit_applies_to_tokens_that_exist_already() {
