@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_project::literal::{self, Literal, Value};
 use serde_json::Value as Json;
 
 use crate::evaluate::Evaluator;
@@ -47,20 +46,20 @@ impl Drizzle {
         let Some(file) = found else { return Ok(None) };
         let text = std::fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
         let is_json = file.extension().is_some_and(|extension| extension == "json");
-        let written = match is_json {
-            true => literal::json(&text).ok(),
-            false => literal::literal_module(&text, HELPER),
+        let evaluated = match is_json {
+            true => serde_json::from_str(&text).map(|value| (value, Vec::new())).map_err(|error| {
+                let message = format!("'{}' is not JSON: {error}", file.display());
+                Problem::new(ProblemKind::Malformed, message)
+            }),
+            false => evaluator.evaluate(&file, HELPER).map(|module| (module.value, module.inputs)),
         };
-        let (config, inputs) = match written {
-            Some(written) => (json(&written), Vec::new()),
-            None => match evaluator.evaluate(&file, HELPER) {
-                Ok(evaluated) => (evaluated.value, evaluated.inputs),
-                Err(problem) => {
-                    let fault = Some(problem.message);
-                    let inputs = Vec::new();
-                    return Ok(Some(Self { file, text, schema: None, out: None, inputs, fault }));
-                }
-            },
+        let (config, inputs) = match evaluated {
+            Ok(evaluated) => evaluated,
+            Err(problem) => {
+                let fault = Some(problem.message);
+                let inputs = Vec::new();
+                return Ok(Some(Self { file, text, schema: None, out: None, inputs, fault }));
+            }
         };
         check_dialect(&file, &config["dialect"])?;
         let texts = |value: &Json| match value {
@@ -90,20 +89,6 @@ fn check_dialect(file: &Path, dialect: &Json) -> Result<()> {
                 file.display()
             );
             Err(Problem::new(ProblemKind::Invalid, message))
-        }
-    }
-}
-
-/// The JSON value of a literal.
-fn json(literal: &Literal) -> Json {
-    match &literal.value {
-        Value::Null | Value::Expression => Json::Null,
-        Value::Bool(found) => (*found).into(),
-        Value::Number(found) => (*found).into(),
-        Value::Text(found) => found.as_str().into(),
-        Value::List(items) => items.iter().map(json).collect(),
-        Value::Object(members) => {
-            members.iter().map(|(name, value)| (name.clone(), json(value))).collect()
         }
     }
 }

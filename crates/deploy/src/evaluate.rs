@@ -13,17 +13,17 @@ use std::thread;
 use std::time::Duration;
 
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_project::{Config, ConfigReading, HELPER, file_at, folder_of};
+use lyceum_project::{Config, HELPER, file_at, folder_of};
 use serde_json::Value;
 
 use crate::backend::COMPATIBILITY_DATE;
 use crate::bundle::bundle_with;
 use crate::limits::{CONFIG_ANSWER_MAX_BYTES, CONFIG_EVALUATION_MAX_MS, CONFIG_HEAP_MAX_BYTES};
 
-/// Evaluates modules. Configs that consist of literals do not need it.
+/// Evaluates modules. JSON does not need it.
 #[derive(Clone, Debug, Default)]
 pub struct Evaluator {
-    /// The runtime; without it, modules that compute cannot be read.
+    /// The runtime; without it, modules cannot be read.
     pub workerd: Option<PathBuf>,
 }
 
@@ -38,16 +38,13 @@ impl Evaluator {
     /// The project's config: the file at the path, or the one in the folder at the path; `None` if there is none.
     ///
     /// Errors: those of [`file_at`] and [`Config::read`]; `Invalid` for a module that cannot be bundled, throws, or
-    /// does not end; `Unavailable` if a module computes and esbuild or workerd is missing.
+    /// does not end; `Unavailable` if esbuild or workerd is missing for a module.
     pub fn config(&self, path: &Path) -> Result<Option<Config>> {
         let Some(file) = file_at(path)? else { return Ok(None) };
-        match Config::read(&file)? {
-            ConfigReading::Whole(config) => Ok(Some(*config)),
-            ConfigReading::Module(module) => {
-                let EvaluatedModule { value, inputs } = self.evaluate(module.file(), HELPER)?;
-                module.evaluated(&value, inputs).map(Some)
-            }
-        }
+        let evaluate = |file: &Path| {
+            self.evaluate(file, HELPER).map(|EvaluatedModule { value, inputs }| (value, inputs))
+        };
+        Config::read(&file, evaluate).map(Some)
     }
 
     /// Evaluates the default export of a module. A function is called without arguments. `helper` is the package
@@ -56,9 +53,9 @@ impl Evaluator {
         let shown = file.display();
         let workerd = self.workerd.as_ref().ok_or_else(|| {
             let message = format!(
-                "'{shown}' computes its values, which needs workerd, but workerd was not found; run `npm install \
+                "'{shown}' is a module, which needs workerd, but workerd was not found; run `npm install \
                  --save-dev workerd` in the project, set LYCEUM_WORKERD to the program's path, or write the \
-                 values literally"
+                 values as JSON into a .json file"
             );
             Problem::new(ProblemKind::Unavailable, message)
         })?;

@@ -121,7 +121,7 @@ impl LocalProject {
             platform: of_config(|c| &c.platform),
         };
         let integrations = config.map(|config| config.integrations.clone()).unwrap_or_default();
-        let uses = Uses::from(&integrations);
+        let uses = integrations.uses;
         let routes = match &integrations.routes {
             Some(folder) => routes_in(&root.join(folder))?,
             None => Vec::new(),

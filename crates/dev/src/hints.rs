@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use lyceum_project::Uses;
+use lyceum_project::{Binding, BindingNames, Uses};
 use regex::Regex;
 
 /// Parts of a project that hints depend on.
@@ -22,7 +22,10 @@ static COLUMN: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"no such column: ([\w.]+)|has no column named (\w+)"));
 static SECRET: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"\bsecrets(?:\??\.|\[["'`])([A-Za-z_]\w*)"#));
-static BINDING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(DB|KV|BUCKET|LYCEUM)\b"));
+static BINDING: LazyLock<Regex> = LazyLock::new(|| {
+    let names = Binding::ALL.map(|binding| binding.names().env).join("|");
+    pattern(&format!(r"\b({names}|LYCEUM)\b"))
+});
 
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is valid")
@@ -68,24 +71,16 @@ fn binding(error: &str, line: &str, project: &ProjectFacts) -> Option<String> {
     if !error.contains("of undefined") {
         return None;
     }
-    let Uses { database, kv, bucket, .. } = project.uses;
     BINDING.captures_iter(line).find_map(|found| {
-        let (is_bound, key) = match &found[1] {
-            "DB" => (database, "database"),
-            "KV" => (kv, "kv"),
-            "BUCKET" => (bucket, "bucket"),
-            _ if project.has_platform => return None,
-            _ => {
-                return Some(
-                    "env.LYCEUM needs a sandbox; start `lyceum dev` without --no-sandbox"
-                        .to_owned(),
-                );
-            }
+        let used = |binding: &Binding| binding.names().env == &found[1];
+        let Some(binding) = Binding::ALL.into_iter().find(used) else {
+            let text = "env.LYCEUM needs a sandbox; start `lyceum dev` without --no-sandbox";
+            return (!project.has_platform).then(|| text.to_owned());
         };
-        let name = &found[1];
-        (!is_bound).then(|| {
+        let BindingNames { env, key, .. } = binding.names();
+        (!project.uses.has(binding)).then(|| {
             format!(
-                "env.{name} does not exist; set integrations.{key} to true in the project's config"
+                "env.{env} does not exist; set integrations.{key} to true in the project's config"
             )
         })
     })

@@ -76,10 +76,12 @@ fn slug_of_config(path: &Path, config: Option<&Config>) -> String {
 pub(crate) fn read(path: &Path, evaluator: &Evaluator) -> Result<Source> {
     let config = evaluator.config(path)?;
     let slug = slug_of_config(path, config.as_ref());
-    let (root, data) = (root(path), data(path)?);
+    let root = root(path);
+    // The folder of the stores must exist.
+    data(path)?;
     let (integrations, of_config) =
         config.map(|config| (config.integrations, config.inputs)).unwrap_or_default();
-    let uses = Uses::from(&integrations);
+    let uses = integrations.uses;
     let routes = match &integrations.routes {
         Some(folder) => routes_in(&root.join(folder))?,
         None => Vec::new(),
@@ -90,15 +92,12 @@ pub(crate) fn read(path: &Path, evaluator: &Evaluator) -> Result<Source> {
     }
     types::write(&root, &routes, uses, secrets.keys());
     let bundle = Bundle::of(&root, &routes, uses, COMPATIBILITY_DATE, Target::Development)?;
-    let file = |is_used: bool, name: &str| is_used.then(|| data.join(name));
     let worker = Worker {
         version: "dev".to_owned(),
         modules: vec![(bundle.backend.main.clone(), bundle.bytes)],
         main: bundle.backend.main,
         compatibility_date: bundle.backend.compatibility_date,
-        d1: file(uses.database, "app.db"),
-        kv: file(uses.kv, "kv.db"),
-        bucket: file(uses.bucket, "bucket"),
+        stores: uses.bindings().map(|it| (it, root.join(it.names().local))).collect(),
         secrets,
         variables: BTreeMap::from([("GAME_ID".to_owned(), slug.clone())]),
         slug,

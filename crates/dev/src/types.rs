@@ -1,6 +1,5 @@
 //! Writes TypeScript declarations of what a project's routes receive, for editors and compilers.
 
-use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
@@ -10,11 +9,10 @@ use serde_json::Value;
 
 /// The file's name, next to the config.
 const FILE: &str = "lyceum-env.d.ts";
-const RUNTIME: &str = "@cloudflare/workers-types";
 const SDK: &str = "@lyceum/sdk";
 
-/// Writes the types of `c.env` and `c.get` if a route is written in TypeScript and the types changed. They contain
-/// names of secrets, but not their values.
+/// Writes the type of `c` if a route is written in TypeScript and the type changed. It contains names of secrets, but
+/// not their values.
 pub(crate) fn write<'n>(
     root: &Path,
     routes: &[Route],
@@ -35,73 +33,23 @@ pub(crate) fn write<'n>(
 }
 
 fn text<'n>(root: &Path, uses: Uses, secrets: impl Iterator<Item = &'n String>) -> String {
-    let is_sdk_installed = is_installed(root, SDK);
-    let package = match is_sdk_installed {
-        true => Some("@lyceum/sdk/server"),
-        false => is_installed(root, RUNTIME).then_some(RUNTIME),
-    };
-    let of_package = |name: &str| match package {
-        Some(package) => format!("import(\"{package}\").{name}"),
-        None => "any".to_owned(),
-    };
-    let bound = [
-        (uses.database, "DB", "D1Database"),
-        (uses.kv, "KV", "KVNamespace"),
-        (uses.bucket, "BUCKET", "R2Bucket"),
-    ];
-    let mut bindings = String::new();
-    for (_, name, sort) in bound.into_iter().filter(|(is_used, ..)| *is_used) {
-        let _ = writeln!(bindings, "    {name}: {};", of_package(sort));
-    }
-    let names = secrets.map(|name| format!("{}: string", Value::from(name.as_str())));
-    let secrets = names.collect::<Vec<_>>().join("; ");
-    let sdk = match is_sdk_installed {
-        true => format!("ReturnType<typeof import(\"{SDK}/server\").backend>"),
-        false => "undefined".to_owned(),
-    };
-    let advice = match package {
-        Some(_) => "",
-        None => {
-            "// Install @lyceum/sdk to get the types of its database, key-value store and bucket.\n"
-        }
+    let stores = union(uses.bindings().map(|binding| binding.names().env));
+    let secrets = union(secrets.map(String::as_str));
+    let environment = match is_installed(root, SDK) {
+        true => format!("import(\"{SDK}/server\").RouteEnvironment<{stores}, {secrets}>;"),
+        false => format!("any; // Install {SDK}, which has the type."),
     };
     format!(
         r#"// Written by `lyceum dev`: what the routes of this project find, as in
 // `export const GET = (c: Context<LyceumEnv>) => c.json(c.get("user"))`, `new Hono<LyceumEnv>()`, or
 // `export default {{ fetch(request: Request, env: LyceumEnv["Bindings"]) {{ … }} }}`. Changes here are lost.
-{advice}
-/** Calls routes of this project, or of the platform, by their path. */
-interface LyceumService {{
-  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
-}}
-
-/** The user whose token came with a request. */
-interface LyceumUser {{
-  sub: string;
-  username: string;
-  demo: boolean;
-  name: string;
-  email: string;
-  email_verified: boolean;
-  given_name?: string;
-  family_name?: string;
-  lms_id?: string;
-}}
-
-interface LyceumEnv {{
-  Bindings: {{
-{bindings}    SELF: LyceumService;
-    LYCEUM?: LyceumService;
-    GAME_ID: string;
-    LYCEUM_BASE_URL: string;
-    secrets: {{ {secrets} }};
-  }};
-  Variables: {{
-    user: LyceumUser | null;
-    lyceumUser: LyceumUser | null;
-    sdk: {sdk};
-  }};
-}}
+type LyceumEnv = {environment}
 "#
     )
+}
+
+/// The names as a TypeScript union of texts.
+fn union<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<_> = names.map(|name| Value::from(name).to_string()).collect();
+    if names.is_empty() { "never".to_owned() } else { names.join(" | ") }
 }

@@ -3,12 +3,10 @@
 //! the backend's code cannot set.
 
 mod answer;
-mod d1;
-mod kv;
-pub(crate) mod r2;
 mod sql;
-mod stores;
+pub(crate) mod stores;
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
@@ -21,11 +19,12 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use lyceum_core::Result;
 use tokio::net::UnixListener;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
-pub(crate) use sql::{Kv, KvEntry, R2Bucket, begin_log, copies, search};
-pub(crate) use stores::Stores;
+pub(crate) use sql::{begin_log, copies, search};
+use stores::Store;
+pub(crate) use stores::{Stores, client};
 
 use crate::engine::{Body, PlatformApi, Worker};
 use crate::leases::{self, HeldProject, NodeLease};
@@ -38,9 +37,7 @@ pub(crate) const BINDING_HEADER: &str = "lyceum-binding";
 /// The bindings of one process.
 pub(crate) struct Bindings {
     token: String,
-    d1: Option<Binding<sql::D1>>,
-    kv: Option<Binding<Kv>>,
-    bucket: Option<Binding<sql::R2Bucket>>,
+    stores: BTreeMap<&'static str, SharedStore>,
     api: Option<PlatformApi>,
     fence: Fence,
 }
@@ -71,20 +68,9 @@ impl Fence {
 }
 
 /// A store with a limit on parallel requests: each request needs a thread and memory, and each process has a share.
-struct Binding<T> {
-    store: Arc<T>,
+struct SharedStore {
+    store: Store,
     places: Semaphore,
-}
-
-impl<T> Binding<T> {
-    fn new(store: Arc<T>) -> Self {
-        Self { store, places: Semaphore::new(BINDING_REQUESTS_MAX_COUNT) }
-    }
-
-    /// Waits until another request may begin. The store counts as in use until the returned value is dropped.
-    async fn enter(&self) -> (&Arc<T>, SemaphorePermit<'_>) {
-        (&self.store, self.places.acquire().await.expect("nobody closes it"))
-    }
 }
 
 impl Bindings {
@@ -95,14 +81,14 @@ impl Bindings {
         token: String,
         lease: Arc<NodeLease>,
     ) -> Result<Self> {
-        let d1 = worker.d1.as_deref().map(|path| stores.d1(path)).transpose()?;
-        let kv = worker.kv.as_deref().map(|path| stores.kv(path)).transpose()?;
-        let bucket = worker.bucket.as_deref().map(|path| stores.bucket(path)).transpose()?;
+        let shared = worker.stores.iter().map(|(binding, path)| {
+            let store = Store::open(stores, *binding, path)?;
+            let places = Semaphore::new(BINDING_REQUESTS_MAX_COUNT);
+            Ok((binding.names().key, SharedStore { store, places }))
+        });
         Ok(Self {
             token,
-            d1: d1.map(Binding::new),
-            kv: kv.map(Binding::new),
-            bucket: bucket.map(Binding::new),
+            stores: shared.collect::<Result<_>>()?,
             api: worker.api.clone(),
             fence: Fence { lease, slug: worker.project().to_owned(), project: OnceLock::new() },
         })
@@ -137,20 +123,12 @@ impl Bindings {
             request.headers_mut().remove(BINDING_HEADER);
             return api.answer(request).await;
         }
-        let answered = match (binding, &self.d1, &self.kv, &self.bucket) {
-            ("d1", Some(d1), ..) => {
-                let (d1, _place) = d1.enter().await;
-                d1::answer(d1, request).await
+        let answered = match (binding, self.stores.get(binding)) {
+            (_, Some(SharedStore { store, places })) => {
+                let _place = places.acquire().await.expect("nobody closes it");
+                store.answer(request).await
             }
-            ("kv", _, Some(kv), _) => {
-                let (kv, _place) = kv.enter().await;
-                kv::answer(kv, request).await
-            }
-            ("r2", .., Some(bucket)) => {
-                let (bucket, _place) = bucket.enter().await;
-                r2::answer(bucket, request).await
-            }
-            ("pulse", ..) => Answer::empty(),
+            ("pulse", None) => Answer::empty(),
             _ => Answer::refusal(StatusCode::NOT_FOUND, "the backend has no such binding"),
         };
         match self.fence.check() {

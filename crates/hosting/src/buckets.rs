@@ -15,10 +15,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::bindings::r2::{
-    CUSTOM_METADATA, CompletedPart, HTTP_METADATA, ListRequest, MetadataField, R2Fault, R2Object,
+use crate::bindings::Stores;
+use crate::bindings::stores::r2::{
+    CUSTOM_METADATA, CompletedPart, HTTP_METADATA, ListRequest, MetadataField, R2Bucket as Index,
+    R2Fault, R2Object,
 };
-use crate::bindings::{R2Bucket as Index, Stores};
 use crate::limits::{
     BUCKET_MAX_BYTES, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
     R2_PAGE_MAX_KEYS,

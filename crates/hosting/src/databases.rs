@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use lyceum_blob::Blob;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_project::DatabaseState;
 use lyceum_project::schema::{self, Schema};
+use lyceum_project::{Binding, DatabaseState};
 use lyceum_store::Tx;
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ pub use crate::repository::databases::RestorePoint;
 pub use crate::repository::deployments::DeclaredSchema;
 
 /// Name of the first database file.
-pub(crate) const FIRST: &str = "d1.sqlite";
+pub(crate) const FIRST: &str = Binding::Database.names().on_server;
 /// Prefix of all database file names.
 const PREFIX: &str = "d1";
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::{Problem, ProblemKind, Result};
-use lyceum_project::Uses;
+use lyceum_project::{Binding, Uses};
 use lyceum_store::{SqlDialect, Tx};
 use uuid::Uuid;
 
@@ -20,10 +20,8 @@ use crate::nodes::{self, KnownNode, Node, write_durably};
 use crate::repository::homes::FilesLocation;
 use crate::{databases, leases, repository};
 
-/// The file with a project's keys.
-pub const KV: &str = "kv.sqlite";
 /// The folder with a project's bucket.
-pub const BUCKET: &str = "bucket";
+pub const BUCKET: &str = Binding::Bucket.names().on_server;
 /// The index of a bucket, in its folder.
 pub(crate) const INDEX: &str = "index.sqlite";
 /// The file with the mark. After a move it also has the previous mark.
@@ -90,12 +88,7 @@ pub(crate) fn hold(tx: &mut Tx<'_>, node: &Node, slug: &str, uses: Uses) -> Resu
     let folder = node.folder_of(slug);
     let before = known.home.as_ref().map(|home| home.kept);
     let kept = before.unwrap_or_default();
-    let kept = Uses {
-        database: kept.database || uses.database,
-        kv: kept.kv || uses.kv,
-        bucket: kept.bucket || uses.bucket,
-        lms: false,
-    };
+    let kept = Uses::with_bindings(|binding| kept.has(binding) || uses.has(binding));
     if before == Some(kept) {
         return Ok(());
     }
@@ -218,15 +211,21 @@ pub(crate) fn index() -> String {
 
 /// The paths of the recorded files in the project's folder.
 pub(crate) fn names(kept: Uses, database: Option<&str>) -> Vec<String> {
-    let file_if = |is_kept: bool, file: &str| is_kept.then(|| file.to_owned());
-    [
-        file_if(kept.database || database.is_some(), database.unwrap_or(databases::FIRST)),
-        file_if(kept.kv, KV),
-        file_if(kept.bucket, &index()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let is_kept = |binding| match binding {
+        Binding::Database => kept.database || database.is_some(),
+        other => kept.has(other),
+    };
+    let all = Binding::ALL.into_iter().filter(|binding| is_kept(*binding));
+    all.map(|binding| file_of(binding, database)).collect()
+}
+
+/// The path of a binding's SQLite file in the project's folder.
+fn file_of(binding: Binding, database: Option<&str>) -> String {
+    match binding {
+        Binding::Database => database.unwrap_or(databases::FIRST).to_owned(),
+        Binding::Bucket => index(),
+        other @ Binding::Kv => other.names().on_server.to_owned(),
+    }
 }
 
 fn files(folder: &Path, kept: Uses, database: Option<&str>) -> Vec<PathBuf> {
@@ -270,12 +269,7 @@ pub(crate) fn restored_beside(
 
 /// The files of a project that exist in its folder.
 fn stored_uses(folder: &Path, database: Option<&str>) -> Uses {
-    Uses {
-        database: databases::database_path(folder, database).exists(),
-        kv: folder.join(KV).exists(),
-        bucket: folder.join(BUCKET).join(INDEX).exists(),
-        lms: false,
-    }
+    Uses::with_bindings(|binding| folder.join(file_of(binding, database)).exists())
 }
 
 /// The first recorded file that is missing.

@@ -13,7 +13,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::bindings::{Kv as Store, KvEntry, Stores};
+use crate::bindings::Stores;
+use crate::bindings::stores::kv::{Kv as Store, KvEntry};
 use crate::limits::{
     KV_EXPIRATION_MIN_S, KV_KEY_MAX_BYTES, KV_METADATA_MAX_BYTES, KV_PAGE_MAX_KEYS,
 };

@@ -1,7 +1,6 @@
 //! The config file of a project: `lyceum.config.json`, or a module.
 
 mod file;
-mod module;
 mod read;
 mod reference;
 mod schema;
@@ -14,13 +13,12 @@ use lyceum_core::messages::io_reason;
 use lyceum_core::{Problem, ProblemKind, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::limits;
-use crate::literal;
+use crate::{Uses, limits, places};
 
-pub use module::ConfigModule;
 pub use reference::config_reference;
 pub use schema::config_schema;
 
@@ -54,19 +52,10 @@ pub struct Config {
     /// The byte ranges of `name`, `description`, `emoji` and `platform` in the text if they are literals, including
     /// quotes.
     pub scalars: Vec<(&'static str, Range<usize>)>,
-    /// Members whose values are expressions, with line and column. Tools do not rewrite them.
-    pub expressions: Vec<(String, (usize, usize))>,
+    /// Those of them that an expression computes, with its line and column. Tools do not rewrite them.
+    pub expressions: Vec<(&'static str, (usize, usize))>,
     /// The files that were read to evaluate it, except the file itself.
     pub inputs: Vec<PathBuf>,
-}
-
-/// The result of reading a config file without running it.
-#[derive(Debug)]
-pub enum ConfigReading {
-    /// The whole config: the file is JSON, or a module that contains only literals.
-    Whole(Box<Config>),
-    /// A module that must be evaluated.
-    Module(ConfigModule),
 }
 
 /// The default folder of a backend's routes.
@@ -77,12 +66,10 @@ pub const ROUTES: &str = "server/api";
 pub struct Integrations {
     /// The folder of the backend's routes; `None` if the config turns routes off.
     pub routes: Option<String>,
-    /// The database.
+    /// The integrations that are on.
+    pub uses: Uses,
+    /// The options of the database.
     pub database: Option<Database>,
-    /// Whether it has a key-value store.
-    pub kv: bool,
-    /// Whether it has a bucket.
-    pub bucket: bool,
     /// Learning: courses, XP, events.
     pub lms: Option<Lms>,
 }
@@ -90,7 +77,7 @@ pub struct Integrations {
 impl Default for Integrations {
     fn default() -> Self {
         let routes = Some(ROUTES.to_owned());
-        Self { routes, database: None, kv: false, bucket: false, lms: None }
+        Self { routes, uses: Uses::default(), database: None, lms: None }
     }
 }
 
@@ -211,9 +198,14 @@ pub fn slug_of(name: &str) -> String {
 }
 
 impl Config {
-    /// Reads a file without running it. Errors: `Invalid` with every error and its place; `Malformed` if the JSON is
-    /// wrong; `NotFound` if the file cannot be read.
-    pub fn read(file: &Path) -> Result<ConfigReading> {
+    /// Reads a file. `evaluate` gets the default export of a module, and the files that the module was made of.
+    ///
+    /// Errors: `Invalid` with every error at the nearest place in the text; `Malformed` if the JSON is wrong; `NotFound`
+    /// if the file cannot be read; those of `evaluate`.
+    pub fn read(
+        file: &Path,
+        evaluate: impl FnOnce(&Path) -> Result<(Value, Vec<PathBuf>)>,
+    ) -> Result<Self> {
         let shown = file.display();
         let text = fs::read_to_string(file).map_err(|error| {
             Problem::new(
@@ -222,19 +214,18 @@ impl Config {
             )
         })?;
         let is_json = file.extension().is_some_and(|extension| extension == "json");
-        let root = match is_json {
-            true => Some(literal::json(&text).map_err(|problem| {
-                let message = format!("'{shown}', {}", problem.message);
-                Problem { message, ..problem }
-            })?),
-            false => literal::literal_module(&text, HELPER),
+        let (value, inputs, root) = if is_json {
+            let value =
+                serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+                    let message = format!("'{shown}' is not JSON: {error}");
+                    Problem::new(ProblemKind::Malformed, message)
+                })?;
+            (value, Vec::new(), text.find('{').unwrap_or_default()..text.trim_end().len())
+        } else {
+            let (value, inputs) = evaluate(file)?;
+            (value, inputs, places::exported_object(&text).unwrap_or_default())
         };
-        match root {
-            Some(root) => {
-                read::read(file, &root, &text).map(|config| ConfigReading::Whole(Box::new(config)))
-            }
-            None => Ok(ConfigReading::Module(ConfigModule::new(file.to_owned(), text))),
-        }
+        read::read(file, text, value, &root).map(|config| Self { inputs, ..config })
     }
 
     /// Reads one of the display fields by its name.
@@ -248,12 +239,9 @@ impl Config {
         }
     }
 
-    /// The line and column of a member's expression; `None` if the member is a literal or missing.
-    pub fn expression(&self, member: &str) -> Option<(usize, usize)> {
-        let around = |path: &str| {
-            path.is_empty() || path == member || member.starts_with(&format!("{path}."))
-        };
-        self.expressions.iter().find(|(path, _)| around(path)).map(|(_, place)| *place)
+    /// The line and column of the expression that computes a display field; `None` if it is a literal or missing.
+    pub fn expression(&self, field: &str) -> Option<(usize, usize)> {
+        self.expressions.iter().find(|(name, _)| *name == field).map(|(_, place)| *place)
     }
 
     /// The project's slug; `None` without a name.

@@ -6,9 +6,10 @@ use lyceum_core::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Uses;
 use crate::courses::{self, LmsChange};
 use crate::database::{self, DatabaseChange};
-use crate::state::{Artifact, Backend, Desired, SCALARS, State, Uses};
+use crate::state::{Artifact, Backend, Desired, SCALARS, State};
 
 /// Everything that a deploy changes. A server applies a plan only while [`plan`] of its state and of
 /// `desired` still returns the same plan.

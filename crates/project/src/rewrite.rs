@@ -4,7 +4,7 @@ use lyceum_core::{Problem, Result};
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::literal::place;
+use crate::places::line_and_column;
 use crate::state::SCALARS;
 
 /// A config file with other values.
@@ -45,9 +45,10 @@ impl Config {
                     rewritten.fields.push(field);
                 }
                 (Some((_, span)), None) => {
-                    by_hand(Some(place(&self.text, span.start)), "the server has none; remove it");
+                    let place = line_and_column(&self.text, span.start);
+                    by_hand(Some(place), "the server has none; remove it");
                 }
-                (None, _) => match self.expression(field).filter(|_| self.field(field).is_some()) {
+                (None, _) => match self.expression(field) {
                     Some(at) => by_hand(Some(at), "it is built from an expression"),
                     None => by_hand(None, "it is not in the config"),
                 },

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Integrations;
+use crate::Uses;
 use crate::courses::{LmsState, LmsWish};
 use crate::database::{DatabaseState, DatabaseWish};
 
@@ -136,45 +136,6 @@ pub struct Module {
     pub sha256: String,
     /// Size in bytes.
     pub size: u64,
-}
-
-/// The integrations that a project uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an integration that is on or off")]
-#[schemars(rename = "ProjectIntegrations")]
-pub struct Uses {
-    /// A database.
-    pub database: bool,
-    /// A key-value store.
-    pub kv: bool,
-    /// A bucket.
-    pub bucket: bool,
-    /// Learning: courses, XP, events.
-    pub lms: bool,
-}
-
-impl From<&Integrations> for Uses {
-    fn from(integrations: &Integrations) -> Self {
-        Self {
-            database: integrations.database.is_some(),
-            kv: integrations.kv,
-            bucket: integrations.bucket,
-            lms: integrations.lms.is_some(),
-        }
-    }
-}
-
-impl Uses {
-    /// The names of the integrations that are on.
-    pub fn names(self) -> Vec<&'static str> {
-        let all = [
-            ("database", self.database),
-            ("kv", self.kv),
-            ("bucket", self.bucket),
-            ("lms", self.lms),
-        ];
-        all.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect()
-    }
 }
 
 /// Secrets without their values.

@@ -3,6 +3,13 @@
  * headers and blobs are the ones of the standard library, so that they fit `Response` and `Request` everywhere.
  */
 
+/** The stores of a backend by their name in `env`. A project has those that its config names. */
+export interface Stores {
+  DB: D1Database;
+  KV: KVNamespace;
+  BUCKET: R2Bucket;
+}
+
 /** `env.DB`: an SQLite database. */
 export interface D1Database {
   prepare(query: string): D1PreparedStatement;

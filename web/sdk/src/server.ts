@@ -1,4 +1,5 @@
 /** For code of a game's backend: what it asks the platform. */
+import type { Service, Stores } from "./bindings.js";
 import { SetupError } from "./errors.js";
 import type { Score } from "./games.js";
 import { Http, part } from "./http.js";
@@ -9,6 +10,21 @@ import type { DayXp } from "./xp.js";
 
 export type * from "./bindings.js";
 export { ApiError, ConnectionError, SetupError } from "./errors.js";
+
+/** What routes find in Hono's context, in a project with these stores and secrets. `lyceum dev` writes it as `LyceumEnv`. */
+export interface RouteEnvironment<Store extends keyof Stores, Secret extends string> {
+  /** `c.env` */
+  Bindings: Pick<Stores, Store> & {
+    SELF: Service;
+    /** The platform, unless `lyceum dev` runs without a sandbox. */
+    LYCEUM?: Service;
+    GAME_ID: string;
+    LYCEUM_BASE_URL: string;
+    secrets: Record<Secret, string>;
+  };
+  /** `c.get(…)` */
+  Variables: { user: User | null; lyceumUser: User | null; sdk: Server | undefined };
+}
 
 /** What of a backend's `c.env` is needed. */
 export interface BackendEnvironment {

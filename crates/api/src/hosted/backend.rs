@@ -16,10 +16,10 @@ use lyceum_hosting::engine::{
     Engine, EngineSettings, SCHEME_HEADER, StartedVersion, Worker, find_workerd,
 };
 use lyceum_hosting::user::USER_HEADER;
-use lyceum_hosting::{databases, homes, leases, limits, projects, secrets};
+use lyceum_hosting::{databases, leases, limits, projects, secrets};
 use lyceum_http::request_id::{RequestId, X_REQUEST_ID};
 use lyceum_http::{Body, trace};
-use lyceum_project::{Backend, Plan, Step, Uses};
+use lyceum_project::{Backend, Binding, Plan, Step, Uses};
 use lyceum_store::run_blocking;
 use tracing::Instrument;
 
@@ -100,7 +100,7 @@ pub(super) async fn rehearse(
     let engine = engine(app)?;
     let mut worker = worker(app, &plan.slug, backend, plan.desired.uses, values).await?;
     if let Some(database) = database {
-        worker.d1 = Some(database.to_owned());
+        worker.stores.insert(Binding::Database, database.to_owned());
     }
     let running = engine.start(worker).await?;
     Ok(Some(RehearsedVersion { engine, running }))
@@ -191,17 +191,17 @@ async fn worker(
     let folder = folder(app, slug);
     let sought = slug.to_owned();
     let project = app.db.read(move |tx| projects::lookup(tx, &sought)).await?;
-    let d1 = uses.database.then(|| databases::file_of(&folder, project.as_ref()));
-    let file = |is_used: bool, name: &str| is_used.then(|| folder.join(name));
+    let path = |binding: Binding| match binding {
+        Binding::Database => databases::file_of(&folder, project.as_ref()),
+        other => folder.join(other.names().on_server),
+    };
     let variables = [("GAME_ID", slug), ("LYCEUM_BASE_URL", &app.base_url)];
     Ok(Worker {
         slug: slug.to_owned(),
         modules,
         main: backend.main,
         compatibility_date: backend.compatibility_date,
-        d1,
-        kv: file(uses.kv, homes::KV),
-        bucket: file(uses.bucket, homes::BUCKET),
+        stores: uses.bindings().map(|binding| (binding, path(binding))).collect(),
         api: platform::api(app, slug),
         secrets,
         variables: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),

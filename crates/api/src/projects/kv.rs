@@ -3,13 +3,14 @@
 use http::{HeaderValue, StatusCode, header};
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_core::{Problem, ProblemKind, Result, body, limits};
+use lyceum_hosting::deployments;
 use lyceum_hosting::kv::{Kv, KvPage};
 use lyceum_hosting::limits::KV_PAGE_MAX_KEYS;
-use lyceum_hosting::{deployments, homes};
 use lyceum_http::Body;
 use lyceum_http::answer::Answer;
 use lyceum_http::route::ParamPlace::Query;
 use lyceum_http::route::{get, post, put};
+use lyceum_project::Binding;
 use lyceum_store::run_blocking;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -67,7 +68,7 @@ pub(super) fn routes() -> Vec<Route> {
 /// The project's key-value store. Errors: `NotFound` if it has none.
 async fn kv(context: &Context) -> Result<Kv> {
     let slug = context.param("slug").to_owned();
-    let file = hosted::folder(&context.app, &slug).join(homes::KV);
+    let file = hosted::folder(&context.app, &slug).join(Binding::Kv.names().on_server);
     let sought = slug.clone();
     let served = context.app.db.read(move |tx| deployments::active(tx, &sought)).await?;
     if !served.is_some_and(|served| served.uses.kv) {

@@ -1,4 +1,4 @@
-//! Configs that compute are bundled by esbuild and evaluated in workerd.
+//! Configs that are modules are bundled by esbuild and evaluated in workerd.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -71,7 +71,7 @@ export default defineConfig({
         assert_eq!(config.description.as_deref(), Some("1.2.3 blue no home"), "{name}");
         assert_eq!(config.emoji.as_deref(), Some("🌊"));
         assert_eq!(config.build_path.as_deref(), Some("dist/web"));
-        assert!(config.integrations.kv && config.integrations.bucket);
+        assert_eq!(config.integrations.uses.names(), ["kv", "bucket", "lms"]);
         let courses = config.integrations.lms.as_ref().unwrap().courses.iter();
         let courses: Vec<_> = courses.map(|it| (it.grade.as_str(), it.total_xp)).collect();
         assert_eq!(courses, [("3", Some(300.0)), ("4", Some(400.0))]);
@@ -84,10 +84,14 @@ export default defineConfig({
     // With its own helper, and as a function.
     let text = "const defineConfig = (config) => config;\nexport default defineConfig(() => ({ name: 'X' + 1 }));";
     assert_eq!(config(&[("lyceum.config.js", text)]).unwrap().name.as_deref(), Some("X1"));
-    // A config of literals needs no runtime.
-    let plain = folder(&[("lyceum.config.js", "export default { name: 'Rivers' };")]);
+    // Literals can be rewritten.
+    let config =
+        self::config(&[("lyceum.config.js", "export default { name: 'Rivers' };")]).unwrap();
+    assert_eq!((config.name.as_deref(), config.scalars.len()), (Some("Rivers"), 1));
+    // JSON needs no runtime.
+    let plain = folder(&[("lyceum.config.json", r#"{ "name": "Rivers" }"#)]);
     let config = Evaluator { workerd: None }.config(plain.path()).unwrap().unwrap();
-    assert_eq!(config.name.as_deref(), Some("Rivers"));
+    assert_eq!((config.name.as_deref(), config.scalars.len()), (Some("Rivers"), 1));
 }
 
 #[test]

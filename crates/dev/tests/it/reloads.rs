@@ -31,6 +31,11 @@ export const POST = async (c) => c.json(await c.req.json(), 201);
 fn files() -> Vec<(&'static str, &'static str)> {
     vec![
         ("lyceum.config.json", CONFIG),
+        (
+            "node_modules/@lyceum/sdk/package.json",
+            r#"{ "exports": { "./server": "./server.js" } }"#,
+        ),
+        ("node_modules/@lyceum/sdk/server.js", "export const backend = () => undefined;\n"),
         (".env", "API_KEY=one\n"),
         (".env.development", "API_KEY=two\n"),
         ("server/greet.ts", "export const greet = (name: string) => `Hello ${name}`;\n"),
@@ -104,9 +109,8 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
 
     // Editors get the types of what routes receive.
     let types = project.read("lyceum-env.d.ts");
-    for line in ["DB: any;", "SELF: LyceumService;", "secrets: { \"API_KEY\": string };"] {
-        assert!(types.contains(line), "{line}: {types}");
-    }
+    let own = "RouteEnvironment<\"DB\" | \"KV\" | \"BUCKET\", \"API_KEY\">;";
+    assert!(types.contains(own), "{types}");
     assert!(!types.contains("two"), "secret values must not be written: {types}");
 
     // A save is served, whether it changes a helper outside the folder of routes, adds a file, or deletes one.
@@ -123,7 +127,7 @@ fn routes_are_served_with_local_data_and_reloaded_after_every_save() {
     let mut wanted = expected.clone();
     (wanted["says"], wanted["secret"]) = ("Bye you".into(), "three".into());
     project.until("/api/all", &(200, wanted.clone()));
-    assert!(project.read("lyceum-env.d.ts").contains("\"API_KEY\": string; \"OTHER\": string"));
+    assert!(project.read("lyceum-env.d.ts").contains("\"API_KEY\" | \"OTHER\">"));
 
     // If the new code does not start, the error is reported and the old code keeps running.
     project.write("server/greet.ts", "export const greet = ;\n");

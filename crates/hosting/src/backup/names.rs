@@ -48,8 +48,7 @@ pub fn named_files(tx: &mut Tx<'_>, node: &Node, others: Vec<String>) -> Result<
         let kept = known.home.map(|home| home.kept).unwrap_or_default();
         let mut files = homes::names(kept, known.database.as_deref());
         // If no node is recorded yet, all files found belong to the project.
-        let all = Uses { database: true, kv: true, bucket: true, lms: false };
-        let there = homes::names(all, None).into_iter();
+        let there = homes::names(Uses::with_bindings(|_| true), None).into_iter();
         files.extend(there.filter(|file| folder.join(file).exists()));
         files.extend(databases::points(tx, &slug)?.into_iter().map(|point| point.file));
         files.sort();

@@ -1,12 +1,6 @@
-//! The SQLite files behind bindings. All SQL of the crate's bindings is here.
+//! The SQLite files behind bindings. The statements of a binding are in its own module `sql`.
 
-mod authorizer;
 pub(crate) mod copies;
-mod d1;
-mod kv;
-mod query;
-mod r2;
-mod results;
 pub(crate) mod search;
 
 use std::fs;
@@ -19,14 +13,8 @@ use rusqlite::config::DbConfig;
 
 use crate::limits::BINDING_BUSY_MAX_MS;
 
-pub(super) use d1::D1;
-pub(crate) use kv::{Kv, KvEntry};
-pub(super) use query::queries;
-pub(crate) use r2::R2Bucket;
-pub(super) use results::RowFormat;
-
 /// Opens a file so that confirmed changes survive a crash of the machine.
-fn open(path: &Path, is_replicated: bool) -> Result<Connection> {
+pub(super) fn open(path: &Path, is_replicated: bool) -> Result<Connection> {
     let opened = || -> rusqlite::Result<Connection> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_millis(BINDING_BUSY_MAX_MS))?;
@@ -56,12 +44,12 @@ pub(crate) fn begin_log(path: &Path) -> Result<()> {
 }
 
 /// Limits the size of the file.
-fn limit_size(connection: &Connection, max_bytes: u64) -> rusqlite::Result<()> {
+pub(super) fn limit_size(connection: &Connection, max_bytes: u64) -> rusqlite::Result<()> {
     let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let pages = i64::try_from(max_bytes).unwrap_or(i64::MAX) / page;
     connection.pragma_update(None, "max_page_count", pages)
 }
 
-fn failed(what: &str, fault: &rusqlite::Error) -> Problem {
+pub(super) fn failed(what: &str, fault: &rusqlite::Error) -> Problem {
     Problem::internal(format!("{what}: {fault}"))
 }

@@ -1,4 +1,9 @@
-//! The files behind bindings, each opened once.
+//! The stores behind bindings, each opened once. `lyceum_project::Binding` has their names. A binding has its lines in
+//! [`Store`], [`client`] and [`Stores`] here, and a module with its protocol.
+
+mod d1;
+pub(crate) mod kv;
+pub(crate) mod r2;
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,16 +11,59 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::body::Incoming;
 use lyceum_blob::BucketInstallations;
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::{Clock, Timestamp};
 use lyceum_core::{Problem, Result};
+use lyceum_project::Binding;
 
-use super::sql::{D1, Kv, R2Bucket};
+use super::answer::Answer;
 use crate::engine::EngineSettings;
 use crate::homes;
 use crate::limits::BUCKET_SPARED_S;
 use crate::replicas::Replicas;
+use d1::D1;
+use kv::Kv;
+use r2::R2Bucket;
+
+/// The store behind a binding.
+pub(super) enum Store {
+    D1(Arc<D1>),
+    Kv(Arc<Kv>),
+    Bucket(Arc<R2Bucket>),
+}
+
+impl Store {
+    pub(super) fn open(stores: &Stores, binding: Binding, path: &Path) -> Result<Self> {
+        Ok(match binding {
+            Binding::Database => Self::D1(stores.d1(path)?),
+            Binding::Kv => Self::Kv(stores.kv(path)?),
+            Binding::Bucket => Self::Bucket(stores.bucket(path)?),
+        })
+    }
+
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
+        match self {
+            Self::D1(d1) => d1::answer(d1, request).await,
+            Self::Kv(kv) => kv::answer(kv, request).await,
+            Self::Bucket(bucket) => r2::answer(bucket, request).await,
+        }
+    }
+}
+
+/// How the runtime's configuration gives a worker the client of a binding. `SERVICE` stands for the service that the
+/// client talks to.
+pub(crate) fn client(binding: Binding) -> &'static str {
+    match binding {
+        Binding::Database => {
+            r#"wrapped = (moduleName = "cloudflare-internal:d1-api", innerBindings = [(name = "fetcher", service = "SERVICE")])"#
+        }
+        Binding::Kv => r#"kvNamespace = "SERVICE""#,
+        Binding::Bucket => r#"r2Bucket = "SERVICE""#,
+    }
+}
 
 /// Open files by path. Two versions of a backend that run side by side share them.
 pub(crate) struct Stores {

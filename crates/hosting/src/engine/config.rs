@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use lyceum_project::BindingNames;
+
 use super::Worker;
-use crate::bindings::BINDING_HEADER;
+use crate::bindings::{self, BINDING_HEADER};
 
 /// Lets `env.SELF.fetch('/api/…')` and `env.LYCEUM.fetch` take a path. A plain service binding needs a whole URL.
 const SELF: &str = r#"
@@ -32,31 +34,21 @@ pub(super) fn module_file(index: usize) -> String {
 /// The configuration. `token` is what the process must show to the server of bindings.
 pub(super) fn text(worker: &Worker, folder: &Path, heap_bytes: u64, token: &str) -> String {
     let mut services = String::new();
-    let mut bindings = String::new();
-    let bound = [
-        ("DB", worker.d1.is_some(), "d1"),
-        ("KV", worker.kv.is_some(), "kv"),
-        ("BUCKET", worker.bucket.is_some(), "r2"),
-    ];
-    for (name, _, service) in bound.iter().filter(|(_, is_there, _)| *is_there) {
-        let designator = match *service {
-            "d1" => {
-                r#"wrapped = (moduleName = "cloudflare-internal:d1-api", innerBindings = [(name = "fetcher", service = "d1")])"#
-            }
-            "kv" => r#"kvNamespace = "kv""#,
-            _ => r#"r2Bucket = "r2""#,
-        };
-        let _ = writeln!(bindings, "(name = \"{name}\", {designator}),");
-        services.push_str(&external(service, folder, token));
+    let mut members = String::new();
+    for binding in worker.stores.keys() {
+        let BindingNames { key, env, .. } = binding.names();
+        let client = bindings::client(*binding).replace("SERVICE", key);
+        let _ = writeln!(members, "(name = \"{env}\", {client}),");
+        services.push_str(&external(key, folder, token));
     }
     services.push_str(&external("pulse", folder, token));
     if worker.api.is_some() {
         services.push_str(&external("api", folder, token));
-        bindings.push_str(&wrapped("LYCEUM", "api"));
+        members.push_str(&wrapped("LYCEUM", "api"));
     }
-    bindings.push_str(&wrapped("SELF", "main"));
+    members.push_str(&wrapped("SELF", "main"));
     for (name, value) in &worker.variables {
-        let _ = writeln!(bindings, "(name = {}, text = {}),", quoted(name), quoted(value));
+        let _ = writeln!(members, "(name = {}, text = {}),", quoted(name), quoted(value));
     }
     let secrets = serde_json::to_string(&worker.secrets).expect("texts are JSON");
     let modules = modules(worker);
@@ -73,7 +65,7 @@ const config :Workerd.Config = (
       compatibilityDate = {date},
       compatibilityFlags = ["nodejs_compat"],
       bindings = [
-        {bindings}
+        {members}
         (name = "secrets", json = {secrets}),
       ],
       globalOutbound = "public",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use lyceum_core::{Problem, Result};
+use lyceum_project::Binding;
 
 use super::{PlatformApi, compatibility};
 
@@ -22,12 +23,8 @@ pub struct Worker {
     pub main: String,
     /// The day whose runtime behaviour the backend expects, such as `2026-01-31`.
     pub compatibility_date: String,
-    /// The database file of `env.DB`.
-    pub d1: Option<PathBuf>,
-    /// The file of `env.KV`.
-    pub kv: Option<PathBuf>,
-    /// The folder of `env.BUCKET`.
-    pub bucket: Option<PathBuf>,
+    /// The file or folder of each binding.
+    pub stores: BTreeMap<Binding, PathBuf>,
     /// The target of `env.LYCEUM`; `None` if the binding does not exist.
     pub api: Option<PlatformApi>,
     /// The content of `env.secrets`.
@@ -52,8 +49,11 @@ impl Worker {
             );
             return Err(Problem::invalid("main", message));
         }
-        let taken = ["DB", "KV", "BUCKET", "SELF", "LYCEUM", "secrets"];
-        match self.variables.keys().find(|name| taken.contains(&name.as_str())) {
+        let is_taken = |name: &str| {
+            Binding::ALL.iter().any(|binding| binding.names().env == name)
+                || ["SELF", "LYCEUM", "secrets"].contains(&name)
+        };
+        match self.variables.keys().find(|name| is_taken(name)) {
             Some(name) => {
                 let message = format!("'{name}' is a binding; choose another name");
                 Err(Problem::invalid(format!("variables.{name}"), message))

@@ -6,7 +6,7 @@ use std::path::Path;
 use lyceum_access::audit::AuditChange;
 use lyceum_access::{MasterKey, Person};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, phrase};
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::games;
 use lyceum_project::State;
 use lyceum_store::Tx;
@@ -147,14 +147,10 @@ fn parts(
             VersionPart { hash: module.sha256, bytes: module.size },
         )
     });
-    let uses = [
-        (version.uses.database, phrase!("uses a database")),
-        (version.uses.kv, phrase!("uses KV")),
-        (version.uses.bucket, phrase!("uses a bucket")),
-    ];
-    let uses = uses.into_iter().filter(|(is_used, _)| *is_used);
-    let uses =
-        uses.map(|(_, name)| (name.to_owned(), VersionPart { hash: String::new(), bytes: 0 }));
+    let uses = version.uses.bindings().map(|binding| {
+        let name = format!("integrations/{}", binding.names().key);
+        (name, VersionPart { hash: String::new(), bytes: 0 })
+    });
     Ok(files.chain(modules).chain(uses).collect())
 }
 

@@ -9,6 +9,7 @@ use hyper::{Request, StatusCode};
 use lyceum_core::Problem;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_hosting::engine::{Engine, EngineSettings, Worker, find_workerd};
+use lyceum_project::Binding;
 use tempfile::TempDir;
 
 /// The folder of the workers, the oracle and their npm packages.
@@ -50,16 +51,14 @@ impl Host {
 
     /// A worker with one module and all bindings.
     pub(crate) fn worker(&self, slug: &str, code: &str) -> Worker {
-        let file = |name: &str| Some(self.folder.join(slug).join(name));
+        let path = |binding: Binding| self.folder.join(slug).join(binding.names().on_server);
         Worker {
             slug: slug.into(),
             version: "1".into(),
             modules: vec![("worker.js".into(), code.into())],
             main: "worker.js".into(),
             compatibility_date: "2025-01-01".into(),
-            d1: file("d1.sqlite"),
-            kv: file("kv.sqlite"),
-            bucket: file("bucket"),
+            stores: Binding::ALL.map(|binding| (binding, path(binding))).into(),
             ..Worker::default()
         }
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use lyceum_core::time::SystemClock;
 use lyceum_hosting::buckets::{Bucket, BucketObjectDescription};
 use lyceum_hosting::engine::{EngineSettings, LogStream, run_once};
+use lyceum_project::Binding;
 use tokio::time::timeout;
 
 use crate::host::{Host, settings};
@@ -55,7 +56,7 @@ async fn a_project_cannot_store_more_than_its_limit() {
 async fn calls_wait_while_a_database_is_replaced() {
     let host = Host::new(settings());
     let worker = host.worker("held", FILLER);
-    let database = worker.d1.clone().unwrap();
+    let database = worker.stores[&Binding::Database].clone();
     host.engine.install(worker.clone()).unwrap();
     host.get("held", "/fill").await.unwrap();
     let (slow, held) = tokio::join!(host.get("held", "/wait"), async {
@@ -71,7 +72,8 @@ async fn calls_wait_while_a_database_is_replaced() {
     tokio::pin!(waiting);
     assert!(timeout(Duration::from_millis(300), &mut waiting).await.is_err());
     std::fs::remove_file(&database).unwrap();
-    let moved = lyceum_hosting::engine::Worker { d1: Some(other), version: "2".into(), ..worker };
+    let mut moved = lyceum_hosting::engine::Worker { version: "2".into(), ..worker };
+    moved.stores.insert(Binding::Database, other);
     host.engine.install(moved).unwrap();
     drop(held);
     assert!(waiting.await.unwrap().1.parse::<u32>().unwrap() > 10);

@@ -176,7 +176,7 @@ fn two_versions_are_compared_part_by_part() {
             part("frontend/index.html", Difference::Changed(3, 5)),
             part("frontend/new.html", Difference::Added(3)),
             part("frontend/old.html", Difference::Removed(3)),
-            part("uses KV", Difference::Added(0)),
+            part("integrations/kv", Difference::Added(0)),
         ];
         assert_eq!(newest.differences, expected);
         assert_eq!(compare(Some(2), Some(2)).unwrap().differences, []);

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use lyceum_core::text::segment;
+use lyceum_project::Binding;
 use serde_json::{Value, json};
 
 use super::deploy::prompt;
@@ -112,7 +113,7 @@ struct Content<'a> {
     env: Env,
     versions: usize,
     secrets: Vec<&'a str>,
-    /// `database`, `KV` and `bucket`, each if the project uses it.
+    /// The stores that the project uses.
     data: Vec<&'static str>,
 }
 
@@ -120,9 +121,9 @@ impl<'a> Content<'a> {
     fn of(slug: &'a str, env: Env, versions: &Value, state: &'a Value) -> Self {
         let digests = state["secrets"]["digests"].as_object();
         let secrets = digests.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-        let kinds = [("database", "database"), ("kv", "KV"), ("bucket", "bucket")];
-        let data = kinds.into_iter().filter(|(name, _)| state["uses"][*name] == true);
-        let data = data.map(|(_, kind)| kind).collect();
+        let stores = Binding::ALL.map(Binding::names).into_iter();
+        let data = stores.filter(|store| state["uses"][store.key] == true);
+        let data = data.map(|store| store.noun).collect();
         Self { slug, env, versions: versions.as_array().map_or(0, Vec::len), secrets, data }
     }
 

@@ -123,6 +123,7 @@ fn setting_up_courses_needs_its_scope_and_lms_commands_sign_in_like_others() {
     with_key.ok(&format!("lms verify --server {}", served.base));
     assert_eq!(with_key.fails("lms setup --env production").0, 5, "another environment");
     let nobody = Place::new();
+    crate::deploy::project(&nobody);
     teach(&nobody, &[(3, json!(500))]);
     let (code, stderr) = nobody.fails("lms verify --env staging");
     assert!(code == 3 && stderr.contains("lyceum login --env staging"), "{stderr}");

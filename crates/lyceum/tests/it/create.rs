@@ -2,11 +2,12 @@
 //! `web/tests/templates.test.js`.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use jsonschema::validator_for;
 use serde_json::{Value, json};
 
+use crate::served::root;
 use crate::transcript::Place;
 use crate::typing::Typing;
 
@@ -44,7 +45,9 @@ fn each_template_is_a_project_that_commands_can_read() {
             place.ok(&format!("qti validate {folder}/content"));
         }
     }
-    // The config of the backend asks for a database, so there is one to create.
+    // The config of the backend asks for a database, so there is one to create. Its packages evaluate the config.
+    let packages = root().join("tests/deploy/node_modules");
+    symlink(packages, place.path().join("sites/backend/node_modules")).unwrap();
     place.ok("db push --config sites/backend");
     let tables = place.ok("db diff --config sites/backend");
     assert!(!tables.contains("CREATE TABLE"), "{tables}");

@@ -1,9 +1,11 @@
 //! `lyceum init`: what it adds to a project, and that it adds nothing twice.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
+use crate::served::root;
 use crate::transcript::Place;
 use crate::typing::Typing;
 
@@ -66,7 +68,9 @@ fn a_vite_project_gets_packages_config_plugin_and_ignored_files_once() {
         )
     );
     assert_eq!(read(&place, ".gitignore"), "node_modules\n/.env\n.lyceum\n");
-    // Other commands find the config.
+    // Other commands find the config, when the packages are installed.
+    let packages = root().join("tests/deploy/node_modules");
+    symlink(packages, place.path().join("node_modules")).unwrap();
     assert!(
         place.run("deploy --env local --dry-run").2.contains("sandbox"),
         "the project has a name"

@@ -313,14 +313,17 @@ fn other_tools_find_running_sandboxes() {
 fn the_sandbox_teaches_the_courses_of_the_config() {
     let place = Place::new();
     place.write(
-        "lyceum.config.js",
-        r#"export default {
-  name: "Word Rivers", emoji: "🌊",
-  integrations: { lms: {
-    base: { organization: { name: "River School", type: "school" }, course: { title: "{appName} {grade}" } },
-    courses: [{ subject: "Reading", grade: 4, totalXp: 500, masterableUnits: 10 }, { subject: "Math", grade: "K" }],
-  } },
-};"#,
+        "lyceum.config.json",
+        r#"{
+  "name": "Word Rivers", "emoji": "🌊",
+  "integrations": { "lms": {
+    "base": { "organization": { "name": "River School", "type": "school" }, "course": { "title": "{appName} {grade}" } },
+    "courses": [
+      { "subject": "Reading", "grade": 4, "totalXp": 500, "masterableUnits": 10 },
+      { "subject": "Math", "grade": "K" }
+    ]
+  } }
+}"#,
     );
     let sandbox = Running::start(&place, "--memory --tracking-course-id my-course");
     assert_eq!(sandbox.printed["project"], json!({"name": "Word Rivers", "slug": "word-rivers"}));

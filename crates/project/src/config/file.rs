@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
+use crate::Binding;
+
 use super::{Course, Organization, ROUTES, Strategy};
 
 /// The config of a project: `lyceum.config.json`, or the default export of `lyceum.config.js`, `.mjs` or `.ts`.
@@ -66,6 +68,17 @@ pub(crate) struct IntegrationsFile {
     pub(crate) services: BTreeMap<String, NeededSecrets>,
 }
 
+impl IntegrationsFile {
+    /// The secrets that the binding needs; `None` if it is off.
+    pub(super) fn secrets(&self, binding: Binding) -> Option<&[String]> {
+        match binding {
+            Binding::Database => self.database.as_ref()?.secrets(|options| &options.secrets),
+            Binding::Kv => self.kv.as_ref()?.secrets(|options| &options.secrets),
+            Binding::Bucket => self.bucket.as_ref()?.secrets(|options| &options.secrets),
+        }
+    }
+}
+
 /// An integration that is on, off, or on with options.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -81,6 +94,16 @@ impl<T: Default> Switch<T> {
         match self {
             Self::With(options) => Some(options),
             Self::On(is_on) => is_on.then(T::default),
+        }
+    }
+}
+
+impl<T> Switch<T> {
+    /// The secrets in the options; `None` if the integration is off.
+    pub(super) fn secrets(&self, listed: impl Fn(&T) -> &Vec<String>) -> Option<&[String]> {
+        match self {
+            Self::With(options) => Some(listed(options)),
+            Self::On(is_on) => is_on.then_some(&[]),
         }
     }
 }

@@ -11,31 +11,24 @@ mod schema_pairs;
 use std::collections::BTreeMap;
 
 use lyceum_core::ProblemKind;
-use lyceum_project::literal::{self, Value};
-use lyceum_project::{Config, ConfigReading, HELPER, Strategy, file_at, slug_of};
+use lyceum_project::{Config, Strategy, file_at, slug_of};
 use serde_json::{Value as Json, json};
 
-fn reading(name: &str, text: &str) -> lyceum_core::Result<ConfigReading> {
+fn read(name: &str, text: &str, value: Option<&Json>) -> lyceum_core::Result<Config> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), text).unwrap();
     let file = file_at(folder.path())?.unwrap();
-    Config::read(&file)
+    Config::read(&file, |_| Ok((value.expect("JSON is not evaluated").clone(), Vec::new())))
 }
 
-/// A config that contains only literals.
-fn config(name: &str, text: &str) -> lyceum_core::Result<Config> {
-    match reading(name, text)? {
-        ConfigReading::Whole(config) => Ok(*config),
-        ConfigReading::Module(_) => panic!("it has to be evaluated: {text}"),
-    }
+/// A config in JSON.
+fn config(text: &str) -> lyceum_core::Result<Config> {
+    read("lyceum.config.json", text, None)
 }
 
 /// A module, with the result of evaluating it.
 fn evaluated(text: &str, value: &Json) -> lyceum_core::Result<Config> {
-    match reading("lyceum.config.js", text)? {
-        ConfigReading::Whole(_) => panic!("it needs no evaluation: {text}"),
-        ConfigReading::Module(module) => module.evaluated(value, Vec::new()),
-    }
+    read("lyceum.config.js", text, Some(value))
 }
 
 const MODULE: &str = r#"// A comment with { and "quotes
@@ -97,13 +90,12 @@ fn an_evaluated_module_has_its_values_and_the_positions_of_expressions() {
     assert_eq!(config.emoji.as_deref(), Some("🌊😀"));
     assert_eq!(config.build_path.as_deref(), Some("dist.zip"));
     assert_eq!(config.platform.as_deref(), Some("web"));
-    let built: Vec<_> = config.expressions.iter().map(|(path, at)| (path.as_str(), *at)).collect();
-    assert_eq!(built, [("platform", (13, 13)), ("integrations.kv", (15, 17))]);
+    assert_eq!(config.expressions, [("platform", (13, 13))]);
     let integrations = &config.integrations;
     assert_eq!(integrations.routes.as_deref(), Some("server/api"));
     let database = integrations.database.as_ref().unwrap();
     assert_eq!(database.strategy, Some(Strategy::Migrate));
-    assert!(integrations.kv && !integrations.bucket);
+    assert_eq!(integrations.uses.names(), ["database", "kv", "lms"]);
     let lms = integrations.lms.as_ref().unwrap();
     assert_eq!(lms.organization.as_ref().unwrap().kind.as_deref(), Some("school"));
     let courses: Vec<_> = lms
@@ -170,39 +162,6 @@ fn scalars_have_the_byte_ranges_of_their_literals() {
 }
 
 #[test]
-fn only_modules_of_literals_need_no_evaluation() {
-    let is_whole =
-        |text: &str| matches!(reading("lyceum.config.ts", text), Ok(ConfigReading::Whole(_)));
-    let helper = format!("import {{ defineConfig }} from '{HELPER}';\n");
-    for text in [
-        "export default { name: 'Rivers', integrations: { kv: true } };",
-        "// why\nexport default ({ name: 'Rivers' })".replace(['(', ')'], "").as_str(),
-        &format!("{helper}export default defineConfig({{ name: 'Rivers' }});\n// end"),
-    ] {
-        assert!(is_whole(text), "{text}");
-    }
-    for text in [
-        "export default { name };",
-        "export default { name: 'Rivers', ...more };",
-        "export default { name: ['Word', 'Rivers'].join(' ') };",
-        "export default { name: 'Rivers' } satisfies Config;",
-        "const kv = true; export default { integrations: { kv } };",
-        "import './more.js'; export default { name: 'Rivers' };",
-        "import { defineConfig } from 'other'; export default defineConfig({ name: 'Rivers' });",
-        "export default defineConfig({ name: 'Rivers' });",
-        &format!("{helper}export default other({{ name: 'Rivers' }});"),
-        // Texts that JavaScript reads differently or refuses.
-        "export default { name: '\\07' };",
-        "export default { integrations: { lms: { courses: [{ subject: 'M', grade: 010 }] } } };",
-        "export default { __proto__: { name: 'x' } };",
-        "export default { name: 'Rivers' } // \u{2028} ; throw 1",
-        "module.exports = { name: 'Rivers' };",
-    ] {
-        assert!(!is_whole(text), "{text}");
-    }
-}
-
-#[test]
 fn unknown_members_are_refused_with_a_similar_name() {
     for (text, wanted) in [
         (r#"{"nmae": "x"}"#, "nmae: is not a member of this object; did you mean 'name'?"),
@@ -235,7 +194,7 @@ fn unknown_members_are_refused_with_a_similar_name() {
             "customRoutes.folder: is not a member",
         ),
     ] {
-        let problem = config("lyceum.config.json", text).unwrap_err();
+        let problem = config(text).unwrap_err();
         let messages: Vec<_> =
             problem.details.iter().map(|at| format!("{}: {}", at.path, at.message)).collect();
         assert!(messages.iter().any(|messages| messages.contains(wanted)), "{text}: {messages:?}");
@@ -253,16 +212,13 @@ fn unknown_members_are_refused_with_a_similar_name() {
     );
     // An unknown service may only list its secrets.
     let text = r#"{"integrations": {"stripe": {"secrets": ["STRIPE_KEY"]}, "kv": {"secrets": ["KV_KEY"]}}}"#;
-    assert_eq!(
-        config("lyceum.config.json", text).unwrap().required_secrets,
-        ["KV_KEY", "STRIPE_KEY"]
-    );
+    assert_eq!(config(text).unwrap().required_secrets, ["KV_KEY", "STRIPE_KEY"]);
 }
 
 #[test]
-fn json_is_read_like_a_module() {
+fn json_is_read_without_an_evaluation() {
     let text = r#"{"name": "Rivers", "integrations": {"lms": {"courses": [{"subject": "Math", "grade": "3"}]}}}"#;
-    let config = config("lyceum.config.json", text).unwrap();
+    let config = config(text).unwrap();
     assert_eq!(config.slug().as_deref(), Some("rivers"));
     assert_eq!(config.integrations.lms.unwrap().courses.len(), 1);
     assert!(file_at(tempfile::tempdir().unwrap().path()).unwrap().is_none());
@@ -270,24 +226,34 @@ fn json_is_read_like_a_module() {
 
 #[test]
 fn errors_have_their_positions() {
-    let message_of = |name: &str, text: &str| config(name, text).unwrap_err().message;
-    for (text, wanted) in [
-        ("export default {\n  name: 3,\n};", "line 2, column 9, name: must be a string"),
+    for (text, value, wanted) in [
+        (
+            "export default {\n  name: 3,\n};",
+            json!({ "name": 3 }),
+            "line 2, column 9, name: must be a string",
+        ),
         (
             "export default {integrations: {lms: {courses: [{grade: 1}]}}}",
+            json!({ "integrations": { "lms": { "courses": [{ "grade": 1 }] } } }),
             "line 1, column 48, integrations.lms.courses[0].subject: is required; send a string",
         ),
         (
-            "export default {integrations: {database: {strategy: 'pull'}}}",
-            "integrations.database.strategy: must be one of push, migrate (got 'pull'",
+            "export default {integrations: {lms: {courses: [3].map(course)}}}",
+            json!({ "integrations": { "lms": { "courses": [{ "grade": 1 }] } } }),
+            "line 1, column 47, integrations.lms.courses[0].subject: is required; send a string",
         ),
     ] {
-        assert!(message_of("lyceum.config.js", text).contains(wanted), "{text}");
+        let message = evaluated(text, &value).unwrap_err().message;
+        assert!(message.contains(wanted), "{text}: {message}");
     }
     for (text, wanted) in [
         (
             r#"{"integrations": {"kv": "yes"}}"#,
             "line 1, column 25, integrations.kv: must be true or false or an object",
+        ),
+        (
+            r#"{"integrations": {"database": {"strategy": "pull"}}}"#,
+            "line 1, column 44, integrations.database.strategy: must be one of push, migrate (got 'pull'",
         ),
         (
             r#"{"integrations": {"a.b": {"secrets": ["no name"]}}}"#,
@@ -302,16 +268,20 @@ fn errors_have_their_positions() {
             "line 1, column 79, integrations.lms.courses[0].totalXp: must be a number from 0 up",
         ),
     ] {
-        let message = message_of("lyceum.config.json", text);
+        let message = config(text).unwrap_err().message;
         assert!(message.contains(wanted), "{text}: {message}");
     }
     let list = evaluated("export default [];", &json!([])).unwrap_err();
     assert!(list.message.contains("the config: must be an object"), "{}", list.message);
-    assert!(
-        message_of("lyceum.config.json", "{\"name\": \"x\"} more").contains("line 1, column 15")
-    );
-    assert!(message_of("lyceum.config.json", "").contains("a value is missing"));
-    assert!(message_of("lyceum.config.json", &"[".repeat(100_000)).contains("nested too deep"));
+    for (text, wanted) in [
+        ("{\"name\": \"x\"} more", "trailing characters at line 1 column 15"),
+        ("", "EOF while parsing a value at line 1 column 0"),
+        (&"[".repeat(100_000), "recursion limit exceeded"),
+    ] {
+        let problem = config(text).unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::Malformed);
+        assert!(problem.message.contains(wanted), "{}", problem.message);
+    }
     let folder = tempfile::tempdir().unwrap();
     let missing = file_at(&folder.path().join("none")).unwrap_err();
     assert_eq!(missing.kind, ProblemKind::NotFound);
@@ -322,22 +292,22 @@ fn errors_have_their_positions() {
 }
 
 #[test]
-fn the_ends_of_expressions_are_found() {
-    let text = "export default {a: f({b: ')'}, [1]), c: `${d['}']}`, e: x => { return 1; }, g: 'last', h: a / b / c, i: -1.5e3}";
-    let root = literal::module(text).unwrap();
-    for (name, wanted) in [("a", "f({b: ')'}, [1])"), ("c", "`${d['}']}`"), ("h", "a / b / c")] {
-        let value = root.member(name).unwrap();
-        assert_eq!((&value.value, &text[value.span.clone()]), (&Value::Expression, wanted));
-    }
-    assert_eq!(root.member("g").unwrap().value, Value::Text("last".to_owned()));
-    assert_eq!(root.member("i").unwrap().value, Value::Number(-1500.0));
+fn literals_after_every_kind_of_expression_are_found() {
+    let text = "export default {[a]: f({b: ')'}, [1]), emoji: `${d['}']}`, platform: x => { test(/[/}]\\//); }, \
+                description: a / b / c, m() {}, name: 'last'}";
+    let value = json!({ "name": "last", "emoji": "x", "platform": "y", "description": "z" });
+    let config = evaluated(text, &value).unwrap();
+    let literals: Vec<_> = config.scalars.iter().map(|(_, at)| &text[at.clone()]).collect();
+    assert_eq!(literals, ["'last'"]);
+    let emoji = text.find('`').unwrap() + 1;
+    assert_eq!(config.expression("emoji"), Some((1, emoji)));
 }
 
 #[test]
 fn routes_are_looked_for_unless_the_config_turns_them_off() {
     let routes = |listed: &str| {
         let text = format!(r#"{{ "name": "Rivers", "integrations": {{ {listed} }} }}"#);
-        config("lyceum.config.json", &text).unwrap().integrations.routes
+        config(&text).unwrap().integrations.routes
     };
     for listed in ["", r#""kv": true"#, r#""customRoutes": true"#, r#""customRoutes": {}"#] {
         assert_eq!(routes(listed).as_deref(), Some("server/api"), "{listed}");
@@ -360,11 +330,11 @@ fn slugs_are_derived_from_names() {
 }
 
 #[test]
-fn the_reader_ends_for_every_text() {
-    for cut in 0..MODULE.len() {
-        if MODULE.is_char_boundary(cut) {
-            let _ = literal::module(&MODULE[..cut]);
-            let _ = literal::json(&MODULE[cut..]);
+fn places_are_sought_in_every_text() {
+    for cut in (0..MODULE.len()).step_by(7).filter(|cut| MODULE.is_char_boundary(*cut)) {
+        for text in [&MODULE[..cut], &MODULE[cut..]] {
+            let config = evaluated(text, &module_value()).unwrap();
+            assert_eq!(config.scalars.len() + config.expressions.len(), 4);
         }
     }
 }

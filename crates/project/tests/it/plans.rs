@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use lyceum_project::{
-    Action, Artifact, Backend, Config, ConfigReading, DatabaseState, Desired, Metadata, Module,
-    Plan, Secrets, State, Step, Uses, secrets,
+    Action, Artifact, Backend, Config, DatabaseState, Desired, Metadata, Module, Plan, Secrets,
+    State, Step, Uses, secrets,
 };
 
 /// Makes a plan, which must succeed.
@@ -201,10 +201,7 @@ fn stored_values_replace_the_literals_in_the_text() {
         let value = serde_json::json!({
             "name": name, "description": description, "emoji": "x", "buildPath": "dist",
         });
-        match Config::read(&file).unwrap() {
-            ConfigReading::Module(module) => module.evaluated(&value, Vec::new()).unwrap(),
-            ConfigReading::Whole(_) => panic!("it has an expression"),
-        }
+        Config::read(&file, |_| Ok((value, Vec::new()))).unwrap()
     };
     std::fs::write(&file, text).unwrap();
     let config = evaluated_with("It", "old");
@@ -233,9 +230,9 @@ fn integrations_list_the_secrets_that_they_need() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("lyceum.config.json");
     std::fs::write(&file, r#"{"integrations": {"auth": {"secrets": ["AUTH_SECRET"]}}}"#).unwrap();
-    let ConfigReading::Whole(config) = Config::read(&file).unwrap() else { panic!("it is JSON") };
-    assert_eq!(config.required_secrets, ["AUTH_SECRET"]);
+    let read = || Config::read(&file, |_| unreachable!("JSON is not evaluated"));
+    assert_eq!(read().unwrap().required_secrets, ["AUTH_SECRET"]);
     std::fs::write(&file, r#"{"integrations": {"auth": {"secrets": ["no name"]}}}"#).unwrap();
-    let message = Config::read(&file).unwrap_err().message;
+    let message = read().unwrap_err().message;
     assert!(message.contains("integrations.auth.secrets"), "{message}");
 }

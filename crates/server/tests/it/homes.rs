@@ -91,7 +91,7 @@ pub(crate) fn deploy(server: &TestServer, text: &str, table: &str) -> State {
     upload(&client, &zip);
     let state = state(&client, "rivers");
     let mut wish = wanted(&state, &zip, &[]);
-    wish.uses = Uses { database: true, kv: true, bucket: true, lms: false };
+    wish.uses = Uses::with_bindings(|_| true);
     let ddl = format!("CREATE TABLE {table} (id INTEGER PRIMARY KEY, body TEXT)");
     let schema = SchemaWish::Push { ddl, renames: Vec::new() };
     wish.database = Some(DatabaseWish { schema, accept_data_loss: true });
@@ -327,7 +327,7 @@ fn a_restore_records_the_kept_data_and_the_former_mark_of_a_project() {
             tx.query_one("SELECT kept FROM project_homes", &[], |row| row.string(0))
         });
         let kept: Uses = serde_json::from_str(&kept.unwrap().unwrap()).unwrap();
-        assert_eq!(kept, Uses { database: true, kv: true, bucket: true, lms: false });
+        assert_eq!(kept, Uses::with_bindings(|_| true));
         let marks = || fs::read_to_string(project(oak).join("home")).unwrap();
         let former = marks().lines().next().unwrap().to_owned();
         oak.db()

@@ -81,7 +81,7 @@ fn deploy(
         frontend: Some(frontend),
         backend,
         force_backend: false,
-        uses: Uses { database: true, kv: true, bucket: true, lms: false },
+        uses: Uses::with_bindings(|_| true),
         secrets: Some(digests.collect()),
         database: None,
         lms: None,

@@ -11,15 +11,13 @@ use lyceum_core::time::SystemClock;
 use lyceum_deploy::{Objects, Server};
 use lyceum_hosting::BlobsInTurn;
 use lyceum_hosting::buckets::{Bucket, BucketListing, BucketObjectDescription};
+use lyceum_project::{Binding, folder_of};
 use serde_json::{Map, Value, json};
 
 use super::{missing, pour};
 use crate::failure::{Failure, Result};
 use crate::printer::Printer;
 use crate::project::ProjectDataArgs;
-
-/// The local bucket, inside the project's folder.
-const FOLDER: &str = ".lyceum/bucket";
 
 /// A bucket.
 pub(super) enum Target {
@@ -32,7 +30,7 @@ impl Target {
         if let Some((server, slug)) = project_data.deployed(printer)? {
             return Ok(Self::There { server, slug, env: project_data.env.name() });
         }
-        let folder = lyceum_project::folder_of(&project_data.config).join(FOLDER);
+        let folder = folder_of(&project_data.config).join(Binding::Bucket.names().local);
         Ok(Self::Here(Bucket::open(&folder, Arc::new(SystemClock))?))
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_deploy::SchemaSources;
+use lyceum_project::Binding;
 use lyceum_project::schema::{self, Schema};
 
 use crate::failure::{Failure, Result};
@@ -12,7 +13,7 @@ use crate::printer::Printer;
 use crate::project::evaluator;
 
 /// The local database of a project.
-const FILE: &str = ".lyceum/app.db";
+const FILE: &str = Binding::Database.names().local;
 const RESTORE_POINTS: &str = ".lyceum/restore";
 
 /// A project and its database.

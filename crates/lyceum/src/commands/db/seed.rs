@@ -8,7 +8,7 @@ use clap::Args;
 use lyceum_core::time::{Clock, SystemClock};
 use lyceum_deploy::{COMPATIBILITY_DATE, ENV, Seed, secrets_in};
 use lyceum_hosting::engine::{EngineSettings, LogStream, Worker, run_once};
-use lyceum_project::schema;
+use lyceum_project::{Binding, schema};
 use serde_json::json;
 
 use super::DatabaseArgs;
@@ -96,7 +96,7 @@ fn run(root: &Path, bytes: Vec<u8>, database: &Path, printer: &Printer) -> Resul
         modules: vec![("seed.js".to_owned(), bytes)],
         main: "seed.js".to_owned(),
         compatibility_date: COMPATIBILITY_DATE.to_owned(),
-        d1: Some(database.to_owned()),
+        stores: BTreeMap::from([(Binding::Database, database.to_owned())]),
         secrets,
         ..Worker::default()
     };

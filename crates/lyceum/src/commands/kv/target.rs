@@ -5,14 +5,12 @@ use std::sync::Arc;
 use lyceum_core::time::SystemClock;
 use lyceum_deploy::{KvEntries, Server};
 use lyceum_hosting::kv::Kv;
+use lyceum_project::Binding;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};
 use crate::printer::Printer;
 use crate::project::ProjectDataArgs;
-
-/// The local store, inside the project's folder.
-const FILE: &str = ".lyceum/kv.db";
 
 /// A key-value store.
 pub(super) enum Target {
@@ -25,7 +23,7 @@ impl Target {
         if let Some((server, slug)) = project_data.deployed(printer)? {
             return Ok(Self::Deployed { server, slug, env: project_data.env.name() });
         }
-        let file = lyceum_project::folder_of(&project_data.config).join(FILE);
+        let file = lyceum_project::folder_of(&project_data.config).join(Binding::Kv.names().local);
         let folder = file.parent().expect("the file lies in a folder");
         std::fs::create_dir_all(folder).map_err(|error| {
             Failure::failed(format!("cannot create the folder '{}': {error}", folder.display()))

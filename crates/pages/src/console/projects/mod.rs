@@ -145,12 +145,7 @@ fn parts(version: &Deployment) -> String {
             size = bytes(size),
         )
     });
-    let uses = [
-        (version.uses.database, t!("database")),
-        (version.uses.kv, t!("KV")),
-        (version.uses.bucket, t!("bucket")),
-    ];
-    let uses = uses.into_iter().filter(|(used, _)| *used).map(|(_, name)| name);
+    let uses = version.uses.bindings().map(|binding| binding.names().key.to_owned());
     frontend.chain(backend).chain(uses).collect::<Vec<_>>().join(", ")
 }
 

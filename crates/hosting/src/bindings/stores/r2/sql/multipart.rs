@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::{Map, Value as Json};
 
 use super::{R2Bucket, json, store};
-use crate::bindings::r2::{CompletedPart, MetadataField, R2Fault, R2Object};
+use crate::bindings::stores::r2::{CompletedPart, MetadataField, R2Fault, R2Object};
 use crate::limits::{R2_OBJECT_MAX_BYTES, R2_PART_MIN_BYTES, R2_UPLOAD_KEPT_S};
 
 /// An uploaded part.

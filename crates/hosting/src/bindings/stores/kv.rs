@@ -1,5 +1,7 @@
 //! `env.KV`: requests of the runtime's KV client, and the responses.
 
+mod sql;
+
 use std::sync::Arc;
 
 use base64::Engine;
@@ -11,9 +13,8 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
-use super::answer::Answer;
-use super::sql::{Kv, KvEntry};
-use super::{blocking, whole_body};
+use crate::bindings::answer::Answer;
+use crate::bindings::{blocking, whole_body};
 use lyceum_core::limits::KV_VALUE_MAX_BYTES;
 
 use crate::limits::{
@@ -23,6 +24,8 @@ use crate::limits::{
 
 const EXPIRATION: HeaderName = HeaderName::from_static("cf-expiration");
 const METADATA: HeaderName = HeaderName::from_static("cf-kv-metadata");
+
+pub(crate) use sql::{Kv, KvEntry};
 
 type KvResult = Result<Answer, Answer>;
 

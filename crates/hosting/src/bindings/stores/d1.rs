@@ -1,5 +1,7 @@
 //! `env.DB`: requests of the runtime's D1 client, and the responses.
 
+mod sql;
+
 use std::sync::Arc;
 
 use hyper::body::Incoming;
@@ -7,10 +9,12 @@ use hyper::header::CONTENT_TYPE;
 use hyper::{Method, Request, StatusCode};
 use serde_json::json;
 
-use super::answer::Answer;
-use super::sql::{self, D1, RowFormat};
-use super::{blocking, whole_body};
+use crate::bindings::answer::Answer;
+use crate::bindings::{blocking, whole_body};
 use crate::limits::D1_REQUEST_MAX_BYTES;
+use sql::RowFormat;
+
+pub(super) use sql::D1;
 
 /// `POST /query` and `POST /execute`: both run statements, and `resultsFormat` says which form the
 /// results have.

@@ -1,5 +1,9 @@
 //! The database of a project.
 
+mod authorizer;
+mod query;
+mod results;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,13 +16,16 @@ use rusqlite::hooks::Authorization;
 use rusqlite::limits::Limit;
 use rusqlite::{Batch, Connection, Statement, TransactionBehavior, ffi};
 
-use super::query::{D1Query, Parameter};
-use super::results::{Results, RowFormat, StatementMeta};
-use super::{authorizer, failed, limit_size, open};
+use crate::bindings::sql::{failed, limit_size, open};
 use crate::limits::{
     D1_COLUMNS_MAX_COUNT, D1_PARAMETERS_MAX_COUNT, D1_RUN_MAX_MS, D1_SQL_MAX_BYTES,
     D1_VALUE_MAX_BYTES,
 };
+use query::Parameter;
+use results::{Results, StatementMeta};
+
+pub(super) use query::{D1Query, queries};
+pub(super) use results::RowFormat;
 
 /// A database that backends use. Requests run one after another, as in Cloudflare's D1.
 pub(crate) struct D1 {

@@ -7,7 +7,7 @@ use lyceum_core::Result;
 use lyceum_core::time::Clock;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{failed, limit_size, open};
+use crate::bindings::sql::{failed, limit_size, open};
 use crate::limits::KV_MAX_BYTES;
 
 /// Keys with values, some of which expire.

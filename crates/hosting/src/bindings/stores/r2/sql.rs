@@ -17,8 +17,8 @@ use lyceum_core::{Problem, Result};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use serde_json::{Map, Value as Json};
 
-use super::{failed, open};
-use crate::bindings::r2::{
+use crate::bindings::sql::{failed, open};
+use crate::bindings::stores::r2::{
     CUSTOM_METADATA, Condition, HTTP_METADATA, ListRequest, MetadataField, R2Fault, R2Object,
 };
 use crate::limits::R2_PAGE_MAX_KEYS;

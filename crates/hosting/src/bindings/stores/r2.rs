@@ -4,6 +4,7 @@ mod condition;
 mod digests;
 mod fault;
 mod request;
+mod sql;
 mod stream;
 
 use std::sync::Arc;
@@ -20,10 +21,10 @@ pub(crate) use fault::R2Fault;
 pub(crate) use request::{
     CUSTOM_METADATA, CompletedPart, Condition, HTTP_METADATA, ListRequest, MetadataField, R2Object,
 };
+pub(crate) use sql::R2Bucket;
 
-use super::answer::Answer;
-use super::blocking;
-use super::sql::R2Bucket;
+use crate::bindings::answer::Answer;
+use crate::bindings::blocking;
 use crate::limits::{
     R2_DELETE_MAX_KEYS, R2_KEY_MAX_BYTES, R2_METADATA_MAX_BYTES, R2_OBJECT_MAX_BYTES,
     R2_PAGE_MAX_KEYS, R2_PAGE_WITH_METADATA_MAX_KEYS, R2_PARTS_MAX_COUNT, R2_REQUEST_MAX_BYTES,

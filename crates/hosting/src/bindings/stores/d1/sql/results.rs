@@ -4,7 +4,7 @@ use rusqlite::Statement;
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 
-use super::d1::server_error;
+use super::server_error;
 use crate::limits::D1_RESULT_MAX_BYTES;
 
 /// The format of rows in an answer.
