@@ -52,7 +52,7 @@ pub struct Config {
     /// The byte ranges of `name`, `description`, `emoji` and `platform` in the text if they are literals, including
     /// quotes.
     pub scalars: Vec<(&'static str, Range<usize>)>,
-    /// Those of them that an expression computes, with its line and column. Tools do not rewrite them.
+    /// The members that an expression computes, each with its line and column. Tools do not rewrite them.
     pub expressions: Vec<(&'static str, (usize, usize))>,
     /// The files that were read to evaluate it, except the file itself.
     pub inputs: Vec<PathBuf>,
