@@ -117,7 +117,7 @@ pub(crate) struct CustomRoutes {
     pub(crate) directory: Option<String>,
     /// Names of secrets that the routes need. A deploy without one of them is refused.
     #[serde(default)]
-    #[schemars(example = ["MAP_KEY"])]
+    #[schemars(example = one("MAP_KEY"))]
     pub(crate) secrets: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ pub(crate) struct DatabaseFile {
     pub(crate) strategy: Option<Strategy>,
     /// Names of secrets that the database needs. A deploy without one of them is refused.
     #[serde(default)]
-    #[schemars(example = ["DB_KEY"])]
+    #[schemars(example = one("DB_KEY"))]
     pub(crate) secrets: Vec<String>,
 }
 
@@ -144,7 +144,7 @@ pub(crate) struct DatabaseFile {
 pub(crate) struct NeededSecrets {
     /// Names of secrets that the integration needs. A deploy without one of them is refused.
     #[serde(default)]
-    #[schemars(example = ["API_KEY"])]
+    #[schemars(example = one("API_KEY"))]
     pub(crate) secrets: Vec<String>,
 }
 
@@ -160,7 +160,7 @@ pub(crate) struct LmsFile {
     pub(crate) courses: Vec<Course>,
     /// Names of secrets that learning needs. A deploy without one of them is refused.
     #[serde(default)]
-    #[schemars(example = ["LMS_KEY"])]
+    #[schemars(example = one("LMS_KEY"))]
     pub(crate) secrets: Vec<String>,
 }
 
@@ -201,4 +201,9 @@ pub(super) fn grade<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Err
         Grade::Number(number) => number.to_string(),
         Grade::Text(text) => text,
     })
+}
+
+/// A list of one name, as an example.
+fn one(name: &'static str) -> [&'static str; 1] {
+    [name]
 }
