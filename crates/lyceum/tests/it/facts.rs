@@ -216,8 +216,8 @@ fn send_and_kill(
     (victim, acknowledged.into_inner().unwrap())
 }
 
-/// A server that starts sums the facts of the events that are stored. Sums and places grow while young facts and runs of
-/// facts go, so a kill that left only a part of that would show.
+/// A server that starts sums the facts of the events that are stored. Sums and places grow while facts that are not summed
+/// go, so a kill that left only a part of that would show.
 fn facts_stay_exact_when_the_server_that_sums_them_is_killed(store: Store) {
     let (kills, address) = (kills(3), address(&store));
     let mut served = Served::start(store);
@@ -230,8 +230,9 @@ fn facts_stay_exact_when_the_server_that_sums_them_is_killed(store: Store) {
     let mut random = RandomStream::seeded(31);
     let mut unfinished = 0;
     for round in 0..kills {
-        for base in (0..BACKLOG).step_by(1000) {
-            let (envelope, _) = envelope(&mut random, round * BACKLOG + base, 1000);
+        // Each envelope is a row of facts, and a step of the summing takes 512 rows.
+        for base in (0..BACKLOG).step_by(10) {
+            let (envelope, _) = envelope(&mut random, round * BACKLOG + base, 10);
             let now = "2026-03-20T00:00:00Z".parse().unwrap();
             let events = lyceum_events::parse(&envelope.to_string(), now).unwrap().events;
             db.write_blocking(|tx| lyceum_events::append(tx, now, "app", &events)).unwrap();
