@@ -22,8 +22,8 @@ pub struct InstallationIds {
     pub former: Vec<String>,
 }
 
-/// The installations whose objects of the bucket this process reads, writes and deletes. All clones are the same. It does not matter for
-/// files on disk.
+/// The installations whose objects of the bucket this process reads, writes and deletes. All clones are the same. Stores on
+/// disk do not use it.
 #[derive(Clone, Debug, Default)]
 pub struct BucketInstallations(Arc<Mutex<InstallationState>>);
 

@@ -82,8 +82,8 @@ impl Cluster {
         })
     }
 
-    /// Sets what ends the backends of a project that another node has taken. When the lease is taken at
-    /// the start, there is no such project yet.
+    /// Sets the function that ends the backends of a project that another node has taken. It may be set after this server
+    /// took its lease, because a server that starts has not lost a project yet.
     pub fn retire_with(&self, retire: RetireProject) {
         let _ = self.retire.set(retire);
     }

@@ -91,13 +91,13 @@ fn only_one_function_sends_reports_to_the_read_replica() {
         .filter(|source| source.path.contains("/src/") && source.path.starts_with("crates/"))
         .filter(|source| !source.path.starts_with("crates/store/"))
         .filter(|source| source.path != "crates/http/src/context.rs")
-        .flat_map(|source| places(&source, "db.scan_delayed").collect::<Vec<_>>())
+        .flat_map(|source| places(&source, "ScanLimits::delayed").collect::<Vec<_>>())
         .collect();
     refuse(
         &breaches,
-        "reports come from the read replica through Context::scan_delayed alone",
+        "reports come from the read replica through Context::report_limits alone",
         "a limited caller would see what was withdrawn on the primary a moment ago",
-        "call `context.scan_delayed`",
+        "call `context.report_limits`",
     );
 }
 

@@ -5,7 +5,7 @@
 //! | imports of files; erasures | `imports`, `erasure` |
 //! | backups and trying them out | `backup` |
 //! | sending webhooks; whether their owner receives a change | `webhooks`, `webhook_reach` |
-//! | many envelopes in one transaction; moving ids and facts of events into runs | `intake`, `gathering` |
+//! | many envelopes in one transaction; moving ids of events into runs and summing facts | `intake`, `gathering` |
 //! | what wakes streams; what students do, for open pages | `live`, `activity_watch` |
 
 pub mod activity_watch;

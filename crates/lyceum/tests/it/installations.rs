@@ -102,7 +102,7 @@ fn an_installation_is_adopted_once_its_servers_are_silent_and_nobody_else_may_ne
         let adopt = format!("admin adopt {former}");
         let (_, found, _) = installed.place.run("doctor");
         assert!(found.contains(&former), "{found}");
-        installed.is_refused("admin adopt nothing", 4, "there is no installation");
+        installed.is_refused("admin adopt nothing", 4, "no installation has the id");
         installed.is_refused(&format!("admin adopt {present}"), 5, "present installation");
         installed.mark(&former, 870);
         installed.is_refused(&adopt, 5, "may run");

@@ -41,6 +41,12 @@ fn markup_of_editors_is_removed_and_named() {
             vec!["'iframe'"],
         ),
         ("<p>one</p><iframe src='x'></iframe>", "<p>one</p>", vec!["'iframe'"]),
+        (
+            "<p><u id=\"a\" class=\"b\">1</u></p>",
+            "<p><span class=\"qti-underline b\" id=\"a\">1</span></p>",
+            vec!["'u'"],
+        ),
+        ("<p style='a'>1</p><p style='b'>2</p>", "<p>1</p><p>2</p>", vec!["removed (2 times)"]),
     ] {
         let (content, found) = shown(html);
         assert_eq!(content.replace("<br></br>", "<br/>"), xml, "{html}");
@@ -55,6 +61,8 @@ fn markup_of_editors_is_removed_and_named() {
 fn scripts_and_misspelled_attributes_are_refused() {
     for html in [
         "<p style='color:red' onclick='x()'>one</p>",
+        "<p><u onclick='x()'>one</u></p>",
+        "<iframe src='https://a.example' onload='x()'></iframe>",
         "<p style='color:red'>one</p><script>x()</script>",
         "<p><a hreff='https://a.example' target='_blank'>a</a></p>",
     ] {

@@ -38,7 +38,7 @@ pub struct CourseNode {
 pub struct CourseStandard {
     /// The identifier of the `CFItem`.
     pub item: String,
-    /// The code, or the first words of the statement if there is no code.
+    /// The code, or the first words of a statement without a code.
     pub code: String,
     /// The statement.
     pub states: String,

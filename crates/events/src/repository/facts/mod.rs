@@ -147,7 +147,7 @@ fn each_unsummed(
 
 /// Removes the facts of an event that no longer counts, or takes them from the sums. The transaction holds the lock.
 pub(super) fn take_away(tx: &mut Tx<'_>, actor: i64, seq: i64, facts: &Facts) -> Result<()> {
-    // What one transaction wrote is summed in one piece or not at all.
+    // The facts of an event are in one row, so either all are summed or none.
     if unsummed::remove(tx, &(actor..=actor), |fact| fact.seq() == seq)? > 0 {
         return Ok(());
     }

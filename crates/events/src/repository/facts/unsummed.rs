@@ -8,15 +8,15 @@ use lyceum_store::{Tx, Value};
 
 use super::Fact;
 
-/// The number of facts in one row. Few enough that a row fits into a page.
+/// The number of facts in one row, unless one event has more. Few enough that a row fits into a page.
 const IN_ROW: usize = 256;
 
 /// Adds facts.
 pub(super) fn add(tx: &mut Tx<'_>, mut facts: Vec<Fact>) -> Result<()> {
-    facts.sort_unstable();
-    let bodies: Vec<Vec<u8>> = facts.chunks(IN_ROW).map(packed).collect();
+    let rows = rows(&mut facts);
+    let bodies: Vec<Vec<u8>> = rows.iter().map(|facts| packed(facts)).collect();
     let mut values: Vec<Value<'_>> = Vec::with_capacity(bodies.len() * 4);
-    for (facts, body) in facts.chunks(IN_ROW).zip(&bodies) {
+    for (facts, body) in rows.into_iter().zip(&bodies) {
         values.extend([
             facts[0].actor().into(),
             facts[facts.len() - 1].actor().into(),
@@ -25,6 +25,24 @@ pub(super) fn add(tx: &mut Tx<'_>, mut facts: Vec<Fact>) -> Result<()> {
         ]);
     }
     tx.send_rows("event_unsummed", &["first_actor", "last_actor", "count", "facts"], &values, "")
+}
+
+/// The facts of each row, sorted by actor. All facts of an event are in one row, so they are summed together, and the
+/// event gets one place.
+fn rows(facts: &mut [Fact]) -> Vec<&[Fact]> {
+    facts.sort_unstable_by_key(|fact| (fact.actor(), fact.seq(), fact.bucket(), fact.context()));
+    let (mut rows, mut start, mut end) = (Vec::new(), 0, 0);
+    for event in facts.chunk_by(|one, next| one.seq() == next.seq()) {
+        if end > start && end + event.len() - start > IN_ROW {
+            rows.push(&facts[start..end]);
+            start = end;
+        }
+        end += event.len();
+    }
+    if end > start {
+        rows.push(&facts[start..end]);
+    }
+    rows
 }
 
 fn count(facts: usize) -> Value<'static> {
@@ -96,4 +114,27 @@ pub(super) fn remove_first(tx: &mut Tx<'_>, limit: i64) -> Result<(Vec<Fact>, bo
         Ok(true)
     })?;
     Ok((facts, rows == limit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fact, IN_ROW, rows};
+    use crate::facts::MeasureSums;
+
+    #[test]
+    fn the_facts_of_an_event_are_in_one_row() {
+        // Three actors with events in 7 quarter hours each, and an event in more than a row usually has.
+        let keys = (0..300).flat_map(|seq| (0..7).map(move |bucket| [seq % 3, bucket, seq, 1]));
+        let long = (0..1000).map(|bucket| [1, bucket, 300, 1]);
+        let facts = keys.chain(long).map(|key| Fact { key, sums: MeasureSums::default() });
+        let mut facts: Vec<Fact> = facts.collect();
+        let all = facts.len();
+        let rows = rows(&mut facts);
+        assert_eq!(rows.iter().map(|row| row.len()).sum::<usize>(), all);
+        for pair in rows.windows(2) {
+            assert_ne!(pair[0].last().map(Fact::seq), pair[1].first().map(Fact::seq));
+        }
+        assert!(rows.iter().all(|row| row.len() <= IN_ROW || row.len() == 1000));
+        assert!(rows.len() <= all / IN_ROW + 3, "{} rows", rows.len());
+    }
 }

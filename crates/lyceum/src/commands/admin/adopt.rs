@@ -39,7 +39,7 @@ impl Adopt {
         let last = others.remove(&self.id);
         let is_known = [&ids.former, &ids.adopted].into_iter().flatten().any(|id| *id == self.id);
         if last.is_none() && !is_known && self.id != EARLIER {
-            let message = format!("there is no installation with the id '{}'", self.id);
+            let message = format!("no installation has the id '{}'", self.id);
             return Err(Failure::new(Code::NotFound, message)
                 .hint("`lyceum doctor` and `lyceum admin gc` print ids"));
         }
