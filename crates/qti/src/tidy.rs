@@ -62,7 +62,7 @@ impl Removals {
         for fault in &mut removed {
             let count = self.counts.get(&fault.message).copied().unwrap_or_default();
             if count > 1 {
-                fault.message += &format!(" ({count} times)");
+                fault.message = format!("{} ({count} times)", fault.message);
             }
         }
         (!removed.is_empty()).then_some(TidyText { xml, removed })
@@ -119,11 +119,11 @@ impl Removals {
         let title = element.attribute("title").map(str::trim).filter(|title| !title.is_empty());
         let message =
             "pages for students load nothing from other servers; the 'iframe' became a link";
-        self.note(
-            (element, None),
-            message.to_owned(),
-            "give it a title, which the link then shows",
-        );
+        let remedy = match title {
+            Some(_) => "if students need it without the link, store it with the document",
+            None => "give it a title, which the link then shows",
+        };
+        self.note((element, None), message.to_owned(), remedy);
         let mut link = "<a href=\"".to_owned();
         escape(address, true, &mut link);
         link.push_str("\">");

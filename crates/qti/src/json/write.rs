@@ -88,19 +88,21 @@ impl XmlWriter {
     pub(crate) fn markup(&mut self, markup: &Markup) {
         let mut around = self.open.iter().rev();
         let container = around.next().map_or("div", String::as_str);
-        let faults = match xhtml(&markup.text, container, around.next().map(String::as_str)) {
+        let path = &markup.path;
+        match xhtml(&markup.text, container, around.next().map(String::as_str)) {
             Ok((xml, removed)) => {
                 self.xml.push_str(&xml);
-                removed
+                let removed = removed.into_iter();
+                self.faults
+                    .extend(removed.map(|part| DocumentFault { path: path.clone(), ..part }));
             }
-            Err(faults) => faults,
-        };
-        let path = &markup.path;
-        self.faults.extend(faults.into_iter().map(|fault| DocumentFault {
-            message: format!("{path}: {}", fault.message),
-            path: path.clone(),
-            ..fault
-        }));
+            // An error is shown as one sentence, which must say where it is.
+            Err(faults) => self.faults.extend(faults.into_iter().map(|fault| DocumentFault {
+                message: format!("{path}: {}", fault.message),
+                path: path.clone(),
+                ..fault
+            })),
+        }
     }
 
     /// An element around markup.

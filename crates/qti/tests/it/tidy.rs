@@ -12,14 +12,15 @@ fn stimulus(html: &str) -> Result<WrittenXml, Problem> {
     stimulus_xml(body.as_object().unwrap())
 }
 
-/// The content that a stimulus shows of HTML, and the first line of each warning.
+/// The content that a stimulus shows of HTML, and each warning with its path.
 fn shown(html: &str) -> (String, Vec<String>) {
     let WrittenXml { xml, removed } =
         stimulus(html).unwrap_or_else(|problem| panic!("{html}: {problem}"));
     let stimulus = read_stimulus(&xml).unwrap_or_else(|faults| panic!("{html}: {faults}\n{xml}"));
     let inner = stimulus.content.trim().split_once('>').unwrap().1;
     let inner = inner.strip_suffix("</div>").unwrap().to_owned();
-    (inner, removed.0.into_iter().map(|fault| fault.message).collect())
+    let warnings = removed.0.into_iter().map(|fault| format!("{}: {}", fault.path, fault.message));
+    (inner, warnings.collect())
 }
 
 #[test]

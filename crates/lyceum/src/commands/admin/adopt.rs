@@ -19,7 +19,7 @@ use crate::settings::{self, DataArgs, Missing};
 pub(crate) struct Adopt {
     /// The installation, as `lyceum doctor` prints it; `earlier` for objects whose keys contain no installation
     id: String,
-    /// Adopt it although another installation uses the same bucket or replicas, which loses what it needs of the adopted one
+    /// Adopt it although another installation uses the same bucket or replicas, and may then lose objects that it needs
     #[arg(long)]
     force: bool,
     #[command(flatten)]
