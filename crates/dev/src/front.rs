@@ -93,7 +93,7 @@ impl Dev {
         if let (Reader::Browser { .. }, Some(failure)) = (reader, &unserved) {
             return refuse("NOT_BUILT", failure);
         }
-        match self.engine.call(&self.slug, request).await {
+        match self.engine.call(&self.settings.slug, request).await {
             Ok(answer) if answer.headers().contains_key(THROWN) => {
                 self.thrown(answer, reader, count).await
             }

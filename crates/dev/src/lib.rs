@@ -56,6 +56,8 @@ use watched::WatchedFiles;
 pub struct Settings {
     /// The project's config file, or the folder that it is in.
     pub path: PathBuf,
+    /// The slug of the backend as long as it runs, even if the config's name changes; [`slug_at`] reads it.
+    pub slug: String,
     /// The sandbox that `env.LYCEUM` calls, such as `http://localhost:4321`; without it, the binding does not exist.
     pub platform: Option<String>,
     /// The workerd program.
@@ -114,8 +116,6 @@ struct Dev {
     settings: Settings,
     evaluator: Evaluator,
     engine: Engine,
-    /// The slug under which the engine runs the backend, even if the config's name changes.
-    slug: String,
     platform: Option<Platform>,
     /// Requests wait for the first attempt.
     builds: watch::Sender<BuildState>,
@@ -151,14 +151,10 @@ pub async fn run(
     let address = listener.local_addr().map_err(Problem::internal)?;
     let platform = settings.platform.as_deref().map(Platform::at);
     let evaluator = Evaluator { workerd: settings.workerd.clone() };
-    let (path, of_path) = (settings.path.clone(), evaluator.clone());
-    let slug = tokio::task::spawn_blocking(move || slug_at(&path, &of_path)).await;
-    let slug = slug.map_err(Problem::internal)??;
     let dev = Arc::new(Dev {
         settings,
         evaluator,
         engine,
-        slug,
         platform,
         builds: watch::Sender::default(),
         traces: Traces::default(),
@@ -243,9 +239,9 @@ impl Dev {
         };
         worker.variables.insert("LYCEUM_BASE_URL".to_owned(), base);
         worker.api = self.platform.as_ref().map(|platform| platform.api(&worker.slug));
-        worker.slug.clone_from(&self.slug);
+        worker.slug.clone_from(&self.settings.slug);
         let running = self.engine.start(worker).await?;
-        self.engine.swap(&self.slug, running);
+        self.engine.swap(&self.settings.slug, running);
         Ok((self.routes().await?, bundled))
     }
 
@@ -253,7 +249,8 @@ impl Dev {
     async fn routes(&self) -> Result<Vec<(String, Vec<String>)>> {
         let request = Request::builder().uri("/api/__lyceum/routes").header("host", "localhost");
         let request = request.body(Empty::<Bytes>::new()).expect("the request is valid");
-        let answer = self.engine.call(&self.slug, request).await?.into_body().collect().await;
+        let answer =
+            self.engine.call(&self.settings.slug, request).await?.into_body().collect().await;
         let bytes = answer.map_err(Problem::internal)?.to_bytes();
         let index: Value = serde_json::from_slice(&bytes).map_err(Problem::internal)?;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

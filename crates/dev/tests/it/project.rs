@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use lyceum_core::origins::Origins;
 use lyceum_core::time::SystemClock;
+use lyceum_deploy::Evaluator;
 use lyceum_dev::{DevMessage, Settings};
 use lyceum_hosting::engine::find_workerd;
 use serde_json::Value;
@@ -53,10 +54,13 @@ impl Project {
         for (name, text) in files {
             write(folder.path(), name, text);
         }
+        let workerd = find_workerd(None, &[tests("hosting")], None);
+        let evaluator = Evaluator { workerd: workerd.clone() };
         let settings = Settings {
             path: folder.path().to_owned(),
+            slug: lyceum_dev::slug_at(folder.path(), &evaluator).unwrap(),
             platform: None,
-            workerd: find_workerd(None, &[tests("hosting")], None),
+            workerd,
             reloads: true,
             origins: Origins::default(),
         };

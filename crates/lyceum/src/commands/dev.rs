@@ -78,22 +78,25 @@ impl Dev {
         };
         let settings = Settings {
             path: self.config,
+            slug,
             platform: platform.clone(),
             workerd: evaluator.workerd,
             reloads: !self.no_reload,
             origins: Origins::of(self.origins, ""),
         };
         let url = format!("http://localhost:{port}");
-        let summary = json!({
-            "url": url, "api": format!("{url}/api"), "port": port, "pid": std::process::id(),
-            "slug": slug, "sandbox": platform,
-        });
-        printer.answer(String::new, || summary);
-        printer.done(&format!("Backend of '{slug}' on {url}/api"));
-        printer.note(&format!("  Sandbox   {}", platform.as_deref().unwrap_or("none")));
         let handler: MessageHandler = message_printer(printer, !self.no_logger);
         runtime(0)?.block_on(async {
+            // Before the address is known, so that a caller may stop it from then on.
             let stop = lyceum_server::stop_signal()?;
+            let slug = &settings.slug;
+            let summary = json!({
+                "url": url, "api": format!("{url}/api"), "port": port, "pid": std::process::id(),
+                "slug": slug, "sandbox": platform,
+            });
+            printer.answer(String::new, || summary);
+            printer.done(&format!("Backend of '{slug}' on {url}/api"));
+            printer.note(&format!("  Sandbox   {}", platform.as_deref().unwrap_or("none")));
             let ended = self.until_stdin_ends.then(stdin_ends);
             let stop = async {
                 match ended {

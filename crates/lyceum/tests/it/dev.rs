@@ -84,8 +84,23 @@ fn backends_that_start_at_the_same_moment_have_their_own_sandboxes() {
         assert_eq!(backends.iter().filter(|(other, _)| other == sandbox).count(), 1, "{sandbox}");
     }
     for (_, mut dev) in backends {
-        assert_eq!(dev.interrupt().end().0, 0);
+        let (code, screen) = dev.interrupt().end();
+        assert_eq!(code, 0, "{screen}");
     }
+}
+
+#[test]
+fn ctrl_c_while_the_config_is_evaluated_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new().with("XDG_RUNTIME_DIR", folder.path().to_str().unwrap());
+    project(&place);
+    place.write("lyceum.config.js", "for (let i = 0; i < 2e9; i++);\nexport default {};\n");
+    let mut dev = Typing::start(&place, "dev --port 0 --no-sandbox");
+    dev.sees("Sandbox   none");
+    // Ctrl-C reaches the runtime that evaluates the config, too.
+    sleep(Duration::from_millis(300));
+    let (code, screen) = dev.interrupt().end();
+    assert_eq!(code, 0, "{screen}");
 }
 
 /// Waits until no server answers at an address. A server of another test may have taken the port for a moment.
