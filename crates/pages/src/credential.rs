@@ -15,7 +15,7 @@ use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::OWN_IMAGES;
 use lyceum_credentials::issued::{self, CredentialForm, IssuedCredential};
-use lyceum_credentials::verify::{Check, CheckOutcome, Report};
+use lyceum_credentials::verify::{Check, CheckOutcome, Report, valid_until};
 use lyceum_credentials::{badge_image, baking, limits};
 use lyceum_http::Body;
 use lyceum_http::answer::Answer;
@@ -156,7 +156,7 @@ async fn page(context: &Context, issued: &IssuedCredential) -> Result<Answer> {
             .revoked
             .as_deref()
             .map(|at| (CredentialDate::of(at), issued.reason.as_deref().unwrap_or_default())),
-        expired: expired(&report, &credential["validUntil"], context.app.clock.now()),
+        expired: expired(&report, &credential, context.app.clock.now()),
         verified: report.is_verified(),
         checks: report.checks.iter().map(shown_check).collect(),
         has_jwt: issued.issued_by.is_some() || issued.signed.form == CredentialForm::Jws,
@@ -169,12 +169,11 @@ async fn page(context: &Context, issued: &IssuedCredential) -> Result<Answer> {
 }
 
 /// The day on which a credential expired, if only that is wrong with it.
-fn expired(report: &Report, until: &Value, now: Timestamp) -> Option<CredentialDate> {
-    let until = text_of(until);
-    let is_past = until.parse::<Timestamp>().is_ok_and(|until| until < now);
+fn expired(report: &Report, credential: &Value, now: Timestamp) -> Option<CredentialDate> {
+    let until = valid_until(credential).filter(|until| *until < now)?;
     let is_else = |check: &Check| !matches!(check.name, "validity" | "claims");
     let mut failed = report.checks.iter().filter(|check| check.outcome == CheckOutcome::Failed);
-    (is_past && !failed.any(is_else)).then(|| CredentialDate::of(&until))
+    (!failed.any(is_else)).then(|| CredentialDate::of(&until.to_string()))
 }
 
 fn shown_check(check: &Check) -> CredentialCheck {

@@ -11,13 +11,24 @@ use serde_json::{Value, json};
 use super::{Learner, MOST, UserNames, newest, text, title};
 use crate::definition;
 use crate::issued::{self, IssuedCredential};
-use crate::limits;
+use crate::{limits, verify};
+
+/// Whether a badge still counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadgeState {
+    /// It does.
+    Valid,
+    /// Its time is over.
+    Expired,
+    /// Its issuer revoked it, whether or not its time is over.
+    Revoked,
+}
 
 /// A filter of the list of badges. An empty filter admits all.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Only those that are revoked, or only those that are not.
-    pub is_revoked: Option<bool>,
+    /// Only badges in this state.
+    pub state: Option<BadgeState>,
     /// The id of the achievement.
     pub achievement: String,
 }
@@ -37,8 +48,8 @@ pub struct Badge {
     pub learner: Option<Learner>,
     /// From when it is valid.
     pub valid_from: Timestamp,
-    /// Whether it is revoked.
-    pub is_revoked: bool,
+    /// Its state now.
+    pub state: BadgeState,
 }
 
 /// The list of badges.
@@ -51,19 +62,19 @@ pub struct Badges {
 }
 
 /// Reads the list of badges of learners within the reach.
-pub fn read(tx: &mut Tx<'_>, filter: &Filter, reach: &Reach) -> Result<Badges> {
+pub fn read(tx: &mut Tx<'_>, now: Timestamp, filter: &Filter, reach: &Reach) -> Result<Badges> {
     let found = newest(reach, |page| issued::list(tx, &page))?;
     let names = UserNames::of(tx, found.iter().filter_map(|issued| issued.learner.as_deref()))?;
     let mut badges =
-        found.iter().map(|issued| badge(issued, &names)).collect::<Result<Vec<Badge>>>()?;
+        found.iter().map(|issued| badge(issued, now, &names)).collect::<Result<Vec<Badge>>>()?;
     badges.retain(|badge| {
-        filter.is_revoked.is_none_or(|wanted| badge.is_revoked == wanted)
+        filter.state.is_none_or(|wanted| badge.state == wanted)
             && (filter.achievement.is_empty() || badge.achievement == filter.achievement)
     });
     Ok(Badges { read_count: found.len(), badges })
 }
 
-fn badge(issued: &IssuedCredential, names: &UserNames) -> Result<Badge> {
+fn badge(issued: &IssuedCredential, now: Timestamp, names: &UserNames) -> Result<Badge> {
     let credential = Value::from(issued.object()?);
     Ok(Badge {
         id: issued.id.clone(),
@@ -72,7 +83,11 @@ fn badge(issued: &IssuedCredential, names: &UserNames) -> Result<Badge> {
         issuer: text(&credential["issuer"]["name"]),
         learner: issued.learner.as_deref().map(|id| names.learner(id)),
         valid_from: issued.signed.valid_from,
-        is_revoked: issued.revoked.is_some(),
+        state: match verify::valid_until(&credential) {
+            _ if issued.revoked.is_some() => BadgeState::Revoked,
+            Some(until) if until < now => BadgeState::Expired,
+            _ => BadgeState::Valid,
+        },
     })
 }
 
@@ -89,7 +104,7 @@ pub struct BadgeDefinition {
     pub achievement: String,
     /// How many of the badges that were read are of it.
     pub issued_count: usize,
-    /// `RuleCondition` it was changed, in the format of [`Timestamp`].
+    /// The time of its last change, in the format of [`Timestamp`].
     pub updated: String,
 }
 

@@ -212,11 +212,8 @@ impl<'a> Verifier<'a> {
     }
 
     fn validity(&self, credential: &Value) -> Check {
-        let at =
-            |members: [&str; 2]| members.iter().find_map(|name| shape::instant(&credential[*name]));
-        let from = at(["validFrom", "issuanceDate"]);
-        let until = at(["validUntil", "expirationDate"]);
-        match (from, until) {
+        let from = first_instant(credential, ["validFrom", "issuanceDate"]);
+        match (from, valid_until(credential)) {
             // Another server of this database may have issued it a moment ago, by a clock that is ahead.
             (Some(from), _) if self.now.plus_seconds(CLOCK_DIFFERENCE_MAX_S) < from => {
                 Check::failed("validity", format!("the credential is not valid before {from}"))
@@ -354,6 +351,16 @@ fn claims(token: &Token, now: Timestamp) -> Check {
         true => Check::passed("claims", "the token's claims match the credential"),
         false => Check::failed("claims", differences.join("; ")),
     }
+}
+
+/// The time until which a credential is valid: `validUntil`, or `expirationDate` of the data model 1.1. `None` if it never
+/// expires.
+pub fn valid_until(credential: &Value) -> Option<Timestamp> {
+    first_instant(credential, ["validUntil", "expirationDate"])
+}
+
+fn first_instant(credential: &Value, members: [&str; 2]) -> Option<Timestamp> {
+    members.iter().find_map(|name| shape::instant(&credential[*name]))
 }
 
 fn belongs(tie: Tie) -> Check {

@@ -6,6 +6,7 @@ use lyceum_core::{ProblemKind, Reach};
 use lyceum_credentials::definition::{self, Definition};
 use lyceum_credentials::issued::{self, CredentialText};
 use lyceum_credentials::limits;
+use lyceum_credentials::screens::badges::BadgeState;
 use lyceum_credentials::screens::{badges, issuing, records as record_screen, text, title};
 use lyceum_credentials::{MIGRATIONS, clr};
 use lyceum_store::{Db, Migration};
@@ -36,7 +37,7 @@ fn badge(db: &Db, number: i64, achievement: &str, learner: Option<&str>) -> Stri
     let credential = json!({
         "id": id, "type": ["VerifiableCredential", "OpenBadgeCredential"], "proof": [{ "type": "DataIntegrityProof" }],
         "name": format!("Badge {number}"), "issuer": { "id": "urn:issuer", "name": { "en": "Academy" } },
-        "validFrom": at(number).to_string(),
+        "validFrom": at(number).to_string(), "validUntil": at(number * number * 2).to_string(),
         "credentialSubject": { "achievement": { "id": achievement, "name": "Rivers" } },
     });
     let text = credential.to_string();
@@ -86,9 +87,9 @@ fn badges_are_sorted_newest_first_and_filtered() {
         }
         let noted = db.read_blocking(|tx| audit::list(tx, &audit::AuditFilter::default(), 9, 0));
         assert_eq!(noted.unwrap().total, 1, "a revocation is noted once");
-        let read = |is_revoked, achievement: &str| {
-            let filter = badges::Filter { is_revoked, achievement: achievement.to_owned() };
-            db.read_blocking(|tx| badges::read(tx, &filter, ALL)).unwrap()
+        let read = |state, achievement: &str| {
+            let filter = badges::Filter { state, achievement: achievement.to_owned() };
+            db.read_blocking(|tx| badges::read(tx, at(9), &filter, ALL)).unwrap()
         };
         let all = read(None, "");
         let titles: Vec<&str> = all.badges.iter().map(|badge| badge.title.as_str()).collect();
@@ -100,8 +101,9 @@ fn badges_are_sorted_newest_first_and_filtered() {
             .collect();
         assert_eq!(names, [Some("gone"), None, Some("ann Example")]);
         assert_eq!(all.badges[0].issuer, "Academy");
-        assert_eq!(read(Some(true), "").badges, [all.badges[2].clone()]);
-        assert_eq!(read(Some(false), "urn:a").badges, [all.badges[0].clone()]);
+        assert_eq!(read(Some(BadgeState::Revoked), "").badges, [all.badges[2].clone()]);
+        assert_eq!(read(Some(BadgeState::Expired), "").badges, [all.badges[1].clone()]);
+        assert_eq!(read(Some(BadgeState::Valid), "urn:a").badges, [all.badges[0].clone()]);
         let one = db.read_blocking(|tx| badges::one(tx, &second, ALL)).unwrap();
         assert_eq!((one.title.as_str(), one.learner), ("Badge 2", None));
         let missing = db.read_blocking(|tx| badges::one(tx, "none", ALL).map(drop));

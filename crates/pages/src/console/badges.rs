@@ -11,6 +11,7 @@ use lyceum_core::{Problem, ProblemKind, Result, phrase};
 use lyceum_credentials::award::AwardRequest;
 use lyceum_credentials::issued::IssuedCredential;
 use lyceum_credentials::limits;
+use lyceum_credentials::screens::badges::BadgeState;
 use lyceum_credentials::screens::{
     self as screen, Learner as KnownLearner, badges, issuing, records, text,
 };
@@ -51,17 +52,18 @@ const MOST: u64 = limits::CONSOLE_CREDENTIALS_MAX_COUNT;
 async fn all(context: Context, visitor: Visitor) -> Result<Answer> {
     let query = query(&context);
     let filter = badges::Filter {
-        is_revoked: match query.parameter("state") {
-            "valid" => Some(false),
-            "revoked" => Some(true),
+        state: match query.parameter("state") {
+            "valid" => Some(BadgeState::Valid),
+            "expired" => Some(BadgeState::Expired),
+            "revoked" => Some(BadgeState::Revoked),
             _ => None,
         },
         achievement: query.parameter("achievement").to_owned(),
     };
-    let reach = context.reach();
-    let read = move |tx: &mut Tx<'_>| badges::read(tx, &filter, &reach);
+    let (now, reach) = (context.app.clock.now(), context.reach());
+    let read = move |tx: &mut Tx<'_>| badges::read(tx, now, &filter, &reach);
     let found = context.app.db.scan(deadline(), read).await?;
-    let states = [("valid", t!("Valid")), ("revoked", t!("Revoked"))];
+    let states = [("valid", t!("Valid")), ("expired", t!("Expired")), ("revoked", t!("Revoked"))];
     let rows = found.badges.iter().map(|badge| row(badge, &visitor)).collect();
     let list = List::new("Issued badges", ISSUED, query, rows)
         .or_else("No badges have been issued yet.")
@@ -79,9 +81,10 @@ fn row(badge: &badges::Badge, visitor: &Visitor) -> Row {
         badge.learner.as_ref().map_or_else(|| Cell::missing(&t!("issued elsewhere")), learner),
         Cell::text(&badge.issuer),
         visitor.time(badge.valid_from),
-        match badge.is_revoked {
-            true => Cell::text(t!("revoked")).toned("bad"),
-            false => Cell::text(t!("valid")).toned("good"),
+        match badge.state {
+            BadgeState::Valid => Cell::text(t!("valid")).toned("good"),
+            BadgeState::Expired => Cell::text(t!("expired")).toned("warn"),
+            BadgeState::Revoked => Cell::text(t!("revoked")).toned("bad"),
         },
         Cell::of(public.as_str(), t!("open")).to(public),
     ]
