@@ -14,6 +14,7 @@ use super::{AttemptView, LessonKind, find};
 use crate::answer::{AcceptedAnswer, AnswerTarget, variant_seed};
 use crate::attempt::{Attempt, AttemptLogEntry, bank_of};
 use crate::lesson_context::LessonContext;
+use crate::logs::ReadLog;
 use crate::repository::attempts::OpenQuestion;
 use crate::repository::{attempts, log};
 use crate::{LessonType, attempt, finalize, time_limit};
@@ -56,6 +57,8 @@ pub struct StudentAnswerReply {
 pub struct AnswerReplyDraft {
     attempt: AttemptView,
     question: Option<QuestionText>,
+    /// The log from which the next question was chosen, for [`crate::LessonCaches::store_log`] after the commit.
+    pub log: Option<ReadLog>,
 }
 
 impl AnswerReplyDraft {
@@ -90,7 +93,7 @@ pub fn answer(
     let before = attempt.answered;
     let lesson = attempt::lesson_for(tx, context, student, lesson)?;
     let target = AnswerTarget::load(tx, context, (&lesson, (attempt, open)), &answer.question)?;
-    let AcceptedAnswer { attempt, number, place, answered, .. } =
+    let AcceptedAnswer { attempt, number, place, answered, log, .. } =
         target.answer(tx, context, answer.responses.clone())?;
     // An equal answer adds no entry, so requests need no more room than entries.
     if attempt.answered > before {
@@ -99,7 +102,7 @@ pub fn answer(
     let seed = variant_seed(&attempt, number);
     let answered = Some(&answered);
     let shown = ShownQuestion { place, number, seed, answered, shows_result: true };
-    reply(tx, context, &attempt, shown)
+    Ok(AnswerReplyDraft { log, ..reply(tx, context, &attempt, shown)? })
 }
 
 /// The entry of the log that the answer made before: by a request with its id, or by an equal answer to the same
@@ -156,11 +159,11 @@ fn reply(
 ) -> Result<AnswerReplyDraft> {
     let view = AttemptView::of(tx, context.now, attempt)?;
     if attempt.lesson_type != LessonType::Powerpath100 {
-        return Ok(AnswerReplyDraft { attempt: view, question: None });
+        return Ok(AnswerReplyDraft { attempt: view, question: None, log: None });
     }
     let bank = bank_of(tx, context, attempt)?;
     let question = load(tx, context, (&attempt.lesson, &bank), &[shown])?.pop();
-    Ok(AnswerReplyDraft { attempt: view, question })
+    Ok(AnswerReplyDraft { attempt: view, question, log: None })
 }
 
 /// The attempt that a student starts.

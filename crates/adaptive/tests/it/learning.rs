@@ -1,7 +1,9 @@
 //! Students at work in lessons, with answers that arrive late, twice, or from another tab.
 
 use lyceum_adaptive::attempt::LessonContext;
-use lyceum_adaptive::student_lessons::{self as lessons, LessonDraft};
+use lyceum_adaptive::student_lessons::{
+    self as lessons, AnswerReplyDraft, LessonDraft, StudentAnswer,
+};
 use lyceum_core::ProblemKind::{Conflict, Invalid};
 use lyceum_core::Result;
 use lyceum_store::Tx;
@@ -47,10 +49,11 @@ impl Student<'_> {
 
     fn send(self, lesson: &str, sent: &Value) -> Result<Value> {
         let answer = request(sent.clone());
-        let draft = self
-            .school
-            .write(|tx, context| lessons::answer(tx, context, self.id, lesson, &answer))?;
-        draft.render().map(shown)
+        self.draft(lesson, &answer)?.render().map(shown)
+    }
+
+    fn draft(self, lesson: &str, answer: &StudentAnswer) -> Result<AnswerReplyDraft> {
+        self.school.write(|tx, context| lessons::answer(tx, context, self.id, lesson, answer))
     }
 
     fn close(self, lesson: &str, of: &Value) -> Result<Value> {
@@ -97,7 +100,9 @@ fn an_answer_to_a_practice_counts_once_however_often_it_arrives() {
         assert_eq!(question["result"], Value::Null);
 
         let sent = answer("one", &served, question, "A");
-        let reply = amy.send("practice", &sent).unwrap();
+        let draft = amy.draft("practice", &request(sent.clone())).unwrap();
+        assert!(draft.log.is_some(), "the next answer does not read the log again");
+        let reply = shown(draft.render().unwrap());
         assert_eq!(reply["result"], "correct");
         assert_eq!(reply["question"]["responses"], json!({ "RESPONSE": "A" }));
         assert!(reply["attempt"]["score"].as_f64() > Some(0.0));

@@ -150,7 +150,10 @@ async fn answer(context: Context) -> Result<Answer> {
     let write = of_student(&context, move |tx, lesson_context, student| {
         lessons::answer(tx, lesson_context, student, &lesson, &request)
     })?;
-    let draft = context.app.db.write_with_locks(StatementsSee::OneState, write).await?;
+    let mut draft = context.app.db.write_with_locks(StatementsSee::OneState, write).await?;
+    if let Some(log) = draft.log.take() {
+        context.app.lessons.store_log(log);
+    }
     let reply: StudentAnswerReply = run_blocking(move || draft.render()).await?;
     Ok(answer_of(&reply))
 }
