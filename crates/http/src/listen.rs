@@ -1,4 +1,5 @@
-//! The listener: accepts connections, and shuts down without losing a request.
+//! The listener: admits connections and requests as far as there is room, ends slow ones, marks requests that other nodes
+//! forwarded, and shuts down without losing a request.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -9,11 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use http::{HeaderValue, Request, Response, StatusCode, Version, header};
+use http::{HeaderValue, Request, Response, Version, header};
 use hyper::body::{Body as HttpBody, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
+use lyceum_core::Problem;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -26,6 +28,7 @@ use crate::connection::{
 use crate::dispatch::Dispatch;
 use crate::metrics::InFlight;
 use crate::proxy::{self, ForwardedCaller};
+use crate::render;
 use crate::tls::Tls;
 use crate::{Application, Body, limits};
 
@@ -212,7 +215,7 @@ async fn serve<S, A>(
                     let body = |body| if has_body { Body::new(body) } else { Body::empty() };
                     dispatch.handle(request.map(body), peer).await
                 }
-                Err(_) => full(),
+                Err(problem) => refused(&problem),
             };
             if !stays_open && running.is_anonymous() {
                 let close = HeaderValue::from_static("close");
@@ -274,10 +277,12 @@ fn recognize_forwarded<B>(
     Request::from_parts(parts, body)
 }
 
-/// The answer of a full server. It has no body, so that a slow reader does not occupy memory.
-fn full() -> Response<Body> {
+/// The answer to a request that was not admitted. It has no body, so that a slow reader does not occupy memory.
+fn refused(problem: &Problem) -> Response<Body> {
     let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
-    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    *response.status_mut() = render::status(problem.kind);
+    if let Some(seconds) = problem.retry_after_s {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
     response
 }

@@ -17,7 +17,7 @@ use lyceum_access::{Scope, Scopes};
 use lyceum_api::Route;
 use lyceum_core::PayloadDialect;
 use lyceum_core::limits::BODY_MAX_BYTES;
-use lyceum_http::limits::PUBLIC_BODY_MAX_BYTES;
+use lyceum_http::limits::{HEADERS_MAX_COUNT, PUBLIC_BODY_MAX_BYTES};
 use lyceum_http::route::Access;
 use lyceum_server::routes;
 use lyceum_testserver::server::{TestServer, both};
@@ -127,6 +127,20 @@ fn a_caller_without_credentials_is_refused_before_the_body_is_read() {
             count += 1;
         }
         assert!(count > 100, "{count} routes read bodies");
+    });
+}
+
+#[test]
+fn a_request_with_too_many_headers_is_not_told_to_try_again() {
+    both(|server| {
+        // hyper answers for HTTP/1.1.
+        for ((version, begin), wanted) in VERSIONS.into_iter().zip([431, 413]) {
+            let mut request = hyper::Request::builder().method("POST").uri("http://x/token");
+            for number in 0..=HEADERS_MAX_COUNT {
+                request = request.header(format!("x-{number}"), "a");
+            }
+            assert_eq!(begin(server, request), Some(wanted), "{version}");
+        }
     });
 }
 
