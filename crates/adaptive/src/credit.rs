@@ -1,5 +1,5 @@
-//! Writes what a complete attempt earns to the attempt, the gradebook, and the event log, from which facts are
-//! computed. One transaction writes all of them, so that they agree.
+//! Computes what a complete attempt earns, appends its event and announces it; a passed test-out also exempts from
+//! lessons. Callers store the attempt and its results in the same transaction, so that they agree.
 
 use lyceum_core::{Problem, Result};
 use lyceum_events::facts::{Measure, Metric};

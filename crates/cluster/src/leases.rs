@@ -1,4 +1,5 @@
-//! Renews the lease by which this node holds its projects, and replicates their files.
+//! Renews in time the lease by which this node holds its projects, and replicates their files. The rules are in
+//! `lyceum_hosting::leases`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Takes projects of nodes whose lease has ended. Requests for one project share an attempt, a failed one is not repeated
+//! Takes projects of nodes whose lease has ended, when a request for one arrives; `lyceum_hosting::takeover` has the rules.
+//! Requests for one project share an attempt, a failed one is not repeated
 //! at once, and few projects are taken at the same time.
 
 use std::collections::HashMap;

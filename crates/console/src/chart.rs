@@ -21,7 +21,7 @@ pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Draws a ring that is filled to `done / goal`, with a number inside. `says` describes it for screen readers.
+/// Draws a ring that is filled to `done / goal`, with a number inside. `description` is for screen readers.
 pub fn ring(done: f64, goal: f64, shown: &str, description: &str) -> Svg {
     let share = if goal > 0.0 { (done / goal).clamp(0.0, 1.0) } else { 0.0 };
     let state = if goal > 0.0 && done >= goal { " full" } else { "" };
@@ -51,7 +51,7 @@ const LABELLED: usize = 10;
 /// The number of labels of a chart with more bars.
 const LABELS: usize = 5;
 
-/// Draws bars side by side, and a line at `mark` if it is given. `says` describes the chart. The drawing stretches with
+/// Draws bars side by side, and a line at `mark` if it is given. `description` is for screen readers. The drawing stretches with
 /// the page, and letters must not, so labels are HTML outside the SVG.
 #[expect(clippy::cast_precision_loss, reason = "bars are few")]
 pub fn bars(bars: &[Bar], description: &str, unit: &str, mark: Option<f64>) -> Svg {

@@ -1,5 +1,5 @@
 //! The node that has the files of a project. The project's rows are in the shared database, but its database, keys and
-//! bucket index are files in the data folder of one node. Other nodes refuse requests for the project. If they
+//! bucket index are files in the data folder of one node. Other nodes forward requests for the project to it. If they
 //! created empty files instead, a deploy would be planned from those.
 //!
 //! The home record names the node and a mark. The mark is also stored in the project's folder, so that the node
@@ -82,7 +82,8 @@ pub fn active_version(tx: &mut Tx<'_>, node: &Node, slug: &str) -> Result<Option
 }
 
 /// Records which files a version needs, so that this node must have them from now on. A new project belongs to this
-/// node. Files that were not used before are created now, so that a missing file later means a loss.
+/// node. Files that were not used before are created now, so that a missing file later means a loss. Creating them again,
+/// after the transaction was repeated, changes nothing.
 pub(crate) fn hold(tx: &mut Tx<'_>, node: &Node, slug: &str, uses: Uses) -> Result<()> {
     let Some(known) = repository::homes::find(tx, slug)? else { return Ok(()) };
     let folder = node.folder_of(slug);

@@ -8,7 +8,8 @@
 //! 2. The application says which node has the files of its project. Another node's answer, and that of a hosted project,
 //!    go to step 7.
 //! 3. [`Router::find`] finds the route. An unknown path and another method are answered like every problem.
-//! 4. [`Call::route`] identifies the caller and decides about access, before the body is read. A browser without access is
+//! 4. [`Call::route`] identifies the caller, counts the request to its limit and decides about access, before the body is
+//!    read. A browser without access is
 //!    led to where it signs in.
 //! 5. The query is checked, the body is read within the route's limit, and the handler gets both as [`Context`]. It may
 //!    panic, and it may take too long.

@@ -1,5 +1,5 @@
-//! The engine: computes the next question and the reason from a policy, a bank, a log and a random stream. It is
-//! pure: the same input gives the same output to the bit, on every machine.
+//! The engine: computes the next question and the reason from a policy, a bank, a log and a random stream; scores, XP and
+//! mastery; and all of them again from a log. It is pure: the same input gives the same output to the bit, on every machine.
 
 mod choose;
 mod replay;

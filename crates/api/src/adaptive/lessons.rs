@@ -128,7 +128,7 @@ fn answer_routes() -> Vec<Route> {
             .named("getAssessmentProgress")
             .description("Reads a student's progress in a lesson: questions, answers and score. A lesson that shows all questions at once reveals results only when it is finished. The request starts a first attempt if there is none.")
             .param(ParamPlace::Query, "attempt", json!({ "type": "integer", "minimum": 1 }), "The number of the attempt; by default the last one.")
-            .answers::<progress::LessonProgress>(200, "The state of the test-out."),
+            .answers::<progress::LessonProgress>(200, "The student's progress in the lesson."),
     ]
 }
 

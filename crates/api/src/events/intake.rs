@@ -1,4 +1,16 @@
 //! Receives envelopes, checks them without storing them, and shows the configuration of the endpoint.
+//!
+//! The way of an envelope:
+//!
+//! 1. [`Envelope`] parses it; the facts of each event follow from it there. A limited caller sends only events of actors
+//!    within the reach. A faulty envelope is stored as rejected, so that it can be read and replayed.
+//! 2. [`intake`] puts it into a queue. One write transaction takes all envelopes that wait.
+//! 3. `append` in `repository` of `lyceum_events` claims the ids and writes the events, their facts, and the changes that
+//!    webhooks deliver. The sender gets the answer after the commit.
+//! 4. [`gathering`](crate::work::gathering) adds the facts to sums every few seconds, and
+//!    [`webhooks`](crate::work::webhooks) sends the changes.
+//! 5. A page such as a student's reads sums and newer facts together (`lyceum_events::facts`), through the reports of
+//!    `lyceum_bridge::analytics`.
 
 use http::StatusCode;
 use lyceum_access::Scope;
@@ -151,7 +163,7 @@ async fn check_actors(context: &Context, envelope: Envelope) -> Result<Envelope>
     context.app.db.read(check).await
 }
 
-/// Stores a refused body separately, for inspection and replay. Returns the reason of the refusal.
+/// Stores a rejected body separately, for inspection and replay. Returns the reason.
 async fn refused(context: &Context, problem: Problem) -> Problem {
     if !matches!(problem.kind, ProblemKind::Malformed | ProblemKind::Invalid) {
         return problem;

@@ -1,4 +1,17 @@
 //! Versions of hosted projects: deploying a plan, testing one, and reading what was deployed.
+//!
+//! The way of a deploy:
+//!
+//! 1. `lyceum deploy` reads the folder and the state of the project here, and `lyceum_project::plan` compares them.
+//! 2. It uploads the files that are missing. An upload's id names the node that takes it; the file reaches other nodes
+//!    through the S3 bucket.
+//! 3. The request with the plan is forwarded to the node that holds the project. The node that takes the first deploy of a
+//!    project becomes its home (`lyceum_hosting::homes`).
+//! 4. The plan is made again here, from the state that is stored now, and must be the same.
+//! 5. [`change`](crate::hosted::change) changes a copy of the database and starts the version with it. It then holds calls
+//!    back, makes the copy again, and one transaction serves both.
+//! 6. `leases` of `lyceum_cluster` replicates the files from then on. After the lease of the node has ended, the first
+//!    request for the project at another node lets `takeovers` restore them there.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Appends events to the log. Each id counts once; a correction is a new version of its event.
+//! Appends events to the log, with their facts, their contexts and the changes for webhooks. Each id counts once; a
+//! correction is a new version of its event.
 //!
 //! Rows are written before their ids are claimed, because nearly all ids are new. Rows whose ids turn out to be taken
 //! are removed.

@@ -35,7 +35,7 @@ pub struct Peer {
 impl Peer {
     /// Reserves memory for a body or an answer of this size, unless it is small.
     ///
-    /// Errors: those of [`Running::reserve_memory`].
+    /// Errors: those of [`RunningRequest::reserve_memory`].
     pub(crate) async fn reserve_memory(&self, bytes: usize) -> Result<()> {
         match &self.running {
             Some(running) if bytes > limits::ANSWER_FREE_BYTES => {
