@@ -2,7 +2,7 @@
 
 use lyceum_core::language::Language;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -105,8 +105,10 @@ pub fn enable(tx: &mut Tx<'_>, now: Timestamp, who: &str, id: &str) -> Result<Pe
     if let Some(user) = &person.roster_user
         && let Some(other) = student::of_user(tx, user)?
     {
-        let message =
-            format!("the user '{user}' of the roster has the account '{}'", other.account_name());
+        let message = message!(
+            "the user '{user}' of the roster has the account '{account}'",
+            account = other.account_name()
+        );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     repository::enable(tx, id)?;
@@ -119,8 +121,10 @@ pub fn enable(tx: &mut Tx<'_>, now: Timestamp, who: &str, id: &str) -> Result<Pe
 pub fn new_link(tx: &mut Tx<'_>, now: Timestamp, who: &str, id: &str) -> Result<(Person, String)> {
     let person = find(tx, id)?;
     if person.disabled.is_some() {
-        let message =
-            format!("the account '{}' is disabled; enable it first", person.account_name());
+        let message = message!(
+            "the account '{account}' is disabled; enable it first",
+            account = person.account_name()
+        );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let link = person::new_link(tx, now, &person)?;

@@ -2,7 +2,7 @@
 
 use lyceum_core::config::Environment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 
 use crate::limits;
@@ -40,7 +40,7 @@ pub fn create(
 ) -> Result<(ApiKey, String)> {
     let name = new.name.trim();
     if name.is_empty() || name.len() > limits::PERSON_NAME_MAX_BYTES {
-        let rule = format!("must have 1 to {} bytes", limits::PERSON_NAME_MAX_BYTES);
+        let rule = message!("must have 1 to {n} bytes", n = limits::PERSON_NAME_MAX_BYTES);
         return Err(Problem::invalid("name", rule));
     }
     if new.role == Role::Student {
@@ -66,7 +66,7 @@ pub fn create(
     };
     if list(tx)?.iter().any(|known| known.revoked.is_none() && known.name == key.name) {
         let message =
-            format!("there is already a key with the name '{}'; revoke it first", key.name);
+            message!("there is already a key with the name '{key.name}'; revoke it first");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let text = secret::random_text::<32>(PREFIX);
@@ -103,7 +103,7 @@ pub fn rotate(tx: &mut Tx<'_>, name: &str) -> Result<(ApiKey, String)> {
 fn in_force(tx: &mut Tx<'_>, name: &str) -> Result<ApiKey> {
     let is_meant = |key: &ApiKey| key.revoked.is_none() && (key.name == name || key.id == name);
     list(tx)?.into_iter().find(is_meant).ok_or_else(|| {
-        let message = format!("the key '{name}' does not exist or was already revoked");
+        let message = message!("the key '{name}' does not exist or was already revoked");
         Problem::new(ProblemKind::NotFound, message)
     })
 }

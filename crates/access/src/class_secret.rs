@@ -7,7 +7,7 @@ use std::str::FromStr;
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Message, Problem, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,9 +45,9 @@ pub enum ClassSecretKind {
 }
 
 impl FromStr for ClassSecretKind {
-    type Err = String;
+    type Err = Message;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Message> {
         match text {
             "pictures" => Ok(Self::Pictures),
             "words" => Ok(Self::Words),

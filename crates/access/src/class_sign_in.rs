@@ -6,7 +6,7 @@
 use lyceum_core::config::Environment;
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use lyceum_store::Tx;
 
 use crate::caller_place::CallerPlace;
@@ -44,7 +44,7 @@ pub fn open(
     minutes: i64,
 ) -> Result<OpenClass> {
     if !(1..=limits::CLASS_SIGN_IN_MAX_MIN).contains(&minutes) {
-        let rule = format!("must be 1 to {} minutes", limits::CLASS_SIGN_IN_MAX_MIN);
+        let rule = message!("must be 1 to {n} minutes", n = limits::CLASS_SIGN_IN_MAX_MIN);
         return Err(Problem::invalid("minutes", rule));
     }
     repository::delete_closed(tx, now)?;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 
 use crate::limits;
@@ -128,7 +128,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewClient) -> Result<(Clien
     };
     // An empty list means `Scopes::EVERYTHING`, also what a later release adds to it.
     if !repository::insert(tx, &client, &new.scopes.to_string())? {
-        let message = format!("the client id '{}' is taken", client.id);
+        let message = message!("the client id '{client.id}' is taken");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let secret = new.secret.clone().unwrap_or_else(new_secret);
@@ -160,7 +160,7 @@ pub fn rotate(
 ) -> Result<(Client, String)> {
     let mut client = require(tx, id)?;
     if client.revoked.is_some() {
-        let message = format!("the client '{id}' is revoked; create a new one");
+        let message = message!("the client '{id}' is revoked; create a new one");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if let Some(secret) = chosen_secret {
@@ -231,7 +231,7 @@ pub fn authenticate(
 
 fn require(tx: &mut Tx<'_>, id: &str) -> Result<Client> {
     find(tx, id)?
-        .ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("there is no client '{id}'")))
+        .ok_or_else(|| Problem::new(ProblemKind::NotFound, message!("there is no client '{id}'")))
 }
 
 pub(crate) fn new_secret() -> String {
@@ -241,26 +241,26 @@ pub(crate) fn new_secret() -> String {
 fn check(new: &NewClient) -> Result<()> {
     let name = new.name.trim();
     if name.is_empty() || new.name.len() > limits::CLIENT_NAME_MAX_BYTES {
-        let rule = format!("must have 1 to {} bytes", limits::CLIENT_NAME_MAX_BYTES);
+        let rule = message!("must have 1 to {n} bytes", n = limits::CLIENT_NAME_MAX_BYTES);
         return Err(Problem::invalid("name", rule));
     }
     if let Some(id) = &new.id {
         // A colon ends the id in HTTP Basic (RFC 7617, 2).
         let plain = id.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':');
         if id.is_empty() || id.len() > limits::CLIENT_ID_MAX_BYTES || !plain {
-            let rule = format!(
-                "must have 1 to {} visible ASCII characters and no colon",
-                limits::CLIENT_ID_MAX_BYTES
+            let rule = message!(
+                "must have 1 to {most} visible ASCII characters and no colon",
+                most = limits::CLIENT_ID_MAX_BYTES
             );
             return Err(Problem::invalid("id", rule));
         }
     }
     if new.origins.len() > limits::CLIENT_MAX_ORIGINS {
-        let rule = format!("must be at most {}", limits::CLIENT_MAX_ORIGINS);
+        let rule = message!("must be at most {n}", n = limits::CLIENT_MAX_ORIGINS);
         return Err(Problem::invalid("origins", rule));
     }
     if let Some(wrong) = new.origins.iter().find(|origin| !is_origin(origin)) {
-        let rule = format!("must be origins such as https://app.example.org (got '{wrong}')");
+        let rule = message!("must be origins such as https://app.example.org (got '{wrong}')");
         return Err(Problem::invalid("origins", rule));
     }
     new.secret.as_deref().map_or(Ok(()), check_secret)
@@ -273,7 +273,7 @@ fn check_secret(secret: &str) -> Result<()> {
         return Ok(());
     }
     let (min, max) = length.into_inner();
-    Err(Problem::invalid("secret", format!("must have {min} to {max} printable ASCII characters")))
+    Err(Problem::invalid("secret", message!("must have {min} to {max} printable ASCII characters")))
 }
 
 /// An origin as browsers send it: scheme, host, port; no path (RFC 6454, 6.1).

@@ -54,7 +54,7 @@ pub fn start(tx: &mut Tx<'_>, now: Timestamp, environment: Environment) -> Resul
             ProblemKind::TooManyRequests,
             "too many sign-ins are waiting for confirmation; try again later",
         );
-        problem.retry_after_s = u64::try_from(limits::DEVICE_CODE_LIFETIME_S).ok();
+        problem.retry_after_s = u32::try_from(limits::DEVICE_CODE_LIFETIME_S).ok();
         return Err(problem);
     }
     let device_code = secret::random_text::<32>("");

@@ -1,7 +1,7 @@
 //! Limits on guessing: how often something may be tried in a while.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 
 use crate::caller_place::CallerPlace;
@@ -47,9 +47,9 @@ fn too_many(now: Timestamp, since: Timestamp) -> Problem {
     let wait_s = left.unsigned_abs().div_ceil(1000);
     let mut problem = Problem::new(
         ProblemKind::TooManyRequests,
-        format!("too many attempts; try again in {} minutes", wait_s.div_ceil(60)),
+        message!("too many attempts; try again in {n} minutes", n = wait_s.div_ceil(60)),
     );
-    problem.retry_after_s = Some(wait_s);
+    problem.retry_after_s = u32::try_from(wait_s).ok();
     problem
 }
 

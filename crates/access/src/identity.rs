@@ -1,7 +1,7 @@
 //! Finds or creates the account for an identity at an OpenID provider.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,7 +32,7 @@ impl IdentityRule {
         let domain = confirmed_email(claims)?.rsplit('@').next().unwrap_or_default();
         match self.domains.iter().any(|one| one.eq_ignore_ascii_case(domain)) {
             true => Ok(()),
-            false => Err(refused(format!(
+            false => Err(refused(message!(
                 "people with addresses of '{domain}' cannot sign in to this server"
             ))),
         }
@@ -76,7 +76,7 @@ pub fn link(
 ) -> Result<()> {
     for (field, value) in [("issuer", issuer), ("subject", subject)] {
         if value.is_empty() || value.len() > limits::IDENTITY_MAX_BYTES {
-            let rule = format!("must have 1 to {} bytes", limits::IDENTITY_MAX_BYTES);
+            let rule = message!("must have 1 to {n} bytes", n = limits::IDENTITY_MAX_BYTES);
             return Err(Problem::invalid(field, rule));
         }
     }
@@ -160,12 +160,12 @@ pub fn person(
         (Some(known), _) => known,
         (None, Some(new)) => create_person(tx, now, email, claims, new)?,
         (None, None) => {
-            let message = format!("'{email}' has no account; ask an administrator to create one");
+            let message = message!("'{email}' has no account; ask an administrator to create one");
             return Err(refused(message));
         }
     };
     if repository::has_one(tx, issuer, &person.id)? {
-        let message = format!(
+        let message = message!(
             "the account of '{email}' belongs to another identity of the sign-in service; ask an \
              administrator to unlink it"
         );
@@ -192,6 +192,6 @@ fn create_person(
     Ok(person)
 }
 
-fn refused(message: impl Into<String>) -> Problem {
+fn refused(message: impl Into<Message>) -> Problem {
     Problem::new(ProblemKind::Forbidden, message)
 }

@@ -10,7 +10,7 @@ use ed25519_dalek::{SigningKey, VerifyingKey};
 use lyceum_core::config::Environment;
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -308,7 +308,7 @@ fn open(key: &SealedKey, environment: Environment, master: &MasterKey) -> Result
 }
 
 fn other_master(kid: &str) -> Problem {
-    let message = format!(
+    let message = message!(
         "the signing key '{kid}' was encrypted with another master key; copy the file master.key \
          from a server that shares the database, or set its text as 'keys.master'; if it is \
          lost, `lyceum admin rotate-keys --discard` creates a new signing key"

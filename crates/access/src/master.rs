@@ -10,7 +10,7 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use lyceum_core::random::secret_bytes;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use ring::hmac;
 
 use crate::secret;
@@ -79,8 +79,10 @@ impl MasterKey {
     pub fn of_folder(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE);
         let failed = |action: &str, error: io::Error| {
-            let message =
-                format!("the master key '{}' cannot be {action}: {error}", path.display());
+            let message = message!(
+                "the master key '{path}' cannot be {action}: {error}",
+                path = path.display()
+            );
             Problem::new(ProblemKind::Internal, message)
         };
         let text = match fs::read_to_string(&path) {
@@ -91,10 +93,10 @@ impl MasterKey {
             read => read,
         };
         Self::parse(&text.map_err(|error| failed("read", error))?).ok_or_else(|| {
-            let message = format!(
-                "the master key '{}' is not 64 hex digits or base64 of 32 bytes; \
+            let message = message!(
+                "the master key '{path}' is not 64 hex digits or base64 of 32 bytes; \
                  put the original file back",
-                path.display()
+                path = path.display()
             );
             Problem::new(ProblemKind::Internal, message)
         })

@@ -2,7 +2,7 @@
 //! what must hold of what comes back. Pure; the server carries it.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use serde_json::{Map, Value};
 
 use crate::limits;
@@ -78,12 +78,12 @@ impl Provider {
     pub fn read(document: &Value, issuer: &str, hosts: &[String]) -> Result<Self> {
         if document["issuer"].as_str() != Some(issuer) {
             let claims = &document["issuer"];
-            return Err(refused(format!("its discovery document names the issuer {claims}")));
+            return Err(refused(message!("its discovery document names the issuer {claims}")));
         }
         let endpoint = |name: &str| {
             let url = document[name].as_str().filter(|url| scheme(url) == scheme(issuer));
             url.map(str::to_owned).ok_or_else(|| {
-                refused(format!("its discovery document has no '{name}' with the issuer's scheme"))
+                refused(message!("its discovery document has no '{name}' with the issuer's scheme"))
             })
         };
         let trusted_endpoint = |name: &str| {
@@ -92,7 +92,7 @@ impl Provider {
                 || hosts.iter().any(|host| origin(&url) == Some(("https", host)));
             match is_known {
                 true => Ok(url),
-                false => Err(refused(format!(
+                false => Err(refused(message!(
                     "'{name}' is at '{url}', on another host than the issuer; add the host to \
                      'oidc.hosts'"
                 ))),
@@ -158,7 +158,7 @@ impl IdTokenClaims {
             (at("nbf").is_none_or(|begin| begin <= now + skew), "it is not valid yet"),
         ];
         if let Some((_, fault)) = holds.into_iter().find(|(holds, _)| !holds) {
-            return Err(refused(format!("its ID token is rejected: {fault}")));
+            return Err(refused(message!("its ID token is rejected: {fault}")));
         }
         let subject = text("sub").filter(|subject| !subject.is_empty());
         let subject = subject.ok_or_else(|| refused("its ID token has no subject"))?.to_owned();
@@ -186,7 +186,7 @@ impl IdTokenClaims {
 }
 
 /// The problem with a provider's answer. The log has the reason.
-pub fn refused(reason: impl Into<String>) -> Problem {
+pub fn refused(reason: impl Into<Message>) -> Problem {
     let message = "the sign-in service did not confirm your identity; try again";
     Problem::new(ProblemKind::Unauthorized, message).because(reason.into())
 }

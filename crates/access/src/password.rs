@@ -4,7 +4,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use lyceum_core::random::secret_bytes;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use subtle::ConstantTimeEq;
 
 use crate::limits;
@@ -22,7 +22,7 @@ pub fn check(password: &str) -> Result<()> {
         return Ok(());
     }
     let (min, max) = length.into_inner();
-    Err(Problem::invalid("password", format!("must have {min} to {max} characters")))
+    Err(Problem::invalid("password", message!("must have {min} to {max} characters")))
 }
 
 /// The hash of a password under a new salt. Takes tens of milliseconds and [`limits::PASSWORD_HASH_MEMORY_BYTES`]

@@ -1,7 +1,7 @@
 //! People: accounts with an e-mail address, a role and a password.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 
 use crate::limits;
@@ -64,7 +64,7 @@ pub(crate) fn checked_address(email: &str) -> Result<String> {
 pub(crate) fn checked_name(name: &str) -> Result<String> {
     let name = name.trim();
     if name.is_empty() || name.len() > limits::PERSON_NAME_MAX_BYTES {
-        let rule = format!("must have 1 to {} bytes", limits::PERSON_NAME_MAX_BYTES);
+        let rule = message!("must have 1 to {n} bytes", n = limits::PERSON_NAME_MAX_BYTES);
         return Err(Problem::invalid("name", rule));
     }
     Ok(name.to_owned())
@@ -72,7 +72,7 @@ pub(crate) fn checked_name(name: &str) -> Result<String> {
 
 /// The problem with an address that has an account.
 pub(crate) fn email_in_use(email: &str) -> Problem {
-    let message = format!(
+    let message = message!(
         "there is already an account for '{email}'; `lyceum admin user link` creates a link that sets its password"
     );
     Problem::new(ProblemKind::Conflict, message)
@@ -92,7 +92,7 @@ pub fn require(tx: &mut Tx<'_>, account: &str) -> Result<Person> {
         true => find(tx, account)?,
         false => by_email(tx, account)?,
     };
-    found.ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("'{account}' has no account")))
+    found.ok_or_else(|| Problem::new(ProblemKind::NotFound, message!("'{account}' has no account")))
 }
 
 /// Closes the account for sign-ins from now on, ends its sessions and links, and revokes the keys that its owner
@@ -115,7 +115,8 @@ pub fn disable(tx: &mut Tx<'_>, now: Timestamp, account: &str) -> Result<Person>
 /// Refuses a change of the account after which nobody could administer. Errors: `Conflict`.
 pub(crate) fn require_administrator(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
     if repository::active_administrators(tx)? == 0 {
-        let message = format!("'{}' is the last administrator", person.account_name());
+        let message =
+            message!("'{account}' is the last administrator", account = person.account_name());
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     Ok(())

@@ -11,6 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use lyceum_core::text::near_miss;
+use lyceum_core::{Message, message};
 
 /// A scope: one of a standard's (a full URI: `OneRoster` 1.2, Open Badges 3.0, CLR 2.0; Caliper
 /// and CASE define none), or one of the platform, `lyceum/<area>.<read|write>`.
@@ -293,16 +294,25 @@ impl fmt::Display for Scope {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownScope(pub String);
 
-impl fmt::Display for UnknownScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl UnknownScope {
+    /// The message for people, with the scope that was probably meant.
+    pub fn text(&self) -> Message {
         let last = |scope: &'static str| scope.rsplit('/').next().unwrap_or(scope);
         let names = NAMES.iter().map(|(_, name)| *name);
         let similar = near_miss(&self.0, names.clone())
             .or_else(|| names.into_iter().find(|name| last(name) == self.0));
         match similar {
-            Some(similar) => write!(f, "there is no scope '{}'; did you mean '{similar}'?", self.0),
-            None => write!(f, "there is no scope '{}'", self.0),
+            Some(meant) => {
+                message!("there is no scope '{scope}'; did you mean '{meant}'?", scope = self.0)
+            }
+            None => message!("there is no scope '{scope}'", scope = self.0),
         }
+    }
+}
+
+impl fmt::Display for UnknownScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Everything that is sealed under the master key: which columns, and sealing their values again under another key.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::{Db, Tx};
 use serde_json::json;
 
@@ -40,12 +40,10 @@ impl SealedColumn {
                 .map(|value| {
                     let label = (self.label)(&value.key);
                     let plain = master.open(&label, &value.sealed).ok_or_else(|| {
-                        let message = format!(
-                            "a value of {}.{} ({}) was sealed under neither 'keys.master' nor \
+                        let message = message!(
+                            "a value of {self.table}.{self.column} ({key}) was sealed under neither 'keys.master' nor \
                              'keys.master_other'; set the key that sealed it as 'keys.master_other'",
-                            self.table,
-                            self.column,
-                            value.key.join(", ")
+                            key = value.key.join(", ")
                         );
                         Problem::new(ProblemKind::Conflict, message)
                     })?;
@@ -107,10 +105,9 @@ fn check(db: &Db, master: &MasterKey, columns: &[SealedColumn]) -> Result<()> {
     for column in columns {
         let left = db.read_blocking(|tx| column.under_other_key(tx, master))?.len();
         if left > 0 {
-            let message = format!(
-                "{left} values of {} were sealed under the other key meanwhile, so a server still \
-                 uses it as 'keys.master'; change the settings of all servers, then run the command again",
-                column.table
+            let message = message!(
+                "{left} values of {column.table} were sealed under the other key meanwhile, so a server still \
+                 uses it as 'keys.master'; change the settings of all servers, then run the command again"
             );
             return Err(Problem::new(ProblemKind::Conflict, message));
         }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 
 use crate::person::{self, Person, Role};
@@ -80,7 +80,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: &NewStudent) -> Result<Perso
         Some(known) => {
             let (user, account) = (&new.roster_user, known.account_name());
             let message =
-                format!("the user '{user}' of the roster has the account '{account}' already");
+                message!("the user '{user}' of the roster has the account '{account}' already");
             Problem::new(ProblemKind::Conflict, message)
         }
         None => person::email_in_use(&student.email),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lyceum_assessment::{SentResponses, respond, respond_validated};
 use lyceum_core::body::OneLineText;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_qti::model::Item;
 use lyceum_roster::record::Object;
 use lyceum_roster::repository as roster;
@@ -115,7 +115,7 @@ pub fn next(
     }
     let log = context.memory.logs.get(tx, &attempt, &bank)?;
     let Some(choice) = choose(&attempt.policy(tx)?, &attempt, &bank, &log) else {
-        let message = format!("the test of the lesson '{}' has no questions", attempt.lesson);
+        let message = message!("the test of the lesson '{attempt.lesson}' has no questions");
         return Err(Problem::invalid("lesson", message));
     };
     let place = choice.question;
@@ -172,7 +172,7 @@ fn require_steps(lesson_type: LessonType) -> Result<()> {
     match lesson_type {
         LessonType::Powerpath100 => Ok(()),
         other => {
-            let message = format!(
+            let message = message!(
                 "a lesson of type {other} is shown whole; read its questions with getAssessmentProgress"
             );
             Err(Problem::invalid("lesson", message))
@@ -298,14 +298,14 @@ impl<'a> AnswerTarget<'a> {
         question: &str,
     ) -> Result<Self> {
         if let Some(tool) = lesson.tool_provider() {
-            let message = format!("the lesson is taken at '{tool}'; send its answers there");
+            let message = message!("the lesson is taken at '{tool}'; send its answers there");
             return Err(Problem::invalid("lesson", message));
         }
         let bank = bank_of(tx, context, &attempt)?;
         let Some(place) = bank.place(question) else {
-            let message = format!(
-                "the question '{question}' is not in the lesson '{}'; send the id of a question that was served",
-                lesson.id
+            let message = message!(
+                "the question '{question}' is not in the lesson '{lesson.id}'; send the id of a question that was \
+                 served"
             );
             return Err(Problem::invalid("question", message));
         };
@@ -405,7 +405,7 @@ impl<'a> AnswerTarget<'a> {
         }
         if self.attempt.answered >= limits::LESSON_ANSWERS_MAX_COUNT {
             let most = limits::LESSON_ANSWERS_MAX_COUNT;
-            let message = format!(
+            let message = message!(
                 "the limit for answers in an attempt is {most}; finish the attempt, or reset it with \
                     resetAttempt"
             );
@@ -462,13 +462,12 @@ impl<'a> AnswerTarget<'a> {
 fn not_the_open_question(question: &str, open: Option<&OpenQuestion>) -> Problem {
     let message = match open {
         Some(open) => {
-            format!(
-                "the question '{question}' is not the one that was served; answer '{}'",
-                open.item
+            message!(
+                "the question '{question}' is not the one that was served; answer '{open.item}'"
             )
         }
         None => {
-            format!("the question '{question}' was not served; get one with getNextQuestion")
+            message!("the question '{question}' was not served; get one with getNextQuestion")
         }
     };
     Problem::new(ProblemKind::Conflict, message)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lyceum_bridge::enroll;
 use lyceum_core::body::OneLineText;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_roster::repository::{LessonState, lesson_state};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -100,7 +100,7 @@ impl Attempt {
                 };
                 let (number, lesson) = (self.number, &self.lesson);
                 let message =
-                    format!("attempt {number} of the lesson '{lesson}' is complete; {next}");
+                    message!("attempt {number} of the lesson '{lesson}' is complete; {next}");
                 Err(Problem::new(ProblemKind::Conflict, message))
             }
         }
@@ -143,9 +143,9 @@ pub fn lesson_for(
     }
     Err(Problem::invalid(
         "student",
-        format!(
-            "the student '{student}' is not enrolled in the course '{}' of the lesson; enroll them first",
-            lesson.course.id
+        message!(
+            "the student '{student}' is not enrolled in the course '{lesson.course.id}' of the lesson; enroll them \
+             first"
         ),
     ))
 }
@@ -251,17 +251,16 @@ pub fn create(
     if let Some(last) = last.as_ref().filter(|last| last.completed.is_none()) {
         return Err(Problem::new(
             ProblemKind::Conflict,
-            format!(
-                "attempt {} of the lesson '{}' is not complete; finish it first, or reset it with resetAttempt",
-                last.number, lesson.id
+            message!(
+                "attempt {last.number} of the lesson '{lesson.id}' is not complete; finish it first, or reset it \
+                 with resetAttempt"
             ),
         ));
     }
     if let Some(last) = last.as_ref().filter(|last| last.is_pending()) {
-        let message = format!(
-            "Attempt {} of the lesson '{}' has answers that wait for a person to score them. Finish it again with \
-             finalStudentAssessmentResponse when they are scored, or begin it anew with resetAttempt.",
-            last.number, lesson.id
+        let message = message!(
+            "Attempt {last.number} of the lesson '{lesson.id}' has answers that wait for a person to score them. \
+             Finish it again with finalStudentAssessmentResponse when they are scored, or begin it anew with resetAttempt."
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
@@ -270,7 +269,7 @@ pub fn create(
     }
     let most = limits::LESSON_ATTEMPT_MAX_COUNT;
     if last.as_ref().is_some_and(|last| last.number >= most) {
-        let message = format!("the student has used all {most} attempts of the lesson");
+        let message = message!("the student has used all {most} attempts of the lesson");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let (attempt, bank) = begin(tx, context, student, &lesson, last.as_ref())?;
@@ -281,7 +280,7 @@ pub fn create(
 
 /// The problem of a second start: a test-out can be taken only once, whether it was passed or not.
 pub(crate) fn already_taken(student: &str, lesson: &str) -> Problem {
-    let message = format!(
+    let message = message!(
         "the student '{student}' has already taken the test-out '{lesson}'; resetAttempt opens it again"
     );
     Problem::new(ProblemKind::Conflict, message)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, RESOURCE};
 use lyceum_store::Tx;
@@ -112,10 +112,9 @@ pub fn import(
     let lesson = outside_lesson(tx, context, student, lesson)?;
     context.check_changes(student)?;
     let Some(mut assigned) = last(tx, student, &lesson.id)? else {
-        let message = format!(
-            "the student '{student}' has no assignment of the lesson '{}'; create one with \
-             makeExternalTestAssignment",
-            lesson.id
+        let message = message!(
+            "the student '{student}' has no assignment of the lesson '{lesson.id}'; create one with \
+             makeExternalTestAssignment"
         );
         return Err(Problem::new(ProblemKind::NotFound, message));
     };
@@ -141,7 +140,7 @@ fn outside_lesson(
         Some(_) => Ok(lesson),
         None => Err(Problem::invalid(
             "lesson",
-            format!(
+            message!(
                 "the lesson '{id}' is not taken with an outside tool; send answers with \
                 updateStudentQuestionResponse"
             ),

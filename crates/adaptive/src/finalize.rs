@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::iter::repeat_n;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -86,7 +86,7 @@ pub fn finalize(
         return Err(Problem::invalid("lesson", message));
     }
     if let Some(tool) = lesson.tool_provider() {
-        let message = format!(
+        let message = message!(
             "the lesson is taken at '{tool}'; import its results with importExternalTestAssignmentResults"
         );
         return Err(Problem::invalid("lesson", message));
@@ -146,6 +146,6 @@ fn check_all_answered(bank: &QuestionSet, last: &BTreeMap<u32, &AttemptLogEntry>
     let (n, of) = (open.len(), bank.questions.questions.len());
     Err(Problem::invalid(
         "lesson",
-        format!("{n} of {of} questions have no answer yet: {named}{more}; answer them first"),
+        message!("{n} of {of} questions have no answer yet: {named}{more}; answer them first"),
     ))
 }

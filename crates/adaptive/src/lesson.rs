@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lyceum_assessment::banks::{self, Questions};
 use lyceum_assessment::{ContentKind, Reference, repository as content};
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE, COURSE_COMPONENT, RESOURCE, USER};
 use lyceum_roster::reach::check_changes;
@@ -129,7 +129,7 @@ pub(crate) fn named_sort(record: &Object, of_resource: &Object) -> Result<Option
     lesson_type(name).map(Some).ok_or_else(|| {
         let id = fields::text(record, "sourcedId");
         let message =
-            format!("the lessonType '{name}' of '{id}' is not one that students can work through");
+            message!("the lessonType '{name}' of '{id}' is not one that students can work through");
         Problem::invalid("lesson", message)
     })
 }
@@ -176,7 +176,7 @@ fn unnamed_sort(
         return Ok(LessonType::Powerpath100);
     }
     let resource = fields::text(resource, "sourcedId");
-    let message = format!(
+    let message = message!(
         "The component resource '{id}' is not a lesson: it has no lessonType, and its resource '{resource}' \
          leads to no stored test or bank. Set its lessonType, or store the test that vendorResourceId or \
          metadata.url names."
@@ -204,7 +204,7 @@ pub(crate) fn in_use(
     };
     match lyceum_roster::repository::find_within(tx, kind, id, reach)? {
         Some(_) => Err(problem),
-        None => Err(Problem::new(ProblemKind::NotFound, format!("there is no {called} '{id}'"))),
+        None => Err(Problem::new(ProblemKind::NotFound, message!("there is no {called} '{id}'"))),
     }
 }
 
@@ -305,9 +305,8 @@ impl Lesson {
             Some(_) => Ok(Some(test)),
             None => Err(Problem::invalid(
                 "lesson",
-                format!(
-                    "the test '{test}' of the lesson '{}' is not stored; create it first",
-                    self.id
+                message!(
+                    "the test '{test}' of the lesson '{self.id}' is not stored; create it first"
                 ),
             )),
         }

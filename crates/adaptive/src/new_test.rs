@@ -3,7 +3,7 @@
 use lyceum_core::json::number;
 use lyceum_core::messages::unknown_reference;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Detail, Message, PayloadDialect, Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
@@ -99,7 +99,7 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new_test: &NewTest) -> Result<New
 
 fn check(tx: &mut Tx<'_>, new_test: &NewTest, course: &Object) -> Result<()> {
     let mut faults = Vec::new();
-    let mut fault = |path: &str, message: String| {
+    let mut fault = |path: &str, message: Message| {
         faults.push(Detail { path: path.into(), message });
     };
     if let Some(id) = &new_test.component {
@@ -108,9 +108,8 @@ fn check(tx: &mut Tx<'_>, new_test: &NewTest, course: &Object) -> Result<()> {
             None => String::new(),
         };
         if course_of_component != new_test.course {
-            let message = format!(
-                "the course '{}' has no component with the sourcedId '{id}'",
-                new_test.course
+            let message = message!(
+                "the course '{new_test.course}' has no component with the sourcedId '{id}'"
             );
             fault("courseComponentSourcedId", message);
         }
@@ -137,9 +136,8 @@ fn check(tx: &mut Tx<'_>, new_test: &NewTest, course: &Object) -> Result<()> {
         && let Some((_, lesson)) =
             repository::test_outs(tx, &[&new_test.course])?.into_iter().next()
     {
-        let message = format!(
-            "the course '{}' already has the test-out lesson '{lesson}'; delete it first",
-            new_test.course
+        let message = message!(
+            "the course '{new_test.course}' already has the test-out lesson '{lesson}'; delete it first"
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }

@@ -6,7 +6,7 @@
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
 use lyceum_roster::grade;
@@ -273,9 +273,8 @@ fn tests(tx: &mut Tx<'_>, request: &StudentAndSubject, reach: &Reach) -> Result<
     let mut tests = of_type(tx, LessonType::Placement)?;
     tests.retain(|test| test.subject.eq_ignore_ascii_case(&request.subject));
     if tests.is_empty() {
-        let message = format!(
-            "the subject '{}' has no placement tests; create one with createInternalTest",
-            request.subject
+        let message = message!(
+            "the subject '{request.subject}' has no placement tests; create one with createInternalTest"
         );
         return Err(Problem::new(ProblemKind::NotFound, message));
     }

@@ -1,7 +1,7 @@
 //! The policies in force. A version never changes, and an attempt keeps the version with which it began.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 
 use crate::repository::policies as repository;
@@ -21,7 +21,7 @@ pub fn version(tx: &mut Tx<'_>, lesson_type: LessonType, number: i64) -> Result<
         return Ok(PolicyVersion::shipped(lesson_type));
     }
     repository::find(tx, lesson_type, number)?.ok_or_else(|| {
-        let message = format!("there is no version {number} of the policy of '{lesson_type}'");
+        let message = message!("there is no version {number} of the policy of '{lesson_type}'");
         Problem::new(ProblemKind::NotFound, message)
     })
 }

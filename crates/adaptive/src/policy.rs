@@ -1,7 +1,7 @@
 //! Policies: how lessons of a type are asked, scored and rewarded, as data.
 
 use lyceum_core::messages::MUST_BE_OBJECT;
-use lyceum_core::{Detail, Problem, Result, body};
+use lyceum_core::{Detail, Message, Problem, Result, body, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -173,7 +173,7 @@ impl Policy {
     fn check(&self, faults: &mut Faults) {
         if self.name.is_empty() || self.name.len() > limits::POLICY_NAME_MAX_BYTES {
             let most = limits::POLICY_NAME_MAX_BYTES;
-            faults.add("name", format!("must have 1 to {most} bytes"));
+            faults.add("name", message!("must have 1 to {most} bytes"));
         }
         let is_stepped = self.lesson_type == LessonType::Powerpath100;
         match &self.scoring {
@@ -187,7 +187,7 @@ impl Policy {
                 let kind = self.lesson_type;
                 faults.add(
                     "scoring",
-                    format!(
+                    message!(
                         "must be 'share', because a {kind} lesson ends with its last \
                     question"
                     ),
@@ -211,7 +211,7 @@ impl Policy {
                 let kind = self.lesson_type;
                 faults.add(
                     "strategy",
-                    format!(
+                    message!(
                         "must be 'in-order', because a {kind} lesson is asked in the \
                     order of its test"
                     ),
@@ -221,7 +221,7 @@ impl Policy {
             Strategy::Bands { table, climb } => check_bands(table, *climb, faults),
         }
         if self.mastery > 100 {
-            faults.add("mastery", format!("must be at most 100 %: got {}", self.mastery));
+            faults.add("mastery", message!("must be at most 100 %: got {self.mastery}"));
         }
         check_xp(&self.xp, faults);
     }
@@ -231,7 +231,7 @@ impl Policy {
 struct Faults(Vec<Detail>);
 
 impl Faults {
-    fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
+    fn add(&mut self, path: impl Into<String>, message: impl Into<Message>) {
         self.0.push(Detail { path: path.into(), message: message.into() });
     }
 
@@ -246,7 +246,10 @@ impl Faults {
                     self.add(path, "must begin with a row from 0, so that every score is covered");
                 }
                 Some(before) if from <= before => {
-                    self.add(path, format!("must be in rising order: {from} comes after {before}"));
+                    self.add(
+                        path,
+                        message!("must be in rising order: {from} comes after {before}"),
+                    );
                 }
                 _ if from > 99 => {
                     self.add(path, "must begin at 99 or below, because an attempt ends at 100");
@@ -265,7 +268,7 @@ fn check_steps(steps: &[ScoreStep], path: &str, least: u8, faults: &mut Faults) 
     faults.cover(path, steps.iter().map(|step| step.from));
     for (place, step) in steps.iter().enumerate() {
         if !(least..=100).contains(&step.points) {
-            let message = format!("must be from {least} to 100 points: got {}", step.points);
+            let message = message!("must be from {least} to 100 points: got {step.points}");
             faults.add(format!("{path}[{place}].points"), message);
         }
     }
@@ -280,7 +283,7 @@ fn check_bands(
     for (place, band) in table.iter().enumerate() {
         let sum: u32 = Difficulty::ALL.iter().map(|of| u32::from(band.shares[*of])).sum();
         if sum != 100 {
-            let message = format!("must add up to 100 %: got {sum} %");
+            let message = message!("must add up to 100 %: got {sum} %");
             faults.add(format!("strategy.bands.table[{place}].shares"), message);
         }
     }
@@ -296,7 +299,7 @@ fn check_bands(
 fn check_xp(rows: &[Vec<RewardGate>], faults: &mut Faults) {
     if rows.is_empty() || rows.len() > limits::POLICY_ATTEMPTS_MAX_COUNT {
         let most = limits::POLICY_ATTEMPTS_MAX_COUNT;
-        faults.add("xp", format!("must have a row for 1 to {most} attempts"));
+        faults.add("xp", message!("must have a row for 1 to {most} attempts"));
     }
     for (attempt, row) in rows.iter().enumerate().take(limits::POLICY_ATTEMPTS_MAX_COUNT) {
         let mut before = 101;
@@ -309,7 +312,7 @@ fn check_xp(rows: &[Vec<RewardGate>], faults: &mut Faults) {
             before = gate.from;
             let most = f64::from(limits::POLICY_MULTIPLIER_MAX_RATIO);
             if !(0.0..=most).contains(&gate.multiplier) {
-                let message = format!("must be from 0 to {most}: got {}", gate.multiplier);
+                let message = message!("must be from 0 to {most}: got {gate.multiplier}");
                 faults.add(format!("{path}.multiplier"), message);
             }
         }

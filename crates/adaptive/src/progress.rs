@@ -1,6 +1,6 @@
 //! A student's progress in a lesson.
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::ASSESSMENT_RESULT;
 use lyceum_roster::repository::find;
@@ -116,9 +116,8 @@ fn of(
         Some(number) => {
             let all = repository::of(tx, &last.student, ("lesson", &last.lesson))?;
             all.into_iter().find(|attempt| attempt.number == number).ok_or_else(|| {
-                let message = format!(
-                    "there is no attempt {number} of the lesson '{}'; the last is {}",
-                    last.lesson, last.number
+                let message = message!(
+                    "there is no attempt {number} of the lesson '{last.lesson}'; the last is {last.number}"
                 );
                 Problem::new(ProblemKind::NotFound, message)
             })?

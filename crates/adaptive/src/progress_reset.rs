@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lyceum_core::body::OneLineText;
 use lyceum_core::messages::unknown_reference;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::reach::{check_changes, keep_within};
@@ -69,10 +69,10 @@ pub fn reset_students(
         }
     };
     if users.len() > TEACHING_STUDENTS_MAX_COUNT {
-        let message = format!(
-            "the course '{course}' has {} students, and the limit for one request is {TEACHING_STUDENTS_MAX_COUNT} \
+        let message = message!(
+            "the course '{course}' has {users} students, and the limit for one request is {TEACHING_STUDENTS_MAX_COUNT} \
              students; send a 'classId' or 'userIds'",
-            users.len()
+            users = users.len()
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
@@ -98,7 +98,7 @@ fn require_class(
 ) -> Result<()> {
     let message = match fields::in_use_within(tx, &CLASS, class, context.reach) {
         Ok(found) if fields::reference(&found, "course") == course => return Ok(()),
-        Ok(_) => format!("must be a class of the course '{course}' (got '{class}')"),
+        Ok(_) => message!("must be a class of the course '{course}' (got '{class}')"),
         Err(problem) if problem.kind == ProblemKind::NotFound => unknown_reference("class", class),
         Err(problem) => return Err(problem),
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lyceum_assessment::limits::QTI_PAGE_MAX_BYTES;
 use lyceum_assessment::{candidate, repository as content};
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -133,7 +133,7 @@ pub(crate) fn drafts(
         + seen.iter().flatten().map(|seen| seen.raw_xml.len()).sum::<usize>();
     if bytes > QTI_PAGE_MAX_BYTES {
         let most = QTI_PAGE_MAX_BYTES;
-        let message = format!(
+        let message = message!(
             "the questions of the lesson have {bytes} bytes, more than {most}; split its test"
         );
         return Err(Problem::new(ProblemKind::TooLarge, message));

@@ -2,7 +2,7 @@
 
 use lyceum_core::body::OneLineText;
 use lyceum_core::messages::unknown_reference;
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::COURSE;
 use lyceum_store::Tx;
@@ -102,7 +102,7 @@ pub fn delete(tx: &mut Tx<'_>, course: &str) -> Result<()> {
 fn missing(course: &str) -> Problem {
     Problem::new(
         ProblemKind::NotFound,
-        format!(
+        message!(
             "the course '{course}' has no render configuration; set one with PUT /render-config"
         ),
     )

@@ -7,7 +7,7 @@ use lyceum_bridge::goals;
 use lyceum_core::body::OneLineText;
 use lyceum_core::limits::PAGE_MAX_RECORDS;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Reach, Result};
+use lyceum_core::{Problem, Reach, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::grade::Grade;
 use lyceum_roster::kinds::{CLASS, COURSE};
@@ -184,7 +184,7 @@ fn students(
             fields::in_use_within(tx, &CLASS, class, reach)?;
             let members = roster::in_class(tx, now, class, "student", reach)?;
             if members.len() > TEACHING_STUDENTS_MAX_COUNT {
-                let rule = format!(
+                let rule = message!(
                     "must have at most {TEACHING_STUDENTS_MAX_COUNT} students; send students one by one"
                 );
                 return Err(Problem::invalid("class", rule));

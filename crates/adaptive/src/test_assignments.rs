@@ -4,7 +4,7 @@ use lyceum_bridge::today::Moment;
 use lyceum_core::body::{self, OneLineText};
 use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result, messages};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Reach, Result, message, messages};
 use lyceum_roster::fields;
 use lyceum_roster::grade::{Grade, comparable};
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, USER};
@@ -43,7 +43,7 @@ pub struct TestAssignmentRowError {
     /// The number of the row, from 1.
     pub row: usize,
     /// The reason in words.
-    pub message: String,
+    pub message: Message,
 }
 
 /// A request to assign a test.
@@ -214,7 +214,7 @@ impl AssignmentFilter {
     pub fn read(query: Value, needs_student: bool) -> Result<Self> {
         let parameters: AssignmentQuery = body::of(query)?;
         let mut faults = Vec::new();
-        let mut fault = |path: &str, message: String| {
+        let mut fault = |path: &str, message: Message| {
             faults.push(Detail { path: path.into(), message });
         };
         let mut number = |name: &str, text: Option<String>, usual: u64, least: u64| {
@@ -222,7 +222,7 @@ impl AssignmentFilter {
             match text.parse::<u32>().map(u64::from) {
                 Ok(number) if number >= least => number,
                 _ => {
-                    fault(name, format!("must be a whole number from {least}"));
+                    fault(name, message!("must be a whole number from {least}"));
                     usual
                 }
             }
@@ -316,7 +316,7 @@ fn check_change(tx: &mut Tx<'_>, now: Timestamp, id: &str, reach: &Reach) -> Res
 }
 
 fn missing(id: &str) -> Problem {
-    Problem::new(ProblemKind::NotFound, format!("there is no test assignment '{id}'"))
+    Problem::new(ProblemKind::NotFound, message!("there is no test assignment '{id}'"))
 }
 
 /// Assigns many, each by itself. Errors: `Forbidden` for the reach of a teacher.
@@ -347,11 +347,10 @@ pub fn bulk(
 }
 
 /// All errors of a row in one text.
-fn all_errors(problem: &Problem) -> String {
-    let all = |Detail { path, message }: &Detail| format!("{path}: {message}");
+fn all_errors(problem: &Problem) -> Message {
     match problem.details.is_empty() {
         true => problem.message.clone(),
-        false => problem.details.iter().map(all).collect::<Vec<_>>().join("; "),
+        false => Message::joined(problem.details.iter().map(Detail::text)),
     }
 }
 
@@ -390,7 +389,7 @@ pub fn import(
 fn rows(csv: &str) -> Result<Vec<Value>> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(csv.as_bytes());
     let broken =
-        |fault: csv::Error| Problem::invalid("csv", format!("must be a CSV table: {fault}"));
+        |fault: csv::Error| Problem::invalid("csv", message!("must be a CSV table: {fault}"));
     let names = reader.headers().map_err(broken)?.clone();
     let mut rows = Vec::new();
     for line in reader.records() {

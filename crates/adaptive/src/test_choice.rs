@@ -2,7 +2,7 @@
 
 use lyceum_bridge::enroll;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::grade::comparable;
 use lyceum_store::Tx;
@@ -57,7 +57,7 @@ pub(crate) fn best_fit<'t>(
 
 /// The problem of a subject and grade without a test.
 pub(crate) fn no_test(subject: &str, grade: &str) -> Problem {
-    let message = format!(
+    let message = message!(
         "no test exists for the subject '{subject}' in grade {grade}; create one with createInternalTest"
     );
     Problem::new(ProblemKind::NotFound, message)

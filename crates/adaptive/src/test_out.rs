@@ -7,7 +7,7 @@
 use lyceum_bridge::enrollments::CourseEnrollment;
 use lyceum_core::body::OneLineText;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::kinds::{COURSE, USER};
 use lyceum_roster::reach::check_changes;
 use lyceum_roster::repository as roster;
@@ -180,7 +180,7 @@ pub struct TestOutEligibility {
     pub eligible: bool,
     /// The reason if the student may not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<Message>,
 }
 
 /// Whether a student with these enrollments may request a test-out in a subject.
@@ -192,22 +192,22 @@ pub fn eligibility(enrollments: &[CourseEnrollment], subject: &str) -> TestOutEl
 }
 
 /// The course of the subject that the student may test out of. The error says why there is none.
-fn course<'a>(enrollments: &'a [CourseEnrollment], subject: &str) -> Result<&'a str, String> {
+fn course<'a>(enrollments: &'a [CourseEnrollment], subject: &str) -> Result<&'a str, Message> {
     let is_about = |enrollment: &&CourseEnrollment| {
         enrollment.role == "student"
             && enrollment.course.subjects.iter().any(|known| known.eq_ignore_ascii_case(subject))
     };
     let mut learned = enrollments.iter().filter(is_about).peekable();
     if learned.peek().is_none() {
-        return Err(format!("the student is not enrolled in a course of the subject '{subject}'"));
+        return Err(message!("the student is not enrolled in a course of the subject '{subject}'"));
     }
     let mut with_test = learned.filter(|enrollment| enrollment.test_out_supported).peekable();
     if with_test.peek().is_none() {
-        return Err(format!("no course of the subject '{subject}' has a test-out lesson"));
+        return Err(message!("no course of the subject '{subject}' has a test-out lesson"));
     }
     let open = with_test.find(|enrollment| enrollment.test_out_eligible);
     let open = open.map(|enrollment| enrollment.course.id.as_str());
-    open.ok_or_else(|| format!("the test-out lesson of the subject '{subject}' is already graded"))
+    open.ok_or_else(|| message!("the test-out lesson of the subject '{subject}' is already graded"))
 }
 
 /// Assigns a student the test-out of a course of the subject.

@@ -7,7 +7,7 @@
 //! than 15 s late is refused, because waiting answers would let students work without a limit.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_qti::model::{Test, TimeLimits};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -64,11 +64,11 @@ impl ExtraTimeInput {
         #[expect(clippy::cast_precision_loss, reason = "it is small")]
         let most = EXTRA_TIME_MAX_PERCENT as f64 / 100.0;
         if !(1.0..=most).contains(&factor) {
-            let rule = format!("must be a number from 1 to {most}: got {factor}");
+            let rule = message!("must be a number from 1 to {most}: got {factor}");
             return Err(Problem::invalid("factor", rule));
         }
         if !(0..=EXTRA_TIME_MAX_MINUTES).contains(&minutes) {
-            let rule = format!("must be from 0 to {EXTRA_TIME_MAX_MINUTES}: got {minutes}");
+            let rule = message!("must be from 0 to {EXTRA_TIME_MAX_MINUTES}: got {minutes}");
             return Err(Problem::invalid("minutes", rule));
         }
         #[expect(clippy::cast_possible_truncation, reason = "it is limited")]

@@ -10,7 +10,7 @@ use lyceum_access::session::SessionFacts;
 use lyceum_access::{Person, Role, limits as access_limits};
 use lyceum_core::language::Language;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Reach, Result};
+use lyceum_core::{Message, Problem, Reach, Result};
 use lyceum_games::PageRequest;
 use lyceum_games::limits::GAME_PAGE_MAX_RECORDS;
 use lyceum_http::answer::Answer;
@@ -434,5 +434,5 @@ pub fn account_reach(organizations: Vec<String>, teacher: String) -> Result<Reac
 /// The language that has this tag; `None` for an empty tag, which lets the browser decide. Errors: `Invalid`.
 pub fn parsed_language(tag: &str) -> Result<Option<Language>> {
     let chosen = Some(tag).filter(|tag| !tag.is_empty()).map(str::parse);
-    chosen.transpose().map_err(|rule: String| Problem::invalid("language", rule))
+    chosen.transpose().map_err(|rule: Message| Problem::invalid("language", rule))
 }

@@ -6,7 +6,7 @@ use http::{HeaderValue, StatusCode, header};
 use lyceum_access::{RequestSubject, Scope};
 use lyceum_blob::Blob;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, message};
 use lyceum_hosting::BlobStream;
 use lyceum_http::answer::Answer;
 use lyceum_http::render::Rendering;
@@ -189,7 +189,7 @@ async fn export(context: Context) -> Result<Answer> {
     let size = blob.size;
     let notice = (left_out > 0).then(|| Detail {
         path: "roster.zip".to_owned(),
-        message: format!(
+        message: message!(
             "lacks {left_out} values that OneRoster 1.2 cannot express; content=complete has them"
         ),
     });
@@ -234,7 +234,7 @@ struct RosterImport {
     /// The address of the rejected rows as CSV; `null` if there are none.
     rejected: Option<String>,
     /// Why the import failed.
-    problem: Option<String>,
+    problem: Option<Message>,
 }
 
 /// How far a file was read.
@@ -278,7 +278,7 @@ fn view(context: &Context, import: &Import) -> RosterImport {
             .rejects
             .as_ref()
             .map(|_| format!("{}/imports/{}/rejected.csv", context.base_url(), import.id)),
-        problem: Some(import.error.clone()).filter(|error| !error.is_empty()),
+        problem: import.error.clone(),
     }
 }
 
@@ -291,8 +291,9 @@ fn kinds(zip: &[u8]) -> Result<Vec<FileKind>> {
     file.write_all(zip).map_err(Problem::internal)?;
     let path = file.path();
     let source = CsvSource::open(path).map_err(|problem| {
-        let message = problem.message.replace(&format!("'{}'", path.display()), "the body");
-        Problem { message, ..problem }
+        let message = problem.message.to_string();
+        let message = message.replace(&format!("'{}'", path.display()), "the body");
+        Problem { message: Message::untranslated(message), ..problem }
     })?;
     Ok(source.kinds().collect())
 }
@@ -308,7 +309,7 @@ fn require_scopes(
         let decided = auth::decide(context.grant.as_ref(), access(kind, effect), subject());
         decided.map_err(|denied| {
             let problem = auth::refusal(&denied).problem;
-            Problem { message: format!("{file}.csv: {}", problem.message), ..problem }
+            Problem { message: message!("{file}.csv: {problem.message}"), ..problem }
         })?;
     }
     Ok(())
@@ -323,7 +324,7 @@ fn owner(context: &Context) -> String {
 async fn find(context: &Context) -> Result<Import> {
     let name = context.param("id");
     let unknown =
-        || Problem::new(ProblemKind::NotFound, format!("this client has no import '{name}'"));
+        || Problem::new(ProblemKind::NotFound, message!("this client has no import '{name}'"));
     let id = name.parse().map_err(|_| unknown())?;
     let import = context.app.db.read(move |tx| find_import(tx, id)).await?;
     if import.who == owner(context) { Ok(import) } else { Err(unknown()) }

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use lyceum_access::Scope::{WebhooksRead, WebhooksWrite};
 use lyceum_access::audit::AuditChange;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::auth::Grant;
 use lyceum_http::render::Rendering;
@@ -256,7 +256,7 @@ async fn replay(context: Context) -> Result<Answer> {
     let (id, visible, now) = (id(&context), visible_webhooks(&context), context.app.clock.now());
     let number = context.param("delivery");
     let number = number.parse().map_err(|_| {
-        let message = format!("there is no delivery '{number}'; deliveries have numbers");
+        let message = message!("there is no delivery '{number}'; deliveries have numbers");
         Problem::new(ProblemKind::NotFound, message)
     })?;
     let replay =

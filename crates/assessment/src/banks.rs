@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use lyceum_core::limits::SOURCED_ID_MAX_BYTES;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, body};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, body, message};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ impl BankInput {
             if input.tests[..at].contains(test) {
                 faults.push(fault(
                     &format!("tests[{at}]"),
-                    format!("'{test}' appears twice; name each test once"),
+                    message!("'{test}' appears twice; name each test once"),
                 ));
             }
         }
@@ -57,7 +57,7 @@ impl BankInput {
     }
 }
 
-fn fault(path: &str, message: impl Into<String>) -> Detail {
+fn fault(path: &str, message: impl Into<Message>) -> Detail {
     Detail { path: path.to_owned(), message: message.into() }
 }
 
@@ -131,10 +131,9 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, input: &BankInput) -> Result<Bank
         if same {
             return Ok(before);
         }
-        let message = format!(
-            "There is another assessment bank with the identifier '{}'. Replace it with PUT, or choose \
-             another identifier.",
-            input.identifier
+        let message = message!(
+            "There is another assessment bank with the identifier '{input.identifier}'. Replace it with PUT, or choose \
+             another identifier."
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
@@ -172,9 +171,8 @@ pub fn replace(
 fn expect(tx: &mut Tx<'_>, identifier: &str, expected: Option<i64>) -> Result<Bank> {
     let bank = get(tx, identifier)?;
     if expected.is_some_and(|expected| expected != bank.version) {
-        let message = format!(
-            "the assessment bank '{identifier}' has version {} now; read it again",
-            bank.version
+        let message = message!(
+            "the assessment bank '{identifier}' has version {bank.version} now; read it again"
         );
         return Err(Problem::new(ProblemKind::PreconditionFailed, message));
     }
@@ -247,7 +245,7 @@ fn to_bank(input: &BankInput, version: i64, created_at: String, now: Timestamp) 
 }
 
 fn missing(identifier: &str) -> Problem {
-    Problem::new(ProblemKind::NotFound, format!("there is no assessment bank '{identifier}'"))
+    Problem::new(ProblemKind::NotFound, message!("there is no assessment bank '{identifier}'"))
 }
 
 /// Checks that all tests exist. Errors: `Invalid`, with those that do not.
@@ -258,7 +256,7 @@ fn check_tests(tx: &mut Tx<'_>, tests: &[String]) -> Result<()> {
         .enumerate()
         .filter(|(_, test)| !known.contains(*test))
         .map(|(at, test)| {
-            let message = format!("there is no test '{test}'; create it first");
+            let message = message!("there is no test '{test}'; create it first");
             Detail { path: format!("tests[{at}]"), message }
         })
         .collect();

@@ -1,6 +1,6 @@
 //! Request bodies: JSON objects and their members.
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result, messages};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, message, messages};
 use serde_json::{Map, Value};
 
 /// A JSON object.
@@ -10,9 +10,12 @@ pub type Object = Map<String, Value>;
 /// which PostgreSQL cannot store.
 pub fn parse(text: &[u8]) -> Result<Object> {
     let value = serde_json::from_slice(text).map_err(|error| Problem {
-        details: vec![Detail { path: String::new(), message: error.to_string() }],
-        places: vec![(place(error.line()), place(error.column()))],
-        ..Problem::new(ProblemKind::Malformed, format!("the body is not JSON: {error}"))
+        details: vec![Detail {
+            path: String::new(),
+            message: Message::untranslated(error.to_string()),
+        }],
+        places: Box::new([(place(error.line()), place(error.column()))]),
+        ..Problem::new(ProblemKind::Malformed, message!("the body is not JSON: {error}"))
     })?;
     let Value::Object(object) = value else {
         return Err(Problem::new(ProblemKind::Malformed, "the body must be a JSON object"));
@@ -20,7 +23,7 @@ pub fn parse(text: &[u8]) -> Result<Object> {
     match object.iter().find(|(name, value)| name.contains('\0') || has_nul(value)) {
         None => Ok(object),
         Some((name, _)) => {
-            let message = format!("the member '{name}' contains the character U+0000; remove it");
+            let message = message!("the member '{name}' contains the character U+0000; remove it");
             Err(Problem::new(ProblemKind::Malformed, message))
         }
     }
@@ -47,7 +50,7 @@ pub(crate) fn format(body: &Object) -> Result<()> {
         None | Some(Value::Null) => Ok(()),
         Some(Value::String(format)) if format == "xml" || format == "json" => Ok(()),
         Some(other) => {
-            let message = format!("format must be one of xml, json (got {other})");
+            let message = message!("format must be one of xml, json (got {other})");
             Err(Problem::invalid("format", message))
         }
     }

@@ -1,6 +1,6 @@
 //! The change of a document that a `PUT` request asks for.
 
-use lyceum_core::{Detail, Problem, Result};
+use lyceum_core::{Detail, Problem, Result, message};
 use lyceum_qti::retitled;
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ impl DocumentChange {
             None => Ok(Self::Content(Box::new(document))),
             Some(other) => Err(Problem::invalid(
                 "identifier",
-                format!(
+                message!(
                     "must be '{identifier}', as in the address (got '{other}'); the identifier of a {kind} \
                     cannot change"
                 ),

@@ -1,7 +1,7 @@
 //! Deletes by identifier only.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 
 use crate::{feedback, repository};
@@ -20,12 +20,12 @@ pub fn delete_any(
     match kinds.as_slice() {
         [] if expected.is_some() => {
             let message =
-                format!("'{id}' is not a document and has no ETag; remove the header If-Match");
+                message!("'{id}' is not a document and has no ETag; remove the header If-Match");
             Err(Problem::new(ProblemKind::PreconditionFailed, message))
         }
         [] if feedback::delete(tx, id)? => Ok(format!("the feedback '{id}'")),
         [] => {
-            let message = format!("there is no item, test, stimulus or feedback '{id}'");
+            let message = message!("there is no item, test, stimulus or feedback '{id}'");
             Err(Problem::new(ProblemKind::NotFound, message))
         }
         [kind] => {
@@ -36,9 +36,9 @@ pub fn delete_any(
             let names: Vec<&str> = several.iter().map(|kind| kind.name()).collect();
             Err(Problem::new(
                 ProblemKind::Conflict,
-                format!(
-                    "'{id}' is the identifier of several documents ({}); delete each at its own address",
-                    names.join(", ")
+                message!(
+                    "'{id}' is the identifier of several documents ({names}); delete each at its own address",
+                    names = names.join(", ")
                 ),
             ))
         }

@@ -1,7 +1,7 @@
 //! Feedback on lessons and questions.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ pub fn of_lesson(tx: &mut Tx<'_>, lesson: &str) -> Result<OnLesson> {
         Some(newest) => Ok(OnLesson { newest: newest.clone(), all }),
         None => Err(Problem::new(
             ProblemKind::NotFound,
-            format!("there is no feedback on the lesson '{lesson}'"),
+            message!("there is no feedback on the lesson '{lesson}'"),
         )),
     }
 }

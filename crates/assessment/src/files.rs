@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use lyceum_core::messages::{must_be_one_of, too_long};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 
 use crate::repository::{self, files as sql};
@@ -62,14 +62,18 @@ impl DocumentFile {
 /// The path of a file, without `.` and `..`. Errors: `Invalid` for a path that is not relative or is too long, and for
 /// files of other types than pictures, sound, films and stylesheets.
 pub fn check_path(path: &str) -> Result<String> {
-    let refuse = |message: String| Problem::invalid("path", message);
+    let refuse = |message: Message| Problem::invalid("path", message);
     let is_refused = |c: char| c.is_control() || "?#%\\".contains(c);
     if let Some(refused) = path.chars().find(|c| is_refused(*c)) {
         let message = "must not contain ?, #, %, \\ or control characters";
-        return Err(refuse(format!("{message} (got {refused:?} in '{}')", path.escape_debug())));
+        return Err(refuse(message!(
+            "{message} (got {character} in '{path}')",
+            character = format!("{refused:?}"),
+            path = path.escape_debug()
+        )));
     }
     let checked = lyceum_qti::file_path(path).ok_or_else(|| {
-        refuse(format!("must be a relative path such as images/map.png (got '{path}')"))
+        refuse(message!("must be a relative path such as images/map.png (got '{path}')"))
     })?;
     if checked.len() > limits::ITEM_FILE_PATH_MAX_BYTES {
         return Err(refuse(too_long(limits::ITEM_FILE_PATH_MAX_BYTES)));
@@ -77,7 +81,10 @@ pub fn check_path(path: &str) -> Result<String> {
     if media_of(&checked).is_none() {
         let ends = MEDIA_TYPES.map(|(end, _)| end);
         let end = checked.rsplit(['/', '.']).next().unwrap_or_default();
-        return Err(refuse(format!("the end of the path {}", must_be_one_of(&ends, end))));
+        return Err(refuse(message!(
+            "the end of the path {rule}",
+            rule = must_be_one_of(&ends, end)
+        )));
     }
     Ok(checked)
 }
@@ -97,10 +104,10 @@ pub fn put(
     repository::depend_on(tx, kind, identifier)?;
     let mut others = list_stored(tx, kind, identifier)?;
     others.retain(|other| other.path != file.path);
-    let conflict = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
+    let conflict = |message: Message| Err(Problem::new(ProblemKind::Conflict, message));
     if others.len() >= limits::ITEM_FILES_MAX_COUNT {
         let most = limits::ITEM_FILES_MAX_COUNT;
-        return conflict(format!(
+        return conflict(message!(
             "the limit for files of a document is {most}; delete another file first"
         ));
     }
@@ -113,7 +120,7 @@ pub fn put(
     };
     if let Some(other) = others.iter().find(is_taken) {
         let (path, other) = (&file.path, &other.path);
-        return conflict(format!(
+        return conflict(message!(
             "'{path}' and the file '{other}' cannot both exist, because one is a folder of the other; choose another path"
         ));
     }
@@ -146,7 +153,7 @@ pub fn find(
 ) -> Result<DocumentFile> {
     let found = list_stored(tx, kind, identifier)?.into_iter().find(|file| file.path == path);
     found.ok_or_else(|| {
-        let message = format!("the {kind} '{identifier}' has no file '{path}'");
+        let message = message!("the {kind} '{identifier}' has no file '{path}'");
         Problem::new(ProblemKind::NotFound, message)
     })
 }

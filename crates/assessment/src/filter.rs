@@ -1,7 +1,7 @@
 //! The fields that filters of documents can name: columns, and members of the metadata.
 
-use lyceum_core::Result;
 use lyceum_core::filter::{FilterExpression, refused};
+use lyceum_core::{Result, message};
 use lyceum_store::filter::{self, BoundFilter, FilterField, ValueType};
 
 const FIELDS: &str = "identifier, title, type, qtiVersion, version, timeDependent, adaptive, \
@@ -26,7 +26,7 @@ fn field(name: &str) -> Result<FilterField> {
         _ => match name.strip_prefix("metadata.") {
             Some(path) => FilterField::undeclared("t.metadata", path)?,
             None => {
-                return Err(refused(format!(
+                return Err(refused(message!(
                     "the filter names the unknown field '{name}'; use one of {FIELDS}"
                 )));
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lyceum_core::{Problem, ProblemKind};
+use lyceum_core::{Problem, ProblemKind, message};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -48,7 +48,7 @@ impl ContentKind {
 
     /// The problem of a document that does not exist.
     pub fn missing(self, identifier: &str) -> Problem {
-        Problem::new(ProblemKind::NotFound, format!("there is no {self} '{identifier}'"))
+        Problem::new(ProblemKind::NotFound, message!("there is no {self} '{identifier}'"))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use lyceum_core::filter::parse;
 use lyceum_core::messages::must_be_one_of;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, limits, message};
 use lyceum_store::filter::BoundFilter;
 
 use crate::ContentKind;
@@ -79,7 +79,7 @@ impl Page {
         let search = parameters.query.clone();
         let most = limits::SEARCH_MAX_BYTES;
         if search.as_ref().is_some_and(|text| text.len() > most || text.contains('\0')) {
-            let rule = format!("must have at most {most} bytes, without the character U+0000");
+            let rule = message!("must have at most {most} bytes, without the character U+0000");
             return Err(bad("query", rule));
         }
         let limit =
@@ -138,10 +138,10 @@ fn whole_number(name: &str, text: Option<&str>, default: u64) -> Result<u64> {
     }
 }
 
-fn bad(name: &str, rule: impl Into<String>) -> Problem {
+fn bad(name: &str, rule: impl Into<Message>) -> Problem {
     let rule = rule.into();
     Problem {
         details: vec![Detail { path: name.to_owned(), message: rule.clone() }],
-        ..Problem::new(ProblemKind::BadSelection, format!("the parameter '{name}' {rule}"))
+        ..Problem::new(ProblemKind::BadSelection, message!("the parameter '{name}' {rule}"))
     }
 }

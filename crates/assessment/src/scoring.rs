@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lyceum_core::random::RandomStream;
-use lyceum_core::{Detail, Problem, Result};
+use lyceum_core::{Detail, Problem, Result, message};
 use lyceum_qti::model::{FeedbackKind, Item, ResponseDeclaration};
 use lyceum_qti::{
     CandidateSession, Outcomes, ResponseFault, Responses, ScoringInput, Variant, check,
@@ -216,7 +216,7 @@ pub(crate) struct ScoredAnswer {
 pub(crate) fn score_answer(item: &Item, responses: &Object, seed: u64) -> Result<ScoredAnswer> {
     if let (true, Some(first)) = (responses.is_empty(), item.responses.first()) {
         let name = &first.declaration.identifier;
-        let message = format!("must have an answer; to answer nothing, send {{\"{name}\": null}}");
+        let message = message!("must have an answer; to answer nothing, send {{\"{name}\": null}}");
         return Err(Problem::invalid("responses", message));
     }
     let responses = Responses::from_json(item, responses).map_err(refused)?;
@@ -313,10 +313,10 @@ fn response_named<'i>(item: &'i Item, name: &str) -> Result<Option<&'i ResponseD
         return Ok(named);
     }
     let known = item.responses.iter().map(|own| &*own.declaration.identifier);
-    let message = format!(
-        "The item '{}' has no response variable '{name}'. Write one of {}, or leave identifier out.",
-        item.identifier,
-        known.collect::<Vec<_>>().join(", "),
+    let message = message!(
+        "The item '{item.identifier}' has no response variable '{name}'. Write one of {names}, or leave identifier \
+         out.",
+        names = known.collect::<Vec<_>>().join(", ")
     );
     Err(Problem::invalid("identifier", message))
 }
@@ -324,7 +324,7 @@ fn response_named<'i>(item: &'i Item, name: &str) -> Result<Option<&'i ResponseD
 fn refused(faults: Vec<ResponseFault>) -> Problem {
     let detail = |fault: ResponseFault| Detail {
         path: format!("response.{}", fault.identifier),
-        message: format!("{}; {}", fault.message, fault.remedy),
+        message: message!("{fault.message}; {fault.remedy}"),
     };
     Problem::invalid_all(faults.into_iter().map(detail).collect())
 }

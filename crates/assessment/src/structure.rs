@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_qti::model::{ItemRef, Section, SectionMember, Test};
 use lyceum_qti::{edit, json, read_test};
 use lyceum_store::Tx;
@@ -132,7 +132,7 @@ pub fn questions(tx: &mut Tx<'_>, identifier: &str) -> Result<String> {
         count += 1;
         if list.len() > limits::QTI_PAGE_MAX_BYTES {
             let most = limits::QTI_PAGE_MAX_BYTES;
-            let message = format!(
+            let message = message!(
                 "the questions of the test have more than {most} bytes; read its items one by one"
             );
             return Err(Problem::new(ProblemKind::TooLarge, message));

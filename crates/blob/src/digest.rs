@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::str::FromStr;
 
-use lyceum_core::{Problem, ProblemKind};
+use lyceum_core::{Problem, ProblemKind, message};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::Digest as _;
@@ -40,7 +40,7 @@ impl FromStr for Digest {
         let mut bytes = [0; 32];
         let is_hex = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         if text.len() != 64 || !is_hex {
-            let message = format!(
+            let message = message!(
                 "'{text}' is not a SHA-256; write it as 64 hexadecimal digits in lower case"
             );
             return Err(Problem::new(ProblemKind::Invalid, message));

@@ -11,7 +11,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 
 use crate::limits::BLOB_COPIES_MAX_BYTES;
@@ -430,7 +430,7 @@ fn write_at(path: &Path, time: Timestamp) -> Result<()> {
 }
 
 pub(crate) fn not_those(wanted: &Digest, found: &Digest) -> Problem {
-    let message = format!("the bytes have the SHA-256 {found} and not {wanted}; send them again");
+    let message = message!("the bytes have the SHA-256 {found} and not {wanted}; send them again");
     Problem::new(ProblemKind::Invalid, message)
 }
 

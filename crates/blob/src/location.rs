@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use lyceum_core::config::S3Settings;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use object_store::aws::AmazonS3;
 use object_store::path::Path as Key;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt};
@@ -55,7 +55,7 @@ impl FileLocation {
         let Some(address) = text.strip_prefix(S3) else { return Ok(Self::Folder(text.into())) };
         let (bucket, prefix) = address.split_once('/').unwrap_or((address, ""));
         if bucket.is_empty() {
-            let message = format!("'{text}' names no bucket; write s3://BUCKET/PREFIX");
+            let message = message!("'{text}' names no bucket; write s3://BUCKET/PREFIX");
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
         let store = Arc::new(open_bucket(&S3Settings { bucket: bucket.to_owned(), ..s3.clone() })?);
@@ -72,7 +72,7 @@ impl FileLocation {
             None => (".", text),
         };
         if name.is_empty() || format!("{folder}/") == S3 {
-            let message = format!("'{text}' does not end with the name of a file");
+            let message = message!("'{text}' does not end with the name of a file");
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
         Ok((Self::parse(folder, s3)?, name.to_owned()))

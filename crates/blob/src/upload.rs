@@ -6,7 +6,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{MutexGuard, PoisonError};
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 
 use crate::digest::Hasher;
 use crate::disk::{UPLOADS, ignore_missing, not_those, sync_folder};
@@ -35,7 +35,7 @@ impl Blobs {
         if offset != size.unwrap_or_default() {
             let size = size.unwrap_or_default();
             let message =
-                format!("the upload has {size} bytes; continue at {size}, not at {offset}");
+                message!("the upload has {size} bytes; continue at {size}, not at {offset}");
             return Err(Problem::new(ProblemKind::Conflict, message));
         }
         let written = || -> io::Result<()> {
@@ -65,7 +65,8 @@ impl Blobs {
         let read = File::open(&path).and_then(|mut file| io::copy(&mut file, &mut hash));
         let size = read.map_err(|fault| match fault.kind() {
             io::ErrorKind::NotFound => {
-                let message = format!("the upload '{upload}' does not exist; start it at offset 0");
+                let message =
+                    message!("the upload '{upload}' does not exist; start it at offset 0");
                 Problem::new(ProblemKind::NotFound, message)
             }
             _ => failed("read an upload", &fault),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_events::{Actor, ActorFilter, facts};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::reach::keep_within;
@@ -85,7 +85,7 @@ pub fn metrics(
     let known =
         all(tx, registered, reach)?.into_iter().find(|application| application.sourced_id == id);
     let application = known.ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, format!("Unknown Object: no application '{id}'"))
+        Problem::new(ProblemKind::NotFound, message!("Unknown Object: no application '{id}'"))
     })?;
     let lately = now.plus_seconds(-limits::APPLICATION_ACTIVE_DAYS * 86_400);
     let actors = facts::users_of_app(tx, &application.name, lately)?;

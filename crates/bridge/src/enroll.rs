@@ -1,7 +1,7 @@
 //! Enrolls users in courses, and ends enrollments.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::collections::{Collection, at};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COURSE, ENROLLMENT, ORG, USER};
@@ -129,11 +129,13 @@ pub fn unenroll(
     settle_student(tx, now, user, reach)?;
     let enrollments = of_course(tx, now, user, course, school, reach)?;
     if enrollments.is_empty() {
-        let at = school.map(|school| format!(" at '{school}'")).unwrap_or_default();
-        return Err(Problem::new(
-            ProblemKind::NotFound,
-            format!("the user '{user}' is not enrolled in the course '{course}'{at}"),
-        ));
+        let message = match school {
+            None => message!("the user '{user}' is not enrolled in the course '{course}'"),
+            Some(school) => {
+                message!("the user '{user}' is not enrolled in the course '{course}' at '{school}'")
+            }
+        };
+        return Err(Problem::new(ProblemKind::NotFound, message));
     }
     for enrollment in enrollments {
         write::delete(tx, collection(), &enrollment.id, now, false, None, reach)?;
@@ -208,7 +210,7 @@ fn free(tx: &mut Tx<'_>, now: Timestamp, id: &str, user: &str, course: &str) -> 
     }
     Err(Problem::new(
         ProblemKind::Conflict,
-        format!(
+        message!(
             "the sourcedId '{id}' belongs to another enrollment; send a different sourcedId or leave it out"
         ),
     ))
@@ -221,12 +223,11 @@ pub(crate) fn at_school(problem: Problem, school: Option<&str>, own: Option<&str
     };
     let message = match (school, own) {
         (Some(_), _) => refused.message.clone(),
-        (None, Some(own)) => format!(
+        (None, Some(own)) => message!(
             "is required because the user's organization '{own}' is not a school; name a school in the path"
         ),
         (None, None) => "is required because neither the user nor the course has an organization; name a school in the \
-                         path"
-            .to_owned(),
+                         path".into(),
     };
     Problem::invalid("schoolId", message)
 }
@@ -238,8 +239,8 @@ fn as_sent(mut problem: Problem) -> Problem {
             detail.path = path.to_owned();
         }
     }
-    if let Some(message) = problem.message.strip_prefix("enrollment.") {
-        problem.message = message.to_owned();
+    if problem.kind == ProblemKind::Invalid && !problem.details.is_empty() {
+        problem.message = Problem::invalid_all(problem.details.clone()).message;
     }
     problem
 }

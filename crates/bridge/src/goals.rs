@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, ENROLLMENT};
 use lyceum_roster::reach::{check_changes, keep_within};
@@ -151,7 +151,7 @@ pub fn set_daily_xp(
         enrolled.insert(enrollment.user);
     }
     if let Some(missing) = users.iter().find(|user| !enrolled.contains(**user)) {
-        let message = format!(
+        let message = message!(
             "the student '{missing}' is not enrolled in the course '{course}'; enroll the student first"
         );
         return Err(Problem::invalid("student", message));
@@ -179,9 +179,9 @@ pub fn reset(tx: &mut Tx<'_>, now: Timestamp, course: &str, reach: &Reach) -> Re
     if enrollments.len() > limits::RESET_MAX_RECORDS {
         return Err(Problem::new(
             ProblemKind::Conflict,
-            format!(
-                "the course '{course}' has more than {} enrollments; PATCH them one by one",
-                limits::RESET_MAX_RECORDS
+            message!(
+                "the course '{course}' has more than {most} enrollments; PATCH them one by one",
+                most = limits::RESET_MAX_RECORDS
             ),
         ));
     }

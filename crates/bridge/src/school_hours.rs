@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use jiff::civil::{Date, Time, Weekday};
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::ORG;
@@ -80,23 +80,26 @@ impl SchoolHours {
 
     fn check(&self) -> Result<()> {
         let mut details = Vec::new();
-        let mut refuse = |path: &str, message: String| {
+        let mut refuse = |path: &str, message: Message| {
             details.push(Detail { path: path.to_owned(), message });
         };
         if self.weekdays.is_empty() {
             refuse(
                 "weekdays",
-                "must have at least one weekday, from 1 (Monday) to 7 (Sunday)".to_owned(),
+                "must have at least one weekday, from 1 (Monday) to 7 (Sunday)".into(),
             );
         }
         if let Some(day) =
             self.weekdays.iter().find(|day| Weekday::from_monday_one_offset(**day).is_err())
         {
-            refuse("weekdays", format!("must be numbers from 1 (Monday) to 7 (Sunday): got {day}"));
+            refuse(
+                "weekdays",
+                message!("must be numbers from 1 (Monday) to 7 (Sunday): got {day}"),
+            );
         }
         for (path, value) in [("begins", &self.begins), ("ends", &self.ends)] {
             if time(value).is_none() {
-                refuse(path, format!("must be a time such as 08:00: got '{value}'"));
+                refuse(path, message!("must be a time such as 08:00: got '{value}'"));
             }
         }
         if time(&self.begins)
@@ -104,10 +107,7 @@ impl SchoolHours {
         {
             refuse(
                 "ends",
-                format!(
-                    "must be after begins: got {}, which is not after {}",
-                    self.ends, self.begins
-                ),
+                message!("must be after begins: got {self.ends}, which is not after {self.begins}"),
             );
         }
         if let Err(problem) = Zone::from_name(&self.time_zone) {
@@ -121,12 +121,12 @@ impl SchoolHours {
             .iter()
             .find(|day| parse_date(day).is_none_or(|date: Date| date.to_string() != **day))
         {
-            refuse("daysOff", format!("must be days such as 2026-12-24: got '{day}'"));
+            refuse("daysOff", message!("must be days such as 2026-12-24: got '{day}'"));
         }
         if self.days_off.len() > SCHOOL_DAYS_OFF_MAX_COUNT {
             refuse(
                 "daysOff",
-                format!("the limit for days off is {SCHOOL_DAYS_OFF_MAX_COUNT} days"),
+                message!("the limit for days off is {SCHOOL_DAYS_OFF_MAX_COUNT} days"),
             );
         }
         if details.is_empty() { Ok(()) } else { Err(Problem::invalid_all(details)) }
@@ -186,7 +186,7 @@ pub fn remove(tx: &mut Tx<'_>, org: &str, reach: &Reach) -> Result<()> {
     match repository::delete(tx, org)? {
         true => Ok(()),
         false => {
-            let message = format!("the organization '{org}' has no school hours of its own");
+            let message = message!("the organization '{org}' has no school hours of its own");
             Err(Problem::new(ProblemKind::NotFound, message))
         }
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use lyceum_core::body::OneLineText;
 use lyceum_core::limits::SOURCED_ID_MAX_BYTES;
 use lyceum_core::messages::unknown_reference;
-use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::grade::{Grade, comparable};
 use lyceum_roster::kinds::{COURSE, ORG};
@@ -130,9 +130,9 @@ pub fn put(tx: &mut Tx<'_>, track: &Track, reach: &Reach) -> Result<(SubjectTrac
     if is_new && tracks.len() >= limits::SUBJECT_TRACKS_MAX_RECORDS {
         return Err(Problem::new(
             ProblemKind::Conflict,
-            format!(
-                "there are {} subject tracks, which is the limit; delete a track first",
-                tracks.len()
+            message!(
+                "there are {count} subject tracks, which is the limit; delete a track first",
+                count = tracks.len()
             ),
         ));
     }
@@ -166,7 +166,7 @@ fn require(
 /// Refuses to change a track that holds for students beyond the reach. `org` is its organization; empty, for all.
 fn check_change(tx: &mut Tx<'_>, org: &str, reach: &Reach) -> Result<()> {
     if reach.is_limited() && org.is_empty() {
-        let message = format!(
+        let message = message!(
             "a track without an organization holds for all students, and your access is limited to {reach}; send an \
              'orgSourcedId' within it"
         );
@@ -218,7 +218,7 @@ pub fn delete(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<()> {
     }
     Err(Problem::new(
         ProblemKind::NotFound,
-        format!("Unknown Object: no subject track with the id '{id}'"),
+        message!("Unknown Object: no subject track with the id '{id}'"),
     ))
 }
 

@@ -3,7 +3,7 @@
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use lyceum_events::facts::BUCKET_MS;
 
 /// A time zone. The database of zones is compiled into the program, so that all processes of a release agree on days.
@@ -17,7 +17,7 @@ impl Zone {
     /// The zone with this name, such as `America/New_York`. Errors: `Invalid`, at `timezone`.
     pub fn from_name(name: &str) -> Result<Self> {
         TimeZoneDatabase::bundled().get(name).map(Self).map_err(|_| {
-            let description = format!(
+            let description = message!(
                 "the IANA time zone database has no zone '{name}'; send a name such as 'America/New_York' or 'UTC'"
             );
             Problem::invalid("timezone", description)
@@ -129,7 +129,7 @@ impl InstantRange {
         match (start, end) {
             (Some(start), Some(end)) if is_reversed => Err(Problem::invalid(
                 "endDate",
-                format!("must not be before startDate: got {end}, which is before {start}"),
+                message!("must not be before startDate: got {end}, which is before {start}"),
             )),
             _ => Ok(range),
         }
@@ -150,7 +150,7 @@ impl InstantRange {
 }
 
 fn instant(path: &str, text: &str) -> Result<Timestamp> {
-    text.parse().map_err(|fault| {
-        Problem::invalid(path, format!("{fault}, or a day such as 2026-01-15 (got '{text}')"))
+    text.parse::<Timestamp>().map_err(|fault| {
+        Problem::invalid(path, message!("{fault}, or a day such as 2026-01-15 (got '{text}')"))
     })
 }

@@ -1,6 +1,6 @@
 //! The addresses of a server.
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use ureq::http::Uri;
 
 /// The addresses of a server. Usually one process serves all of them.
@@ -43,7 +43,7 @@ fn before<'u>(url: &'u str, path: &str) -> &'u str {
 
 /// Checks an address and removes a slash at its end.
 fn checked(what: &str, url: &str) -> Result<String> {
-    let refused = |why: &str| Err(Problem::invalid(what, format!("'{url}' {why}")));
+    let refused = |why: &str| Err(Problem::invalid(what, message!("'{url}' {why}")));
     let url = url.trim_end_matches('/');
     let Ok(uri) = url.parse::<Uri>() else {
         return refused("is not an address; write it as https://lyceum.example.org");

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_core::config::Secret;
 use lyceum_core::messages::io_reason;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use ureq::Agent;
@@ -104,12 +104,12 @@ impl Caller {
             return Ok(token);
         }
         let why = match status {
-            400 | 401 | 403 => format!(
-                "refused the credentials of the client '{id}': {}; check its id and secret",
-                reason(&body)
+            400 | 401 | 403 => message!(
+                "refused the credentials of the client '{id}': {reason}; check its id and secret",
+                reason = reason(&body)
             ),
-            200 => "answered without an access token; is it the token endpoint?".to_owned(),
-            _ => format!("answered {status}: {}", reason(&body)),
+            200 => "answered without an access token; is it the token endpoint?".into(),
+            _ => message!("answered {status}: {reason}", reason = reason(&body)),
         };
         Err(unavailable(url, &why))
     }
@@ -139,7 +139,9 @@ impl Caller {
 
 /// Reads a response. An HTML page instead of JSON comes from another program, or from another address.
 fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<ServerAnswer> {
-    let failed = |error| unavailable(url, &format!("cannot be reached: {}", reason_of(error)));
+    let failed = |error| {
+        unavailable(url, &message!("cannot be reached: {reason}", reason = reason_of(error)))
+    };
     let mut response = sent.map_err(failed)?;
     let status = response.status().as_u16();
     let limit = limits::CLIENT_ANSWER_MAX_BYTES;
@@ -152,7 +154,7 @@ fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<Se
         Err(_) => {
             let content =
                 if text.trim_start().starts_with('<') { "with a page" } else { "no JSON" };
-            let why = format!(
+            let why = message!(
                 "answered {content}: the server is not running there, or address or port are wrong"
             );
             Err(unavailable(url, &why))
@@ -160,10 +162,10 @@ fn read(url: &str, sent: Result<Response<ureq::Body>, ureq::Error>) -> Result<Se
     }
 }
 
-fn reason_of(error: ureq::Error) -> String {
+fn reason_of(error: ureq::Error) -> Message {
     match error {
         ureq::Error::Io(error) => io_reason(&error),
-        other => other.to_string(),
+        other => Message::untranslated(other.to_string()),
     }
 }
 
@@ -178,11 +180,11 @@ fn judged(url: &str, answered: ServerAnswer) -> Result<ServerAnswer> {
         500.. => "cannot process the request now",
         _ => return Ok(answered),
     };
-    Err(unavailable(url, &format!("{why} ({status}: {})", reason(body))))
+    Err(unavailable(url, &message!("{why} ({status}: {reason})", reason = reason(body))))
 }
 
-fn unavailable(url: &str, why: &str) -> Problem {
-    let message = format!("the learning platform at '{url}' {why}");
+fn unavailable(url: &str, why: &Message) -> Problem {
+    let message = message!("the learning platform at '{url}' {why}");
     Problem::new(ProblemKind::Unavailable, message)
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use serde_json::{Map, Value, json};
 use ureq::http::Method;
 
@@ -175,13 +175,15 @@ fn accepted(ServerAnswer { status, body }: ServerAnswer) -> Result<Value> {
         409 | 412 => ProblemKind::Conflict,
         _ => ProblemKind::Invalid,
     };
-    let message =
-        format!("the learning platform refused the request ({status}): {}", reason(&body));
+    let message = message!(
+        "the learning platform refused the request ({status}): {reason}",
+        reason = reason(&body)
+    );
     Err(Problem::new(kind, message))
 }
 
 fn no_record(collection: &str, id: &str) -> Problem {
-    let message = format!("the learning platform's response has no record for {collection}/{id}");
+    let message = message!("the learning platform's response has no record for {collection}/{id}");
     Problem::new(ProblemKind::Invalid, message)
 }
 

@@ -14,7 +14,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use lyceum_access::CallerPlace;
 use lyceum_core::config::Config;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_hosting::leases::{self, ProjectRoute, RequestPlace};
 use lyceum_hosting::nodes::{self, FORWARD_HEADER, KnownNode};
 use lyceum_hosting::{homes, uploads};
@@ -78,7 +78,7 @@ impl Cluster {
         };
         match place {
             RequestPlace::At(..) if is_forwarded => Err(unavailable(
-                "the files for this request have moved to another server; try again".to_owned(),
+                "the files for this request have moved to another server; try again".into(),
             )),
             place => Ok(place),
         }
@@ -259,21 +259,21 @@ async fn until_moved(cluster: &Arc<Cluster>, slug: Option<&str>, holder: &str) -
 }
 
 fn silent(node: &KnownNode) -> Problem {
-    unavailable(format!(
-        "the server {} has the files for this request and does not answer; try again in a moment",
-        homes::describe_node(node)
+    unavailable(message!(
+        "the server {node} has the files for this request and does not answer; try again in a moment",
+        node = homes::describe_node(node)
     ))
 }
 
 fn without_address(node: &KnownNode) -> Problem {
-    unavailable(format!(
-        "the server {} has the files for this request, but other servers cannot reach it at this address; set \
+    unavailable(message!(
+        "the server {node} has the files for this request, but other servers cannot reach it at this address; set \
          'server.node_address' there",
-        homes::describe_node(node)
+        node = homes::describe_node(node)
     ))
 }
 
-fn unavailable(message: String) -> Problem {
+fn unavailable(message: Message) -> Problem {
     let mut problem = Problem::new(ProblemKind::Unavailable, message);
     problem.retry_after_s = Some(1);
     problem

@@ -10,7 +10,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hyper::header::{self, HeaderValue};
 use hyper::http::request::Parts;
 use lyceum_access::{CallerPlace, Keyring};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_hosting::nodes::FORWARD_HEADER;
 use ring::hmac;
 
@@ -36,8 +36,9 @@ impl Cluster {
     pub fn forwarded_caller(&self, parts: &Parts) -> Result<Option<CallerPlace>> {
         let Some(value) = parts.headers.get(FORWARD_HEADER) else { return Ok(None) };
         let forged = || {
-            let message =
-                format!("only servers of this installation may send the header '{FORWARD_HEADER}'");
+            let message = message!(
+                "only servers of this installation may send the header '{FORWARD_HEADER}'"
+            );
             Problem::new(ProblemKind::Forbidden, message)
         };
         let (claims, tag) =
@@ -51,16 +52,16 @@ impl Cluster {
         let caller = words.next().and_then(|word| word.parse().ok()).ok_or_else(forged)?;
         let age_ms = self.clock.now().milliseconds().abs_diff(sent);
         if age_ms > limits::FORWARDED_MAX_AGE_MS {
-            let message = format!(
-                "a server forwarded this request {age_ms} ms ago, or the clocks of two servers differ; the limit is {} ms",
-                limits::FORWARDED_MAX_AGE_MS
+            let message = message!(
+                "a server forwarded this request {age_ms} ms ago, or the clocks of two servers differ; the limit is {most} ms",
+                most = limits::FORWARDED_MAX_AGE_MS
             );
             return Err(Problem::new(ProblemKind::Forbidden, message));
         }
         if target != self.node.id() {
-            let message = format!(
-                "a server forwarded this request to another server, but it arrived at '{}'; check 'server.node_address' of all servers",
-                self.node.name()
+            let message = message!(
+                "a server forwarded this request to another server, but it arrived at '{node}'; check 'server.node_address' of all servers",
+                node = self.node.name()
             );
             return Err(Problem::new(ProblemKind::Misdirected, message));
         }

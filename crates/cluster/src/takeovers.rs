@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_hosting::leases;
 use lyceum_hosting::replicas::Replicas;
 use lyceum_hosting::takeover::{self, HeldFiles};
@@ -151,7 +151,7 @@ async fn in_time<T>(
 ) -> Result<T> {
     timeout(patience, step).await.unwrap_or_else(|_| {
         let message =
-            format!("a step of taking the project '{slug}' takes too long; it is taken later");
+            message!("a step of taking the project '{slug}' takes too long; it is taken later");
         Err(Problem::new(ProblemKind::Unavailable, message))
     })
 }

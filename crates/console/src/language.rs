@@ -12,6 +12,7 @@ mod markup;
 use std::cell::Cell;
 
 use askama::filters::Safe;
+use lyceum_core::Message;
 use lyceum_core::language::Language;
 
 use crate::words;
@@ -144,13 +145,13 @@ pub fn translated(english: &str) -> String {
     text(english, &[])
 }
 
-/// A message of the API that pages also show, in the reader's language; in English if the catalogue does not have it.
-pub fn message(english: &str) -> String {
-    catalogue::message(reader(), english).unwrap_or_else(|| english.to_owned())
+/// A message in the reader's language; in English if the catalogue does not have it.
+pub fn message(english: &Message) -> String {
+    catalogue::message(reader(), english).unwrap_or_else(|| english.to_string())
 }
 
 /// The same message as a sentence, with a capital letter and a full stop.
-pub fn sentence(english: &str) -> String {
+pub fn sentence(english: &Message) -> String {
     catalogue::sentence(&message(english))
 }
 
@@ -176,14 +177,6 @@ fn marked(text: String) -> String {
 
 /// Replaces each `{name}` by its value.
 fn filled(pattern: &str, values: &[(&str, String)]) -> String {
-    let mut text = String::with_capacity(pattern.len());
-    let mut rest = pattern;
-    while let Some((before, after)) = rest.split_once('{') {
-        let (name, after) = after.split_once('}').unwrap_or((after, ""));
-        text.push_str(before);
-        let value = values.iter().find(|(known, _)| *known == name);
-        text.push_str(value.map_or("", |(_, value)| value));
-        rest = after;
-    }
-    text + rest
+    let value = |name: &str| values.iter().find(|(known, _)| *known == name);
+    lyceum_core::message::filled(pattern, |name| value(name).map(|(_, value)| value.into()))
 }

@@ -1,6 +1,7 @@
 //! Reads the text of a filter: `field op 'value'` clauses joined by AND and OR, AND binding tighter;
 //! parentheses group. The caller decides which fields exist.
 
+use crate::{Message, message};
 use crate::{Problem, ProblemKind, Result, limits};
 
 /// A parsed filter.
@@ -72,7 +73,7 @@ pub struct FilterValue {
 pub fn parse(text: &str) -> Result<FilterExpression> {
     if text.len() > limits::FILTER_MAX_BYTES {
         let most = limits::FILTER_MAX_BYTES;
-        return Err(refused(format!("the filter has more than {most} bytes; shorten it")));
+        return Err(refused(message!("the filter has more than {most} bytes; shorten it")));
     }
     let mut parser = FilterParser { text, at: 0, clauses: 0 };
     let expr = parser.disjunction(0)?;
@@ -84,7 +85,7 @@ pub fn parse(text: &str) -> Result<FilterExpression> {
 }
 
 /// Creates the problem for a filter that cannot be used (`BadFilter`).
-pub fn refused(message: impl Into<String>) -> Problem {
+pub fn refused(message: impl Into<Message>) -> Problem {
     Problem::new(ProblemKind::BadFilter, message)
 }
 
@@ -118,7 +119,7 @@ impl FilterParser<'_> {
         }
         if depth == limits::FILTER_MAX_DEPTH {
             let most = limits::FILTER_MAX_DEPTH;
-            return Err(refused(format!(
+            return Err(refused(message!(
                 "the filter nests parentheses deeper than {most} levels; flatten it"
             )));
         }
@@ -136,7 +137,7 @@ impl FilterParser<'_> {
         self.clauses += 1;
         if self.clauses > limits::FILTER_MAX_CLAUSES {
             let most = limits::FILTER_MAX_CLAUSES;
-            return Err(refused(format!(
+            return Err(refused(message!(
                 "the filter has more than {most} clauses; split it into several requests"
             )));
         }
@@ -194,9 +195,9 @@ impl FilterParser<'_> {
         let mut at = self.at + 1;
         loop {
             let Some(quote) = self.text[at..].find('\'') else {
-                return Err(refused(format!(
-                    "the filter has no closing quote for the value that begins at character {}",
-                    self.character()
+                return Err(refused(message!(
+                    "the filter has no closing quote for the value that begins at character {character}",
+                    character = self.character()
                 )));
             };
             text.push_str(&self.text[at..at + quote]);
@@ -251,7 +252,7 @@ impl FilterParser<'_> {
         } else {
             format!("'{found}'")
         };
-        refused(format!(
+        refused(message!(
             "the filter has an error at character {place}: expected {what}, found {found}"
         ))
     }

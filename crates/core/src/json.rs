@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use crate::limits::JSON_MAX_LEVELS;
-use crate::problem::{Detail, Problem, ProblemKind, Result};
+use crate::message;
+use crate::problem::{Problem, ProblemKind, Result};
 
 /// Up to this many keys of an object are compared one by one, which is faster than hashing them.
 const FEW_KEYS: usize = 16;
@@ -20,10 +21,8 @@ const FEW_KEYS: usize = 16;
 /// [`JSON_MAX_LEVELS`].
 pub fn refuse_repeated_keys(text: &[u8]) -> Result<()> {
     let Some(path) = repeated_key(text)? else { return Ok(()) };
-    let message = "appears twice in one JSON object; send the key once";
-    let whole = format!("{path}: {message}");
-    let details = vec![Detail { path, message: message.to_owned() }];
-    Err(Problem { details, ..Problem::new(ProblemKind::Malformed, whole) })
+    let problem = Problem::invalid(path, "appears twice in one JSON object; send the key once");
+    Err(Problem { kind: ProblemKind::Malformed, ..problem })
 }
 
 /// Converts a number to JSON. A whole number is written without a fraction.
@@ -47,8 +46,9 @@ fn repeated_key(text: &[u8]) -> Result<Option<String>> {
         at += 1;
         match byte {
             b'{' | b'[' if levels.len() >= JSON_MAX_LEVELS => {
-                let message =
-                    format!("the JSON is nested too deeply; the limit is {JSON_MAX_LEVELS} levels");
+                let message = message!(
+                    "the JSON is nested too deeply; the limit is {JSON_MAX_LEVELS} levels"
+                );
                 return Err(Problem::new(ProblemKind::Malformed, message));
             }
             b'{' => {
@@ -163,7 +163,11 @@ mod tests {
         }
         let problem = refuse_repeated_keys(br#"{"a":{"b":1,"b":1}}"#).unwrap_err();
         assert_eq!(problem.details[0].path, "a.b");
-        assert!(problem.message.starts_with("a.b: appears twice"), "{}", problem.message);
+        assert!(
+            problem.message.to_string().starts_with("a.b: appears twice"),
+            "{}",
+            problem.message
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::Message;
 use crate::messages::must_be_one_of;
 
 /// A language in which pages are shown.
@@ -71,9 +72,9 @@ impl fmt::Display for Language {
 }
 
 impl FromStr for Language {
-    type Err = String;
+    type Err = Message;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Message> {
         let known = Self::ALL.into_iter().find(|language| language.tag() == text);
         known.ok_or_else(|| must_be_one_of(&Self::ALL.map(Self::tag), text))
     }

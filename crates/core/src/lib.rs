@@ -3,6 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | problems: a kind, a message, errors with paths | `problem` |
+//! | templates of messages and their values | `message` |
 //! | the wording of the most common messages | `messages` |
 //! | instants and clocks; random bytes, seeded random numbers | `time`, `random` |
 //! | limits that several crates share | `limits` |
@@ -18,6 +19,9 @@
 //! | the part of the roster that a caller has access to | `reach` |
 //! | spans of requests to other programs, for traces | `trace` |
 
+// The macro `message!` writes paths that begin with the name of this crate.
+extern crate self as lyceum_core;
+
 pub mod body;
 pub mod config;
 mod dialect;
@@ -25,6 +29,7 @@ pub mod filter;
 pub mod json;
 pub mod language;
 pub mod limits;
+pub mod message;
 pub mod messages;
 mod near_path;
 pub mod origins;
@@ -38,6 +43,8 @@ pub mod time;
 pub mod trace;
 
 pub use dialect::PayloadDialect;
+pub use lyceum_message_macro::message;
+pub use message::Message;
 pub use near_path::near_path;
 pub use problem::{Detail, Problem, ProblemKind, Result};
 pub use reach::Reach;

@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind};
 
 use crate::text::{near_miss, nearest};
+use crate::{Message, message};
 
 /// A word that a client sent is repeated in a message up to this length.
 const REPEATED_MAX_BYTES: usize = 40;
@@ -46,63 +47,63 @@ pub const MUST_BE_UUID: &str =
     "must be a UUID in lower case such as c496e222-b8df-11e7-ba24-039ffdae3771";
 
 /// A value is missing; `value` says what to send: "a string".
-pub fn required(value: &str) -> String {
-    format!("is required; send {value}")
+pub fn required(value: impl Into<Message>) -> Message {
+    message!("is required; send {value}", value = value.into())
 }
 
 /// A word is not in a vocabulary. Names the word that was probably meant, if one is similar.
-pub fn must_be_one_of(words: &[&str], got: &str) -> String {
+pub fn must_be_one_of(words: &[&str], got: &str) -> Message {
     let list = words.join(", ");
     if got.len() > REPEATED_MAX_BYTES {
-        return format!("must be one of {list}");
+        return message!("must be one of {list}");
     }
     match nearest(got, words.iter().copied()) {
-        Some(word) => format!("must be one of {list} (got '{got}'; did you mean '{word}'?)"),
-        None => format!("must be one of {list} (got '{got}')"),
+        Some(word) => message!("must be one of {list} (got '{got}'; did you mean '{word}'?)"),
+        None => message!("must be one of {list} (got '{got}')"),
     }
 }
 
 /// A text has fewer bytes than it must have.
-pub fn too_short(min_bytes: usize) -> String {
+pub fn too_short(min_bytes: usize) -> Message {
     match min_bytes {
-        1 => MUST_NOT_BE_EMPTY.to_owned(),
-        _ => format!("must have at least {min_bytes} bytes"),
+        1 => MUST_NOT_BE_EMPTY.into(),
+        _ => message!("must have at least {min_bytes} bytes"),
     }
 }
 
 /// A text is longer than its limit.
-pub fn too_long(max_bytes: usize) -> String {
-    format!("must have at most {max_bytes} bytes")
+pub fn too_long(max_bytes: usize) -> Message {
+    message!("must have at most {max_bytes} bytes")
 }
 
 /// A list has more members than its limit; `members` is their plural name.
-pub fn too_many(max_members: usize, members: &str) -> String {
-    format!("must have at most {max_members} {members}")
+pub fn too_many(max_members: usize, members: &str) -> Message {
+    message!("must have at most {max_members} {members}")
 }
 
 /// A value refers to a record that does not exist.
-pub fn unknown_reference(kind: impl Display, sourced_id: &str) -> String {
-    format!("there is no {kind} with the sourcedId '{sourced_id}'; create it first")
+pub fn unknown_reference(kind: impl Display, sourced_id: &str) -> Message {
+    message!("there is no {kind} with the sourcedId '{sourced_id}'; create it first")
 }
 
 /// An object has a member that its type does not define; `owner` is the name of the type.
-pub fn unknown_member(owner: &str) -> String {
-    format!("is not a member of {owner}; remove it")
+pub fn unknown_member(owner: &str) -> Message {
+    message!("is not a member of {owner}; remove it")
 }
 
 /// An object has an unknown member. Names the one that was probably meant, if one is similar.
-pub fn not_a_member<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
+pub fn not_a_member<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Message {
     match near_miss(name, known.clone()) {
-        Some(similar) => format!("is not a member of this object; did you mean '{similar}'?"),
+        Some(similar) => message!("is not a member of this object; did you mean '{similar}'?"),
         None => {
             let known = known.collect::<Vec<_>>().join(", ");
-            format!("is not a member of this object, which has {known}; remove it")
+            message!("is not a member of this object, which has {known}; remove it")
         }
     }
 }
 
 /// Why a file or a connection failed, in common words: to stand behind what was tried and a colon.
-pub fn io_reason(error: &io::Error) -> String {
+pub fn io_reason(error: &io::Error) -> Message {
     match error.kind() {
         ErrorKind::NotFound => "it does not exist".into(),
         ErrorKind::PermissionDenied => "permission denied".into(),
@@ -112,9 +113,12 @@ pub fn io_reason(error: &io::Error) -> String {
         ErrorKind::TimedOut => "no answer in time".into(),
         ErrorKind::IsADirectory => "it is a folder".into(),
         ErrorKind::StorageFull => "the disk is full".into(),
+        _ if let Some(message) = error.get_ref().and_then(|it| it.downcast_ref::<Message>()) => {
+            message.clone()
+        }
         _ => {
             let text = error.to_string();
-            text.split(" (os error").next().unwrap_or_default().to_owned()
+            Message::untranslated(text.split(" (os error").next().unwrap_or_default())
         }
     }
 }

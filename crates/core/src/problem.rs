@@ -4,6 +4,9 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::message;
+use crate::message::Message;
+
 /// The result of every function that can fail because of data or the environment.
 pub type Result<T, E = Problem> = std::result::Result<T, E>;
 
@@ -57,14 +60,22 @@ pub struct Detail {
     /// The place, as a path from the request's body, such as `course.org.sourcedId`.
     pub path: String,
     /// The error and how to fix it. Begins with a verb, because the path stands before it.
-    pub message: String,
+    pub message: Message,
+}
+
+impl Detail {
+    /// The path and what is wrong there. An error about the whole body has no path.
+    pub fn text(&self) -> Message {
+        match self.path.as_str() {
+            "" => self.message.clone(),
+            path => message!("{path}: {self.message}"),
+        }
+    }
 }
 
 impl fmt::Display for Detail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An error about the whole body has no path.
-        let colon = if self.path.is_empty() { "" } else { ": " };
-        write!(f, "{}{colon}{}", self.path, self.message)
+        self.text().fmt(f)
     }
 }
 
@@ -74,42 +85,43 @@ pub struct Problem {
     /// The kind of failure.
     pub kind: ProblemKind,
     /// For the client: what is wrong, where, and what to do.
-    pub message: String,
+    pub message: Message,
     /// The errors in the data; empty if the problem has another cause.
     pub details: Vec<Detail>,
     /// Line and column of each detail, counted from 1, if the details are about a document;
     /// empty otherwise.
-    pub places: Vec<(u32, u32)>,
+    pub places: Box<[(u32, u32)]>,
     /// The technical cause. It is written to the log and never sent to a client.
     pub cause: Option<Box<dyn Error + Send + Sync>>,
     /// How long the client should wait before it tries again, in seconds.
-    pub retry_after_s: Option<u64>,
+    pub retry_after_s: Option<u32>,
 }
 
 impl Problem {
     /// Creates a problem with a message for the client.
-    pub fn new(kind: ProblemKind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ProblemKind, message: impl Into<Message>) -> Self {
         Self {
             kind,
             message: message.into(),
             details: Vec::new(),
-            places: Vec::new(),
+            places: Box::default(),
             cause: None,
             retry_after_s: None,
         }
     }
 
     /// Creates a problem for well-formed data that breaks a rule, with the path of the value.
-    pub fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn invalid(path: impl Into<String>, message: impl Into<Message>) -> Self {
         Self::invalid_all(vec![Detail { path: path.into(), message: message.into() }])
     }
 
     /// Creates a problem for well-formed data that breaks rules. Panics if there are no details.
     pub fn invalid_all(details: Vec<Detail>) -> Self {
         let first = details.first().expect("a refusal names at least one fault");
+        let first = first.text();
         let message = match details.len() {
-            1 => first.to_string(),
-            n => format!("{first} (and {} more)", n - 1),
+            1 => first,
+            n => message!("{first} (and {n} more)", n = n - 1),
         };
         Self { details, ..Self::new(ProblemKind::Invalid, message) }
     }
@@ -118,7 +130,7 @@ impl Problem {
     pub fn not_found(what: &str, id: &str) -> Self {
         Self::new(
             ProblemKind::NotFound,
-            format!("Unknown Object: there is no {what} with the sourcedId '{id}'"),
+            message!("Unknown Object: there is no {what} with the sourcedId '{id}'"),
         )
     }
 
@@ -144,7 +156,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
+        self.message.fmt(f)?;
         match &self.cause {
             Some(cause) if self.kind == ProblemKind::Internal => write!(f, " ({cause})"),
             _ => Ok(()),

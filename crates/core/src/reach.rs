@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Problem, Result};
+use crate::{Message, Problem, Result, message};
 
 /// The part of the roster that a caller has access to. Each function that lists people takes one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -34,21 +34,27 @@ impl Reach {
     pub fn is_limited(&self) -> bool {
         *self != Self::Everything
     }
-}
 
-/// For messages: "the organization 'd-1' and all below it".
-impl fmt::Display for Reach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// For messages: "the organization 'd-1' and all below it".
+    pub fn text(&self) -> Message {
         match self {
-            Self::Everything => f.write_str("everything"),
+            Self::Everything => "everything".into(),
             Self::Organizations(ids) => {
                 let names: Vec<String> = ids.iter().map(|id| format!("'{id}'")).collect();
                 match names.as_slice() {
-                    [one] => write!(f, "the organization {one} and all below it"),
-                    names => write!(f, "the organizations {} and all below them", names.join(", ")),
+                    [id] => message!("the organization {id} and all below it"),
+                    ids => {
+                        message!("the organizations {ids} and all below them", ids = ids.join(", "))
+                    }
                 }
             }
-            Self::ClassesOf(teacher) => write!(f, "the classes of the teacher '{teacher}'"),
+            Self::ClassesOf(teacher) => message!("the classes of the teacher '{teacher}'"),
         }
+    }
+}
+
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
     }
 }

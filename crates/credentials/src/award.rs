@@ -12,7 +12,7 @@ use lyceum_core::messages::unknown_reference;
 use lyceum_core::random::secret_id;
 use lyceum_core::text::{hex, segment};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
@@ -180,7 +180,7 @@ fn expect_same(known: &IssuedCredential, wanted: &Value) -> Result<()> {
     };
     let Some(member) = DECIDED.iter().find(|pointer| !is_same(pointer)) else { return Ok(()) };
     let name = member.rsplit('/').next().unwrap_or_default();
-    let message = format!(
+    let message = message!(
         "{name}: this award was issued with another value; revoke it, or send another awardedDate"
     );
     Err(Problem::new(ProblemKind::Conflict, message))
@@ -215,9 +215,8 @@ pub fn prepare(
     let Some(stored) = definitions::find(tx, &request.achievement_id)? else {
         return Err(Problem::invalid(
             "achievementId",
-            format!(
-                "there is no achievement with the id '{}'; create its badge first",
-                request.achievement_id
+            message!(
+                "there is no achievement with the id '{request.achievement_id}'; create its badge first"
             ),
         ));
     };

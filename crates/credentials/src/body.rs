@@ -1,7 +1,7 @@
 //! Reads request bodies: JSON objects and their members. Errors name the member.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, messages};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message, messages};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -21,7 +21,7 @@ pub fn read<T: DeserializeOwned + JsonSchema + 'static>(text: &[u8]) -> Result<T
 /// Reads a body. Errors: `Malformed` if it is not a JSON object, is nested too deeply, repeats a member
 /// or contains the character U+0000, which PostgreSQL cannot store.
 pub fn parse(text: &[u8]) -> Result<Object> {
-    let malformed = |message: &str| Problem::new(ProblemKind::Malformed, message);
+    let malformed = |message: &'static str| Problem::new(ProblemKind::Malformed, message);
     let value = json::read(text)?;
     if has_nul(&value) {
         return Err(malformed("the body must not contain the character U+0000"));
@@ -78,8 +78,8 @@ pub fn opt_instant(object: &Object, name: &str, path: &str) -> Result<Option<Tim
 }
 
 /// The error of a text that is not an instant.
-pub(crate) fn not_an_instant(text: &str) -> String {
-    format!("{} (got '{text}')", messages::MUST_BE_INSTANT)
+pub(crate) fn not_an_instant(text: &str) -> Message {
+    message!("{rule} (got '{text}')", rule = Message::from(messages::MUST_BE_INSTANT))
 }
 
 /// Parses an instant with date and time. A date alone is rejected.

@@ -4,7 +4,7 @@
 //! when somebody has earned the badge. Deleting a definition revokes nothing.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -122,8 +122,8 @@ fn context(body: &Object) -> Result<()> {
     if is_badge {
         return Ok(());
     }
-    let message =
-        format!("must be an array with {} and {}", crate::CONTEXTS[0], crate::CONTEXTS[1]);
+    let [first, second] = crate::CONTEXTS;
+    let message = message!("must be an array with {first} and {second}");
     Err(Problem::invalid("@context", message))
 }
 
@@ -201,18 +201,18 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Resul
         return Ok((put(tx, now, definition)?, true));
     };
     let id = &definition.id;
-    let conflict = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
+    let conflict = |message: Message| Err(Problem::new(ProblemKind::Conflict, message));
     if known.definition.id != *id {
-        return conflict(format!(
+        return conflict(message!(
             "id: must not be the id of an achievement ('{id}'); send another id"
         ));
     }
     if known.deleted.is_some() {
-        return conflict(format!("id: {}", deleted(id)));
+        return conflict(message!("id: {reason}", reason = deleted(id)));
     }
     match known.definition.document == definition.document {
         true => Ok((known.version, false)),
-        false => conflict(format!(
+        false => conflict(message!(
             "id: a badge definition with the id '{id}' exists already with other values; replace \
              it with PUT …/badges/{{id}}"
         )),
@@ -232,7 +232,7 @@ pub fn replace(
 ) -> Result<i64> {
     let known = repository::find(tx, id)?.ok_or_else(|| unknown(id))?;
     if known.definition.id != definition.id {
-        let message = format!("must be the id of the badge definition, '{}'", known.definition.id);
+        let message = message!("must be the id of the badge definition, '{known.definition.id}'");
         return Err(Problem::invalid("id", message));
     }
     as_expected(&known, expected)?;
@@ -263,7 +263,7 @@ fn put(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<i64> 
         let most = limits::CREDENTIAL_STORED_MAX_BYTES;
         return Err(Problem::new(
             ProblemKind::TooLarge,
-            format!("a definition has at most {most} bytes as JSON"),
+            message!("a definition has at most {most} bytes as JSON"),
         ));
     }
     if let Some(other) = repository::of_achievement(tx, &definition.achievement)?
@@ -271,9 +271,9 @@ fn put(tx: &mut Tx<'_>, now: Timestamp, definition: &Definition) -> Result<i64> 
     {
         return Err(Problem::new(
             ProblemKind::Conflict,
-            format!(
-                "credentialSubject.id: the achievement '{}' is defined by '{}' already",
-                definition.achievement, other.definition.id
+            message!(
+                "credentialSubject.id: the achievement '{definition.achievement}' is defined by \
+                 '{other.definition.id}' already"
             ),
         ));
     }
@@ -287,20 +287,21 @@ pub fn require(tx: &mut Tx<'_>, id: &str) -> Result<StoredDefinition> {
     match stored.deleted {
         None => Ok(stored),
         Some(_) => {
-            let message = format!("Unknown Object: {}", deleted(&stored.definition.id));
+            let message =
+                message!("Unknown Object: {problem}", problem = deleted(&stored.definition.id));
             Err(Problem::new(ProblemKind::NotFound, message))
         }
     }
 }
 
 fn unknown(id: &str) -> Problem {
-    let message = format!("Unknown Object: there is no badge or achievement with the id '{id}'");
+    let message = message!("Unknown Object: there is no badge or achievement with the id '{id}'");
     Problem::new(ProblemKind::NotFound, message)
 }
 
 /// The error for a deleted definition, with the way to restore it.
-pub(crate) fn deleted(id: &str) -> String {
-    format!("the badge definition '{id}' is deleted; send it to PUT …/badges/{{id}} to restore it")
+pub(crate) fn deleted(id: &str) -> Message {
+    message!("the badge definition '{id}' is deleted; send it to PUT …/badges/{{id}} to restore it")
 }
 
 /// A page of the definitions in the order of creation, and the number on all pages.

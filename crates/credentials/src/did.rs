@@ -4,6 +4,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::VerifyingKey;
+use lyceum_core::message;
 use lyceum_core::problem::{Problem, ProblemKind, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -39,7 +40,7 @@ pub fn web(base_url: &str) -> Result<String> {
         }
         _ => Err(Problem::new(
             ProblemKind::Invalid,
-            format!("'{base_url}' cannot be a did:web; write it as https://host/path"),
+            message!("'{base_url}' cannot be a did:web; write it as https://host/path"),
         )),
     }
 }

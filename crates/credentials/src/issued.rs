@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use lyceum_core::random::secret_id;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::repository as roster;
 use lyceum_store::{Tx, outbox};
@@ -55,7 +55,7 @@ impl CredentialText {
     pub(crate) fn of(object: &Object, form: CredentialForm, text: &str) -> Result<Self> {
         if text.len() > limits::CREDENTIAL_STORED_MAX_BYTES {
             let most = limits::CREDENTIAL_STORED_MAX_BYTES;
-            let message = format!("a credential has at most {most} bytes");
+            let message = message!("a credential has at most {most} bytes");
             return Err(Problem::new(ProblemKind::TooLarge, message));
         }
         let issuer = body::issuer_id(object).filter(|id| body::is_uri(id));
@@ -96,7 +96,7 @@ pub fn payload(jws: &str) -> Result<Object> {
     let bytes =
         bytes.map_err(|_| Problem::invalid("", "the payload of the JWS must be base64url"))?;
     let object = body::parse(&bytes).map_err(|problem| {
-        Problem::invalid("", format!("the payload of the JWS cannot be read: {}", problem.message))
+        Problem::invalid("", message!("the payload of the JWS cannot be read: {problem.message}"))
     })?;
     // VC data model 1.1 puts the credential into the claim `vc`.
     match object.get("vc") {
@@ -135,7 +135,7 @@ pub fn upsert(tx: &mut Tx<'_>, now: Timestamp, signed: &CredentialText) -> Resul
         return Ok(UpsertOutcome::NotNewer);
     }
     if known.revoked.is_some() {
-        let message = format!("the credential '{}' is revoked permanently", signed.credential);
+        let message = message!("the credential '{signed.credential}' is revoked permanently");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     repository::replace(tx, &known.id, signed, now)?;
@@ -176,7 +176,7 @@ pub(crate) fn of_random_id(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<I
 }
 
 fn unknown(id: &str) -> Problem {
-    let message = format!("Unknown Object: there is no credential '{id}'");
+    let message = message!("Unknown Object: there is no credential '{id}'");
     Problem::new(ProblemKind::NotFound, message)
 }
 

@@ -5,7 +5,7 @@ use lyceum_access::MasterKey;
 use lyceum_core::random::secret_id;
 use lyceum_core::schema::nulls_may_be_missing;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,7 @@ impl Issuer {
             Some(stored) => Self::of(stored, base_url),
             None => Err(Problem::new(
                 ProblemKind::NotFound,
-                format!("Unknown Object: there is no issuer '{id}'"),
+                message!("Unknown Object: there is no issuer '{id}'"),
             )),
         }
     }
@@ -239,7 +239,7 @@ pub fn create(
         }
         return Err(Problem::new(
             ProblemKind::Conflict,
-            format!("the client '{client}' has an issuer profile; change it with PUT"),
+            message!("the client '{client}' has an issuer profile; change it with PUT"),
         ));
     }
     keys::ensure(tx, now, master, &issuer.id)?;
@@ -270,7 +270,7 @@ pub fn replace(
     {
         return Err(Problem::invalid(
             "id",
-            format!("must be the id of the profile, '{}'; send that id or none", issuer.did),
+            message!("must be the id of the profile, '{issuer.did}'; send that id or none"),
         ));
     }
     repository::set_profile(tx, &issuer.id, &stored_members(profile)?)?;
@@ -293,7 +293,10 @@ fn stored_members(IssuerProfile(profile): &IssuerProfile) -> Result<String> {
         true => Ok(stored),
         false => Err(Problem::invalid(
             "profile",
-            format!("must have at most {} bytes as JSON", limits::ISSUER_PROFILE_MAX_BYTES),
+            message!(
+                "must have at most {most} bytes as JSON",
+                most = limits::ISSUER_PROFILE_MAX_BYTES
+            ),
         )),
     }
 }

@@ -2,6 +2,7 @@
 
 use lyceum_core::json::refuse_repeated_keys;
 use lyceum_core::limits::JSON_MAX_DEPTH;
+use lyceum_core::message;
 use lyceum_core::problem::{Problem, ProblemKind, Result};
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 pub fn read(bytes: &[u8]) -> Result<Value> {
     refuse_repeated_keys(bytes)?;
     let malformed = |fault: &dyn std::fmt::Display| {
-        Problem::new(ProblemKind::Malformed, format!("the JSON cannot be read: {fault}"))
+        Problem::new(ProblemKind::Malformed, message!("the JSON cannot be read: {fault}"))
     };
     let value = serde_json::from_slice(bytes).map_err(|fault| malformed(&fault))?;
     match is_deeper(&value, JSON_MAX_DEPTH) {

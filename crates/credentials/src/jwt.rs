@@ -8,6 +8,7 @@ use ed25519_dalek::{Signer, SigningKey};
 use lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S;
 use lyceum_core::problem::{Problem, ProblemKind, Result};
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Message, message};
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use serde_json::{Map, Value, json};
@@ -98,7 +99,7 @@ pub fn read(token: &str) -> Result<Token> {
     if token.len() > JWT_MAX_BYTES {
         return Err(Problem::new(
             ProblemKind::TooLarge,
-            format!("a credential as JWT has at most {JWT_MAX_BYTES} bytes"),
+            message!("a credential as JWT has at most {JWT_MAX_BYTES} bytes"),
         ));
     }
     let mut parts = token.split('.');
@@ -207,7 +208,7 @@ impl Token {
 
     /// The differences between claims and credential, each as `claim: fault`. `iss` is required except in tokens of
     /// VC 2.0. Other missing claims are no difference.
-    pub fn differences(&self, now: Timestamp) -> Vec<String> {
+    pub fn differences(&self, now: Timestamp) -> Vec<Message> {
         let credential = &self.credential;
         let mut faults = Vec::new();
         let is_of_vc_2 = self.is_of_vc_2();
@@ -219,10 +220,10 @@ impl Token {
         for (claim, member, expected) in texts {
             match self.claims.get(claim) {
                 None if claim == "iss" && !is_of_vc_2 => {
-                    faults.push("iss: is required".to_owned());
+                    faults.push("iss: is required".into());
                 }
                 Some(value) if value.as_str() != expected || expected.is_none() => {
-                    faults.push(format!(
+                    faults.push(message!(
                         "{claim}: must be the {member} of the credential (got {value})"
                     ));
                 }
@@ -233,16 +234,21 @@ impl Token {
             for claim in ["exp", "nbf"] {
                 let value = self.claims.get(claim);
                 if let Some(value) = value.filter(|value| numeric_date(value).is_none()) {
-                    faults.push(format!("{claim}: must be a number of seconds (got {value})"));
+                    faults.push(message!("{claim}: must be a number of seconds (got {value})"));
                 }
             }
             let at = |claim: &str| self.claims.get(claim).and_then(numeric_date);
             if at("exp").is_some_and(|until| until < now.seconds()) {
-                faults.push(format!("exp: the signature expired at {}", self.claims["exp"]));
+                faults.push(message!(
+                    "exp: the signature expired at {time}",
+                    time = self.claims["exp"]
+                ));
             }
             if at("nbf").is_some_and(|from| now.seconds() + CLOCK_DIFFERENCE_MAX_S < from) {
-                faults
-                    .push(format!("nbf: the signature is not valid before {}", self.claims["nbf"]));
+                faults.push(message!(
+                    "nbf: the signature is not valid before {time}",
+                    time = self.claims["nbf"]
+                ));
             }
             return faults;
         }
@@ -259,8 +265,9 @@ impl Token {
             if let Some(value) = self.claims.get(claim)
                 && !numeric_date(value).is_some_and(|value| dates.contains(&value))
             {
-                faults
-                    .push(format!("{claim}: must be the {member} of the credential (got {value})"));
+                faults.push(message!(
+                    "{claim}: must be the {member} of the credential (got {value})"
+                ));
             }
         }
         faults
@@ -279,7 +286,7 @@ fn instant(credential: &Value, member: &str) -> Result<Option<Timestamp>> {
             Some(instant) => Ok(Some(instant)),
             None => Err(Problem::invalid(
                 member,
-                format!("must be an instant such as 2026-01-15T08:00:00Z (got {value})"),
+                message!("must be an instant such as 2026-01-15T08:00:00Z (got {value})"),
             )),
         },
     }
@@ -289,6 +296,6 @@ fn missing(member: &str) -> Problem {
     Problem::invalid(member, "is required in a credential that is signed as a JWT")
 }
 
-fn malformed(message: &str) -> Problem {
+fn malformed(message: &'static str) -> Problem {
     Problem::new(ProblemKind::Malformed, message)
 }

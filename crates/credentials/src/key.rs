@@ -5,6 +5,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ed25519_dalek::VerifyingKey;
 use lyceum_core::problem::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, message};
 use p256::elliptic_curve::sec1::ToSec1Point;
 use ring::signature::{self, RsaKeyPair, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde_json::{Value, json};
@@ -50,10 +51,12 @@ impl PublicKey {
     /// verifies with.
     pub fn from_multikey(text: &str) -> Result<Self> {
         let bytes = multibase(text).ok_or_else(|| {
-            malformed(format!("'{text}' is not a Multikey, which begins with 'z' and is base58btc"))
+            malformed(message!(
+                "'{text}' is not a Multikey, which begins with 'z' and is base58btc"
+            ))
         })?;
         Self::from_multikey_bytes(&bytes).map_err(|problem| {
-            malformed(format!("the Multikey '{text}' cannot be used: {}", problem.message))
+            malformed(message!("the Multikey '{text}' cannot be used: {problem.message}"))
         })
     }
 
@@ -73,18 +76,18 @@ impl PublicKey {
         let part = |name: &str| -> Result<Vec<u8>> {
             let text = jwk[name].as_str();
             text.and_then(|text| BASE64_URL_SAFE_NO_PAD.decode(text).ok())
-                .ok_or_else(|| malformed(format!("the JWK has no base64url member '{name}'")))
+                .ok_or_else(|| malformed(message!("the JWK has no base64url member '{name}'")))
         };
         match (jwk["kty"].as_str(), jwk["crv"].as_str()) {
             (Some("OKP"), Some("Ed25519")) => ed25519(&part("x")?),
             (Some("RSA"), _) => rsa(part("n")?, part("e")?),
             (Some("EC"), Some("P-256")) => p256(&point(&part("x")?, &part("y")?, 32)?),
             (Some("EC"), Some("P-384")) => p384(&point(&part("x")?, &part("y")?, 48)?),
-            (kty, crv) => Err(malformed(format!(
-                "the JWK is of kind '{}' and curve '{}'; supported are RSA, EC with P-256 or P-384, \
+            (kty, crv) => Err(malformed(message!(
+                "the JWK is of kind '{kind}' and curve '{curve}'; supported are RSA, EC with P-256 or P-384, \
                  and OKP with Ed25519",
-                kty.unwrap_or_default(),
-                crv.unwrap_or_default()
+                kind = kty.unwrap_or_default(),
+                curve = crv.unwrap_or_default()
             ))),
         }
     }
@@ -176,7 +179,7 @@ fn rsa(n: Vec<u8>, e: Vec<u8>) -> Result<PublicKey> {
     let n: Vec<u8> = n.into_iter().skip_while(|byte| *byte == 0).collect();
     match n.len() * 8 >= RSA_MIN_BITS && !e.is_empty() {
         true => Ok(PublicKey::Rsa { n, e }),
-        false => Err(malformed(format!("the RSA key is shorter than {RSA_MIN_BITS} bits"))),
+        false => Err(malformed(message!("the RSA key is shorter than {RSA_MIN_BITS} bits"))),
     }
 }
 
@@ -184,7 +187,7 @@ fn rsa(n: Vec<u8>, e: Vec<u8>) -> Result<PublicKey> {
 fn point(x: &[u8], y: &[u8], length: usize) -> Result<Vec<u8>> {
     match x.len() == length && y.len() == length {
         true => Ok([&[4], x, y].concat()),
-        false => Err(malformed(format!("the JWK's members 'x' and 'y' must have {length} bytes"))),
+        false => Err(malformed(message!("the JWK's members 'x' and 'y' must have {length} bytes"))),
     }
 }
 
@@ -202,7 +205,7 @@ fn p384(point: &[u8]) -> Result<PublicKey> {
     Ok(PublicKey::P384(key.to_sec1_point(false).as_bytes().to_vec()))
 }
 
-fn malformed(message: impl Into<String>) -> Problem {
+fn malformed(message: impl Into<Message>) -> Problem {
     Problem::new(ProblemKind::Malformed, message)
 }
 

@@ -8,7 +8,7 @@ use lyceum_access::MasterKey;
 use lyceum_access::sealed::SealedColumn;
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use ring::rsa::KeyPair as RsaKeyPair;
 use rsa::RsaPrivateKey;
@@ -153,7 +153,7 @@ pub fn ensure(tx: &mut Tx<'_>, now: Timestamp, master: &MasterKey, issuer: &str)
 /// another master key.
 pub fn signing(tx: &mut Tx<'_>, master: &MasterKey, issuer: &str) -> Result<(String, SigningKey)> {
     let stored = repository::signing(tx, issuer, ED25519)?.ok_or_else(|| {
-        Problem::new(ProblemKind::Internal, format!("the issuer '{issuer}' has no signing key"))
+        Problem::new(ProblemKind::Internal, message!("the issuer '{issuer}' has no signing key"))
     })?;
     let secret: [u8; 32] = open(master, &stored)?
         .try_into()
@@ -204,7 +204,7 @@ pub fn rotate(
         true => PublishedKey::of(&key),
         false => Err(Problem::new(
             ProblemKind::Conflict,
-            format!(
+            message!(
                 "the keys of the issuer '{issuer}' were rotated by another request at the same \
                  time; list them before you rotate again"
             ),
@@ -250,11 +250,10 @@ fn open(master: &MasterKey, stored: &StoredKey) -> Result<Vec<u8>> {
     opened.ok_or_else(|| {
         Problem::new(
             ProblemKind::Internal,
-            format!(
-                "the key '{}' of the issuer '{}' was encrypted with another master key; start \
+            message!(
+                "the key '{stored.kid}' of the issuer '{stored.issuer}' was encrypted with another master key; start \
                  the server with the original master key, or create new keys with `lyceum keys \
-                 rotate`",
-                stored.kid, stored.issuer
+                 rotate`"
             ),
         )
     })

@@ -6,7 +6,7 @@
 
 use lyceum_core::random::secret_bytes;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ pub fn unsigned(
     list: i64,
 ) -> Result<Value> {
     if !repository::exists(tx, &issuer.id, list)? {
-        let message = format!("Unknown Object: the issuer '{}' has no list {list}", issuer.id);
+        let message = message!("Unknown Object: the issuer '{issuer.id}' has no list {list}");
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let mut bits = Bits::default();

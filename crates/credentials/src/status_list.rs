@@ -3,6 +3,8 @@
 
 use std::io::{Read, Write};
 
+use lyceum_core::{Message, message};
+
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use flate2::Compression;
@@ -44,7 +46,7 @@ impl Bits {
             let most = STATUS_LIST_MAX_BYTES * 8;
             return Err(Problem::invalid(
                 "statusListIndex",
-                format!("must be a whole number below {most}"),
+                message!("must be a whole number below {most}"),
             ));
         }
         if index / 8 >= self.0.len() {
@@ -65,21 +67,22 @@ impl Bits {
 
     /// Reads a list. Errors: another encoding, or a list that unpacks to more than the limit.
     pub fn decode(text: &str) -> Result<Self> {
-        let malformed =
-            |what| Problem::new(ProblemKind::Malformed, format!("the encodedList {what}"));
+        let malformed = |what: Message| {
+            Problem::new(ProblemKind::Malformed, message!("the encodedList {what}"))
+        };
         // Older lists have no multibase prefix, and some are in the other base64 alphabet.
         let text = text.strip_prefix('u').unwrap_or(text).trim_end_matches('=');
         let packed = BASE64_URL_SAFE_NO_PAD
             .decode(text.replace('+', "-").replace('/', "_"))
-            .map_err(|_| malformed("is not base64url"))?;
+            .map_err(|_| malformed("is not base64url".into()))?;
         let mut bytes = Vec::new();
         GzDecoder::new(&packed[..])
             .take(STATUS_LIST_MAX_BYTES as u64 + 1)
             .read_to_end(&mut bytes)
-            .map_err(|_| malformed("is not gzip"))?;
+            .map_err(|_| malformed("is not gzip".into()))?;
         match bytes.len() <= STATUS_LIST_MAX_BYTES {
             true => Ok(Self(bytes)),
-            false => Err(malformed(&format!("unpacks to more than {STATUS_LIST_MAX_BYTES} bytes"))),
+            false => Err(malformed(message!("unpacks to more than {STATUS_LIST_MAX_BYTES} bytes"))),
         }
     }
 }

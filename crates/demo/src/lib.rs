@@ -25,7 +25,7 @@ mod roster;
 
 use std::io::{Seek, Write};
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_roster::csv::files::{BEYOND_THE_STANDARD, by_name};
 use lyceum_roster::csv::package::PackageWriter;
 use lyceum_roster::csv::{ExportContent, FileMode};
@@ -56,7 +56,7 @@ pub fn generate<W: Write + Seek>(
     if !(1..=MAX_STUDENTS).contains(&students) {
         return Err(Problem::new(
             ProblemKind::Invalid,
-            format!("a demo network has 1 to {MAX_STUDENTS} students, not {students}"),
+            message!("a demo network has 1 to {MAX_STUDENTS} students, not {students}"),
         ));
     }
     let network = Network { students, seed };

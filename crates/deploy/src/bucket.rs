@@ -6,7 +6,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use lyceum_core::text::{hex, segment};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use md5::{Digest, Md5};
 use serde_json::{Map, Value, json};
 
@@ -50,7 +50,7 @@ impl<'s> Objects<'s> {
     /// Errors: `NotFound`.
     pub fn get(&self, key: &str, to: &Path) -> Result<u64> {
         let Some(found) = self.metadata(key)? else {
-            let message = format!("the bucket has no object with the key '{key}'");
+            let message = message!("the bucket has no object with the key '{key}'");
             return Err(Problem::new(ProblemKind::NotFound, message));
         };
         let etag = found["etag"].as_str().unwrap_or_default();

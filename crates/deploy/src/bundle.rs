@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lyceum_core::{Problem, ProblemKind, Result, config};
+use lyceum_core::{Message, Problem, ProblemKind, Result, config, message};
 use serde_json::Value;
 
 use crate::backend::Target;
@@ -52,9 +52,9 @@ pub(crate) fn bundle(root: &Path, entry: &str, target: Target) -> Result<Bundled
     };
     bundle_with(root, entry, &flags).map_err(|problem| match problem.kind {
         ProblemKind::Invalid => {
-            let text = &problem.message;
-            let hint = missing_packages(text).unwrap_or_default();
-            let message = format!("the backend cannot be bundled:\n{text}{hint}");
+            let text = problem.message.to_string();
+            let hint = missing_packages(&text).unwrap_or_default();
+            let message = message!("the backend cannot be bundled:\n{text}{hint}");
             Problem::new(ProblemKind::Invalid, message)
         }
         _ => problem,
@@ -98,7 +98,7 @@ pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<
     command.env("NODE_PATH", std::env::join_paths(beside_this_program()).unwrap_or_default());
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = piped.spawn().map_err(|error| {
-        let message = format!("cannot run '{}': {error}", program.display());
+        let message = message!("cannot run '{program}': {error}", program = program.display());
         Problem::new(ProblemKind::Unavailable, message)
     })?;
     // If esbuild has already ended, its output says why.
@@ -106,7 +106,7 @@ pub(crate) fn bundle_with(root: &Path, entry: &str, flags: &[String]) -> Result<
     let output = process.wait_with_output().map_err(failed)?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(Problem::new(ProblemKind::Invalid, text));
+        return Err(Problem::new(ProblemKind::Invalid, Message::untranslated(text)));
     }
     let meta: Value =
         serde_json::from_slice(&fs::read(&meta).map_err(failed)?).map_err(Problem::internal)?;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use lyceum_core::text::hex;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_project::schema::{self, Consent, Schema, migrations_in};
 use lyceum_project::{Config, SchemaWish, Strategy};
 use sha2::{Digest, Sha256};
@@ -100,10 +100,10 @@ impl SchemaSources {
         if let Some((config, fault)) = config.and_then(|it| Some((it, it.fault.as_ref()?))) {
             // Without this error, the project would seem to have no migrations, and its tables would be changed
             // without them.
-            let message = format!(
-                "cannot find the folder of migrations, because {} cannot be evaluated: {fault}. Correct it, or set \
+            let message = message!(
+                "cannot find the folder of migrations, because {config} cannot be evaluated: {fault}. Correct it, or set \
                  integrations.database.strategy to 'push' if the project has no migrations.",
-                config.name()
+                config = config.name()
             );
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
@@ -171,11 +171,11 @@ impl SchemaSources {
         };
         let mut places: Vec<String> = self.directories.iter().map(shown).collect();
         places.push(format!("{}, {}, …", drizzle::FILES[0], drizzle::FILES[1]));
-        let message = format!(
-            "the project has a database but no schema; looked for {} in '{}'; write one, or set its folder \
+        let message = message!(
+            "the project has a database but no schema; looked for {places} in '{root}'; write one, or set its folder \
              in integrations.database.directory",
-            places.join("; "),
-            self.root.display()
+            places = places.join("; "),
+            root = self.root.display()
         );
         Problem::new(ProblemKind::NotFound, message)
     }
@@ -222,7 +222,7 @@ impl SchemaSources {
             SchemaSource::Sql(_) => unreachable!("SQL is read, not exported"),
         }
         let output = command.output().map_err(|error| {
-            let message = format!("cannot run '{}': {error}", program.display());
+            let message = message!("cannot run '{program}': {error}", program = program.display());
             Problem::new(ProblemKind::Unavailable, message)
         })?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -231,17 +231,20 @@ impl SchemaSources {
             let output = text(&output.stderr) + &text(&output.stdout);
             let output: Vec<_> =
                 output.lines().filter(|line| !line.trim().is_empty()).take(20).collect();
-            let message = format!("drizzle-kit cannot export the schema:\n{}", output.join("\n"));
+            let message = message!(
+                "drizzle-kit cannot export the schema:\n{output}",
+                output = output.join("\n")
+            );
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
         let ddl = text(&output.stdout);
         // drizzle-kit exports nothing from a schema of another dialect or from files without tables. Accepting that
         // as a schema would drop every table.
         if !ddl.to_ascii_uppercase().contains("CREATE TABLE") {
-            let message = format!(
-                "drizzle-kit exports no table from {}; define tables with `sqliteTable` of \
+            let message = message!(
+                "drizzle-kit exports no table from {typed}; define tables with `sqliteTable` of \
                  drizzle-orm/sqlite-core and export them",
-                typed.name()
+                typed = typed.name()
             );
             return Err(Problem::new(ProblemKind::Invalid, message));
         }

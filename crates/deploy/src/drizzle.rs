@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use serde_json::Value as Json;
 
 use crate::evaluate::Evaluator;
@@ -34,7 +34,7 @@ pub(crate) struct Drizzle {
     /// The files that were read to evaluate the config, except the config itself.
     pub(crate) inputs: Vec<PathBuf>,
     /// Why the values are unknown. drizzle-kit may still understand the config.
-    pub(crate) fault: Option<String>,
+    pub(crate) fault: Option<Message>,
 }
 
 impl Drizzle {
@@ -48,7 +48,7 @@ impl Drizzle {
         let is_json = file.extension().is_some_and(|extension| extension == "json");
         let evaluated = match is_json {
             true => serde_json::from_str(&text).map(|value| (value, Vec::new())).map_err(|error| {
-                let message = format!("'{}' is not JSON: {error}", file.display());
+                let message = message!("'{file}' is not JSON: {error}", file = file.display());
                 Problem::new(ProblemKind::Malformed, message)
             }),
             false => evaluator.evaluate(&file, HELPER).map(|module| (module.value, module.inputs)),
@@ -83,10 +83,10 @@ fn check_dialect(file: &Path, dialect: &Json) -> Result<()> {
         // drizzle-kit reports a missing dialect.
         None => Ok(()),
         Some(other) => {
-            let message = format!(
-                "'{}' has the dialect '{other}', but the database of a project is SQLite; write \
+            let message = message!(
+                "'{file}' has the dialect '{other}', but the database of a project is SQLite; write \
                  dialect: \"sqlite\", and the tables with drizzle-orm/sqlite-core",
-                file.display()
+                file = file.display()
             );
             Err(Problem::new(ProblemKind::Invalid, message))
         }

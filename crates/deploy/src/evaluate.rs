@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_project::{Config, HELPER, file_at, folder_of};
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ impl Evaluator {
     pub(crate) fn evaluate(&self, file: &Path, helper: &str) -> Result<EvaluatedModule> {
         let shown = file.display();
         let workerd = self.workerd.as_ref().ok_or_else(|| {
-            let message = format!(
+            let message = message!(
                 "'{shown}' is a module, which needs workerd, but workerd was not found; run `npm install \
                  --save-dev workerd` in the project, set LYCEUM_WORKERD to the program's path, or write the \
                  values as JSON into a .json file"
@@ -70,7 +70,7 @@ impl Evaluator {
             .replace("__MARK__", &Value::from(mark.as_str()).to_string())
             .replace("__FILE__", &Value::from(format!("./{name}")).to_string());
         let bundled = bundle_with(&root, &entry, &aliases(helper, &stubs)).map_err(|problem| {
-            let message = format!("'{shown}' cannot be bundled:\n{}", problem.message);
+            let message = message!("'{shown}' cannot be bundled:\n{problem.message}");
             if problem.kind == ProblemKind::Invalid {
                 Problem { message, ..problem }
             } else {
@@ -80,7 +80,7 @@ impl Evaluator {
         fs::write(folder.path().join(MAIN), &bundled.bytes).map_err(failed)?;
         fs::write(folder.path().join(RUNTIME), runtime()).map_err(failed)?;
         let value = run(workerd, folder.path(), &mark).map_err(|why| {
-            Problem::new(ProblemKind::Invalid, format!("'{shown}' cannot be evaluated: {why}"))
+            Problem::new(ProblemKind::Invalid, message!("'{shown}' cannot be evaluated: {why}"))
         })?;
         let inputs = bundled.inputs.iter().map(|input| root.join(input));
         let inputs = inputs.filter_map(|input| input.canonicalize().ok());

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_project::Artifact;
 use tempfile::NamedTempFile;
 use zip::write::SimpleFileOptions;
@@ -34,7 +34,11 @@ impl FrontendZip {
     pub fn of(path: &Path, progress: impl FnMut(u64, u64)) -> Result<Self> {
         let found = fs::metadata(path).map_err(|error| {
             let problem = unreadable(path, &error);
-            let message = format!("there is no build at '{}'; build the project first, or set the zip or folder with --build", path.display());
+            let message = message!(
+                "there is no build at '{path}'; build the project first, or set the zip or folder with \
+                 --build",
+                path = path.display()
+            );
             match problem.kind {
                 ProblemKind::NotFound => Problem::new(ProblemKind::NotFound, message),
                 _ => problem,
@@ -59,10 +63,10 @@ impl FrontendZip {
 fn check(path: &Path) -> Result<()> {
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let refused = |error: zip::result::ZipError| {
-        let message = format!(
-            "'{}' is not a zip ({error}); set the zip or folder of the build with --build \
+        let message = message!(
+            "'{path}' is not a zip ({error}); set the zip or folder of the build with --build \
              or buildPath",
-            path.display()
+            path = path.display()
         );
         Problem::new(ProblemKind::Invalid, message)
     };
@@ -73,8 +77,10 @@ fn pack(folder: &Path, mut progress: impl FnMut(u64, u64)) -> Result<NamedTempFi
     let mut files = Vec::new();
     collect(folder, "", &mut files)?;
     if files.is_empty() {
-        let message =
-            format!("the folder '{}' is empty; build the project first", folder.display());
+        let message = message!(
+            "the folder '{folder}' is empty; build the project first",
+            folder = folder.display()
+        );
         return Err(Problem::new(ProblemKind::Invalid, message));
     }
     files.sort();
@@ -114,7 +120,8 @@ fn collect(folder: &Path, base: &str, files: &mut Vec<(String, PathBuf)>) -> Res
     for entry in entries.map_err(|error| unreadable(folder, &error))? {
         let (path, name) = (entry.path(), entry.file_name());
         let Some(name) = name.to_str() else {
-            let message = format!("the name of '{}' is not UTF-8; rename it", path.display());
+            let message =
+                message!("the name of '{path}' is not UTF-8; rename it", path = path.display());
             return Err(Problem::new(ProblemKind::Invalid, message));
         };
         let kind = entry.file_type().map_err(|error| unreadable(&path, &error))?;
@@ -124,9 +131,9 @@ fn collect(folder: &Path, base: &str, files: &mut Vec<(String, PathBuf)>) -> Res
         } else if kind.is_file() {
             files.push((name, path));
         } else {
-            let message = format!(
-                "'{}' is not a regular file; replace it with the file itself",
-                path.display()
+            let message = message!(
+                "'{path}' is not a regular file; replace it with the file itself",
+                path = path.display()
             );
             return Err(Problem::new(ProblemKind::Invalid, message));
         }

@@ -49,7 +49,7 @@ use std::path::Path;
 
 use lyceum_core::messages::io_reason;
 use lyceum_core::text::hex;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_project::Artifact;
 use sha2::{Digest, Sha256};
 
@@ -79,5 +79,6 @@ fn unreadable(path: &Path, error: &io::Error) -> Problem {
         io::ErrorKind::NotFound => ProblemKind::NotFound,
         _ => ProblemKind::Unavailable,
     };
-    Problem::new(kind, format!("'{}' cannot be read: {}", path.display(), io_reason(error)))
+    let (shown, reason) = (path.display(), io_reason(error));
+    Problem::new(kind, message!("'{shown}' cannot be read: {reason}"))
 }

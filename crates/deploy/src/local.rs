@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_project::courses::{App, LmsWish};
 use lyceum_project::{
     Config, DatabaseWish, Desired, Lms, Metadata, SchemaWish, State, Uses, secrets, slug_of,
@@ -93,9 +93,10 @@ impl LocalProject {
             return Ok(slug);
         }
         let message = match named {
-            Some(name) => format!("cannot make a slug from the name '{name}'"),
-            None => "the project has no name; set `name` in lyceum.config.json, or use --name"
-                .to_owned(),
+            Some(name) => message!("cannot make a slug from the name '{name}'"),
+            None => {
+                "the project has no name; set `name` in lyceum.config.json, or use --name".into()
+            }
         };
         Err(Problem::new(ProblemKind::Invalid, message))
     }
@@ -164,7 +165,7 @@ impl LocalProject {
         let configured = self.compatibility_date.as_deref();
         let date = configured.or(stored).unwrap_or(COMPATIBILITY_DATE);
         if lyceum_core::time::parse_date(date).is_none() {
-            let message = format!("'{date}' is not a date; write it as 2026-01-31");
+            let message = message!("'{date}' is not a date; write it as 2026-01-31");
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
         Bundle::of(&self.root, &self.routes, self.uses, date, Target::Server).map(Some)
@@ -237,7 +238,7 @@ pub fn secrets_in(file: &Path) -> Result<Option<BTreeMap<String, String>>> {
         read => read.map_err(|error| unreadable(file, &error))?,
     };
     secrets::read(&text).map(Some).map_err(|problem| {
-        let message = format!("'{}', {}", file.display(), problem.message);
+        let message = message!("'{file}', {problem.message}", file = file.display());
         Problem { message, ..problem }
     })
 }

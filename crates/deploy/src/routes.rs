@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 
 use crate::unreadable;
 
@@ -35,10 +35,10 @@ pub fn routes_in(folder: &Path) -> Result<Vec<Route>> {
     routes.sort_by(|one, other| order(&one.path, &other.path));
     let twins = routes.windows(2).find(|pair| shape(&pair[0].path) == shape(&pair[1].path));
     if let Some([one, other]) = twins {
-        let message = format!(
-            "'{}' and '{}' serve the same path; remove one",
-            one.file.display(),
-            other.file.display()
+        let message = message!(
+            "'{file}' and '{other}' serve the same path; remove one",
+            file = one.file.display(),
+            other = other.file.display()
         );
         return Err(Problem::invalid("routes", message));
     }
@@ -91,10 +91,10 @@ fn segment(name: &str, file: &Path) -> Result<String> {
         Some(inner) if is_word(inner) => Ok(format!(":{inner}")),
         None if is_plain(name) => Ok(name.to_owned()),
         _ => {
-            let message = format!(
-                "'{}' is not a valid name of a route; a name has letters, digits, '-' and '_', or is '[name]' or \
+            let message = message!(
+                "'{file}' is not a valid name of a route; a name has letters, digits, '-' and '_', or is '[name]' or \
                  '[...name]'",
-                file.display()
+                file = file.display()
             );
             Err(Problem::invalid("routes", message))
         }

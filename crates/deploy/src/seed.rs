@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 
 use crate::backend::Target;
 use crate::bundle::bundle;
@@ -28,7 +28,7 @@ impl Seed {
     pub fn read(root: &Path, file: Option<&Path>) -> Result<Self> {
         let usual = || SEEDS.iter().map(|name| root.join(name)).find(|file| file.is_file());
         let file = file.map(PathBuf::from).or_else(usual).ok_or_else(|| {
-            let message = format!("there is no seed file; write {}", SEEDS[0]);
+            let message = message!("there is no seed file; write {seeds}", seeds = SEEDS[0]);
             Problem::new(ProblemKind::NotFound, message)
         })?;
         if file.extension().is_some_and(|extension| extension == "sql") {

@@ -13,7 +13,7 @@ use base64::prelude::BASE64_STANDARD;
 use lyceum_core::limits::KV_VALUE_MAX_BYTES;
 use lyceum_core::messages::io_reason;
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_project::{Action, Artifact, Plan, SchemaWish, State, plan};
 use serde_json::{Value, json};
 use ureq::http::{Request, Response};
@@ -238,7 +238,7 @@ impl Server {
         if sha256 == artifact.sha256 {
             return Ok(());
         }
-        let message = format!("{} did not send the file {}", self.base, artifact.sha256);
+        let message = message!("{self.base} did not send the file {artifact.sha256}");
         Err(Problem::new(ProblemKind::Unavailable, message))
     }
 
@@ -247,7 +247,7 @@ impl Server {
         let mut answer = self.answer(self.request("GET", path, Vec::new())?)?;
         let mut body = answer.body_mut().as_reader();
         let mut file = File::create(to).map_err(|error| {
-            let message = format!("cannot write '{}': {error}", to.display());
+            let message = message!("cannot write '{to}': {error}", to = to.display());
             Problem::new(ProblemKind::Unavailable, message)
         })?;
         let copied = std::io::copy(&mut body, &mut file).and_then(|size| {
@@ -255,7 +255,7 @@ impl Server {
             Ok(size)
         });
         copied.map_err(|error| {
-            let message = format!("the download from {} was interrupted: {error}", self.base);
+            let message = message!("the download from {self.base} was interrupted: {error}");
             Problem::new(ProblemKind::Unavailable, message)
         })
     }
@@ -267,7 +267,7 @@ impl Server {
         let opened = File::options().create(true).append(true).open(to);
         let mut file = opened.map_err(|error| crate::unreadable(to, &error))?;
         let failed = |error: std::io::Error| {
-            let message = format!("the download from {} was interrupted: {error}", self.base);
+            let message = message!("the download from {self.base} was interrupted: {error}");
             Problem::new(ProblemKind::Unavailable, message)
         };
         self.retry(|| {
@@ -306,10 +306,7 @@ impl Server {
             request = request.header("content-type", "application/json");
         }
         request.body(body).map_err(|error| {
-            Problem::new(
-                ProblemKind::Invalid,
-                format!("'{}' is not an address: {error}", self.base),
-            )
+            Problem::new(ProblemKind::Invalid, message!("'{self.base}' is not an address: {error}"))
         })
     }
 
@@ -357,27 +354,25 @@ impl Server {
             429 | 500.. => ProblemKind::Unavailable,
             _ => ProblemKind::Invalid,
         };
-        Problem::new(kind, format!("{} answered {status}: {reason}", self.base))
+        Problem::new(kind, message!("{self.base} answered {status}: {reason}"))
     }
 
     fn unreachable(&self, error: &ureq::Error) -> Problem {
         let reason = match error {
             ureq::Error::Io(error) => io_reason(error),
-            error => error.to_string(),
+            error => Message::untranslated(error.to_string()),
         };
-        let message = format!(
-            "cannot reach {}: {reason}; check that the server runs (`lyceum sandbox` starts one on this \
-             machine) and that the address is right",
-            self.base
+        let message = message!(
+            "cannot reach {self.base}: {reason}; check that the server runs (`lyceum sandbox` starts one on this \
+             machine) and that the address is right"
         );
         Problem::new(ProblemKind::Unavailable, message)
     }
 
     fn no_lyceum(&self) -> Problem {
-        let message = format!(
-            "the response of {} is not from a Lyceum server; the server is not running there, or the \
-             address or port is wrong",
-            self.base
+        let message = message!(
+            "the response of {self.base} is not from a Lyceum server; the server is not running there, or the \
+             address or port is wrong"
         );
         Problem::new(ProblemKind::Invalid, message)
     }

@@ -276,7 +276,8 @@ impl Dev {
     /// A problem of the whole backend.
     fn failure(&self, problem: &Problem) -> DevFailure {
         let root = source::root(&self.settings.path);
-        DevFailure::of_message(&problem.message, &root, &self.traces, &lock(&self.project))
+        let message = problem.message.to_string();
+        DevFailure::of_message(&message, &root, &self.traces, &lock(&self.project))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lyceum_access::audit::AuditChange;
 use lyceum_access::person;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_events::repository::{self as events, ErasedActor, ErasedTexts};
 use lyceum_roster::{imports, kinds, repository as roster};
 use lyceum_store::jobs::{self, ClaimedJob};
@@ -187,7 +187,7 @@ pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Erasure> {
 
 fn row(tx: &mut Tx<'_>, id: i64) -> Result<ErasureRow> {
     sql::find(tx, id)?.ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, format!("the erasure {id} does not exist"))
+        Problem::new(ProblemKind::NotFound, message!("the erasure {id} does not exist"))
     })
 }
 

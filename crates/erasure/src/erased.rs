@@ -7,7 +7,7 @@ use std::sync::Arc;
 use lyceum_access::MasterKey;
 use lyceum_access::sealed::SealedColumn;
 use lyceum_core::text::hex;
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, message};
 use lyceum_events::{Event, local_id};
 use lyceum_roster::csv::ErasedUsers;
 use lyceum_store::Tx;
@@ -73,7 +73,7 @@ impl ErasureKey {
     /// Refuses records of erased persons. Errors: `Conflict`.
     pub fn refuse_ids(&self, tx: &mut Tx<'_>, path: &str, ids: &[&str]) -> Result<()> {
         let erased = self.erased(tx, ids)?.len();
-        let detail = || Detail { path: path.to_owned(), message: ERASED.to_owned() };
+        let detail = || Detail { path: path.to_owned(), message: ERASED.into() };
         if erased == 0 {
             Ok(())
         } else {
@@ -102,10 +102,7 @@ impl ErasureKey {
             .filter(|(_, event, person)| {
                 erased.contains(event.email.as_str()) || erased.contains(person.as_str())
             })
-            .map(|(at, ..)| Detail {
-                path: format!("data[{at}].actor"),
-                message: ERASED.to_owned(),
-            })
+            .map(|(at, ..)| Detail { path: format!("data[{at}].actor"), message: ERASED.into() })
             .collect();
         if details.is_empty() { Ok(()) } else { Err(refused(details)) }
     }
@@ -115,6 +112,6 @@ impl ErasureKey {
 pub const ERASED: &str = "names a person who was erased from this server; do not send it again";
 
 fn refused(details: Vec<Detail>) -> Problem {
-    let message = format!("the request {ERASED}");
+    let message = message!("the request {ERASED}");
     Problem { details, ..Problem::new(ProblemKind::Conflict, message) }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_access::person::{self, Person};
 use lyceum_core::redaction::Redaction;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_events::{Actor, actors_called};
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::members;
@@ -75,7 +75,7 @@ impl Subject {
             }
         }
         if subject.user.is_none() && subject.accounts.is_empty() {
-            let message = format!(
+            let message = message!(
                 "there is no user with the sourcedId '{id}' and no account with this id or e-mail address"
             );
             return Err(Problem::new(ProblemKind::NotFound, message));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use lyceum_core::Result;
+use lyceum_core::{Result, message};
 use lyceum_store::Tx;
 
 use crate::envelope::Envelope;
@@ -66,10 +66,9 @@ impl ActorFilter {
         let are_seen = seen.sees(tx, &actors)?;
         let mut faults = EnvelopeErrors::default();
         for (event, _) in envelope.events.iter().zip(are_seen).filter(|(_, seen)| !seen) {
-            let message = format!(
-                "the actor '{}' of the event '{}' is not a user in the part of the roster to which your access is \
-                 limited; send only events of such users",
-                event.actor, event.id
+            let message = message!(
+                "the actor '{event.actor}' of the event '{event.id}' is not a user in the part of the roster to \
+                 which your access is limited; send only events of such users"
             );
             faults.at("data", message);
         }

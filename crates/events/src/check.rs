@@ -5,9 +5,9 @@
 //! open. Times that published sensors write (`+0000`, six digits) are accepted. A time more than a day ahead is
 //! refused: the event would be in no report of its day, and no later correction would count.
 
-use lyceum_core::messages;
 use lyceum_core::text::is_uuid;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Message, message, messages};
 
 use crate::custom;
 use crate::event::id_of;
@@ -70,7 +70,7 @@ fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: Option<&Ev
     }
     let name = text(faults, object, "type");
     if let (Some(name), None) = (name, known) {
-        faults.at("type", format!("must be an event type of Caliper 1.2 (got '{name}')"));
+        faults.at("type", message!("must be an event type of Caliper 1.2 (got '{name}')"));
     }
     if let Some(action) = text(faults, object, "action")
         && let Some(EventType { name, actions, .. }) = known
@@ -79,7 +79,7 @@ fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: Option<&Ev
         let allowed = actions.join(", ");
         let allowed = if actions.len() > 20 { "the actions of Caliper 1.2" } else { &allowed };
         let message =
-            format!("must be one of {allowed} in an event of the type {name} (got '{action}')");
+            message!("must be one of {allowed} in an event of the type {name} (got '{action}')");
         faults.at("action", message);
     }
     if let Some(profile) = object.get("profile") {
@@ -87,7 +87,7 @@ fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: Option<&Ev
             Some(name) if profiles::PROFILES.contains(&name) || is_custom(name, "Profile") => {}
             _ => {
                 let profile = describe_value(profile);
-                faults.at("profile", format!("must be a profile of Caliper 1.2 (got {profile})"));
+                faults.at("profile", message!("must be a profile of Caliper 1.2 (got {profile})"));
             }
         }
     }
@@ -126,7 +126,7 @@ pub(crate) fn head(
     instant: fn(&str) -> Option<Timestamp>,
 ) {
     match object.get("@context") {
-        None => faults.at("@context", format!("is required; send '{CONTEXT}'")),
+        None => faults.at("@context", message!("is required; send '{CONTEXT}'")),
         Some(value) => context(faults, value),
     }
     if let Some(id) = text(faults, object, "id")
@@ -134,9 +134,9 @@ pub(crate) fn head(
     {
         faults.at(
             "id",
-            format!(
-                "must be a UUID such as urn:uuid:c496e222-b8df-11e7-ba24-039ffdae3771 (got '{}')",
-                short(id)
+            message!(
+                "must be a UUID such as urn:uuid:c496e222-b8df-11e7-ba24-039ffdae3771 (got '{id}')",
+                id = short(id)
             ),
         );
     }
@@ -175,7 +175,7 @@ fn context(faults: &mut EnvelopeErrors, value: &Tree<'_>) {
     };
     if !right {
         let known = CONTEXTS.join("' or '");
-        let wanted = format!("must be '{known}', or an array that ends with it");
+        let wanted = message!("must be '{known}', or an array that ends with it");
         faults.at("@context", wanted);
     }
 }
@@ -201,7 +201,8 @@ pub(crate) fn entity(faults: &mut EnvelopeErrors, value: &Tree<'_>, types: &[&st
     let object = match value {
         Tree::Text(iri) if is_iri(iri) => return,
         Tree::Text(iri) => {
-            return faults.here(format!("must be an entity or an IRI (got '{}')", short(iri)));
+            return faults
+                .here(message!("must be an entity or an IRI (got '{iri}')", iri = short(iri)));
         }
         Tree::Object(object) => object,
         _ => return faults.here("must be an entity or an IRI"),
@@ -211,11 +212,13 @@ pub(crate) fn entity(faults: &mut EnvelopeErrors, value: &Tree<'_>, types: &[&st
     // A user of the custom profile is a person wherever an agent may stand.
     let known = if is_custom(name, "User") { "Person" } else { name };
     let Some(known) = vocabulary::entity_type(known) else {
-        return faults
-            .at("type", format!("must be an entity type of Caliper 1.2 (got '{}')", short(name)));
+        return faults.at(
+            "type",
+            message!("must be an entity type of Caliper 1.2 (got '{name}')", name = short(name)),
+        );
     };
     if !types.iter().any(|wanted| known.is(wanted)) {
-        faults.at("type", format!("must be {} (got '{name}')", types.join(" or ")));
+        faults.at("type", message!("must be {wanted} (got '{name}')", wanted = types.join(" or ")));
         return;
     }
     members(faults, object, known);
@@ -227,7 +230,7 @@ pub(crate) fn iri(faults: &mut EnvelopeErrors, object: &TreeObject<'_>) {
         && !is_iri(id)
     {
         let message =
-            format!("must be an IRI such as https://… or urn:uuid:… (got '{}')", short(id));
+            message!("must be an IRI such as https://… or urn:uuid:… (got '{id}')", id = short(id));
         faults.at("id", message);
     }
 }
@@ -235,17 +238,17 @@ pub(crate) fn iri(faults: &mut EnvelopeErrors, object: &TreeObject<'_>) {
 /// Checks a value that has no id.
 fn part(faults: &mut EnvelopeErrors, value: &Tree<'_>, wanted: &str) {
     let Some(object) = value.as_object() else {
-        return faults.here(format!("must be an object of the type '{wanted}'"));
+        return faults.here(message!("must be an object of the type '{wanted}'"));
     };
     match (object.get("type").and_then(Tree::as_str), vocabulary::part_type(wanted)) {
         (Some(name), Some(known)) if name == wanted => members(faults, object, known),
-        _ => faults.at("type", format!("must be '{wanted}'")),
+        _ => faults.at("type", message!("must be '{wanted}'")),
     }
 }
 
 fn members(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: &EntityType) {
     for member in known.required.iter().filter(|member| !object.has(member)) {
-        faults.at(member, format!("is required in the type {}", known.name));
+        faults.at(member, message!("is required in the type {known.name}"));
     }
     for (name, value) in object.iter() {
         if name == "@context" {
@@ -267,19 +270,22 @@ fn member(faults: &mut EnvelopeErrors, value: &Tree<'_>, shape: MemberShape) {
                     faults.item(index, |faults| member(faults, value, *item));
                 }
             }
-            None => faults.here(format!("must be an array (got {})", describe_value(value))),
+            None => faults
+                .here(message!("must be an array (got {value})", value = describe_value(value))),
         },
         MemberShape::Word(words) => match value.as_str() {
             Some(word) if words.contains(&word) => {}
             Some(word) if words.len() <= 20 => {
                 faults.here(messages::must_be_one_of(words, short(word)));
             }
-            _ => faults
-                .here(format!("must be a word of the standard (got {})", describe_value(value))),
+            _ => faults.here(message!(
+                "must be a word of the standard (got {value})",
+                value = describe_value(value)
+            )),
         },
         MemberShape::Plain(_, is_right) if is_right(value) => {}
         MemberShape::Plain(name, _) => {
-            faults.here(format!("must be {name} (got {})", describe_value(value)));
+            faults.here(message!("must be {name} (got {value})", value = describe_value(value)));
         }
     }
 }
@@ -303,8 +309,11 @@ pub(crate) fn utc_instant(text: &str) -> Option<Timestamp> {
     if shaped { text.parse().ok() } else { None }
 }
 
-pub(crate) fn not_an_instant(text: &str) -> String {
-    format!("must be a UTC instant such as 2026-01-15T08:00:00.000Z (got '{}')", short(text))
+pub(crate) fn not_an_instant(text: &str) -> Message {
+    message!(
+        "must be a UTC instant such as 2026-01-15T08:00:00.000Z (got '{text}')",
+        text = short(text)
+    )
 }
 
 /// Whether the text is an IRI or a blank node, within the limit.
@@ -336,14 +345,14 @@ fn in_order(text: &str, units: &str) -> bool {
 }
 
 /// A value as a message shows it.
-pub(crate) fn describe_value(value: &Tree<'_>) -> String {
+pub(crate) fn describe_value(value: &Tree<'_>) -> Message {
     match value {
-        Tree::Text(text) => format!("'{}'", short(text)),
-        Tree::List(_) => "a list".to_owned(),
-        Tree::Object(_) => "an object".to_owned(),
-        Tree::Null => "null".to_owned(),
-        Tree::Truth(truth) => truth.to_string(),
-        Tree::Number(number) => number.to_string(),
+        Tree::Text(text) => message!("'{text}'", text = short(text)),
+        Tree::List(_) => "a list".into(),
+        Tree::Object(_) => "an object".into(),
+        Tree::Null => "null".into(),
+        Tree::Truth(truth) => Message::untranslated(truth.to_string()),
+        Tree::Number(number) => Message::untranslated(number.to_string()),
     }
 }
 

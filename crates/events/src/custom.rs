@@ -8,7 +8,7 @@ use crate::limits::{EVENT_EMAIL_MAX_BYTES, EVENT_METRIC_MAX_COUNT};
 use crate::profiles::{CustomType, is_custom};
 use crate::tree::{Tree, TreeObject, is_whole};
 use crate::words::words;
-use lyceum_core::messages;
+use lyceum_core::{message, messages};
 
 /// Checks an event of the custom profile. Members that the profile does not have are kept.
 pub(crate) fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known: &CustomType) {
@@ -18,7 +18,7 @@ pub(crate) fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known:
         && action != *wanted
     {
         let action = short(action);
-        let message = format!("must be {wanted} in an event of the type {name} (got '{action}')");
+        let message = message!("must be {wanted} in an event of the type {name} (got '{action}')");
         faults.at("action", message);
     }
     term(faults, object, "profile", "Profile");
@@ -36,8 +36,10 @@ pub(crate) fn event(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, known:
             None | Some(Tree::Null | Tree::Object(_)) => {}
             Some(Tree::Text(iri)) if is_iri(iri) => {}
             Some(other) => {
-                let message =
-                    format!("must be an entity or an IRI (got {})", describe_value(other));
+                let message = message!(
+                    "must be an entity or an IRI (got {value})",
+                    value = describe_value(other)
+                );
                 faults.at(member, message);
             }
         }
@@ -66,8 +68,10 @@ fn term(faults: &mut EnvelopeErrors, object: &TreeObject<'_>, member: &str, want
     if let Some(name) = text(faults, object, member)
         && !is_custom(name, wanted)
     {
-        let message =
-            format!("must be 'Service{wanted}' or 'Timeback{wanted}' (got '{}')", short(name));
+        let message = message!(
+            "must be 'Service{wanted}' or 'Timeback{wanted}' (got '{name}')",
+            name = short(name)
+        );
         faults.at(member, message);
     }
 }
@@ -146,7 +150,7 @@ fn more_answers_than_questions(faults: &mut EnvelopeErrors, items: &[Tree<'_>]) 
         return;
     };
     if correct > asked && asked >= 0.0 {
-        let message = format!(
+        let message = message!(
             "must be at most totalQuestions, {asked} (got {correct}); count every question that \
              was asked in totalQuestions"
         );
@@ -166,7 +170,7 @@ fn metric(faults: &mut EnvelopeErrors, item: &TreeObject<'_>, metrics: &[&str]) 
     let least = if name == Some("xpEarned") { -most } else { 0.0 };
     match item.get("value").and_then(Tree::as_f64) {
         Some(value) if (least..=most).contains(&value) => {}
-        Some(_) => faults.at("value", format!("must be between {least} and {most}")),
+        Some(_) => faults.at("value", message!("must be between {least} and {most}")),
         None => faults.at("value", messages::MUST_BE_NUMBER),
     }
     for member in ["startDate", "endDate", "start_date", "end_date"] {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use lyceum_core::json::refuse_repeated_keys;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, messages};
+use lyceum_core::{Problem, ProblemKind, Result, message, messages};
 use schemars::JsonSchema;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -227,7 +227,7 @@ fn read(text: &str, now: Timestamp) -> Result<Envelope> {
         && !CONTEXTS.contains(&&*version)
     {
         let served = CONTEXTS.join("' or '");
-        let message = format!("must be '{served}' (got '{}')", short(&version));
+        let message = message!("must be '{served}' (got '{text}')", text = short(&version));
         return Err(Problem::invalid("dataVersion", message));
     }
     let mut envelope = Envelope {
@@ -245,7 +245,7 @@ fn read(text: &str, now: Timestamp) -> Result<Envelope> {
 fn refuse_future(faults: &mut EnvelopeErrors, name: &str, time: Timestamp, now: Timestamp) {
     if time > now.plus_seconds(EVENT_AHEAD_MAX_S) {
         let most = EVENT_AHEAD_MAX_S / 3600;
-        let message = format!(
+        let message = message!(
             "must be at most {most} h after the time of the server, {now} (got {time}); check the clock of the sensor"
         );
         faults.at(name, message);
@@ -255,8 +255,8 @@ fn refuse_future(faults: &mut EnvelopeErrors, name: &str, time: Timestamp, now: 
 /// Why a text is not read as an envelope.
 fn unreadable(text: &str, error: &serde_json::Error) -> Problem {
     let message = match serde_json::from_str::<BTreeMap<String, &RawValue>>(text) {
-        Err(error) => format!("the body must be a JSON object: {error}"),
-        Ok(_) => format!("the JSON cannot be read: {error}"),
+        Err(error) => message!("the body must be a JSON object: {error}"),
+        Ok(_) => message!("the JSON cannot be read: {error}"),
     };
     Problem::new(ProblemKind::Malformed, message)
 }
@@ -286,7 +286,7 @@ impl Envelope {
         match texts {
             None => faults.here("must be an array of events"),
             Some(texts) if texts.is_empty() => faults.here("must have at least one event"),
-            Some(_) if count > most => faults.here(format!(
+            Some(_) if count > most => faults.here(message!(
                 "must have at most {most} items (got {count}); send several envelopes"
             )),
             Some(texts) => {
@@ -300,7 +300,7 @@ impl Envelope {
     fn read_item(&mut self, faults: &mut EnvelopeErrors, text: &str, now: Timestamp) {
         let tree: Tree<'_> = match serde_json::from_str(text) {
             Ok(tree) => tree,
-            Err(error) => return faults.here(format!("cannot be read: {error}")),
+            Err(error) => return faults.here(message!("cannot be read: {error}")),
         };
         if tree.has_repeated_names() {
             // `parse` replaces this error by one that names the key.
@@ -317,8 +317,9 @@ impl Envelope {
         }
         let id = tree["id"].as_str().or(tree["identifier"].as_str()).unwrap_or_default();
         if id.len() > EVENT_ID_MAX_BYTES || id.contains('\0') {
-            let message =
-                format!("must have at most {EVENT_ID_MAX_BYTES} bytes and must not contain U+0000");
+            let message = message!(
+                "must have at most {EVENT_ID_MAX_BYTES} bytes and must not contain U+0000"
+            );
             return faults.at("identifier", message);
         }
         self.entities.push(Entity { id: id.to_owned(), body: text.to_owned() });

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lyceum_core::{Detail, Problem, ProblemKind};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, message};
 
 use crate::limits::EVENT_MAX_REPORTED_FAULTS;
 
@@ -16,7 +16,7 @@ pub(crate) struct EnvelopeErrors {
 
 impl EnvelopeErrors {
     /// Adds an error at the current place.
-    pub(crate) fn here(&mut self, message: impl Into<String>) {
+    pub(crate) fn here(&mut self, message: impl Into<Message>) {
         if self.found.len() < EVENT_MAX_REPORTED_FAULTS {
             self.found.push(Detail { path: self.place.clone(), message: message.into() });
         } else {
@@ -25,7 +25,7 @@ impl EnvelopeErrors {
     }
 
     /// Adds an error at a member.
-    pub(crate) fn at(&mut self, member: &str, message: impl Into<String>) {
+    pub(crate) fn at(&mut self, member: &str, message: impl Into<Message>) {
         self.inside(member, |faults| faults.here(message));
     }
 
@@ -56,12 +56,11 @@ impl EnvelopeErrors {
 
     /// The problem with all errors; `None` if there are no errors.
     pub(crate) fn problem(self) -> Option<Problem> {
-        let first = self.found.first()?;
-        let more = match self.found.len() + self.further - 1 {
-            0 => String::new(),
-            n => format!(" (and {n} more)"),
+        let first = self.found.first()?.text();
+        let message = match self.found.len() + self.further - 1 {
+            0 => first,
+            n => message!("{first} (and {n} more)"),
         };
-        let message = format!("{first}{more}");
         Some(Problem { details: self.found, ..Problem::new(ProblemKind::Malformed, message) })
     }
 }

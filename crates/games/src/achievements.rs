@@ -1,7 +1,7 @@
 //! Achievements: goals of a game, each of which a player unlocks once.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_events::limits::FACT_VALUE_MAX_COUNT;
 use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_store::Tx;
@@ -67,7 +67,7 @@ pub fn define(
     if known.is_none() {
         let most = limits::ACHIEVEMENTS_MAX_COUNT;
         if repository::count(tx, game)? >= most {
-            let message = format!("the limit for achievements of a game is {most}");
+            let message = message!("the limit for achievements of a game is {most}");
             return Err(Problem::new(ProblemKind::Conflict, message));
         }
     }
@@ -104,7 +104,7 @@ pub fn advance(
     progress: Option<i64>,
 ) -> Result<AchievementProgress> {
     let achievement = repository::find(tx, game, name)?.ok_or_else(|| {
-        let message = format!("the game has no achievement '{name}'");
+        let message = message!("the game has no achievement '{name}'");
         Problem::new(ProblemKind::NotFound, message)
     })?;
     let progress = progress.unwrap_or(achievement.goal);

@@ -1,7 +1,7 @@
 //! The games of the platform.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -86,9 +86,8 @@ pub fn create(tx: &mut Tx<'_>, now: Timestamp, new: NewGame) -> Result<(Game, bo
     if has_same_content(&known, &game) {
         return Ok((known, false));
     }
-    let message = format!(
-        "the slug '{}' belongs to another game; choose another, or PATCH that one",
-        known.slug
+    let message = message!(
+        "the slug '{known.slug}' belongs to another game; choose another, or PATCH that one"
     );
     Err(Problem::new(ProblemKind::Conflict, message))
 }
@@ -147,7 +146,7 @@ pub fn find(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<Game> {
     found.ok_or_else(|| {
         Problem::new(
             ProblemKind::NotFound,
-            format!("there is no game '{id_or_slug}'; list the games with GET /api/games"),
+            message!("there is no game '{id_or_slug}'; list the games with GET /api/games"),
         )
     })
 }
@@ -162,7 +161,7 @@ pub fn put_mock(tx: &mut Tx<'_>, now: Timestamp, new: NewGame) -> Result<Game> {
     let known = repository::find(tx, &new.slug)?;
     if known.as_ref().is_some_and(|known| !known.mock) {
         let message =
-            format!("the slug '{}' belongs to a registered game; choose another", new.slug);
+            message!("the slug '{new.slug}' belongs to a registered game; choose another");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let game = Game {

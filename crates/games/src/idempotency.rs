@@ -1,7 +1,7 @@
 //! Makes requests repeatable: with a key, a request is carried out only once.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use sha2::{Digest, Sha256};
 
@@ -52,7 +52,7 @@ impl KeyedRequest {
         if key.is_empty() || key.len() > most {
             return Err(Problem::invalid(
                 "Idempotency-Key",
-                format!("must have 1 to {most} bytes"),
+                message!("must have 1 to {most} bytes"),
             ));
         }
         let mut digest = Sha256::new();
@@ -103,9 +103,8 @@ impl KeyedRequest {
     }
 
     fn key_reused(&self) -> Problem {
-        let message = format!(
-            "the Idempotency-Key '{}' was used for another request; send a new key",
-            self.key
+        let message = message!(
+            "the Idempotency-Key '{self.key}' was used for another request; send a new key"
         );
         Problem::new(ProblemKind::Conflict, message)
     }

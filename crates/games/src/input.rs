@@ -1,6 +1,6 @@
 //! Requests: faults with their paths, texts and pages within their limits.
 
-use lyceum_core::{Detail, Problem, Result};
+use lyceum_core::{Detail, Message, Problem, Result, message};
 use serde_json::{Map, Value};
 
 use crate::limits;
@@ -14,7 +14,7 @@ pub(crate) struct Faults(Vec<Detail>);
 
 impl Faults {
     /// Records an error unless the rule holds.
-    pub(crate) fn unless(&mut self, holds: bool, path: &str, message: impl Into<String>) {
+    pub(crate) fn unless(&mut self, holds: bool, path: &str, message: impl Into<Message>) {
         if !holds {
             self.0.push(Detail { path: path.into(), message: message.into() });
         }
@@ -24,12 +24,12 @@ impl Faults {
     pub(crate) fn text(&mut self, path: &str, text: &str) {
         let most = limits::GAME_TEXT_MAX_BYTES;
         let fits = !text.trim().is_empty() && text.len() <= most;
-        self.unless(fits, path, format!("must have 1 to {most} bytes"));
+        self.unless(fits, path, message!("must have 1 to {most} bytes"));
     }
 
     /// Checks the number of correct answers against the number of questions.
     pub(crate) fn counts(&mut self, path: &str, correct: f64, total: f64) {
-        let message = format!(
+        let message = message!(
             "must not be more than totalQuestions: got {correct} correct of {total}. Send how many \
              of the {total} questions were answered right"
         );
@@ -45,7 +45,7 @@ impl Faults {
     pub(crate) fn metadata(&mut self, metadata: &Metadata) {
         let most = limits::GAME_METADATA_MAX_BYTES;
         let fits = text_of(metadata).len() <= most;
-        self.unless(fits, "metadata", format!("must have at most {most} bytes as JSON"));
+        self.unless(fits, "metadata", message!("must have at most {most} bytes as JSON"));
     }
 
     /// Errors: `Invalid` with all errors found.
@@ -87,7 +87,7 @@ impl PageRequest {
             *place = match value.parse() {
                 Ok(number) if number >= least => number,
                 _ => {
-                    let message = format!("must be a whole number of at least {least}");
+                    let message = message!("must be a whole number of at least {least}");
                     return Err(Problem::invalid(name, message));
                 }
             };

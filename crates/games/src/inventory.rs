@@ -2,7 +2,7 @@
 
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -98,7 +98,7 @@ pub fn item(tx: &mut Tx<'_>, id_or_slug: &str) -> Result<InventoryItem> {
     repository::item(tx, id_or_slug)?.ok_or_else(|| {
         Problem::new(
             ProblemKind::NotFound,
-            format!("there is no item '{id_or_slug}'; list the items with GET /api/items"),
+            message!("there is no item '{id_or_slug}'; list the items with GET /api/items"),
         )
     })
 }
@@ -133,7 +133,7 @@ pub fn create_item(tx: &mut Tx<'_>, new: NewInventoryItem) -> Result<(InventoryI
     if same {
         return Ok((known, false));
     }
-    let message = format!("the slug '{}' belongs to another item; choose another", item.slug);
+    let message = message!("the slug '{item.slug}' belongs to another item; choose another");
     Err(Problem::new(ProblemKind::Conflict, message))
 }
 
@@ -179,7 +179,7 @@ pub fn add(
     let total = repository::add(tx, now, user, &item.id, movement.count)?;
     if total > limits::INVENTORY_MAX_COUNT {
         let most = limits::INVENTORY_MAX_COUNT;
-        let message = format!("must not raise the quantity of '{}' above {most}", item.slug);
+        let message = message!("must not raise the quantity of '{item.slug}' above {most}");
         return Err(Problem::invalid("qty", message));
     }
     Ok(total)
@@ -199,7 +199,7 @@ pub fn remove(
         Some(left) => Ok(left),
         None => Err(Problem::new(
             ProblemKind::Conflict,
-            format!("the player has fewer than {} of '{}'", movement.count, item.slug),
+            message!("the player has fewer than {movement.count} of '{item.slug}'"),
         )),
     }
 }

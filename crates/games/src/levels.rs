@@ -1,7 +1,7 @@
 //! Levels: a table, which is stored data, says at which XP each level begins.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ impl NewLevels {
             if row.level != number {
                 return Err(Problem::invalid(
                     at("level"),
-                    format!("must be {number}: levels count"),
+                    message!("must be {number}: levels count"),
                 ));
             }
             let xp = Xp::of(row.xp_required).filter(|xp| match table.last() {

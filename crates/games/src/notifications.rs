@@ -1,7 +1,7 @@
 //! Notifications of players, such as achievements and levels reached.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use serde_json::Value;
 use uuid::Uuid;
@@ -56,7 +56,7 @@ pub fn of_user(
 pub fn mark_read(tx: &mut Tx<'_>, now: Timestamp, user: &str, id: &str) -> Result<Notification> {
     repository::mark_read(tx, now, user, Some(id))?;
     repository::find(tx, user, id)?.ok_or_else(|| {
-        let message = format!("there is no notification '{id}' of this player");
+        let message = message!("there is no notification '{id}' of this player");
         Problem::new(ProblemKind::NotFound, message)
     })
 }

@@ -1,6 +1,6 @@
 //! Players: users of the roster and visitors, with the platform's data about them.
 
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
@@ -111,7 +111,7 @@ pub fn present(tx: &mut Tx<'_>, user: &str) -> Result<PlayerIdentity> {
     identity_of(tx, user).map_err(|problem| match problem.kind {
         ProblemKind::NotFound => Problem::new(
             ProblemKind::Unauthorized,
-            format!("there is no active user '{user}'; get a token for an active one"),
+            message!("there is no active user '{user}'; get a token for an active one"),
         ),
         _ => problem,
     })
@@ -187,7 +187,7 @@ fn identity_of(tx: &mut Tx<'_>, user: &str) -> Result<PlayerIdentity> {
 fn find_identity(tx: &mut Tx<'_>, user: &str) -> Result<PlayerIdentity> {
     identity_of(tx, user).map_err(|problem| match problem.kind {
         ProblemKind::NotFound => {
-            Problem::new(ProblemKind::NotFound, format!("there is no user '{user}'"))
+            Problem::new(ProblemKind::NotFound, message!("there is no user '{user}'"))
         }
         _ => problem,
     })

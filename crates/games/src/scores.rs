@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_store::Tx;
@@ -115,7 +115,7 @@ pub fn submit(
     let mut faults = Faults::default();
     #[expect(clippy::cast_precision_loss, reason = "the bound is exact")]
     let fits = score.score.abs() <= most as f64;
-    faults.unless(fits, "score", format!("must be a number from -{most} to {most}"));
+    faults.unless(fits, "score", message!("must be a number from -{most} to {most}"));
     faults.metadata(&score.metadata);
     if let (Some(correct), Some(total)) = (new.correct_questions, new.total_questions) {
         faults.counts("correctQuestions", correct, total);
@@ -129,7 +129,7 @@ pub fn submit(
     let board = Board::of(tx, user, game)?;
     let most = limits::DEMO_SCORES_MAX_COUNT;
     if board == Board::Demo && repository::count_demo(tx, user)? >= most {
-        let message = format!("The limit for the scores of a demo visitor is {most}. Sign in.");
+        let message = message!("The limit for the scores of a demo visitor is {most}. Sign in.");
         return Err(Problem::new(ProblemKind::TooManyRequests, message));
     }
     let seq = repository::insert(tx, board, &score)?;

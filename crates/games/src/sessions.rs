@@ -1,7 +1,7 @@
 //! Play sessions: the time from when a player starts a game until the game ends.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use uuid::Uuid;
 
@@ -45,7 +45,7 @@ fn find_session(tx: &mut Tx<'_>, game: &str, user: &str, id: &str) -> Result<Gam
     repository::find(tx, game, user, id)?.ok_or_else(|| {
         Problem::new(
             ProblemKind::NotFound,
-            format!("there is no session '{id}' of this player in this game"),
+            message!("there is no session '{id}' of this player in this game"),
         )
     })
 }

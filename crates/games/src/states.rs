@@ -1,7 +1,7 @@
 //! The state that a game saves for a player: one JSON value with a version, which reveals changes made in between.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ impl TryFrom<NewGameState> for CheckedGameState {
         let most = limits::GAME_STATE_MAX_BYTES;
         if text.len() > most {
             let message =
-                format!("the state has {} bytes of JSON; the limit is {most}", text.len());
+                message!("the state has {n} bytes of JSON; the limit is {most}", n = text.len());
             return Err(Problem::new(ProblemKind::TooLarge, message));
         }
         Ok(Self { text, expected: sent.version })
@@ -93,12 +93,12 @@ pub fn save(
         None => {
             let saved_version =
                 repository::find(tx, game, user)?.map_or(0, |(_, version, _)| version);
-            let message = format!(
+            let message = message!(
                 "the saved version is {saved_version}; load it, merge your changes and save with its version"
             );
             let path = "version".into();
             let details = vec![Detail { path, message: message.clone() }];
-            let message = format!("the state was changed meanwhile: {message}");
+            let message = message!("the state was changed meanwhile: {message}");
             Err(Problem { details, ..Problem::new(ProblemKind::Conflict, message) })
         }
     }

@@ -3,7 +3,7 @@
 //! states.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use uuid::Uuid;
 
@@ -97,9 +97,8 @@ pub fn lookup(tx: &mut Tx<'_>, id: &str) -> Result<Option<Visitor>> {
 pub(crate) fn check_game(visitor: &Visitor, game: &str) -> Result<()> {
     match &visitor.game {
         Some(own) if own != game => {
-            let message = format!(
-                "'{}' is a demo visitor of another game; sign in to play this one",
-                visitor.username
+            let message = message!(
+                "'{visitor.username}' is a demo visitor of another game; sign in to play this one"
             );
             Err(Problem::new(ProblemKind::Forbidden, message))
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use lyceum_blob::{Blob, Blobs, Digest};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
@@ -31,7 +31,7 @@ const END_BYTES: usize = 22;
 /// are absolute, lead upwards or are not plain paths; `TooLarge` beyond the limits.
 pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<FrontendFiles> {
     let Some(mut blob) = blobs.open(zip)? else {
-        let message = format!("the zip {zip} was not uploaded; send it to /api/uploads first");
+        let message = message!("the zip {zip} was not uploaded; send it to /api/uploads first");
         return Err(Problem::new(ProblemKind::NotFound, message));
     };
     check_directory(&mut blob)?;
@@ -46,14 +46,14 @@ pub fn unpack(blobs: &Blobs, zip: &Digest) -> Result<FrontendFiles> {
         let Some(path) = path_of(&entry)? else { continue };
         let mut writer = blobs.writer()?;
         let copied = copy(&mut entry, &mut writer, left).map_err(|fault| {
-            let message = format!("the file '{path}' in the zip is damaged: {fault}");
+            let message = message!("the file '{path}' in the zip is damaged: {fault}");
             Problem::invalid("frontend", message)
         })?;
         let Some(size) = copied else {
-            let message = format!(
-                "the files of the zip have more than {} bytes together, at '{path}'; leave out files that are \
+            let message = message!(
+                "the files of the zip have more than {most} bytes together, at '{path}'; leave out files that are \
                  not served, or store them in a bucket",
-                limits::FRONTEND_MAX_BYTES
+                most = limits::FRONTEND_MAX_BYTES
             );
             return Err(Problem::new(ProblemKind::TooLarge, message));
         };
@@ -151,9 +151,9 @@ fn check_directory(blob: &mut Blob) -> Result<()> {
         return Err(too_many(entries));
     }
     if u64::from(bytes) > limits::ZIP_DIRECTORY_MAX_BYTES {
-        let message = format!(
-            "the list of files in the zip has {bytes} bytes; at most {} are read",
-            limits::ZIP_DIRECTORY_MAX_BYTES
+        let message = message!(
+            "the list of files in the zip has {bytes} bytes; at most {most} are read",
+            most = limits::ZIP_DIRECTORY_MAX_BYTES
         );
         return Err(Problem::new(ProblemKind::TooLarge, message));
     }
@@ -185,20 +185,23 @@ fn no_index(files: &BTreeMap<String, FrontendFile>) -> Problem {
         Some(path) => format!("it is at '{path}'; zip the contents of that folder"),
         None => "zip the folder that the build writes".to_owned(),
     };
-    Problem::invalid("frontend", format!("the zip has no 'index.html' at its root; {hint}"))
+    Problem::invalid("frontend", message!("the zip has no 'index.html' at its root; {hint}"))
 }
 
 fn refused(name: &str, why: &str) -> Problem {
-    Problem::invalid("frontend", format!("the file '{}' in the zip {why}", name.escape_default()))
+    Problem::invalid(
+        "frontend",
+        message!("the file '{name}' in the zip {why}", name = name.escape_default()),
+    )
 }
 
 fn no_zip(why: &str) -> Problem {
-    Problem::invalid("frontend", format!("the file cannot be read as a zip: {why}"))
+    Problem::invalid("frontend", message!("the file cannot be read as a zip: {why}"))
 }
 
 fn too_many(count: usize) -> Problem {
     let most = limits::FRONTEND_FILES_MAX_COUNT;
-    let message = format!("the zip has {count} files or more; the limit is {most}");
+    let message = message!("the zip has {count} files or more; the limit is {most}");
     Problem::new(ProblemKind::TooLarge, message)
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use lyceum_access::{api_key, client, person};
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Message, Result, message};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -35,20 +35,22 @@ pub fn newest(tx: &mut Tx<'_>, slug: &str, most: i64) -> Result<Vec<ProjectChang
 }
 
 /// The names of people, API keys and clients, by their ids.
-pub(crate) struct CallerNames(HashMap<String, String>);
+pub(crate) struct CallerNames(HashMap<String, Message>);
 
 impl CallerNames {
     pub(crate) fn load(tx: &mut Tx<'_>) -> Result<Self> {
-        let people = person::list(tx)?.into_iter().map(|person| (person.id, person.email));
+        let people = person::list(tx)?
+            .into_iter()
+            .map(|person| (person.id, Message::untranslated(person.email)));
         let keys = api_key::list(tx)?.into_iter();
-        let keys = keys.map(|key| (key.id, format!("the key '{}'", key.name)));
+        let keys = keys.map(|key| (key.id, message!("the key '{key.name}'")));
         let clients = client::list(tx)?.into_iter();
-        let clients = clients.map(|client| (client.id, format!("the client '{}'", client.name)));
+        let clients = clients.map(|client| (client.id, message!("the client '{client.name}'")));
         Ok(Self(people.chain(keys).chain(clients).collect()))
     }
 
     /// The name; the id itself if it belongs to nobody any more.
-    pub(crate) fn of(&self, id: &str) -> String {
-        self.0.get(id).map_or(id, String::as_str).to_owned()
+    pub(crate) fn of(&self, id: &str) -> Message {
+        self.0.get(id).cloned().unwrap_or_else(|| Message::untranslated(id))
     }
 }

@@ -134,7 +134,8 @@ impl Bindings {
         match self.fence.check() {
             Ok(()) => answered.into(),
             Err(problem) => {
-                Answer::refusal(StatusCode::SERVICE_UNAVAILABLE, &problem.message).into()
+                Answer::refusal(StatusCode::SERVICE_UNAVAILABLE, &problem.message.to_string())
+                    .into()
             }
         }
     }

@@ -9,7 +9,7 @@ use lyceum_blob::{BucketInstallations, Writer};
 use lyceum_core::config::S3Settings;
 use lyceum_core::text::hex;
 use lyceum_core::time::{Clock, Timestamp};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use md5::{Digest, Md5};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -160,7 +160,7 @@ impl Bucket {
                 .write_all(&piece[..count])
                 .map_err(|fault| lyceum_blob::failed("write", &fault))?;
             if writer.size() > R2_OBJECT_MAX_BYTES {
-                let message = format!("an object can have at most {R2_OBJECT_MAX_BYTES} bytes");
+                let message = message!("an object can have at most {R2_OBJECT_MAX_BYTES} bytes");
                 return Err(Problem::new(ProblemKind::TooLarge, message));
             }
         }
@@ -236,7 +236,7 @@ impl BucketObjectDescription {
         let custom = self.custom_metadata.iter().map(field).collect::<Result<Vec<_>>>()?;
         let bytes: usize = custom.iter().map(|field| field.k.len() + field.v.len()).sum();
         if bytes > R2_METADATA_MAX_BYTES {
-            let message = format!("has {bytes} bytes; the limit is {R2_METADATA_MAX_BYTES}");
+            let message = message!("has {bytes} bytes; the limit is {R2_METADATA_MAX_BYTES}");
             return Err(Problem::invalid("customMetadata", message));
         }
         Ok((http, custom))
@@ -261,7 +261,7 @@ fn check_key(key: &str) -> Result<()> {
     if (1..=R2_KEY_MAX_BYTES).contains(&key.len()) {
         return Ok(());
     }
-    let message = format!("has {} bytes; a key must have 1 to {R2_KEY_MAX_BYTES}", key.len());
+    let message = message!("has {n} bytes; a key must have 1 to {R2_KEY_MAX_BYTES}", n = key.len());
     Err(Problem::invalid("key", message))
 }
 
@@ -269,7 +269,7 @@ fn problem_of(fault: R2Fault) -> Problem {
     match fault {
         R2Fault::Internal(problem) => problem,
         R2Fault::BadLimit => Problem::invalid("limit", "must be from 1 to 1000"),
-        R2Fault::BadRequest(message) => Problem::invalid("cursor", message),
+        R2Fault::BadRequest(message) => Problem::invalid("cursor", Message::untranslated(message)),
         R2Fault::NoSuchUpload => Problem::new(
             ProblemKind::NotFound,
             "there is no such upload, or it is already complete; begin a new one",
@@ -286,11 +286,11 @@ fn problem_of(fault: R2Fault) -> Problem {
         }
         R2Fault::TooLarge => Problem::new(
             ProblemKind::TooLarge,
-            format!("an object can have at most {R2_OBJECT_MAX_BYTES} bytes"),
+            message!("an object can have at most {R2_OBJECT_MAX_BYTES} bytes"),
         ),
         R2Fault::Full(most) => Problem::new(
             ProblemKind::TooLarge,
-            format!(
+            message!(
                 "the bucket is full: its limit is {most} bytes; delete objects that are no longer needed"
             ),
         ),

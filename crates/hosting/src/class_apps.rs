@@ -2,7 +2,7 @@
 
 use lyceum_access::audit::AuditChange;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::CLASS;
 use lyceum_roster::repository as roster;
@@ -42,7 +42,7 @@ pub fn of_class(tx: &mut Tx<'_>, class: &str, reach: &Reach) -> Result<ClassApps
 
 /// The problem of an app that is not deployed.
 pub fn not_deployed(slug: &str) -> Problem {
-    let message = format!("the app '{slug}' is not deployed; deploy it with `lyceum deploy`");
+    let message = message!("the app '{slug}' is not deployed; deploy it with `lyceum deploy`");
     Problem::new(ProblemKind::NotFound, message)
 }
 
@@ -80,7 +80,7 @@ pub fn withdraw(
 ) -> Result<()> {
     fields::in_use_within(tx, &CLASS, class, reach)?;
     if !repository::delete(tx, (class, slug))? {
-        let message = format!("the app '{slug}' is not approved for the class '{class}'");
+        let message = message!("the app '{slug}' is not approved for the class '{class}'");
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let change = AuditChange { who: who.name, what: "class.withdraw-app", subject: class };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use lyceum_blob::Blob;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_project::schema::{self, Schema};
 use lyceum_project::{Binding, DatabaseState};
 use lyceum_store::Tx;
@@ -96,7 +96,7 @@ pub fn point(
             && version.is_none_or(|version| point.version == version)
     });
     found.ok_or_else(|| {
-        let message = format!(
+        let message = message!(
             "the database of '{slug}' has no such restore point; run `lyceum db points --remote` to \
              list them"
         );

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use lyceum_access::MasterKey;
 use lyceum_blob::Digest;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_games::games::{self, GameChange, NewGame};
 use lyceum_games::lms::WritableRecords;
 use lyceum_project::limits::{MIGRATIONS_MAX_FILES, SECRETS_MAX_COUNT};
@@ -54,7 +54,7 @@ pub fn is_unpacked(tx: &mut Tx<'_>, now: Timestamp, zip: &str) -> Result<bool> {
 pub fn find(tx: &mut Tx<'_>, slug: &str, version: i64) -> Result<Deployment> {
     let found = repository::deployments::find(tx, slug, version)?;
     found.ok_or_else(|| {
-        let message = format!(
+        let message = message!(
             "the project '{slug}' has no version {version}; `lyceum deployments list` shows those \
              that are kept"
         );
@@ -223,7 +223,7 @@ pub fn roll_back(
         databases::replace(tx, now, Some(&project), (slug, file, "rollback"))?;
     }
     if !repository::projects::move_on(tx, now, slug, base, target.version, project.latest)? {
-        let message = format!(
+        let message = message!(
             "the project '{slug}' was changed meanwhile; check its state and repeat the \
             rollback"
         );
@@ -257,19 +257,17 @@ pub fn earlier(tx: &mut Tx<'_>, slug: &str, version: Option<i64>) -> Result<Depl
     }
     let kept = repository::deployments::list(tx, slug)?;
     kept.into_iter().find(|kept| kept.version < project.version).ok_or_else(|| {
-        let message = format!(
-            "the project '{slug}' has no version before {}, the one that is served",
-            project.version
+        let message = message!(
+            "the project '{slug}' has no version before {project.version}, the one that is served"
         );
         Problem::new(ProblemKind::Conflict, message)
     })
 }
 
 fn moved(state: &State, plan: &Plan) -> Problem {
-    let message = format!(
-        "the project '{}' was changed since the plan was made (it had revision {} then and has {} now); \
-         deploy again to make a new plan",
-        plan.slug, plan.base, state.revision
+    let message = message!(
+        "the project '{plan.slug}' was changed since the plan was made (it had revision {plan.base} then and has \
+         {state.revision} now); deploy again to make a new plan"
     );
     Problem::new(ProblemKind::Conflict, message)
 }
@@ -295,9 +293,9 @@ fn write_metadata(tx: &mut Tx<'_>, now: Timestamp, slug: &str, wanted: &Metadata
 
 /// Checks a desired state against the rules and limits.
 fn check_desired(desired: &Desired, state: &State) -> Result<()> {
-    let refuse = |path: &str, message: String| Err(Problem::invalid(path, message));
+    let refuse = |path: &str, message: Message| Err(Problem::invalid(path, message));
     if desired.slug != state.slug {
-        return refuse("plan.desired.slug", format!("must be '{}', as in the path", state.slug));
+        return refuse("plan.desired.slug", message!("must be '{state.slug}', as in the path"));
     }
     let hashes = desired.frontend.iter().map(|frontend| &frontend.sha256);
     let modules = desired.backend.iter().flat_map(|backend| &backend.modules);
@@ -310,17 +308,20 @@ fn check_desired(desired: &Desired, state: &State) -> Result<()> {
         let path = "plan.desired.backend";
         if !main || backend.modules.len() > limits::BACKEND_MODULES_MAX_COUNT {
             let most = limits::BACKEND_MODULES_MAX_COUNT;
-            return refuse(path, format!("must have 1 to {most} modules, including the main one"));
+            return refuse(path, message!("must have 1 to {most} modules, including the main one"));
         }
         if bytes > limits::BACKEND_MAX_BYTES {
             return refuse(
                 path,
-                format!("has {bytes} bytes; the limit is {}", limits::BACKEND_MAX_BYTES),
+                message!(
+                    "has {bytes} bytes; the limit is {most}",
+                    most = limits::BACKEND_MAX_BYTES
+                ),
             );
         }
         if backend.routes.len() > limits::BACKEND_ROUTES_MAX_COUNT {
             let most = limits::BACKEND_ROUTES_MAX_COUNT;
-            return refuse(path, format!("must have at most {most} routes"));
+            return refuse(path, message!("must have at most {most} routes"));
         }
         if lyceum_core::time::parse_date(&backend.compatibility_date).is_none() {
             return refuse(
@@ -341,20 +342,20 @@ fn check_desired(desired: &Desired, state: &State) -> Result<()> {
             && files.len() > MIGRATIONS_MAX_FILES
         {
             let most = MIGRATIONS_MAX_FILES;
-            return refuse(path, format!("must have at most {most} migrations"));
+            return refuse(path, message!("must have at most {most} migrations"));
         }
     }
     let secrets = desired.secrets.iter().flatten();
     if secrets.clone().count() > SECRETS_MAX_COUNT {
         return refuse(
             "plan.desired.secrets",
-            format!("must have at most {SECRETS_MAX_COUNT} names"),
+            message!("must have at most {SECRETS_MAX_COUNT} names"),
         );
     }
     match secrets.map(|(name, _)| name).find(|name| !lyceum_project::secrets::is_name(name)) {
         Some(name) => refuse(
             "plan.desired.secrets",
-            format!(
+            message!(
                 "has '{name}', which is not a valid name of a \
             secret"
             ),

@@ -32,7 +32,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::{Request, Response};
 use lyceum_core::time::Clock;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock};
 
 pub use api::{BACKEND_HEADER, PlatformApi, ResponseInProgress};
@@ -148,7 +148,7 @@ impl Engine {
     {
         let permit = self.gate(slug).read_owned().await;
         let app = self.app(slug).ok_or_else(|| {
-            Problem::new(ProblemKind::NotFound, format!("'{slug}' has no backend"))
+            Problem::new(ProblemKind::NotFound, message!("'{slug}' has no backend"))
         })?;
         app.call(connections::boxed(request), permit).await
     }
@@ -187,7 +187,7 @@ impl Engine {
         };
         let close_timeout = Duration::from_millis(D1_RUN_MAX_MS);
         tokio::time::timeout(close_timeout, closed).await.map_err(|_| {
-            let message = format!("the database of '{slug}' is still in use; try again");
+            let message = message!("the database of '{slug}' is still in use; try again");
             Problem::new(ProblemKind::Unavailable, message)
         })?;
         Ok(PausedCalls { _gate: gate })

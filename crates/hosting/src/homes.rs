@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lyceum_blob::{Blobs, Digest};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_project::{Binding, Uses};
 use lyceum_store::{SqlDialect, Tx};
 use uuid::Uuid;
@@ -141,16 +141,16 @@ pub fn adopt(
     slug: &str,
     is_forced: bool,
 ) -> Result<Option<KnownNode>> {
-    let refuse = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
+    let refuse = |message: Message| Err(Problem::new(ProblemKind::Conflict, message));
     if nodes::is_passed(tx, node)? {
-        return refuse(format!(
-            "the data folder of the node '{}' was copied, and a server was started on the other copy later; \
+        return refuse(message!(
+            "the data folder of the node '{node}' was copied, and a server was started on the other copy later; \
             restart the server on this folder, which makes it a new node, then adopt the project",
-            node.name()
+            node = node.name()
         ));
     }
     let Some(known) = repository::homes::find(tx, slug)? else {
-        let message = format!("there is no project '{slug}' in this database");
+        let message = message!("there is no project '{slug}' in this database");
         return Err(Problem::new(ProblemKind::NotFound, message));
     };
     let folder = node.folder_of(slug);
@@ -160,25 +160,25 @@ pub fn adopt(
         None => stored_uses(&folder, known.database.as_deref()),
     };
     if let Some(file) = absent(&folder, kept, known.database.as_deref()) {
-        return refuse(format!(
-            "the file '{file}' of the project '{slug}' is missing in '{}'; copy the project's folder there first",
-            folder.display()
+        return refuse(message!(
+            "the file '{file}' of the project '{slug}' is missing in '{folder}'; copy the project's folder there first",
+            folder = folder.display()
         ));
     }
     let versions = repository::deployments::list(tx, slug)?;
     let lacking = lacks(blobs, versions.iter())?;
     if lacking > 0 {
-        return refuse(format!(
+        return refuse(message!(
             "{lacking} files of versions of '{slug}' are missing here; copy the folder 'hosting/blobs' from \
             the node that has them"
         ));
     }
     let before = known.home.as_ref().map(|home| home.mark.as_str());
     if !is_forced && before.is_some_and(|mark| !found.iter().any(|here| here == mark)) {
-        return refuse(format!(
-            "the files in '{}' may not belong to the project '{slug}': their mark is not the one in the \
+        return refuse(message!(
+            "the files in '{folder}' may not belong to the project '{slug}': their mark is not the one in the \
             database; use `--force` if they are the right files",
-            folder.display()
+            folder = folder.display()
         ));
     }
     let mark = Uuid::new_v4().to_string();
@@ -258,10 +258,10 @@ pub(crate) fn restored_beside(
 ) -> Result<()> {
     let home = repository::homes::find(tx, slug)?.and_then(|known| known.home);
     if let Some(home) = home.filter(|home| home.node.id != of && home.node.id != node.id()) {
-        let message = format!(
-            "the node {} holds the project '{slug}', and the backup is of another node; run `lyceum admin project \
+        let message = message!(
+            "the node {describe_node} holds the project '{slug}', and the backup is of another node; run `lyceum admin project \
              adopt {slug} --force` if the files here are the right ones",
-            describe_node(&home.node)
+            describe_node = describe_node(&home.node)
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
@@ -319,17 +319,17 @@ pub(crate) fn write_marks(folder: &Path, marks: &[&str]) -> Result<()> {
     write_durably(&folder.join(MARK), (marks.join("\n") + "\n").as_bytes())
 }
 
-fn refused(message: String) -> Problem {
+fn refused(message: Message) -> Problem {
     Problem::new(ProblemKind::Misdirected, message)
 }
 
 /// The problem of a request for files that another node holds.
 pub fn elsewhere(node: &Node, slug: &str, holder: &KnownNode) -> Problem {
-    refused(format!(
-        "the node {} holds the files of the project '{slug}', and this is the node '{}'; send the request to that \
+    refused(message!(
+        "the node {describe_node} holds the files of the project '{slug}', and this is the node '{node}'; send the request to that \
          node, or move the files here and run `lyceum admin project adopt {slug}`",
-        describe_node(holder),
-        node.name()
+        describe_node = describe_node(holder),
+        node = node.name()
     ))
 }
 
@@ -342,26 +342,26 @@ pub fn describe_node(node: &KnownNode) -> String {
 }
 
 fn nowhere(node: &Node, slug: &str) -> Problem {
-    refused(format!(
-        "no node is known to hold the files of the project '{slug}', and the node '{}' does not have them; start \
+    refused(message!(
+        "no node is known to hold the files of the project '{slug}', and the node '{node}' does not have them; start \
          the node that has them, or run `lyceum admin project adopt {slug}` there",
-        node.name()
+        node = node.name()
     ))
 }
 
 fn copied(node: &Node, slug: &str) -> Problem {
-    refused(format!(
-        "the data folder of the node '{}' was copied, and a server was started on the other copy later, which holds \
+    refused(message!(
+        "the data folder of the node '{node}' was copied, and a server was started on the other copy later, which holds \
          the project '{slug}' now; if this folder has the right files, stop the other server, restart this one and run \
          `lyceum admin project adopt {slug}` here",
-        node.name()
+        node = node.name()
     ))
 }
 
 fn missing(node: &Node, slug: &str, file: &str) -> Problem {
-    refused(format!(
-        "the node '{}' holds the files of the project '{slug}', but '{file}' is missing in the project's folder; put \
+    refused(message!(
+        "the node '{node}' holds the files of the project '{slug}', but '{file}' is missing in the project's folder; put \
          the files back and run `lyceum admin project adopt {slug}` there",
-        node.name()
+        node = node.name()
     ))
 }

@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use lyceum_core::limits::KV_VALUE_MAX_BYTES;
 use lyceum_core::messages::{MUST_NOT_BE_EMPTY, too_long};
 use lyceum_core::time::{Clock, Timestamp};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -74,7 +74,7 @@ impl Kv {
     ) -> Result<()> {
         check_key(key)?;
         if value.len() > KV_VALUE_MAX_BYTES {
-            let message = format!("the limit for a value is {KV_VALUE_MAX_BYTES} bytes");
+            let message = message!("the limit for a value is {KV_VALUE_MAX_BYTES} bytes");
             return Err(Problem::new(ProblemKind::TooLarge, message));
         }
         let metadata = metadata.map(Value::to_string);
@@ -82,7 +82,7 @@ impl Kv {
             return Err(Problem::invalid("metadata", too_long(KV_METADATA_MAX_BYTES)));
         }
         if ttl_s.is_some_and(|ttl| ttl < KV_EXPIRATION_MIN_S) {
-            let message = format!("must be at least {KV_EXPIRATION_MIN_S} seconds");
+            let message = message!("must be at least {KV_EXPIRATION_MIN_S} seconds");
             return Err(Problem::invalid("ttl", message));
         }
         let expires = ttl_s.map(|ttl| self.0.now().saturating_add(ttl));
@@ -101,7 +101,10 @@ impl Kv {
     pub fn list(&self, prefix: &str, cursor: Option<&str>, limit: Option<usize>) -> Result<KvPage> {
         let limit = limit.unwrap_or(KV_PAGE_MAX_KEYS);
         if !(1..=KV_PAGE_MAX_KEYS).contains(&limit) {
-            return Err(Problem::invalid("limit", format!("must be from 1 to {KV_PAGE_MAX_KEYS}")));
+            return Err(Problem::invalid(
+                "limit",
+                message!("must be from 1 to {KV_PAGE_MAX_KEYS}"),
+            ));
         }
         let after = BASE64_STANDARD.decode(cursor.unwrap_or_default()).ok();
         let after = after.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(|| {
@@ -127,7 +130,7 @@ fn check_key(key: &str) -> Result<()> {
         0 => Err(Problem::invalid("key", MUST_NOT_BE_EMPTY)),
         1..=KV_KEY_MAX_BYTES if !matches!(key, "." | "..") => Ok(()),
         1..=KV_KEY_MAX_BYTES => {
-            Err(Problem::invalid("key", format!("must not be '{key}', which no backend can read")))
+            Err(Problem::invalid("key", message!("must not be '{key}', which no backend can read")))
         }
         _ => Err(Problem::invalid("key", too_long(KV_KEY_MAX_BYTES))),
     }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_store::{SqlDialect, Tx};
 
 use crate::limits;
@@ -264,7 +264,8 @@ pub fn renew(
     known_moves: Option<i64>,
 ) -> Result<LeaseRenewal> {
     if nodes::is_passed(tx, node)? {
-        let message = format!("the data folder of the node '{}' was copied", node.name());
+        let message =
+            message!("the data folder of the node '{node}' was copied", node = node.name());
         return Err(Problem::new(ProblemKind::Misdirected, message));
     }
     let lasts = i64::try_from(limits::HOME_LEASE_MS).map_err(Problem::internal)?;
@@ -312,7 +313,7 @@ pub fn route(tx: &mut Tx<'_>, node: &Node, lease: &NodeLease, slug: &str) -> Res
 
 /// The problem of a request for a project that moves to another node at this moment.
 pub fn moved(slug: &str) -> Problem {
-    let message = format!(
+    let message = message!(
         "the project '{slug}' moves to another server at this moment; a write of this request may be lost; try again"
     );
     later(message)
@@ -320,7 +321,7 @@ pub fn moved(slug: &str) -> Problem {
 
 /// The problem of a request for a project that was taken and is not replicated yet.
 pub fn not_replicated_yet(slug: &str) -> Problem {
-    later(format!(
+    later(message!(
         "this server has taken the project '{slug}' and serves it once the store of replicas has a first state of it; \
          try again"
     ))
@@ -328,14 +329,14 @@ pub fn not_replicated_yet(slug: &str) -> Problem {
 
 /// The problem of a request for a project whose node does not answer.
 pub fn unreachable(slug: &str, holder: &KnownNode) -> Problem {
-    later(format!(
-        "the server {} has the files of the project '{slug}' and does not run; start it, or move the files to another \
+    later(message!(
+        "the server {describe_node} has the files of the project '{slug}' and does not run; start it, or move the files to another \
          server and run `lyceum admin project adopt {slug}` there",
-        crate::homes::describe_node(holder)
+        describe_node = crate::homes::describe_node(holder)
     ))
 }
 
-fn later(message: String) -> Problem {
+fn later(message: Message) -> Problem {
     let mut problem = Problem::new(ProblemKind::Unavailable, message);
     problem.retry_after_s = Some(1);
     problem

@@ -60,7 +60,7 @@ use std::path::Path;
 
 use lyceum_blob::{Blobs, BucketInstallations, FileLocation};
 use lyceum_core::config::S3Settings;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::{Migration, migration};
 use uuid::Uuid;
 
@@ -80,7 +80,7 @@ pub fn try_bucket(s3: &S3Settings) -> Result<()> {
     location.create(&name)?.finish()?;
     if location.open(&name)?.is_none() {
         let message =
-            format!("the bucket '{}' does not have a file that was just written to it", s3.bucket);
+            message!("the bucket '{s3.bucket}' does not have a file that was just written to it");
         return Err(Problem::new(ProblemKind::Unavailable, message));
     }
     location.remove(&name)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use lyceum_access::MasterKey;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_games::games;
 use lyceum_project::{Metadata, Secrets, State, Uses};
 use lyceum_store::Tx;
@@ -45,7 +45,7 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Project>> {
 /// Finds a project. Errors: `NotFound`.
 pub fn find(tx: &mut Tx<'_>, slug: &str) -> Result<Project> {
     repository::projects::find(tx, slug)?.ok_or_else(|| {
-        let message = format!("no project '{slug}' is deployed here; `lyceum deploy` creates one");
+        let message = message!("no project '{slug}' is deployed here; `lyceum deploy` creates one");
         Problem::new(ProblemKind::NotFound, message)
     })
 }
@@ -65,8 +65,10 @@ pub(crate) fn check_room(tx: &mut Tx<'_>) -> Result<()> {
     if repository::projects::count(tx)? < limits::PROJECTS_MAX_COUNT {
         return Ok(());
     }
-    let message =
-        format!("the limit for projects on this server is {}", limits::PROJECTS_MAX_COUNT);
+    let message = message!(
+        "the limit for projects on this server is {most}",
+        most = limits::PROJECTS_MAX_COUNT
+    );
     Err(Problem::new(ProblemKind::Conflict, message))
 }
 

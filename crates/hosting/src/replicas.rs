@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 
 use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_replica::{
     Replicator, RestoredState, delete_unfinished, names, remove_old, restorable_times, restore,
 };
@@ -189,7 +189,7 @@ impl Replicas {
         let name = name_of(slug, file);
         let state = self.stores()?.restore(&name, None, target)?;
         if state.epoch < epoch.unsigned_abs() {
-            let message = format!(
+            let message = message!(
                 "the file '{name}' has no replica that is recent enough: its server ended before it stored one"
             );
             return Err(Problem::new(ProblemKind::NotFound, message));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_access::MasterKey;
 use lyceum_access::sealed::SealedColumn;
-use lyceum_core::{Detail, Problem, Result};
+use lyceum_core::{Detail, Message, Problem, Result, messages};
 use lyceum_project::limits;
 use lyceum_project::{Plan, secrets};
 use lyceum_store::Tx;
@@ -52,26 +52,26 @@ pub(crate) fn after(
     let Some(wanted) = &plan.desired.secrets else { return Ok(kept) };
     let key = digest_key(master, slug);
     let mut faults = Vec::new();
-    let mut fault = |name: &str, message: &str| {
-        faults.push(Detail { path: format!("secrets.{name}"), message: message.to_owned() });
+    let mut fault = |name: &str, message: Message| {
+        faults.push(Detail { path: format!("secrets.{name}"), message });
     };
     let pushed: Vec<_> = plan.secrets.pushed().collect();
     for name in values.keys().filter(|name| !pushed.contains(name)) {
-        fault(name, "is not pushed by the plan; remove it");
+        fault(name, "is not pushed by the plan; remove it".into());
     }
     kept.retain(|secret| wanted.contains_key(&secret.name) && !pushed.contains(&&secret.name));
     for name in pushed {
         let Some(value) = values.get(name) else {
-            fault(name, "is pushed by the plan; send its value");
+            fault(name, "is pushed by the plan; send its value".into());
             continue;
         };
         if value.len() > limits::SECRET_MAX_BYTES {
-            fault(name, &format!("must have at most {} bytes", limits::SECRET_MAX_BYTES));
+            fault(name, messages::too_long(limits::SECRET_MAX_BYTES));
             continue;
         }
         let digest = secrets::digest(&key, name, value);
         if wanted.get(name) != Some(&digest) {
-            fault(name, "differs from the value in the plan; deploy again");
+            fault(name, "differs from the value in the plan; deploy again".into());
             continue;
         }
         let value = master.seal(&label(slug, name), value.as_bytes());

@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use lyceum_blob::{Blobs, Digest};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ pub struct FileUpload {
 pub fn begin(blobs: &Blobs, client: &str, sha256: Digest, size: u64) -> Result<FileUpload> {
     if size > limits::UPLOAD_MAX_BYTES {
         let most = limits::UPLOAD_MAX_BYTES;
-        let message = format!("the file has {size} bytes; the limit is {most}");
+        let message = message!("the file has {size} bytes; the limit is {most}");
         return Err(Problem::new(ProblemKind::TooLarge, message));
     }
     let id = id(client, &sha256, size);
@@ -42,7 +42,7 @@ pub fn begin(blobs: &Blobs, client: &str, sha256: Digest, size: u64) -> Result<F
     }
     let complete = match blobs.open(&sha256)? {
         Some(blob) if blob.size != size => {
-            let message = format!("the file with this SHA-256 has {} bytes, not {size}", blob.size);
+            let message = message!("the file with this SHA-256 has {blob.size} bytes, not {size}");
             return Err(Problem::invalid("size", message));
         }
         Some(_) => blobs.has(&sha256)?,
@@ -76,7 +76,7 @@ fn finish(blobs: &Blobs, upload: FileUpload) -> Result<FileUpload> {
 /// The progress of an upload. Errors: `NotFound` if the id is unknown or belongs to another client; `Unavailable`.
 pub fn find(blobs: &Blobs, client: &str, id: &str) -> Result<FileUpload> {
     let unknown = || {
-        let message = format!("there is no upload '{id}'; begin one with POST /api/uploads");
+        let message = message!("there is no upload '{id}'; begin one with POST /api/uploads");
         Problem::new(ProblemKind::NotFound, message)
     };
     let (sha256, size) = parse(id).ok_or_else(unknown)?;
@@ -138,7 +138,7 @@ pub fn append(blobs: &Blobs, upload: FileUpload, offset: u64, piece: &[u8]) -> R
     let end = offset.saturating_add(piece.len() as u64);
     if end > upload.size {
         let message =
-            format!("the piece ends at byte {end}, but the file has {} bytes", upload.size);
+            message!("the piece ends at byte {end}, but the file has {upload.size} bytes");
         return Err(Problem::invalid("Content-Range", message));
     }
     let offset = blobs.append(&upload.id, offset, piece)?;

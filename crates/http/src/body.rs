@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, header};
 use http_body_util::BodyExt;
 use hyper::body::Body;
 use lyceum_core::limits::BODY_MAX_BYTES;
-use lyceum_core::{Problem, ProblemKind, Result, json};
+use lyceum_core::{Problem, ProblemKind, Result, json, message};
 use lyceum_store::run_blocking;
 use tokio::time::{Duration, timeout};
 
@@ -67,10 +67,10 @@ fn is_gzip(headers: &HeaderMap) -> Result<bool, HeaderRefusal> {
         [] => Ok(false),
         [one] if ["gzip", "x-gzip"].iter().any(|gzip| one.eq_ignore_ascii_case(gzip)) => Ok(true),
         others => {
-            let message = format!(
-                "a body with the encoding '{}' is not accepted; send it with `Content-Encoding: gzip`, or without \
+            let message = message!(
+                "a body with the encoding '{others}' is not accepted; send it with `Content-Encoding: gzip`, or without \
                  an encoding",
-                others.join(", ")
+                others = others.join(", ")
             );
             let problem = Problem::new(ProblemKind::UnsupportedMediaType, message);
             let gzip = HeaderValue::from_static("gzip");
@@ -139,7 +139,7 @@ where
 fn too_large(max_bytes: usize) -> Problem {
     Problem::new(
         ProblemKind::TooLarge,
-        format!("the body is larger than the limit of {max_bytes} bytes"),
+        message!("the body is larger than the limit of {max_bytes} bytes"),
     )
 }
 
@@ -162,7 +162,10 @@ fn check_media(accepted: &[&str], headers: &HeaderMap) -> Result<()> {
     }
     Err(Problem::new(
         ProblemKind::UnsupportedMediaType,
-        format!("a body of type '{media}' is not accepted here; send {}", accepted.join(" or ")),
+        message!(
+            "a body of type '{media}' is not accepted here; send {accepted}",
+            accepted = accepted.join(" or ")
+        ),
     ))
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Method, Uri};
 use lyceum_access::{CallerPlace, LimitedCallers, Student, TokenHolder};
-use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Detail, Message, PayloadDialect, Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::ScanLimits;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -108,7 +108,11 @@ impl<A: Application> Context<A> {
     }
 
     /// A query parameter, parsed. Errors: `Invalid` with the rule that the value breaks.
-    pub fn parsed_query_value<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>> {
+    pub fn parsed_query_value<T: FromStr>(
+        &self,
+        name: &str,
+        rule: impl Into<Message>,
+    ) -> Result<Option<T>> {
         let read = self.query_value(name).map(|text| text.parse()).transpose();
         read.map_err(|_| Problem::invalid(name, rule))
     }
@@ -134,7 +138,10 @@ impl<A: Application> Context<A> {
         std::str::from_utf8(&self.body).map_err(|fault| {
             Problem::new(
                 ProblemKind::Malformed,
-                format!("the body must be UTF-8: byte {} is not valid", fault.valid_up_to()),
+                message!(
+                    "the body must be UTF-8: byte {place} is not valid",
+                    place = fault.valid_up_to()
+                ),
             )
         })
     }

@@ -34,7 +34,7 @@ use hyper::body::Body as HttpBody;
 use lyceum_access::{Access, AccessDenial, CallerPlace, RequestSubject};
 use lyceum_console::language::within;
 use lyceum_core::language::Language;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result, message};
 use lyceum_hosting::leases::{HeldProject, RequestPlace};
 use lyceum_hosting::limits::ANSWER_PIECE_BYTES;
 use lyceum_hosting::nodes::FORWARD_HEADER;
@@ -255,18 +255,18 @@ async fn finish(
 }
 
 fn unknown_page(path: &str) -> Problem {
-    let message = format!("no page has the address '{path}'; check it, or follow a link");
+    let message = message!("no page has the address '{path}'; check it, or follow a link");
     Problem::new(ProblemKind::NotFound, message)
 }
 
 fn unknown_path(path: &str, meant: Option<String>) -> Problem {
     let message = match meant {
         Some(meant) => {
-            let message = format!("no route has the path '{path}'; did you mean '{meant}'?");
+            let message = message!("no route has the path '{path}'; did you mean '{meant}'?");
             tracing::warn!("{message}");
             message
         }
-        None => format!("no route has the path '{path}'; /openapi.json lists all routes"),
+        None => message!("no route has the path '{path}'; /openapi.json lists all routes"),
     };
     Problem::new(ProblemKind::NotFound, message)
 }
@@ -406,7 +406,7 @@ impl<A: Application> Call<'_, A> {
         let allowed = allow.to_str().unwrap_or_default();
         let problem = Problem::new(
             ProblemKind::MethodNotAllowed,
-            format!("this path has no {} route; it has {allowed}", self.info.method),
+            message!("this path has no {self.info.method} route; it has {allowed}"),
         );
         HeaderRefusal::with(problem, header::ALLOW, allow.clone())
     }
@@ -426,16 +426,16 @@ async fn without_panic(pending: impl Future<Output = Result<Answer>>) -> Result<
 fn undecodable(path: &str) -> Problem {
     let is_broken = |segment: &&str| percent_decode_str(segment).decode_utf8().is_err();
     let segment = path.split('/').find(is_broken).unwrap_or_default();
-    let message = format!("the path segment '{segment}' is not percent-encoded UTF-8");
+    let message = message!("the path segment '{segment}' is not percent-encoded UTF-8");
     Problem::new(ProblemKind::Malformed, message)
 }
 
 fn too_slow(patience: Duration) -> Problem {
     let mut problem = Problem::new(
         ProblemKind::Unavailable,
-        format!(
-            "the request took longer than {} s; a write may still complete",
-            patience.as_secs()
+        message!(
+            "the request took longer than {n} s; a write may still complete",
+            n = patience.as_secs()
         ),
     );
     problem.retry_after_s = Some(1);

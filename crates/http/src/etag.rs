@@ -1,7 +1,7 @@
 //! Versions of records as entity tags (RFC 9110, 8.8.3).
 
 use http::{HeaderMap, HeaderValue, Method, header};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 
 use crate::Application;
 use crate::context::Context;
@@ -71,7 +71,7 @@ fn version(tag: &HeaderValue) -> Result<Option<i64>> {
         Some(version) => Ok(Some(version)),
         None => Err(Problem::new(
             ProblemKind::PreconditionFailed,
-            format!(
+            message!(
                 "If-Match is {text}, which contains no ETag of this record; read the record again"
             ),
         )),

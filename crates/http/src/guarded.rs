@@ -11,8 +11,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lyceum_core::Problem;
 use lyceum_core::messages::io_reason;
+use lyceum_core::{Message, Problem, message};
 use tokio::sync::Semaphore;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
@@ -45,9 +45,9 @@ impl Default for GuardedClient {
 
 impl GuardedClient {
     /// Downloads the body at the address. Errors: the reason of the failure, for people.
-    pub async fn get(&self, address: &str) -> Result<Vec<u8>, String> {
+    pub async fn get(&self, address: &str) -> Result<Vec<u8>, Message> {
         let Ok(turn) = Arc::clone(&self.turns).acquire_owned().await else {
-            return Err("the server is stopping".to_owned());
+            return Err("the server is stopping".into());
         };
         let (agent, address) = (self.agent.clone(), address.to_owned());
         let span = trace::outgoing("fetch", "GET", host(&address).as_deref());
@@ -63,10 +63,10 @@ impl GuardedClient {
     }
 }
 
-fn fetch(agent: &ureq::Agent, address: &str) -> Result<Vec<u8>, String> {
+fn fetch(agent: &ureq::Agent, address: &str) -> Result<Vec<u8>, Message> {
     let failed = |error: ureq::Error| match error {
-        ureq::Error::RequireHttpsOnly(_) => format!("'{address}' is not https"),
-        other => format!("'{address}' cannot be read: {}", reason(other)),
+        ureq::Error::RequireHttpsOnly(_) => message!("'{address}' is not https"),
+        other => message!("'{address}' cannot be read: {reason}", reason = reason(other)),
     };
     let mut answer = agent.get(address).call().map_err(failed)?;
     let body = answer.body_mut().with_config().limit(crate::limits::FETCH_MAX_BYTES).read_to_vec();
@@ -74,13 +74,13 @@ fn fetch(agent: &ureq::Agent, address: &str) -> Result<Vec<u8>, String> {
 }
 
 /// Why a connection failed, in common words.
-fn reason(error: ureq::Error) -> String {
+fn reason(error: ureq::Error) -> Message {
     match error {
         ureq::Error::Io(error) => io_reason(&error),
-        ureq::Error::HostNotFound => "no computer has this name".to_owned(),
-        ureq::Error::Timeout(_) => "no answer in time".to_owned(),
-        ureq::Error::ConnectionFailed => "the connection failed".to_owned(),
-        other => other.to_string(),
+        ureq::Error::HostNotFound => "no computer has this name".into(),
+        ureq::Error::Timeout(_) => "no answer in time".into(),
+        ureq::Error::ConnectionFailed => "the connection failed".into(),
+        other => Message::untranslated(other.to_string()),
     }
 }
 
@@ -116,18 +116,18 @@ impl WebhookClient {
     }
 
     /// Checks the form of a target's address. Errors: a message that begins with a verb.
-    pub fn check(&self, address: &str) -> Result<(), String> {
+    pub fn check(&self, address: &str) -> Result<(), Message> {
         let uri: Uri = address.parse().map_err(|_| "must be an address such as https://…")?;
         let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.host()) else {
-            return Err("must be an address such as https://…".to_owned());
+            return Err("must be an address such as https://…".into());
         };
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            return Err("must not contain a user name or password".to_owned());
+            return Err("must not contain a user name or password".into());
         }
         match scheme {
             "https" => Ok(()),
             "http" if self.exceptions.include(host) => Ok(()),
-            _ => Err(format!(
+            _ => Err(message!(
                 "must begin with https://; add the host '{host}' to the setting webhooks.allow if \
                  it belongs to your own network"
             )),
@@ -135,8 +135,13 @@ impl WebhookClient {
     }
 
     /// Sends a JSON body and answers the status code. Blocks. Errors: why there was no answer, for people.
-    pub fn post(&self, address: &str, headers: &[(&str, &str)], body: &str) -> Result<u16, String> {
-        self.check(address).map_err(|reason| format!("the address {reason}"))?;
+    pub fn post(
+        &self,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Result<u16, Message> {
+        self.check(address).map_err(|reason| message!("the address {reason}"))?;
         let mut request = self.agent.post(address).content_type("application/json");
         for (name, value) in headers {
             request = request.header(*name, *value);

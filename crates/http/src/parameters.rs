@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use http::Method;
 use lyceum_core::text::near_miss;
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, message};
 
 use crate::render::Rendering;
 use crate::route::{Param, ParamPlace, Route};
@@ -35,7 +35,7 @@ pub(crate) fn check(
         if number >= limits::QUERY_PARAMETERS_MAX_COUNT {
             let most = limits::QUERY_PARAMETERS_MAX_COUNT;
             let message =
-                format!("The query has too many parameters; the limit is {most} parameters.");
+                message!("The query has too many parameters; the limit is {most} parameters.");
             return Err(Problem::new(ProblemKind::Malformed, message));
         }
         let is_repeated = seen.contains(&name);
@@ -61,20 +61,20 @@ fn declared(route: &Route<impl Application>) -> impl Iterator<Item = &Param> {
 fn ignored(route: &Route<impl Application>, name: &str) -> Result<Detail> {
     let names = || declared(route).map(|param| param.name.as_ref());
     if let Some(meant) = near_miss(name, names()) {
-        let message = format!("is not a parameter of this address; did you mean '{meant}'?");
+        let message = message!("is not a parameter of this address; did you mean '{meant}'?");
         return Err(Problem::invalid(name, message));
     }
     if route.method == Method::GET {
         let path = name[..name.floor_char_boundary(limits::NOTICE_NAME_MAX_BYTES)].to_owned();
-        let message = "is not a parameter of this address and was ignored".to_owned();
+        let message = "is not a parameter of this address and was ignored".into();
         return Ok(Detail { path, message });
     }
     let known: Vec<&str> = names().collect();
     let message = match known.as_slice() {
-        [] => "is not a parameter of this address, which has none; leave it out".to_owned(),
-        known => format!(
-            "is not a parameter of this address; it has '{}'. Leave it out",
-            known.join("', '")
+        [] => "is not a parameter of this address, which has none; leave it out".into(),
+        known => message!(
+            "is not a parameter of this address; it has '{known}'. Leave it out",
+            known = known.join("', '")
         ),
     };
     Err(Problem::invalid(name, message))
@@ -84,6 +84,6 @@ fn ignored(route: &Route<impl Application>, name: &str) -> Result<Detail> {
 fn lowered(param: &Param, value: &str) -> Option<Detail> {
     let maximum = param.schema["maximum"].as_u64()?;
     let number = value.parse::<u64>().ok().filter(|number| *number > maximum)?;
-    let message = format!("was lowered from {number} to the maximum of {maximum}");
+    let message = message!("was lowered from {number} to the maximum of {maximum}");
     Some(Detail { path: param.name.to_string(), message })
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use lyceum_core::messages::io_reason;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -130,9 +130,9 @@ fn unreadable(path: &Path, fault: &PemError) -> Problem {
 }
 
 fn unusable(path: &Path, fault: &dyn std::fmt::Display) -> Problem {
-    let message = format!(
-        "the TLS file '{}' cannot be used: {fault}; check the settings in [tls]",
-        path.display()
+    let message = message!(
+        "the TLS file '{path}' cannot be used: {fault}; check the settings in [tls]",
+        path = path.display()
     );
     Problem::new(ProblemKind::Unavailable, message)
 }

@@ -64,12 +64,12 @@ impl From<Problem> for Failure {
         let message = match (problem.kind, problem.cause) {
             (ProblemKind::Internal, Some(cause)) => cause.to_string(),
             (ProblemKind::Unavailable, Some(cause)) => format!("{}: {cause}", problem.message),
-            _ => problem.message,
+            _ => problem.message.to_string(),
         };
         let details = match problem.details.as_slice() {
             // The message already contains a single error.
             [] | [_] => Vec::new(),
-            faults => faults.iter().map(|at| format!("{}: {}", at.path, at.message)).collect(),
+            faults => faults.iter().map(ToString::to_string).collect(),
         };
         Self { code, message, details, hint: None }
     }

@@ -213,7 +213,7 @@ impl Remote {
     fn read(&self, answer: Result<Response<ureq::Body>, ureq::Error>) -> Result<Answer> {
         let unreachable = |error: ureq::Error| {
             let reason = match error {
-                ureq::Error::Io(error) => io_reason(&error),
+                ureq::Error::Io(error) => io_reason(&error).to_string(),
                 error => error.to_string(),
             };
             Failure::failed(format!("cannot reach {}: {reason}", self.base))

@@ -11,7 +11,7 @@ use lyceum_api::credentials::{json_ld, jwt, report_without_network, wants_jws};
 use lyceum_api::{Area, Context};
 use lyceum_console::t;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, phrase};
+use lyceum_core::{Problem, ProblemKind, Result, message, phrase};
 use lyceum_credentials::body::{self, Object};
 use lyceum_credentials::definition::OWN_IMAGES;
 use lyceum_credentials::issued::{self, CredentialForm, IssuedCredential};
@@ -95,7 +95,7 @@ async fn show(context: Context) -> Result<Answer> {
         }
         _ => {
             let message =
-                format!("there is no file '{file}'; there are .json, .jwt, .png and .svg");
+                message!("there is no file '{file}'; there are .json, .jwt, .png and .svg");
             return Err(Problem::new(ProblemKind::NotFound, message));
         }
     };

@@ -10,7 +10,7 @@ use http::{HeaderName, HeaderValue, header};
 use lyceum_api::{Area, Context, State, openapi};
 use lyceum_console::{assets, html};
 use lyceum_core::text::searched_text;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_http::Body;
 use lyceum_http::answer::Answer;
 use lyceum_http::render::Rendering;
@@ -155,7 +155,7 @@ pub(super) fn asset(context: &Context, name: &str) -> Result<Option<Answer>> {
 }
 
 fn missing(name: &str) -> Problem {
-    let message = format!(
+    let message = message!(
         "there is no page '{name}' in the documentation; see the table of contents at /docs"
     );
     Problem::new(ProblemKind::NotFound, message)

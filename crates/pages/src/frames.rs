@@ -6,7 +6,7 @@ use lyceum_access::{AccessDenial, TokenHolder};
 use lyceum_api::{Context, State};
 use lyceum_console::Screen;
 use lyceum_console::language::within;
-use lyceum_core::{Problem, ProblemKind};
+use lyceum_core::{Problem, ProblemKind, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::auth::{Grant, HeaderRefusal, people};
 use lyceum_http::{PageProblems, ProblemRequest, language};
@@ -42,7 +42,7 @@ async fn framed(
 ) -> Option<Answer> {
     let internal = (problem.kind == ProblemKind::Internal).then(|| {
         let id = &request.id;
-        let message = format!(
+        let message = message!(
             "the server could not do this because of an internal error; try again, and if that does not help, tell an \
              administrator the number {id}, under which the server's log has the cause"
         );

@@ -15,7 +15,7 @@ use lyceum_api::projects::project_location;
 use lyceum_api::shape::one_of;
 use lyceum_api::{Area, Context, Route};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_games::games::{self, Game};
 use lyceum_games::visitors;
 use lyceum_hosting::{class_apps, deployments, homes};
@@ -67,7 +67,7 @@ async fn show(context: Context) -> Result<Answer> {
         None => false,
         Some("demo") => true,
         Some(other) => {
-            let message = format!("must be demo or left out (got {other})");
+            let message = message!("must be demo or left out (got {other})");
             return Err(Problem::invalid("mode", message));
         }
     };

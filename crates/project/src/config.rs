@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::messages::io_reason;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -159,16 +159,16 @@ pub fn file_at(path: &Path) -> Result<Option<PathBuf>> {
         return Ok(Some(path.to_owned()));
     }
     if !path.is_dir() {
-        let message = format!("there is no file or folder '{}'", path.display());
+        let message = message!("there is no file or folder '{path}'", path = path.display());
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let mut files = FILES.iter().map(|name| path.join(name)).filter(|file| file.is_file());
     let Some(file) = files.next() else { return Ok(None) };
     if let Some(other) = files.next() {
-        let message = format!(
-            "there are two config files, '{}' and '{}'; remove one",
-            file.display(),
-            other.display()
+        let message = message!(
+            "there are two config files, '{file}' and '{other}'; remove one",
+            file = file.display(),
+            other = other.display()
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
@@ -210,14 +210,14 @@ impl Config {
         let text = fs::read_to_string(file).map_err(|error| {
             Problem::new(
                 ProblemKind::NotFound,
-                format!("'{shown}' cannot be read: {}", io_reason(&error)),
+                message!("'{shown}' cannot be read: {reason}", reason = io_reason(&error)),
             )
         })?;
         let is_json = file.extension().is_some_and(|extension| extension == "json");
         let (value, inputs, root) = if is_json {
             let value =
                 serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
-                    let message = format!("'{shown}' is not JSON: {error}");
+                    let message = message!("'{shown}' is not JSON: {error}");
                     Problem::new(ProblemKind::Malformed, message)
                 })?;
             (value, Vec::new(), text.find('{').unwrap_or_default()..text.trim_end().len())

@@ -189,7 +189,7 @@ impl LmsWish {
             if total_xp.is_none() {
                 let path = format!("integrations.lms.courses[{number}].totalXp");
                 let message = "must be known before the course is set up: a number above 0";
-                faults.push(Detail { path, message: message.to_owned() });
+                faults.push(Detail { path, message: message.into() });
             }
             let filled = |template: &Option<String>, usual: &str| {
                 let template = template.as_deref().unwrap_or(usual);

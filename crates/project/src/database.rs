@@ -1,7 +1,7 @@
 //! The schema part of a deploy: the current state of the server's database, the desired one, and the change between
 //! them.
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ impl SchemaWish {
         let Self::Push { renames, .. } = self else { return Ok(Vec::new()) };
         let parsed = renames.iter().map(|text| {
             text.parse().map_err(|fault: String| {
-                Problem::invalid("desired.database.renames", format!("'{text}' {fault}"))
+                Problem::invalid("desired.database.renames", message!("'{text}' {fault}"))
             })
         });
         parsed.collect()
@@ -160,7 +160,7 @@ impl DatabaseChange {
         if desired.accept_data_loss || self.losses.is_empty() {
             return Ok(());
         }
-        let message = format!("this would lose data: {}", self.losses.join("; "));
+        let message = message!("this would lose data: {reason}", reason = self.losses.join("; "));
         Err(Problem::new(ProblemKind::Conflict, message))
     }
 }

@@ -1,6 +1,6 @@
 //! Writes stored values into a config file. It replaces only literals and keeps everything else.
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use serde_json::Value;
 
 use crate::config::Config;
@@ -66,7 +66,7 @@ impl Config {
     /// Errors: the file cannot be written.
     pub fn replace(&self, text: &str) -> Result<()> {
         let failed = |error: std::io::Error| {
-            let message = format!("cannot write '{}': {error}", self.file.display());
+            let message = message!("cannot write '{file}': {error}", file = self.file.display());
             Problem::new(lyceum_core::ProblemKind::Internal, message)
         };
         let draft = self.file.with_extension("new");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use ring::hmac;
 
 use crate::limits;
@@ -41,33 +41,36 @@ pub fn read(text: &str) -> Result<BTreeMap<String, String>> {
             continue;
         }
         let first = line;
-        let fault = |message: &str| {
-            Problem::new(ProblemKind::Malformed, format!("line {first}: {message}"))
+        let fault = |message: Message| {
+            Problem::new(ProblemKind::Malformed, message!("line {first}: {message}"))
         };
-        let (name, _) = entry.split_once('=').ok_or_else(|| fault("write it as NAME=value"))?;
+        let (name, _) =
+            entry.split_once('=').ok_or_else(|| fault("write it as NAME=value".into()))?;
         let name = name.trim().trim_start_matches("export ").trim();
         if !is_name(name) {
             return Err(fault(
-                "a name may contain only letters, digits and '_', and must not begin with a digit",
+                "a name may contain only letters, digits and '_', and must not begin with a digit"
+                    .into(),
             ));
         }
         let at = rest.find('=').expect("the entry has one") + 1;
-        let (value, end) = value(&rest[at..]).ok_or_else(|| fault("the quote is not closed"))?;
+        let (value, end) =
+            value(&rest[at..]).ok_or_else(|| fault("the quote is not closed".into()))?;
         if value.len() > limits::SECRET_MAX_BYTES {
             let most = limits::SECRET_MAX_BYTES;
-            return Err(fault(&format!("a value must have at most {most} bytes")));
+            return Err(fault(message!("a value must have at most {most} bytes")));
         }
         line += rest[..at + end].matches('\n').count();
         rest = &rest[at + end..];
         let left = rest.split_once('\n').map_or(rest, |(left, _)| left).trim();
         if !left.is_empty() && !left.starts_with('#') {
-            return Err(fault("there is text after the closing quote"));
+            return Err(fault("there is text after the closing quote".into()));
         }
         rest = rest.split_once('\n').map_or("", |(_, tail)| tail);
         line += 1;
         secrets.insert(name.to_owned(), value);
         if secrets.len() > limits::SECRETS_MAX_COUNT {
-            return Err(fault(&format!("the limit is {} secrets", limits::SECRETS_MAX_COUNT)));
+            return Err(fault(message!("the limit is {n} secrets", n = limits::SECRETS_MAX_COUNT)));
         }
     }
     Ok(secrets)

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use lyceum_core::problem::Detail;
-use lyceum_core::{Problem, ProblemKind};
+use lyceum_core::{Message, Problem, ProblemKind, message};
 
 /// A place in a document.
 #[derive(
@@ -69,7 +69,7 @@ pub struct DocumentFault {
 impl DocumentFault {
     /// The fault for a client, as one sentence at its path.
     pub fn detail(&self) -> Detail {
-        Detail { path: self.path.clone(), message: self.to_string() }
+        Detail { path: self.path.clone(), message: Message::untranslated(self.to_string()) }
     }
 
     pub(crate) fn at(
@@ -133,9 +133,9 @@ impl std::error::Error for Faults {}
 impl From<Faults> for Problem {
     fn from(faults: Faults) -> Self {
         let message = match faults.0.split_first() {
-            None => "the document was rejected".to_owned(),
-            Some((first, [])) => first.to_string(),
-            Some((first, more)) => format!("{first} (and {} more)", more.len()),
+            None => "the document was rejected".into(),
+            Some((first, [])) => first.detail().message,
+            Some((first, more)) => message!("{first} (and {n} more)", n = more.len()),
         };
         let details = faults.0.iter().map(DocumentFault::detail);
         let places = faults.0.iter().map(|fault| (fault.place.line, fault.place.column));

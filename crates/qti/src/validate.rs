@@ -339,7 +339,7 @@ pub(crate) fn is_meaningless(element: Element<'_>, attribute: &str) -> bool {
     let Some(id) = element.id() else { return false };
     let rule = schema::rule(id, element.parent().and_then(Element::id));
     !rule.allows_attribute(attribute)
-        && near(attribute, rule.attributes.iter().map(|known| known.name)).is_none()
+        && nearest(attribute, rule.attributes.iter().map(|known| known.name)).is_none()
 }
 
 /// Whether every element may have the attribute: namespace declarations, `xml:…`, ARIA and data attributes.
@@ -404,8 +404,13 @@ fn list(names: impl Iterator<Item = &'static str>) -> String {
     }
 }
 
-/// The known name that is nearest to a misspelled one.
+/// The question whether the known name that is nearest to a misspelled one was meant.
 pub(crate) fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    nearest(name, known).map(|near| format!("did you mean '{near}'?"))
+}
+
+/// The known name that is nearest to a misspelled one.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut distances: HashMap<&str, usize> = HashMap::new();
     for candidate in known {
         distances.entry(candidate).or_insert_with(|| strsim::damerau_levenshtein(name, candidate));
@@ -413,5 +418,5 @@ pub(crate) fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Opti
     let best = distances.into_iter().min_by_key(|(name, distance)| (*distance, *name))?;
     // Short names are near to everything.
     let is_near = best.1 <= 1 + name.len() / 4 && best.1 < name.len();
-    (is_near || best.0.eq_ignore_ascii_case(name)).then(|| format!("did you mean '{}'?", best.0))
+    (is_near || best.0.eq_ignore_ascii_case(name)).then_some(best.0)
 }

@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use lyceum_core::time::{Clock, Timestamp};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 
 use crate::key::{ChainId, ObjectKey, ObjectKind, Position};
 use crate::limits::{
@@ -471,9 +471,9 @@ pub(crate) fn log_of(file: &Path) -> PathBuf {
 }
 
 fn busy(file: &Path) -> Problem {
-    let message = format!(
-        "a transaction writes to the file '{}' for a long time; it is replicated afterwards",
-        file.display()
+    let message = message!(
+        "a transaction writes to the file '{file}' for a long time; it is replicated afterwards",
+        file = file.display()
     );
     Problem::new(ProblemKind::Unavailable, message)
 }

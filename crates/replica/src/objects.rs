@@ -11,7 +11,7 @@ use lyceum_blob::limits::S3_PART_BYTES;
 use lyceum_blob::wait;
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use object_store::aws::AmazonS3;
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt};
@@ -43,9 +43,9 @@ impl ReplicaStore {
     pub fn in_folder(folder: &FilePath) -> Result<Self> {
         let folder =
             folder.canonicalize().ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-                let message = format!(
-                    "the folder '{}' for replicas does not exist; create it",
-                    folder.display()
+                let message = message!(
+                    "the folder '{folder}' for replicas does not exist; create it",
+                    folder = folder.display()
                 );
                 Problem::new(ProblemKind::Invalid, message)
             })?;

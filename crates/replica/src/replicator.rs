@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use lyceum_core::time::Clock;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 
 use crate::chain::{Chain, Destination, SendOutcome};
 use crate::key::ChainId;
@@ -136,7 +136,7 @@ impl Replicator {
     /// Errors: `NotFound` if the file is not replicated; `Unavailable` if the store failed. It is tried again later.
     pub fn flush(&self, file: &Path) -> Result<()> {
         let Some(known) = self.shared.files().get(file).cloned() else {
-            let message = format!("the file '{}' is not replicated", file.display());
+            let message = message!("the file '{file}' is not replicated", file = file.display());
             return Err(Problem::new(ProblemKind::NotFound, message));
         };
         let mut progress = known.progress();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 
 use crate::key::{ObjectKey, ObjectKind, Position};
 use crate::limits::REPLICA_DOWNLOADS_MAX_COUNT;
@@ -74,7 +74,10 @@ pub fn restore(
         let mut existing = target.as_os_str().to_owned();
         existing.push(end);
         if Path::new(&existing).exists() {
-            let message = format!("the file '{}' exists already; move it", existing.display());
+            let message = message!(
+                "the file '{existing}' exists already; move it",
+                existing = existing.display()
+            );
             return Err(Problem::new(ProblemKind::Conflict, message));
         }
     }
@@ -86,7 +89,7 @@ pub fn restore(
     let mut restore = Restore { store, prefix, until, progress, done: 0, total: plan.bytes() };
     let state = restore.run(&plan, &file)?;
     if let Some(fault) = sql::check(&file) {
-        return Err(damaged(&format!(
+        return Err(damaged(message!(
             "the database '{prefix}' is damaged after its restore: {fault}"
         )));
     }
@@ -262,42 +265,38 @@ impl Restore<'_> {
     }
 
     fn missing(&self, key: &ObjectKey) -> Problem {
-        damaged(&format!(
-            "the replica object '{}' is missing; restore to a time before {}",
-            self.name(key),
-            key.time
+        damaged(message!(
+            "the replica object '{name}' is missing; restore to a time before {key.time}",
+            name = self.name(key)
         ))
     }
 
     fn unreadable(&self, key: &ObjectKey, fault: &io::Error) -> Problem {
-        damaged(&format!(
-            "the replica object '{}' is damaged ({fault}); restore to a time before {}",
-            self.name(key),
-            key.time
+        damaged(message!(
+            "the replica object '{name}' is damaged ({fault}); restore to a time before {key.time}",
+            name = self.name(key)
         ))
     }
 
     fn gap(&self, state: &RestoredState, key: &ObjectKey, after: Position) -> Problem {
         let (prefix, name) = (self.prefix, self.name(key));
-        damaged(&format!(
-            "a segment of the replica '{prefix}' is missing: the one that begins at {} and ends at {after}, before the \
-             object '{name}'; restore to {} or an earlier time",
-            state.position, state.time
+        damaged(message!(
+            "a segment of the replica '{prefix}' is missing: the one that begins at {state.position} and ends at \
+             {after}, before the object '{name}'; restore to {state.time} or an earlier time"
         ))
     }
 }
 
-fn damaged(message: &str) -> Problem {
+fn damaged(message: impl Into<Message>) -> Problem {
     Problem::new(ProblemKind::Invalid, message)
 }
 
 fn nothing_to_restore(store: &ReplicaStore, prefix: &str) -> Problem {
     let message = match restorable_times(store, prefix) {
-        Ok(Some(times)) => format!(
-            "the replica '{prefix}' begins at {}; restore to that time or a later one",
-            times.earliest
+        Ok(Some(times)) => message!(
+            "the replica '{prefix}' begins at {times.earliest}; restore to that time or a later one"
         ),
-        Ok(None) => format!("there is no replica '{prefix}'"),
+        Ok(None) => message!("there is no replica '{prefix}'"),
         Err(problem) => return problem,
     };
     Problem::new(ProblemKind::NotFound, message)

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -155,7 +155,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         let message =
-            format!("the file cannot have a write-ahead log (its journal mode is {mode})");
+            message!("the file cannot have a write-ahead log (its journal mode is {mode})");
         return Err(rusqlite::Error::ToSqlConversionFailure(message.into()));
     }
     connection.execute_batch(

@@ -1,7 +1,7 @@
 //! Agents of users: guardians, parents and others who act for a user.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Reach, Result, messages};
+use lyceum_core::{Message, Problem, Reach, Result, messages};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ pub fn add(
 ) -> Result<WrittenRecord> {
     reach::check_change(tx, &USER, user, reach)?;
     let mut fields = user_fields(tx, user)?;
-    let refused = |message: String| Err(Problem::invalid("agentSourcedId", message));
+    let refused = |message: Message| Err(Problem::invalid("agentSourcedId", message));
     if agent == user {
         return refused("must be another user; a user cannot be their own agent".into());
     }

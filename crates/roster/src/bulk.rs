@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::{Detail, Problem, Reach, Result, messages};
+use lyceum_core::{Detail, Message, Problem, Reach, Result, messages};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ impl repository::WriteOutcome {
 pub fn load(
     tx: &mut Tx<'_>,
     collection: Collection,
-    lines: &[(u64, Result<Value, String>)],
+    lines: &[(u64, Result<Value, Message>)],
     atomic: bool,
     rules: &WriteRules,
 ) -> Result<Vec<LineOutcome>> {
@@ -72,15 +72,15 @@ pub fn load(
 fn read(
     tx: &mut Tx<'_>,
     collection: Collection,
-    value: &Result<Value, String>,
+    value: &Result<Value, Message>,
     rules: &WriteRules,
 ) -> Result<Record> {
     let message = match value {
         Ok(Value::Object(object)) => {
             return write::prepared(tx, collection, object.clone(), rules);
         }
-        Ok(_) => messages::MUST_BE_OBJECT,
-        Err(message) => message,
+        Ok(_) => messages::MUST_BE_OBJECT.into(),
+        Err(message) => message.clone(),
     };
     Err(Problem::invalid(collection.kind.one, message))
 }
@@ -106,7 +106,7 @@ impl LineBatch {
             && !record.references.iter().any(is_in)
     }
 
-    fn add(&mut self, line: u64, value: &Result<Value, String>, record: Result<Record>) {
+    fn add(&mut self, line: u64, value: &Result<Value, Message>, record: Result<Record>) {
         let id = match &record {
             Ok(record) => Some(record.sourced_id.clone()),
             Err(_) => value.as_ref().ok().and_then(id_of),

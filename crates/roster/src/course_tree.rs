@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use serde::Deserialize;
 
@@ -114,10 +114,10 @@ pub fn read(tx: &mut Tx<'_>, course: &str, status: Status) -> Result<CourseTree>
 fn too_many(course: &str) -> Problem {
     Problem::new(
         ProblemKind::TooLarge,
-        format!(
-            "the course '{course}' has more than {} components and component resources; page \
+        message!(
+            "the course '{course}' has more than {most} components and component resources; page \
              through /courses/components?filter=course.sourcedId='{course}' instead",
-            limits::COURSE_MAX_NODES
+            most = limits::COURSE_MAX_NODES
         ),
     )
 }

@@ -8,7 +8,7 @@
 
 use lyceum_core::messages::unknown_reference;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub fn find_or_make(
     let Some(school) = school.or(reference(&fields, "org")) else {
         return Err(Problem::invalid(
             SCHOOL,
-            format!(
+            message!(
                 "is required because the course '{course}' has no org; send a reference to a school"
             ),
         ));
@@ -58,7 +58,7 @@ pub fn find_or_make(
         }
         return Err(Problem::new(
             ProblemKind::Conflict,
-            format!(
+            message!(
                 "the default class of the course '{course}' would have the sourcedId '{class}', \
                  which a class of another course has; give that class another sourcedId"
             ),

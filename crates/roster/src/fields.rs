@@ -3,7 +3,7 @@
 use crate::kind::RecordKind;
 use crate::record::{Object, StoredRecord, members};
 use crate::repository::{self};
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -100,10 +100,10 @@ pub fn is_in_use(record: &Object) -> bool {
 /// The problem for a deleted record. Its message says how to restore the record.
 fn deleted(kind: &RecordKind, id: &str) -> Problem {
     let (one, path) = (kind.one, kind.path);
-    let message = format!(
-        "the {one} '{id}' is deleted; to restore it, send PATCH {}/{path}/{id} with \
+    let message = message!(
+        "the {one} '{id}' is deleted; to restore it, send PATCH {prefix}/{path}/{id} with \
          {{\"{one}\": {{\"status\": \"active\"}}}}",
-        kind.service.prefix()
+        prefix = kind.service.prefix()
     );
     Problem::new(ProblemKind::NotFound, message)
 }

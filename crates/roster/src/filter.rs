@@ -1,8 +1,8 @@
 //! Filters: `field op 'value'` clauses joined by AND and OR (docs/decisions/006). This module looks the fields up in
 //! a kind's declaration.
 
-use lyceum_core::Result;
 use lyceum_core::filter::{FilterExpression, refused};
+use lyceum_core::{Result, message};
 use lyceum_store::filter::{
     BoundFilter, FilterField, ListLocation, MemberRows, ValueLocation, ValueType,
 };
@@ -104,7 +104,7 @@ fn declared(
             }
         }
         (FieldType::Reference(_) | FieldType::References(_) | FieldType::Json, _) => {
-            let message = format!("'{full}' cannot be filtered; use '{}.sourcedId'", field.name);
+            let message = message!("'{full}' cannot be filtered; use '{field.name}.sourcedId'");
             return Err(refused(message));
         }
         (ty, "") => {
@@ -171,5 +171,5 @@ fn unknown(kind: &RecordKind, name: &str) -> lyceum_core::Problem {
         .into_iter()
         .chain(kind.fields.iter().filter(|f| !matches!(f.ty, FieldType::Secret)).map(|f| f.name))
         .collect();
-    refused(format!("{} has no field '{name}'; it has {}", kind.one, known.join(", ")))
+    refused(message!("{kind.one} has no field '{name}'; it has {known}", known = known.join(", ")))
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use lyceum_core::{Message, message};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::{Serialize, Serializer};
@@ -38,7 +39,7 @@ pub fn comparable(grade: &str) -> String {
 }
 
 /// Checks that the text is a grade. Errors: what a grade must be.
-pub fn check(grade: &str) -> Result<(), String> {
+pub fn check(grade: &str) -> Result<(), Message> {
     let is_digits = matches!(grade.len(), 1 | 2) && !grade.starts_with('+');
     let is_numbered = number(grade).is_some_and(|number| NUMBERS.contains(&number));
     let is_name = || NUMBERED.iter().any(|(name, _)| name.eq_ignore_ascii_case(grade));
@@ -47,15 +48,15 @@ pub fn check(grade: &str) -> Result<(), String> {
         return Ok(());
     }
     let levels = LEVELS.join(", ");
-    Err(format!("must be a grade: PK, KG, -1 to 13, or one of {levels} (got '{grade}')"))
+    Err(message!("must be a grade: PK, KG, -1 to 13, or one of {levels} (got '{grade}')"))
 }
 
 /// The text of a grade that is a string or a number. Errors: what a grade must be.
-pub fn read(value: &Value) -> Result<String, String> {
+pub fn read(value: &Value) -> Result<String, Message> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number_text(number),
-        other => return Err(format!("must be a grade as a string or a number (got {other})")),
+        other => return Err(message!("must be a grade as a string or a number (got {other})")),
     };
     check(&text).map(|()| text)
 }
@@ -139,7 +140,7 @@ mod tests {
             assert!(check(grade).is_ok(), "{grade}");
         }
         for grade in ["banana", "99", "14", "-2", "", " ", "+3", "003", "3.5", "3rd", "AP", "K-5"] {
-            let message = check(grade).unwrap_err();
+            let message = check(grade).unwrap_err().to_string();
             assert!(message.contains(&format!("got '{grade}'")), "{message}");
         }
     }

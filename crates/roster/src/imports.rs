@@ -3,7 +3,7 @@
 //! continue after a restart.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 use lyceum_store::jobs::{self, ClaimedJob};
 use serde_json::Value;
@@ -61,7 +61,7 @@ pub fn add_confirmed(
 /// The import of that number. Errors: `NotFound`.
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Import> {
     repository::find(tx, id)?
-        .ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("there is no import {id}")))
+        .ok_or_else(|| Problem::new(ProblemKind::NotFound, message!("there is no import {id}")))
 }
 
 /// The newest imports of an owner.
@@ -120,8 +120,8 @@ fn forget(tx: &mut Tx<'_>, mut import: Import) -> Result<Vec<String>> {
     }
     if import.state == ImportState::Checked {
         import.state = ImportState::Discarded;
-        "a person was erased before the import was started; send the file again"
-            .clone_into(&mut import.error);
+        let error = "a person was erased before the import was started; send the file again";
+        import.error = Some(error.into());
     }
     repository::forget_files(tx, &import)?;
     Ok(files)
@@ -146,9 +146,9 @@ fn set_state(tx: &mut Tx<'_>, id: i64, to: ImportState, keep_going: bool) -> Res
     if repository::set_state(tx, id, (ImportState::Checked, to), keep_going)? {
         return Ok(());
     }
-    let message = format!(
-        "the import {id} is {}; only an import that is checked can be started or discarded",
-        import.state.name()
+    let message = message!(
+        "the import {id} is {state}; only an import that is checked can be started or discarded",
+        state = import.state.name()
     );
     Err(Problem::new(ProblemKind::Conflict, message))
 }

@@ -2,7 +2,7 @@
 //! `filter`, `search`.
 
 use lyceum_core::filter::{FilterExpression, parse};
-use lyceum_core::{Problem, ProblemKind, Reach, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, limits, message};
 use lyceum_store::SqlDialect;
 
 use crate::collections::Collection;
@@ -87,7 +87,7 @@ fn number(name: &str, text: Option<&str>, least: u64) -> Result<Option<u64>> {
     let Some(text) = text else { return Ok(None) };
     match text.parse::<u64>() {
         Ok(number) if number >= least && i64::try_from(number).is_ok() => Ok(Some(number)),
-        _ => Err(Problem::invalid(name, format!("must be a whole number of at least {least}"))),
+        _ => Err(Problem::invalid(name, message!("must be a whole number of at least {least}"))),
     }
 }
 
@@ -96,7 +96,7 @@ fn search(text: &str) -> Result<Option<String>> {
         let most = limits::SEARCH_MAX_BYTES;
         return Err(Problem::new(
             ProblemKind::BadFilter,
-            format!("the search text has at most {most} bytes"),
+            message!("the search text has at most {most} bytes"),
         ));
     }
     Ok((!text.trim().is_empty()).then(|| text.to_ascii_lowercase()))

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result, messages};
+use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result, message, messages};
 use lyceum_store::Tx;
 
 use crate::kind::{OrganizationPath, RecordKind};
@@ -272,10 +272,9 @@ impl Targets {
 }
 
 fn not_only_within(kind: &RecordKind, id: &str, reach: &Reach) -> Problem {
-    let message = format!(
-        "the {} '{id}' does not belong only to {reach}, to which your access is limited; ask for a client, key or \
-         account without this limit",
-        kind.one
+    let message = message!(
+        "the {kind.one} '{id}' does not belong only to {reach}, to which your access is limited; ask for a client, \
+         key or account without this limit"
     );
     Problem::new(ProblemKind::Forbidden, message)
 }

@@ -6,7 +6,7 @@
 //! each reference: [`crate::render`] finds references by it. `href`s are not stored.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, PayloadDialect, Problem, Result, limits, messages};
+use lyceum_core::{Detail, Message, PayloadDialect, Problem, Result, limits, message, messages};
 use serde_json::{Map, Value, json};
 
 use crate::canonical::{CanonicalWriter, ReadMode, check_json};
@@ -159,10 +159,10 @@ impl Record {
         if written.body.len() > limits::RECORD_MAX_BYTES {
             faults.push(Detail {
                 path: kind.one.into(),
-                message: format!(
-                    "has {} bytes; a record has at most {} bytes",
-                    written.body.len(),
-                    limits::RECORD_MAX_BYTES
+                message: message!(
+                    "has {body} bytes; a record has at most {most} bytes",
+                    body = written.body.len(),
+                    most = limits::RECORD_MAX_BYTES
                 ),
             });
         }
@@ -278,7 +278,7 @@ pub fn members(body: &str, extra: Option<&str>) -> Result<Object> {
 }
 
 fn sourced_id(kind: &RecordKind, object: &Object, faults: &mut Vec<Detail>) -> String {
-    let mut fault = |message: String| {
+    let mut fault = |message: Message| {
         faults.push(Detail { path: format!("{}.sourcedId", kind.one), message });
         String::new()
     };
@@ -293,7 +293,7 @@ fn sourced_id(kind: &RecordKind, object: &Object, faults: &mut Vec<Detail>) -> S
 }
 
 /// Whether the text can be a `sourcedId`; if not, why.
-pub fn check_sourced_id(id: &str) -> Result<(), String> {
+pub fn check_sourced_id(id: &str) -> Result<(), Message> {
     if id.is_empty() {
         return Err(messages::MUST_NOT_BE_EMPTY.into());
     }
@@ -314,7 +314,7 @@ fn status(kind: &RecordKind, object: &Object, faults: &mut Vec<Detail>) -> Statu
         Some(other) => {
             faults.push(Detail {
                 path: format!("{}.status", kind.one),
-                message: format!("must be 'active' or 'tobedeleted' (got {other})"),
+                message: message!("must be 'active' or 'tobedeleted' (got {other})"),
             });
             Status::Active
         }
@@ -351,7 +351,7 @@ fn modified(
 pub const COMMON: &[&str] = &["sourcedId", "status", "dateLastModified", "metadata"];
 
 /// Checks a `metadata` object, the one open place of the standard.
-pub(crate) fn check_metadata(value: &Value) -> Result<(), String> {
+pub(crate) fn check_metadata(value: &Value) -> Result<(), Message> {
     if !value.is_object() {
         return Err(messages::MUST_BE_OBJECT.into());
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use lyceum_core::text::segment;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result, message};
 use serde_json::Value;
 
 use crate::canonical::OVERLAPPING;
@@ -136,7 +136,7 @@ pub fn fields<'a>(
         known(name).then_some(name).ok_or_else(|| {
             Problem::new(
                 ProblemKind::BadSelection,
-                format!("{} has no field '{name}' to select", kind.one),
+                message!("{one} has no field '{name}' to select", one = kind.one),
             )
         })
     });

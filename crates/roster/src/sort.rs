@@ -1,7 +1,7 @@
 //! The order of a list. It is total: records that are equal in it follow the order in which they
 //! came, which is also the order of lists that ask for none.
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::{Param, Row, Sql, SqlDialect, dialect};
 
 use crate::kind::{FieldType, RecordKind};
@@ -96,7 +96,10 @@ fn declared(
     let unknown = || {
         Problem::new(
             ProblemKind::BadSelection,
-            format!("{} cannot be sorted by '{name}'; send one of their fields", kind.one),
+            message!(
+                "{one} cannot be sorted by '{name}'; send one of their fields",
+                one = kind.one
+            ),
         )
     };
     let field = kind.field(head).ok_or_else(unknown)?;

@@ -1,7 +1,9 @@
 //! Changes of records by clients: create, replace, change, delete (docs/decisions/014).
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Reach, Result, messages};
+use lyceum_core::{
+    Detail, Message, PayloadDialect, Problem, ProblemKind, Reach, Result, message, messages,
+};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -173,8 +175,8 @@ fn parsed(
         object.entry("type").or_insert_with(|| word.into());
         if object.get("type").is_some_and(|sent| sent != word) {
             return Err(Problem::invalid(
-                format!("{}.type", kind.one),
-                format!("must be '{word}' for this path"),
+                format!("{one}.type", one = kind.one),
+                message!("must be '{word}' for this path"),
             ));
         }
     }
@@ -213,8 +215,8 @@ pub fn put(
 fn same_id(collection: Collection, id: &str, object: &mut Object) -> Result<()> {
     match object.get("sourcedId") {
         Some(Value::String(sent)) if sent != id => Err(Problem::invalid(
-            format!("{}.sourcedId", collection.kind.one),
-            format!("must be the sourcedId of the path, '{id}' (got '{sent}')"),
+            format!("{one}.sourcedId", one = collection.kind.one),
+            message!("must be the sourcedId of the path, '{id}' (got '{sent}')"),
         )),
         Some(Value::String(_)) => Ok(()),
         _ => {
@@ -317,12 +319,12 @@ fn take_from_path(
     into: &CreationPath,
     ids: &[(&str, String)],
     object: &mut Object,
-) -> Result<(), (&'static str, String)> {
+) -> Result<(), (&'static str, Message)> {
     for (field, (_, id)) in into.fields.iter().zip(ids) {
         let Some(field) = field else { continue };
         let sent_id = object.get(*field).and_then(|value| value.get("sourcedId"));
         if sent_id.is_some_and(|sent| sent != id.as_str()) {
-            return Err((field, format!("must be '{id}', the sourcedId in the path")));
+            return Err((field, message!("must be '{id}', the sourcedId in the path")));
         }
         object.insert((*field).into(), json!({ "sourcedId": id }));
     }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use lyceum_access::MasterKey;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::StoreLocation;
 use tempfile::TempDir;
 
@@ -124,10 +124,10 @@ fn lock(file: &Path) -> Result<File> {
                 Some((pid, url)) => format!("the sandbox of process {pid} at {url}"),
                 None => "a sandbox that is starting".to_owned(),
             };
-            let message = format!(
-                "the database '{}' is used by {owner}; use that sandbox, stop it, or choose another file \
+            let message = message!(
+                "the database '{file}' is used by {owner}; use that sandbox, stop it, or choose another file \
                  with --db-path",
-                file.display()
+                file = file.display()
             );
             Err(Problem::new(ProblemKind::Conflict, message))
         }
@@ -148,6 +148,6 @@ fn sweep(parent: &Path) {
 }
 
 fn failed(path: &Path, action: &str, error: &std::io::Error) -> Problem {
-    let message = format!("'{}' cannot be {action}: {error}", path.display());
+    let message = message!("'{path}' cannot be {action}: {error}", path = path.display());
     Problem::new(ProblemKind::Unavailable, message)
 }

@@ -168,7 +168,7 @@ impl LearningMode {
                 path: name.to_owned(),
                 message:
                     "is required: a remote integration needs addresses, credentials and a student"
-                        .to_owned(),
+                        .into(),
             })
             .collect();
         if missing.is_empty() { Ok(Self::Remote) } else { Err(Problem::invalid_all(missing)) }

@@ -1,7 +1,7 @@
 //! The kinds of records that can be aligned.
 
 use lyceum_assessment as assessment;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_roster::kinds as roster_kinds;
 
 /// A kind of record that can be aligned.
@@ -43,7 +43,7 @@ impl AlignedKind {
     pub fn from_name(name: &str) -> Result<Self> {
         kinds().into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
             let names = kinds().map(Self::name).join(", ");
-            let message = format!(
+            let message = message!(
                 "records of the kind '{name}' cannot be aligned to a standard; use one of {names}"
             );
             Problem::new(ProblemKind::NotFound, message)

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lyceum_assessment as assessment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::repository::{self as roster, RecordUse};
 use lyceum_roster::{kinds as roster_kinds, reach};
 use lyceum_store::Tx;
@@ -74,9 +74,9 @@ impl AlignedKind {
         match self {
             Self::Roster(kind) => reach::check_change(tx, kind, id, reach),
             Self::Content(..) | Self::Named(_) if reach.is_limited() => {
-                let message = format!(
-                    "all organizations share the {} '{id}', and your access is limited to {reach}",
-                    self.name()
+                let message = message!(
+                    "all organizations share the {kind} '{id}', and your access is limited to {reach}",
+                    kind = self.name()
                 );
                 Err(Problem::new(ProblemKind::Forbidden, message))
             }
@@ -216,7 +216,7 @@ pub fn coverage(
 fn too_many() -> Problem {
     let most = limits::COVERAGE_MAX_RECORDS;
     let message =
-        format!("more than {most} records cover the item; request one of its child items");
+        message!("more than {most} records cover the item; request one of its child items");
     Problem::new(ProblemKind::TooLarge, message)
 }
 
@@ -292,7 +292,7 @@ pub fn set(
     let existing = repository::known(tx, &wanted)?;
     let mut faults = Faults::default();
     for (index, item) in items.iter().enumerate().filter(|(_, item)| !existing.contains(*item)) {
-        let message = format!("there is no CFItem with the identifier '{item}'");
+        let message = message!("there is no CFItem with the identifier '{item}'");
         faults.add(Path::Record("items", Some(index)), message);
     }
     faults.refuse()?;
@@ -335,7 +335,8 @@ pub fn add(
     for (index, one) in alignments.iter().enumerate() {
         let path = Path::Record("alignments", Some(index));
         if !existing.contains(&one.item) {
-            let message = format!("there is no CFItem with the identifier '{}'", one.item);
+            let message =
+                message!("there is no CFItem with the identifier '{item}'", item = one.item);
             faults.add(Path::Member(&path, "item"), message);
         }
         match AlignedKind::from_name(&one.kind) {
@@ -343,7 +344,7 @@ pub fn add(
             Ok(kind) if seen.insert((&one.kind, &one.id)) => match kind.find(tx, &one.id, reach)? {
                 Some(_) => kind.check_change(tx, &one.id, reach)?,
                 None => {
-                    let message = format!("there is no {} with the id '{}'", one.kind, one.id);
+                    let message = message!("there is no {one.kind} with the id '{one.id}'");
                     faults.add(Path::Member(&path, "id"), message);
                 }
             },

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use lyceum_core::{Detail, Problem, Result};
+use lyceum_core::{Detail, Message, Problem, Result};
 
 use crate::limits;
 
@@ -11,7 +11,7 @@ use crate::limits;
 pub(crate) struct Faults(Vec<Detail>);
 
 impl Faults {
-    pub(crate) fn add(&mut self, path: impl Display, message: impl Into<String>) {
+    pub(crate) fn add(&mut self, path: impl Display, message: impl Into<Message>) {
         if self.0.len() < limits::CASE_REPORTED_MAX_FAULTS {
             self.0.push(Detail { path: path.to_string(), message: message.into() });
         }

@@ -1,7 +1,7 @@
 //! The members that filters can name, and where their values are stored.
 
-use lyceum_core::Result;
 use lyceum_core::filter::{FilterExpression, refused};
+use lyceum_core::{Result, message};
 use lyceum_store::filter::{
     self, BoundFilter, FilterField, ListLocation, ValueLocation, ValueType,
 };
@@ -23,7 +23,7 @@ fn field(class: &'static Class, name: &str) -> Result<FilterField> {
     let Some(field) = class.field(path[0]) else {
         let names: Vec<&str> = class.fields.iter().map(|field| field.name).collect();
         let names = names.join(", ");
-        return Err(refused(format!(
+        return Err(refused(message!(
             "the filter names the unknown member '{name}'; use one of {names}"
         )));
     };
@@ -51,6 +51,6 @@ fn field(class: &'static Class, name: &str) -> Result<FilterField> {
                 is_whole: false,
             },
         },
-        _ => return Err(refused(format!("'{name}' cannot be filtered"))),
+        _ => return Err(refused(message!("'{name}' cannot be filtered"))),
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use lyceum_core::{Problem, ProblemKind, Result, messages};
+use lyceum_core::{Problem, ProblemKind, Result, message, messages};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -121,7 +121,7 @@ fn parse<'a, T: serde::Deserialize<'a>>(text: &'a str) -> Result<T> {
     serde_json::from_str(text).map_err(|error| {
         Problem::new(
             ProblemKind::Malformed,
-            format!("the body must be a CFPackage in JSON: {error}"),
+            message!("the body must be a CFPackage in JSON: {error}"),
         )
     })
 }
@@ -224,7 +224,7 @@ impl PackageReader {
         self.parts.push(class.list);
         let sent: Vec<&RawValue> = parse(sent.get())?;
         if sent.len() > most {
-            let message = format!("a package has at most {most} {}", class.list);
+            let message = message!("a package has at most {most} {class.list}");
             return Err(Problem::new(ProblemKind::TooLarge, message));
         }
         let mut found = Vec::with_capacity(sent.len());
@@ -241,7 +241,7 @@ impl PackageReader {
         for (index, record) in records.enumerate() {
             if !seen.insert(record.id.as_str()) {
                 let path = Path::Record(list, Some(index));
-                let message = format!("must be unique: '{}' appears twice in the list", record.id);
+                let message = message!("must be unique: '{record.id}' appears twice in the list");
                 self.faults.add(Path::Member(&path, "identifier"), message);
             }
         }

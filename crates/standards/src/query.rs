@@ -1,7 +1,7 @@
 //! The parameters of lists.
 
 use lyceum_core::filter::parse;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, limits};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, limits, message};
 use lyceum_store::filter::BoundFilter;
 use serde_json::Value;
 
@@ -67,7 +67,7 @@ impl Query {
                     if class.field(case_name(name)).is_none() {
                         return Err(bad(
                             "sort",
-                            &format!("must name members of a {} (got '{name}')", class.name),
+                            message!("must name members of a {class.name} (got '{name}')"),
                         ));
                     }
                     query.sort = Some(name.to_owned());
@@ -115,7 +115,7 @@ fn search_words(value: &str) -> Result<Vec<String>> {
     let most = limits::SEARCH_MAX_BYTES;
     if value.len() > most || value.contains('\0') {
         let message =
-            format!("the search text has at most {most} bytes and must not contain U+0000");
+            message!("the search text has at most {most} bytes and must not contain U+0000");
         return Err(Problem::new(ProblemKind::BadFilter, message));
     }
     words::of_search(value)
@@ -127,7 +127,7 @@ fn fields(class: &Class, value: &str) -> Result<Vec<String>> {
         .map(|name| match class.field(case_name(name)).is_some() || class.owner == Some(name) {
             true => Ok(name.to_owned()),
             false => {
-                Err(bad("fields", &format!("must name members of a {} (got '{name}')", class.name)))
+                Err(bad("fields", message!("must name members of a {class.name} (got '{name}')")))
             }
         })
         .collect()
@@ -136,13 +136,14 @@ fn fields(class: &Class, value: &str) -> Result<Vec<String>> {
 fn parse_whole_number(name: &str, text: &str, least: u64) -> Result<u64> {
     match text.parse() {
         Ok(number @ 0..=0xffff_ffff) if number >= least => Ok(number),
-        _ => Err(bad(name, &format!("must be a whole number of at least {least}"))),
+        _ => Err(bad(name, message!("must be a whole number of at least {least}"))),
     }
 }
 
-fn bad(name: &str, rule: &str) -> Problem {
+fn bad(name: &str, rule: impl Into<Message>) -> Problem {
+    let rule = rule.into();
     Problem {
-        details: vec![Detail { path: name.to_owned(), message: rule.to_owned() }],
-        ..Problem::new(ProblemKind::BadSelection, format!("the parameter '{name}' {rule}"))
+        details: vec![Detail { path: name.to_owned(), message: rule.clone() }],
+        ..Problem::new(ProblemKind::BadSelection, message!("the parameter '{name}' {rule}"))
     }
 }

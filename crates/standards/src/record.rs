@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use lyceum_core::text::is_uri;
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Problem, ProblemKind, Result, messages};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message, messages};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
@@ -54,7 +54,7 @@ pub(crate) fn check(
     faults: &mut Faults,
 ) -> Option<CheckedRecord> {
     let Value::Object(mut sent) = value else {
-        faults.add(path, format!("must be an object: a {}", class.name));
+        faults.add(path, message!("must be an object: a {class.name}"));
         return None;
     };
     sent.retain(|_, value| !value.is_null());
@@ -105,7 +105,7 @@ struct RecordCheck<'f> {
 }
 
 impl RecordCheck<'_> {
-    fn fault(&mut self, path: &Path<'_>, message: impl Into<String>) {
+    fn fault(&mut self, path: &Path<'_>, message: impl Into<Message>) {
         self.none = false;
         self.faults.add(path, message);
     }
@@ -113,7 +113,7 @@ impl RecordCheck<'_> {
     fn required(&mut self, class: &Class, known: &Map<String, Value>, path: &Path<'_>) {
         for field in class.fields.iter().filter(|field| field.required) {
             if !known.contains_key(field.name) {
-                let message = format!("is required in a {}", class.name);
+                let message = message!("is required in a {class.name}");
                 self.fault(&Path::Member(path, field.name), message);
             }
         }
@@ -143,7 +143,7 @@ impl RecordCheck<'_> {
 
     fn object(&mut self, class: &'static Class, value: Value, path: &Path<'_>) -> Value {
         let Value::Object(mut sent) = value else {
-            self.fault(path, format!("must be an object: a {}", class.name));
+            self.fault(path, message!("must be an object: a {class.name}"));
             return value;
         };
         sent.retain(|_, value| !value.is_null());
@@ -165,7 +165,7 @@ impl RecordCheck<'_> {
 }
 
 /// The message if the value does not fit the type.
-fn misfit(ty: Type, value: &Value) -> Option<String> {
+fn misfit(ty: Type, value: &Value) -> Option<Message> {
     let text = value.as_str();
     let fits = match ty {
         Type::Text => text.is_some(),
@@ -190,22 +190,27 @@ fn misfit(ty: Type, value: &Value) -> Option<String> {
         Type::Object(_) | Type::Objects(_) => false,
     };
     let wanted = || match ty {
-        Type::Text => "must be a string".to_owned(),
-        Type::Uri => "must be an absolute URI such as https://example.org/items/1".to_owned(),
-        Type::Uuid => messages::MUST_BE_UUID.to_owned(),
-        Type::Instant => messages::MUST_BE_INSTANT.to_owned(),
-        Type::Date => messages::MUST_BE_DATE.to_owned(),
-        Type::Integer => "must be a whole number of at most 32 bits".to_owned(),
-        Type::Number => messages::MUST_BE_NUMBER.to_owned(),
-        Type::Texts => "must be an array of strings".to_owned(),
-        Type::Word(words, false) => format!("must be one of {}", words.join(", ")),
+        Type::Text => "must be a string".into(),
+        Type::Uri => "must be an absolute URI such as https://example.org/items/1".into(),
+        Type::Uuid => messages::MUST_BE_UUID.into(),
+        Type::Instant => messages::MUST_BE_INSTANT.into(),
+        Type::Date => messages::MUST_BE_DATE.into(),
+        Type::Integer => "must be a whole number of at most 32 bits".into(),
+        Type::Number => messages::MUST_BE_NUMBER.into(),
+        Type::Texts => "must be an array of strings".into(),
+        Type::Word(words, false) => message!("must be one of {words}", words = words.join(", ")),
         Type::Word(words, true) => {
-            format!("must be one of {}, or your own word in the form ext:word", words.join(", "))
+            message!(
+                "must be one of {words}, or your own word in the form ext:word",
+                words = words.join(", ")
+            )
         }
-        Type::Extensions => messages::MUST_BE_OBJECT.to_owned(),
-        Type::ExtensionList => "must be an array of objects".to_owned(),
-        Type::Object(class) => format!("must be an object: a {}", class.name),
-        Type::Objects(class) => format!("must be an array of objects: {}", class.name),
+        Type::Extensions => messages::MUST_BE_OBJECT.into(),
+        Type::ExtensionList => "must be an array of objects".into(),
+        Type::Object(class) => message!("must be an object: a {class.name}"),
+        Type::Objects(class) => {
+            message!("must be an array of objects: {class.name}")
+        }
     };
     (!fits).then(wanted)
 }

@@ -1,7 +1,7 @@
 //! Reads single frameworks, items and associations.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -30,16 +30,16 @@ pub fn read(
     at: &str,
     now: Timestamp,
 ) -> Result<SentRecord> {
-    let malformed = |message: String| Problem::new(ProblemKind::Malformed, message);
+    let malformed = |message: Message| Problem::new(ProblemKind::Malformed, message);
     let mut value: Value = serde_json::from_slice(body)
-        .map_err(|error| malformed(format!("the body is not JSON: {error}")))?;
+        .map_err(|error| malformed(message!("the body is not JSON: {error}")))?;
     if value.as_object().is_some_and(|members| members.len() == 1)
         && let Some(inner) = value.get_mut(class.name)
     {
         value = inner.take();
     }
     let Value::Object(mut sent) = value else {
-        return Err(malformed(format!("the body must be a {} as a JSON object", class.name)));
+        return Err(malformed(message!("the body must be a {class.name} as a JSON object")));
     };
     sent.retain(|_, value| !value.is_null());
     let mut faults = Faults::default();
@@ -55,7 +55,7 @@ pub fn read(
     let id = sent.get("identifier").or(sent.get("sourcedId")).and_then(Value::as_str);
     let id = id.unwrap_or_default().to_owned();
     if named.is_some_and(|named| named != id) {
-        let message = format!("must be the identifier of the path (got '{id}')");
+        let message = message!("must be the identifier of the path (got '{id}')");
         faults.add(Path::Member(&path, "identifier"), message);
     }
     let has_time = sent.contains_key("lastChangeDateTime");

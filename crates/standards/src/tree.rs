@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use lyceum_core::message;
+
 use crate::class::ASSOCIATION;
 use crate::fault::{Faults, Path};
 use crate::limits;
@@ -40,14 +42,14 @@ pub(crate) fn check(edges: &[(usize, &str, &str)], faults: &mut Faults) {
         let most = limits::CASE_TREE_MAX_LEVELS;
         faults.add(
             ASSOCIATION.list,
-            format!("must not make the tree deeper than {most} levels (got {depth})"),
+            message!("must not make the tree deeper than {most} levels (got {depth})"),
         );
     }
     for (index, child, parent) in edges {
         if waiting.contains_key(child) && waiting.contains_key(parent) {
             let path = Path::Record(ASSOCIATION.list, Some(*index));
             let message =
-                format!("must not make '{child}' a child of its own descendant '{parent}'");
+                message!("must not make '{child}' a child of its own descendant '{parent}'");
             faults.add(Path::Member(&path, "destinationNodeURI"), message);
         }
     }

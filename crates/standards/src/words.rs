@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use serde_json::{Map, Value};
 
 use crate::limits;
@@ -35,13 +35,13 @@ pub(crate) fn of_search(text: &str) -> Result<Vec<String>> {
     let words: Vec<String> = chunks(text).map(|chunk| cut(&chunk).to_owned()).collect();
     let most = limits::CASE_SEARCH_MAX_ENTRIES;
     match words.len() {
-        0 => Err(refused("the search text must have at least one word".to_owned())),
-        n if n > most => Err(refused(format!("the search text has at most {most} words"))),
+        0 => Err(refused("the search text must have at least one word".into())),
+        n if n > most => Err(refused(message!("the search text has at most {most} words"))),
         _ => Ok(words),
     }
 }
 
-fn refused(message: String) -> Problem {
+fn refused(message: Message) -> Problem {
     Problem::new(ProblemKind::BadFilter, message)
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -22,7 +22,7 @@ pub fn settle(file: &Path) -> Result<()> {
     settled.map_err(|error| match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             let file = file.display();
-            Problem::new(ProblemKind::Conflict, format!("the database '{file}' is in use"))
+            Problem::new(ProblemKind::Conflict, message!("the database '{file}' is in use"))
         }
         _ => problem::sqlite(&error, "PRAGMA journal_mode = DELETE"),
     })
@@ -36,7 +36,7 @@ pub fn copy_to(tx: &mut Tx<'_>, to: &Path) -> Result<()> {
         let to = to.display();
         return Err(Problem::new(
             ProblemKind::Conflict,
-            format!("the file '{to}' exists already; choose another name, or move the file"),
+            message!("the file '{to}' exists already; choose another name, or move the file"),
         ));
     }
     let mut partial = to.as_os_str().to_owned();
@@ -44,7 +44,7 @@ pub fn copy_to(tx: &mut Tx<'_>, to: &Path) -> Result<()> {
     let partial = PathBuf::from(partial);
     let failed = |error: std::io::Error| {
         let to = to.display();
-        Problem::new(ProblemKind::Invalid, format!("'{to}' cannot be written: {error}"))
+        Problem::new(ProblemKind::Invalid, message!("'{to}' cannot be written: {error}"))
     };
     if partial.exists() {
         fs::remove_file(&partial).map_err(failed)?;

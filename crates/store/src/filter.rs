@@ -2,9 +2,9 @@
 //! SQL, in which the table goes by `t`. This module alone decides which values and operators a type of field takes, and
 //! how they compare.
 
-use lyceum_core::Result;
 use lyceum_core::filter::{FilterExpression, FilterOperator, FilterValue, refused};
 use lyceum_core::time::{Timestamp, parse_date};
+use lyceum_core::{Result, message};
 
 use crate::{Param, Sql, dialect};
 
@@ -153,7 +153,7 @@ impl FilterField {
         if names.iter().all(|name| is_plain(name)) {
             return Ok(Self::json(column, &names, ValueType::Any));
         }
-        Err(refused(format!(
+        Err(refused(message!(
             "'{path}' cannot be filtered; a name may contain letters, digits, _ - and :"
         )))
     }
@@ -182,7 +182,7 @@ impl FilterField {
         let text = &value.text;
         let is_part = op == FilterOperator::Contains;
         let wrong =
-            |what: &str| refused(format!("'{name}' must be compared with {what} (got '{text}')"));
+            |what: &str| refused(message!("'{name}' must be compared with {what} (got '{text}')"));
         let is_folded = match self.ty {
             ValueType::Folded | ValueType::Any => true,
             ValueType::List { is_folded, .. } => is_folded,
@@ -190,12 +190,12 @@ impl FilterField {
         };
         let operand = match self.ty {
             ValueType::Number | ValueType::WholeNumber if is_part => {
-                return Err(refused(format!(
+                return Err(refused(message!(
                     "'{name}' is a number, and ~ works only on texts and lists; use = != > >= < <="
                 )));
             }
             ValueType::Instant { has_parts: false } if is_part => {
-                return Err(refused(format!(
+                return Err(refused(message!(
                     "'{name}' is an instant, and ~ works only on texts and lists; use = != > >= < <="
                 )));
             }
@@ -224,7 +224,7 @@ impl FilterField {
                 | FilterOperator::GreaterOrEqual
                 | FilterOperator::Less
                 | FilterOperator::LessOrEqual => {
-                    return Err(refused(format!(
+                    return Err(refused(message!(
                         "'{name}' is a list, which has no order; use = != or ~"
                     )));
                 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::str::FromStr;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Message, Problem, Result};
 
 use crate::{Row, Value};
 
@@ -38,6 +38,7 @@ cells! {
     bool: |row, at| Ok(row.int(at)? != 0);
     &'r str: |row, at| row.text(at);
     String: |row, at| row.string(at);
+    Message: |row, at| Ok(Message::from_stored(row.string(at)?));
     &'r [u8]: |row, at| row.blob(at);
     Vec<u8>: |row, at| Ok(row.blob(at)?.to_vec());
     Timestamp: |row, at| row.time(at);

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Message, Problem, Result};
 
 use crate::limits::JOB_MAX_ATTEMPTS;
 use crate::{Changes, Db, Tx, columns, dialect, parsed};
@@ -96,11 +96,12 @@ pub fn claim(tx: &mut Tx<'_>, kind: &str, lease_s: i64) -> Result<Option<Claimed
     Ok(claimed)
 }
 
-fn end_try(tx: &mut Tx<'_>, job: &ClaimedJob, error: Option<&str>) -> Result<()> {
+fn end_try(tx: &mut Tx<'_>, job: &ClaimedJob, error: Option<&Message>) -> Result<()> {
     let now = now_sql(tx);
     let sql =
         format!("UPDATE job_tries SET ended = {now}, error = $1 WHERE job = $2 AND attempt = $3");
-    tx.execute(&sql, &[error.into(), job.id.into(), job.attempt.into()]).map(drop)
+    let error = error.map(Message::stored);
+    tx.execute(&sql, &[error.as_ref().into(), job.id.into(), job.attempt.into()]).map(drop)
 }
 
 /// Reports that the job is done. `false`: another worker has claimed it.
@@ -126,14 +127,15 @@ pub fn renew(tx: &mut Tx<'_>, job: &ClaimedJob, lease_s: i64) -> Result<bool> {
 
 /// Reports that the attempt failed: the job comes up again after 2, 4, 8, … seconds (an hour at
 /// most), or has failed for good after [`JOB_MAX_ATTEMPTS`]. `false`: another worker has claimed it.
-pub fn fail(tx: &mut Tx<'_>, job: &ClaimedJob, error: &str) -> Result<bool> {
+pub fn fail(tx: &mut Tx<'_>, job: &ClaimedJob, error: &Message) -> Result<bool> {
     let state = if job.attempt >= JOB_MAX_ATTEMPTS { "failed" } else { "waiting" };
     let (due, pause_s) = (in_seconds_sql(tx, "$2"), (1_i64 << job.attempt.clamp(1, 12)).min(3600));
     let sql = format!(
         "UPDATE jobs SET state = $1, due = {due}, error = $3 \
          WHERE id = $4 AND attempts = $5 AND state = 'waiting'"
     );
-    let values = [state.into(), pause_s.into(), error.into(), job.id.into(), job.attempt.into()];
+    let (id, attempt, stored) = (job.id.into(), job.attempt.into(), error.stored());
+    let values = [state.into(), pause_s.into(), (&stored).into(), id, attempt];
     let changed = tx.execute(&sql, &values)?;
     if changed == 1 {
         end_try(tx, job, Some(error))?;
@@ -157,7 +159,7 @@ pub struct JobStatus {
     /// When it is tried next, or its lease ends; of a job that ended, when it last was due.
     pub due: String,
     /// The message of the last failure.
-    pub error: Option<String>,
+    pub error: Option<Message>,
 }
 
 impl JobStatus {
@@ -235,7 +237,7 @@ pub struct JobTry {
     /// When it reported; `None` if it is still working or has stopped.
     pub ended: Option<String>,
     /// The error; `None` if nothing failed.
-    pub error: Option<String>,
+    pub error: Option<Message>,
 }
 
 /// A job and its tries, the first one first.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use refinery::error::Kind;
 use refinery::{Report, Runner};
 use rusqlite::{Connection, OptionalExtension};
@@ -77,7 +77,7 @@ pub(crate) fn sqlite(
         let folder = folder.display();
         Problem::new(
             ProblemKind::Invalid,
-            format!("the folder '{folder}' cannot be opened: {error}"),
+            message!("the folder '{folder}' cannot be opened: {error}"),
         )
     })?;
     let mut connection = file.connect(ConnectionUse::Write)?;
@@ -149,10 +149,10 @@ fn outcome(ran: Result<Report, refinery::Error>, steps: &[refinery::Migration]) 
     ran.map(drop).map_err(|error| match error.kind() {
         Kind::MissingVersion(newest) if newest.version() > known => Problem::new(
             ProblemKind::Conflict,
-            format!(
-                "the database has the schema version {}, but this program knows only {known}; \
+            message!(
+                "the database has the schema version {version}, but this program knows only {known}; \
                  use a newer lyceum, or a backup from before the upgrade",
-                newest.version()
+                version = newest.version()
             ),
         ),
         _ => Problem::internal(error),

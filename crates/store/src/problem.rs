@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use lyceum_core::messages::io_reason;
-use lyceum_core::{Problem, ProblemKind};
+use lyceum_core::{Message, Problem, ProblemKind, message};
 use tokio_postgres::error::SqlState;
 
 /// Marks the problem of a scan that reached its deadline.
@@ -51,12 +51,12 @@ pub(crate) fn is_busy(problem: &Problem) -> bool {
 }
 
 /// Others were in the way.
-pub(crate) fn busy(message: &str, retry_after_s: u64, cause: impl Into<String>) -> Problem {
+pub(crate) fn busy(message: &'static str, retry_after_s: u32, cause: impl Into<String>) -> Problem {
     unavailable(message, retry_after_s).because(StoreBusy(cause.into()))
 }
 
 /// The store cannot take the request now.
-pub(crate) fn unavailable(message: impl Into<String>, retry_after_s: u64) -> Problem {
+pub(crate) fn unavailable(message: impl Into<Message>, retry_after_s: u32) -> Problem {
     Problem {
         retry_after_s: Some(retry_after_s),
         ..Problem::new(ProblemKind::Unavailable, message)
@@ -119,7 +119,7 @@ pub(crate) fn needs_sqlite() -> Problem {
 
 /// A text that cannot be stored.
 pub(crate) fn nul() -> Problem {
-    Problem::new(ProblemKind::Invalid, format!("a text is rejected: {NulCharacter}"))
+    Problem::new(ProblemKind::Invalid, message!("a text is rejected: {NulCharacter}"))
 }
 
 /// The problem of an SQLite error in a statement.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use lyceum_core::{Message, message};
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
@@ -51,11 +52,11 @@ pub(crate) struct MatchedChange<'a> {
 
 impl Condition {
     /// Prepares a filter. Errors: why its value is not valid for the type or operator.
-    pub(crate) fn of(filter: &Filter) -> Result<Self, String> {
+    pub(crate) fn of(filter: &Filter) -> Result<Self, Message> {
         let text = || filter.filter_value.clone();
         let ordered = |orderings: &'static [Ordering]| {
             let value = parse(filter.filter_type, &filter.filter_value)?;
-            Ok::<_, String>(Comparison::Ordered(value, orderings))
+            Ok::<_, Message>(Comparison::Ordered(value, orderings))
         };
         let comparison = match filter.filter_operator {
             FilterOperator::Eq | FilterOperator::Neq => ordered(&[Ordering::Equal])?,
@@ -134,49 +135,49 @@ impl Condition {
 }
 
 /// A value of a filter as its type. Errors: it is not of the type.
-fn parse(filter_type: FilterType, text: &str) -> Result<FilterValue, String> {
+fn parse(filter_type: FilterType, text: &str) -> Result<FilterValue, Message> {
     match filter_type {
         FilterType::String => Ok(FilterValue::Text(text.to_owned())),
         FilterType::Number => {
             let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
             number.map(FilterValue::Number).ok_or_else(|| {
-                format!(
+                message!(
                     "must be a number such as 12.5, because filterType is number (got '{text}')"
                 )
             })
         }
         FilterType::Boolean => text.trim().parse().map(FilterValue::Boolean).map_err(|_| {
-            format!("must be true or false, because filterType is boolean (got '{text}')")
+            message!("must be true or false, because filterType is boolean (got '{text}')")
         }),
     }
 }
 
 /// The values of a list: the members of a JSON array, or texts that commas separate.
-fn list_values(text: &str) -> Result<Vec<String>, String> {
+fn list_values(text: &str) -> Result<Vec<String>, Message> {
     if !text.trim_start().starts_with('[') {
         return Ok(text.split(',').map(|word| word.trim().to_owned()).collect());
     }
     let members: Vec<Value> = serde_json::from_str(text)
-        .map_err(|_| "must be a JSON array, or values that commas separate".to_owned())?;
+        .map_err(|_| "must be a JSON array, or values that commas separate")?;
     let word = |member: &Value| scalar_text(member).map(Cow::into_owned);
     members
         .iter()
         .map(word)
         .collect::<Option<_>>()
-        .ok_or_else(|| "must be an array of texts, numbers, true and false".to_owned())
+        .ok_or_else(|| "must be an array of texts, numbers, true and false".into())
 }
 
-fn regex(pattern: &str) -> Result<Regex, String> {
+fn regex(pattern: &str) -> Result<Regex, Message> {
     let most = limits::WEBHOOK_REGEXP_MAX_BYTES;
     let built = RegexBuilder::new(pattern).size_limit(most).build();
     built.map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => {
-            format!("is too large a regular expression; the limit is {most} bytes when compiled")
+            message!("is too large a regular expression; the limit is {most} bytes when compiled")
         }
         other => {
             let reason = other.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            format!("is not a regular expression that works in linear time: {reason}")
+            message!("is not a regular expression that works in linear time: {reason}")
         }
     })
 }
@@ -215,7 +216,7 @@ mod tests {
         filter_type: &str,
         operator: &str,
         value: &str,
-    ) -> Result<Condition, String> {
+    ) -> Result<Condition, Message> {
         let now = Timestamp::from_milliseconds(0);
         Condition::of(&Filter {
             id: "f".into(),
@@ -295,7 +296,7 @@ mod tests {
             ("string", "regexp", "(a)\\1", "is not a regular expression"),
             ("string", "regexp", "(\\w{200}){200}", "is too large a regular expression"),
         ] {
-            let refused = condition("a", filter_type, operator, value).unwrap_err();
+            let refused = condition("a", filter_type, operator, value).unwrap_err().to_string();
             assert!(refused.starts_with(reason), "{value}: {refused}");
         }
     }

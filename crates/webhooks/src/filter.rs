@@ -1,7 +1,7 @@
 //! Filters: conditions that a change must meet to be delivered to a webhook.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::{Tx, named_column};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -70,7 +70,7 @@ pub fn create(
     let filter = checked(tx, (visible, Uuid::now_v7().to_string()), (now, now), input)?;
     let most = limits::WEBHOOK_FILTERS_MAX_COUNT;
     if repository::count(tx, &filter.webhook_id)? >= most {
-        let message = format!("the limit for filters of a webhook is {most}; delete one first");
+        let message = message!("the limit for filters of a webhook is {most}; delete one first");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     repository::insert(tx, &filter)?;
@@ -86,7 +86,7 @@ fn checked(
 ) -> Result<Filter> {
     if webhook::find(tx, visible, &input.webhook_id).is_err() {
         let message =
-            format!("there is no webhook with the id '{}'; create it first", input.webhook_id);
+            message!("there is no webhook with the id '{input.webhook_id}'; create it first");
         return Err(Problem::invalid("webhookId", message));
     }
     let filter = Filter {
@@ -131,7 +131,7 @@ pub fn find(tx: &mut Tx<'_>, visible: &VisibleWebhooks, id: &str) -> Result<Filt
 }
 
 fn unknown(id: &str) -> Problem {
-    Problem::new(ProblemKind::NotFound, format!("there is no webhook filter with the id '{id}'"))
+    Problem::new(ProblemKind::NotFound, message!("there is no webhook filter with the id '{id}'"))
 }
 
 /// Replaces the values of a filter. Errors: `NotFound`; `Invalid`.

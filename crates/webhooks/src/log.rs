@@ -2,7 +2,7 @@
 
 use lyceum_core::phrase;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 
 use crate::limits;
@@ -70,7 +70,7 @@ pub fn find(tx: &mut Tx<'_>, webhook: &str, id: i64) -> Result<(Delivery, String
 
 fn unknown(webhook: &str, id: i64) -> Problem {
     let message =
-        format!("the webhook '{webhook}' has no delivery {id}; its log may have removed it");
+        message!("the webhook '{webhook}' has no delivery {id}; its log may have removed it");
     Problem::new(ProblemKind::NotFound, message)
 }
 

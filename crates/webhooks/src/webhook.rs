@@ -3,7 +3,7 @@
 use lyceum_access::MasterKey;
 use lyceum_access::sealed::SealedColumn;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -59,7 +59,7 @@ pub fn create(
 ) -> Result<Webhook> {
     let most = limits::WEBHOOKS_MAX_COUNT;
     if repository::count(tx)? >= most {
-        let message = format!("the limit for webhooks is {most}; delete one first");
+        let message = message!("the limit for webhooks is {most}; delete one first");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if input.secret == HIDDEN_SECRET {
@@ -129,7 +129,7 @@ pub fn find(tx: &mut Tx<'_>, visible: &VisibleWebhooks, id: &str) -> Result<Webh
 }
 
 fn unknown(id: &str) -> Problem {
-    Problem::new(ProblemKind::NotFound, format!("there is no webhook with the id '{id}'"))
+    Problem::new(ProblemKind::NotFound, message!("there is no webhook with the id '{id}'"))
 }
 
 /// Replaces the values of a webhook. Errors: `NotFound`.

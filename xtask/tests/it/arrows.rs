@@ -9,7 +9,8 @@ use crate::{read, refuse, root, rust_sources};
 
 /// Package, and what its normal dependencies in the workspace may be.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("lyceum-core", &[]),
+    ("lyceum-message-macro", &[]),
+    ("lyceum-core", &["lyceum-message-macro"]),
     ("lyceum-store", &["lyceum-core"]),
     ("lyceum-runs", &["lyceum-store", "lyceum-core"]),
     ("lyceum-access", &["lyceum-store", "lyceum-core"]),

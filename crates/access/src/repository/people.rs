@@ -7,7 +7,7 @@ use lyceum_core::language::Language;
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::text::folded;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Reach, Result};
+use lyceum_core::{Message, Problem, Reach, Result};
 use lyceum_store::{Sql, Tx, Value, columns, dialect, opt_parsed, parsed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -126,9 +126,9 @@ impl fmt::Display for Role {
 }
 
 impl FromStr for Role {
-    type Err = String;
+    type Err = Message;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Message> {
         let known = Self::ALL.into_iter().find(|role| role.name() == text);
         known.ok_or_else(|| must_be_one_of(&Self::ALL.map(Self::name), text))
     }

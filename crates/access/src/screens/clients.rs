@@ -1,7 +1,7 @@
 //! Clients: for administrators alone, since clients act for everybody.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ pub fn check(viewer: &Person) -> Result<()> {
     match viewer.role {
         Role::Administrator => Ok(()),
         role => {
-            let message = format!(
+            let message = message!(
                 "clients are for the role 'administrator'; your role is '{role}'; create an API key for one of your \
                  projects"
             );
@@ -55,7 +55,7 @@ pub fn list(tx: &mut Tx<'_>, viewer: &Person) -> Result<Vec<ClientWithUse>> {
 pub fn read(tx: &mut Tx<'_>, viewer: &Person, id: &str) -> Result<ClientWithUse> {
     check(viewer)?;
     let client = client::find(tx, id)?.ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, format!("there is no client with the id '{id}'"))
+        Problem::new(ProblemKind::NotFound, message!("there is no client with the id '{id}'"))
     })?;
     let used = client::uses(tx)?.remove(id);
     let signs = signed_request::is_signing(tx, id)?;
@@ -71,7 +71,7 @@ pub fn chosen_scopes(is_all: bool, names: &[String]) -> Result<Scopes> {
         (false, names) => names
             .join(" ")
             .parse()
-            .map_err(|unknown: UnknownScope| Problem::invalid("scope", unknown.to_string())),
+            .map_err(|unknown: UnknownScope| Problem::invalid("scope", unknown.text())),
     }
 }
 

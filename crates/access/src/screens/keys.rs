@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 use serde_json::json;
 
@@ -38,7 +38,7 @@ pub fn list(tx: &mut Tx<'_>, viewer: &Person) -> Result<Vec<KeyOfPerson>> {
 pub fn read(tx: &mut Tx<'_>, viewer: &Person, id: &str) -> Result<KeyOfPerson> {
     let found = list(tx, viewer)?.into_iter().find(|one| one.key.id == id);
     found.ok_or_else(|| {
-        let message = format!("you have no API key with the id '{id}'");
+        let message = message!("you have no API key with the id '{id}'");
         Problem::new(ProblemKind::NotFound, message)
     })
 }

@@ -1,6 +1,6 @@
 //! System: jobs, the audit log.
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::{Tx, jobs};
 
 use crate::audit::{self, AuditEntry, AuditFilter, AuditPage};
@@ -31,7 +31,7 @@ pub fn overview(tx: &mut Tx<'_>) -> Result<Overview> {
 /// Reads the page of a job, with its tries. Errors: `NotFound`.
 pub fn job(tx: &mut Tx<'_>, id: &str) -> Result<(jobs::JobStatus, Vec<jobs::JobTry>)> {
     let found = id.parse().ok().map(|number| jobs::find(tx, number)).transpose()?.flatten();
-    found.ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("there is no job '{id}'")))
+    found.ok_or_else(|| Problem::new(ProblemKind::NotFound, message!("there is no job '{id}'")))
 }
 
 /// A page of the audit log.
@@ -60,6 +60,6 @@ pub fn changes(
 pub fn change(tx: &mut Tx<'_>, id: &str) -> Result<AuditEntry> {
     let found = id.parse().ok().map(|number| audit::find(tx, number)).transpose()?.flatten();
     found.ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, format!("the audit log has no entry '{id}'"))
+        Problem::new(ProblemKind::NotFound, message!("the audit log has no entry '{id}'"))
     })
 }

@@ -10,7 +10,7 @@ mod view;
 use lyceum_core::body::{self, OneLineText};
 use lyceum_core::messages::unknown_reference;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::course_tree;
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{CLASS, COURSE, RESOURCE, USER};
@@ -41,7 +41,7 @@ pub struct LessonPlanSync {
     /// Whether all were applied.
     pub success: bool,
     /// The result in one sentence.
-    pub message: String,
+    pub message: Message,
     /// The number of operations, including failed ones.
     pub operation_count: usize,
     /// The result of each operation, in order.
@@ -62,7 +62,7 @@ pub struct AppliedOperation {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct OperationFault {
     /// The reason in one sentence.
-    pub message: String,
+    pub message: Message,
 }
 
 /// A lesson plan to create.
@@ -113,7 +113,7 @@ pub fn create(
     if let Some(class) = &class {
         let record = fields::in_use_within(tx, &CLASS, class, reach)?;
         if fields::reference(&record, "course") != course {
-            let message = format!("the class '{class}' does not teach the course '{course}'");
+            let message = message!("the class '{class}' does not teach the course '{course}'");
             return Err(Problem::invalid("classId", message));
         }
     }
@@ -132,7 +132,7 @@ pub fn of(tx: &mut Tx<'_>, course: &str, user: &str, reach: &Reach) -> Result<St
     fields::in_use_within(tx, &USER, user, reach)?;
     let plan = repository::of(tx, course, user)?;
     plan.ok_or_else(|| {
-        let message = format!(
+        let message = message!(
             "the user '{user}' has no lesson plan in the course '{course}'; create one with POST \
              /lessonPlans"
         );
@@ -148,7 +148,7 @@ pub fn get(tx: &mut Tx<'_>, id: &str, reach: &Reach) -> Result<StoredLessonPlan>
 }
 
 fn missing(id: &str) -> Problem {
-    Problem::new(ProblemKind::NotFound, format!("there is no lesson plan '{id}'"))
+    Problem::new(ProblemKind::NotFound, message!("there is no lesson plan '{id}'"))
 }
 
 /// Deletes the plans of a course with their logs, as far as their students lie within the reach. Errors: `NotFound`;
@@ -196,7 +196,7 @@ pub fn request_operation(
     let sequence_number = repository::next_operation(tx, id)?.ok_or_else(|| missing(id))?;
     if sequence_number > limits::LESSON_PLAN_OPERATIONS_MAX_COUNT {
         let most = limits::LESSON_PLAN_OPERATIONS_MAX_COUNT;
-        let message = format!("the limit for operations of a lesson plan is {most}");
+        let message = message!("the limit for operations of a lesson plan is {most}");
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let logged = LessonPlanOperation {
@@ -296,8 +296,8 @@ impl LessonPlanSync {
         let failed = results.iter().filter(|result| !result.success).count();
         let applied = results.len() - failed;
         let message = match failed {
-            0 => format!("{applied} operations {how}"),
-            _ => format!(
+            0 => message!("{applied} operations {how}"),
+            _ => message!(
                 "{applied} operations {how}, {failed} failed; see operationResults for the reasons"
             ),
         };

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Message, Problem, Result, message};
 use lyceum_roster::course_tree::CourseTree;
 use lyceum_roster::fields;
 use lyceum_roster::record::members;
@@ -72,7 +72,7 @@ impl PlanTree {
     }
 
     /// Applies an operation. If it fails, the error says why and the tree stays unchanged.
-    pub fn apply(&mut self, operation: &Operation) -> Result<(), String> {
+    pub fn apply(&mut self, operation: &Operation) -> Result<(), Message> {
         match operation {
             Operation::SetSkipped { target, value } => {
                 let at = self.place(target)?;
@@ -83,7 +83,7 @@ impl PlanTree {
                 let target =
                     LessonPlanTarget { sort: LessonPlanItemSort::Resource, id: resource.clone() };
                 if self.place(&target).is_ok() {
-                    return Err(format!("the resource '{resource}' is already in the plan"));
+                    return Err(message!("the resource '{resource}' is already in the plan"));
                 }
                 let parent = self.component(parent)?;
                 let item = PlanItem {
@@ -110,7 +110,7 @@ impl PlanTree {
                 let at = self.place(target)?;
                 let parent = self.component(parent)?;
                 if self.below(at).contains(&parent) {
-                    return Err(format!("'{}' cannot be moved below itself", target.id));
+                    return Err(message!("'{target.id}' cannot be moved below itself"));
                 }
                 self.move_into(at, Some(parent), *place);
                 Ok(())
@@ -123,15 +123,15 @@ impl PlanTree {
         target: &LessonPlanTarget,
         reference: &str,
         place: InsertPosition,
-    ) -> Result<(), String> {
+    ) -> Result<(), Message> {
         let at = self.place(target)?;
         let beside =
             self.place(&LessonPlanTarget { sort: target.sort, id: reference.to_owned() })?;
         if at == beside {
-            return Err(format!("'{reference}' cannot be moved next to itself"));
+            return Err(message!("'{reference}' cannot be moved next to itself"));
         }
         if self.below(at).contains(&beside) {
-            return Err(format!("'{reference}' is below '{}'", target.id));
+            return Err(message!("'{reference}' is below '{target.id}'"));
         }
         let to = match place {
             InsertPosition::Start => beside,
@@ -165,12 +165,14 @@ impl PlanTree {
         self.0.splice(to..to, moved);
     }
 
-    fn place(&self, target: &LessonPlanTarget) -> Result<usize, String> {
+    fn place(&self, target: &LessonPlanTarget) -> Result<usize, Message> {
         let at = self.0.iter().position(|item| item.sort == target.sort && item.id == target.id);
-        at.ok_or_else(|| format!("the plan has no {} '{}'", target.sort.name(), target.id))
+        at.ok_or_else(|| {
+            message!("the plan has no {sort} '{target.id}'", sort = target.sort.name())
+        })
     }
 
-    fn component(&self, id: &str) -> Result<usize, String> {
+    fn component(&self, id: &str) -> Result<usize, Message> {
         self.place(&LessonPlanTarget { sort: LessonPlanItemSort::Component, id: id.to_owned() })
     }
 

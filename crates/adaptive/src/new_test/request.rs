@@ -2,7 +2,7 @@
 
 use lyceum_assessment::limits::BANK_TESTS_MAX_COUNT;
 use lyceum_core::body::OneLineText;
-use lyceum_core::{Detail, Problem, Result, messages};
+use lyceum_core::{Detail, Message, Problem, Result, message, messages};
 use lyceum_roster::grade::Grade;
 use lyceum_roster::limits;
 use lyceum_roster::record::Object;
@@ -170,7 +170,7 @@ impl NewTest {
     /// A test that is taken here. Errors: `Invalid`, with every fault and its path.
     pub fn internal(test: InternalTest) -> Result<Self> {
         let mut faults = Vec::new();
-        let mut fault = |path: String, message: String| faults.push(Detail { path, message });
+        let mut fault = |path: String, message: Message| faults.push(Detail { path, message });
         let (kind, own, other, is_other) = match test.test_type {
             TestType::Qti => ("qti", "qti", "assessmentBank", test.assessment_bank.is_some()),
             TestType::AssessmentBank => {
@@ -178,7 +178,7 @@ impl NewTest {
             }
         };
         if is_other {
-            fault(other.to_owned(), format!("must not be there where testType is '{kind}'"));
+            fault(other.to_owned(), message!("must not be there where testType is '{kind}'"));
         }
         let content = match test.test_type {
             TestType::Qti => test.qti.map(TestContent::Qti),
@@ -189,12 +189,12 @@ impl NewTest {
         match &content {
             None => fault(own.to_owned(), messages::required("an object")),
             Some(TestContent::Qti(link)) if !is_address(&link.url) => {
-                fault("qti.url".to_owned(), ADDRESS.to_owned());
+                fault("qti.url".into(), ADDRESS.into());
             }
             Some(TestContent::Bank(links)) => {
                 let wrong = links.iter().enumerate().filter(|(_, link)| !is_address(&link.url));
                 for (at, _) in wrong {
-                    fault(format!("assessmentBank.resources[{at}].url"), ADDRESS.to_owned());
+                    fault(format!("assessmentBank.resources[{at}].url"), ADDRESS.into());
                 }
             }
             Some(_) => {}
@@ -213,14 +213,14 @@ impl NewTest {
         lesson_type: LessonType,
     ) -> Result<Self> {
         let mut faults = Vec::new();
-        let mut fault = |path: &str, message: String| {
+        let mut fault = |path: &str, message: Message| {
             faults.push(Detail { path: path.to_owned(), message });
         };
         if let Some(named) = test.lesson_type.filter(|named| named != lesson_type.name()) {
             fault("lessonType", messages::must_be_one_of(&[lesson_type.name()], &named));
         }
         if test.launch_url.as_deref().is_some_and(|url| !is_address(url)) {
-            fault("launchUrl", ADDRESS.to_owned());
+            fault("launchUrl", ADDRESS.into());
         }
         if !faults.is_empty() {
             return Err(Problem::invalid_all(faults));

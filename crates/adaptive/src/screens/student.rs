@@ -7,7 +7,7 @@ use lyceum_bridge::analytics::{self, ContributingEvent, StudentName};
 use lyceum_bridge::need::NeedReason;
 use lyceum_bridge::today::{Moment, SubjectDay, zone_of};
 use lyceum_bridge::zone::InstantRange;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_events::LoggedEvent;
 use lyceum_events::facts::MeasureSums;
 use lyceum_roster::fields;
@@ -171,7 +171,7 @@ pub fn attempt(
     let mut questions = log::served_questions(tx, id)?;
     questions.retain(|served| served.lesson == lesson && served.attempt.to_string() == number);
     if questions.is_empty() {
-        let message = format!(
+        let message = message!(
             "the student '{id}' has no questions in attempt '{number}' of the lesson '{lesson}'"
         );
         return Err(Problem::new(ProblemKind::NotFound, message));
@@ -295,7 +295,7 @@ pub fn event(tx: &mut Tx<'_>, id: &str, number: i64, reach: &Reach) -> Result<St
     })?;
     let actors = analytics::actors_of(tx, StudentName::Id(id), &Reach::Everything)?;
     let logged = found.filter(|logged| actors.contains(&logged.actor)).ok_or_else(|| {
-        let message = format!("the student '{id}' has no event {number}");
+        let message = message!("the student '{id}' has no event {number}");
         Problem::new(ProblemKind::NotFound, message)
     })?;
     Ok(StudentEvent { student, logged })

@@ -1,7 +1,7 @@
 //! Students' answers, and starting and finishing attempts.
 
 use lyceum_core::body::OneLineText;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_roster::repository as roster;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -84,7 +84,7 @@ pub fn answer(
     roster::lock_user(tx, student)?;
     if answer.id.is_empty() || answer.id.len() > crate::limits::ANSWER_ID_MAX_BYTES {
         let most = crate::limits::ANSWER_ID_MAX_BYTES;
-        return Err(Problem::invalid("id", format!("must have 1 to {most} bytes")));
+        return Err(Problem::invalid("id", message!("must have 1 to {most} bytes")));
     }
     let (attempt, open) = current(tx, context, student, lesson, &answer.attempt)?;
     if let Some(entry) = earlier(tx, &attempt, answer)? {
@@ -144,9 +144,9 @@ fn current(
     if key(&attempt) == named {
         return Ok((attempt, open));
     }
-    let message = format!(
-        "the attempt '{named}' is not the current one, which is '{}'; read the lesson again",
-        key(&attempt)
+    let message = message!(
+        "the attempt '{named}' is not the current one, which is '{key}'; read the lesson again",
+        key = key(&attempt)
     );
     Err(Problem::new(ProblemKind::Conflict, message))
 }

@@ -2,7 +2,7 @@
 
 use lyceum_assessment::files::{self, DocumentFile};
 use lyceum_assessment::stimulus_identifiers;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 
 use crate::attempt::bank_of;
@@ -34,7 +34,8 @@ pub fn file(
         None => None,
     };
     found.ok_or_else(|| {
-        let message = format!("the questions of this lesson have no file '{content_name}'");
+        let message =
+            message!("the questions of this lesson have no file '{name}'", name = content_name);
         Problem::new(ProblemKind::NotFound, message)
     })
 }

@@ -1,7 +1,7 @@
 //! The lesson that a student opens.
 
 use lyceum_bridge::enroll;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::{COMPONENT_RESOURCE, COURSE_COMPONENT};
 use lyceum_store::Tx;
@@ -94,6 +94,6 @@ fn is_placement(kind: &LessonKind) -> bool {
 }
 
 fn unknown(lesson: &str) -> Problem {
-    let message = format!("your courses have no lesson '{lesson}'");
+    let message = message!("your courses have no lesson '{lesson}'");
     Problem::new(ProblemKind::NotFound, message)
 }

@@ -11,7 +11,7 @@ use lyceum_adaptive::question::{LessonQuestion, QuestionDraft};
 use lyceum_adaptive::reply::AnswerReply;
 use lyceum_adaptive::repository::log;
 use lyceum_adaptive::{AttemptSummary, LessonType, progress};
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::route::{ParamPlace, get, post, put};
 use lyceum_store::{StatementsSee, Tx, run_blocking};
@@ -285,7 +285,7 @@ async fn show_log(context: Context) -> Result<Answer> {
         };
         let Some(attempt) = found else {
             let message =
-                format!("the student '{student}' has no such attempt of the lesson '{lesson}'");
+                message!("the student '{student}' has no such attempt of the lesson '{lesson}'");
             return Err(Problem::new(ProblemKind::NotFound, message));
         };
         Ok((attempt.clone(), log::entries(tx, attempt)?))

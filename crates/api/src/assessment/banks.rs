@@ -6,7 +6,7 @@ use http::{StatusCode, header};
 use lyceum_access::Scope::{QtiRead, QtiWrite};
 use lyceum_assessment::banks::{self, Bank, BankInput, BankTurn, BankTurnRequest};
 use lyceum_assessment::{Page, parse};
-use lyceum_core::{Problem, Result, body};
+use lyceum_core::{Problem, Result, body, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::etag;
 use lyceum_http::route::{delete, get, post, put};
@@ -75,7 +75,7 @@ async fn replace(context: Context) -> Result<Answer> {
     let (mut body, id) = (parse(&context.body)?, context.param("bank").to_owned());
     let sent_identifier = body.entry("identifier").or_insert_with(|| id.as_str().into());
     if sent_identifier.as_str() != Some(id.as_str()) {
-        let message = format!("the address names '{id}'; an identifier is not changed");
+        let message = message!("the address names '{id}'; an identifier is not changed");
         return Err(Problem::invalid("identifier", message));
     }
     let (input, now, expected) =

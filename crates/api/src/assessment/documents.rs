@@ -10,7 +10,7 @@ use lyceum_assessment::{
     CheckedDocument, ContentKind, DocumentChange, Page, Query, StoredDocument, parse,
 };
 use lyceum_core::text::segment;
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::route::ParamPlace::Query as InQuery;
 use lyceum_http::route::{Access, delete, get, post, put};
@@ -192,7 +192,7 @@ async fn version(context: Context, kind: ContentKind) -> Result<Answer> {
     let id = context.param("identifier").to_owned();
     let number = context.param("version");
     let number: i64 = number.parse().map_err(|_| {
-        let message = format!("'{number}' is not a version; versions are whole numbers from 1");
+        let message = message!("'{number}' is not a version; versions are whole numbers from 1");
         Problem::new(ProblemKind::NotFound, message)
     })?;
     let work = move |tx: &mut Tx<'_>| repository::version(tx, kind, &id, number);

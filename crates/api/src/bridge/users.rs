@@ -1,7 +1,7 @@
 //! Lists of users by role and organization.
 
 use lyceum_bridge::users;
-use lyceum_core::{Problem, Result, limits};
+use lyceum_core::{Problem, Result, limits, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::route::{ParamPlace, get};
 use lyceum_roster::collections::at;
@@ -64,7 +64,7 @@ fn values(context: &Context, name: &str) -> Result<Vec<String>> {
         .collect();
     if values.len() > limits::FILTER_MAX_CLAUSES {
         let most = limits::FILTER_MAX_CLAUSES;
-        return Err(Problem::invalid(name, format!("has too many values; the limit is {most}")));
+        return Err(Problem::invalid(name, message!("has too many values; the limit is {most}")));
     }
     Ok(values)
 }

@@ -7,7 +7,7 @@ use lyceum_access::Scope::{
     ClrCredentialReadonly, ClrCredentialUpsert, CredentialsRead, CredentialsWrite,
 };
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_credentials::body;
 use lyceum_credentials::clr::{
     self, LearnerRecord, LearnerRecordUpdate, Record, RecordAchievements, RecordVersion,
@@ -259,7 +259,7 @@ async fn versions(context: Context) -> Result<Answer> {
 async fn version(context: Context) -> Result<Answer> {
     let number = context.param("version");
     let number: i64 = number.parse().map_err(|_| {
-        let message = format!(
+        let message = message!(
             "Unknown Object: '{number}' is not a version; versions are whole numbers from 1"
         );
         Problem::new(ProblemKind::NotFound, message)

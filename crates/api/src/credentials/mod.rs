@@ -9,7 +9,7 @@ mod stored;
 mod verify;
 
 use http::{HeaderName, HeaderValue, header};
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits, message};
 use lyceum_credentials::issuer::{self, Issuer, Signer};
 use lyceum_credentials::{jwt, keys};
 use lyceum_http::answer::Answer;
@@ -133,7 +133,7 @@ pub(super) fn wants_rsa(context: &Context) -> Result<bool> {
         Some("RS256") => Ok(true),
         Some(other) => Err(Problem::new(
             ProblemKind::BadSelection,
-            format!("the parameter 'alg' is '{other}'; it is EdDSA or RS256"),
+            message!("the parameter 'alg' is '{other}'; it is EdDSA or RS256"),
         )),
     }
 }
@@ -185,7 +185,7 @@ pub(super) fn slice(context: &Context) -> Result<Slice> {
     let number = |name: &str, usual: u64, least: u64| match context.query_value(name) {
         None => Ok(usual),
         Some(text) => text.parse().ok().filter(|n| *n >= least).ok_or_else(|| {
-            let message = format!("the parameter '{name}' is a whole number from {least}");
+            let message = message!("the parameter '{name}' is a whole number from {least}");
             Problem::new(ProblemKind::BadSelection, message)
         }),
     };

@@ -7,7 +7,7 @@ use lyceum_access::Scope::{
     CredentialsRead, CredentialsWrite, ObCredentialReadonly, ObCredentialUpsert,
 };
 use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_credentials::body;
 use lyceum_credentials::definition::BadgeDefinition;
 use lyceum_credentials::documents::{Credential, RevocationRequest, SignedBadge};
@@ -199,7 +199,7 @@ pub(crate) async fn check_own(
     match report.refusal() {
         None => Ok(()),
         Some(refusal) => {
-            let message = format!("is not a proof of the issuer '{}': {refusal}", issuer.did);
+            let message = message!("is not a proof of the issuer '{issuer.did}': {refusal}");
             Err(Problem::invalid("proof", message))
         }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use lyceum_access::Scope::{CredentialsRead, ObCredentialReadonly};
 use lyceum_core::json::refuse_repeated_keys;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_credentials::limits::CREDENTIAL_MAX_BYTES;
 use lyceum_credentials::verify::{self, Check, Report, VerifiedCredential};
 use lyceum_http::answer::Answer;
@@ -124,21 +124,21 @@ async fn fetch(
     address: &str,
     may_fetch: bool,
     fetched_count: usize,
-) -> Result<Value, String> {
+) -> Result<Value, Message> {
     let bytes = match issuers::own_document(app, address).await {
         Some(own) => own.map(|own| own.to_vec()).map_err(|problem| problem.message)?,
         None if !may_fetch => {
-            return Err(format!(
+            return Err(message!(
                 "'{address}' is not read, because this verification makes no connections"
             ));
         }
         None if fetched_count >= limits::VERIFY_FETCH_MAX_COUNT => {
             let most = limits::VERIFY_FETCH_MAX_COUNT;
-            return Err(format!("'{address}' is not read; the limit is {most} addresses"));
+            return Err(message!("'{address}' is not read; the limit is {most} addresses"));
         }
         None => app.guarded.get(address).await?,
     };
-    document(&bytes).ok_or_else(|| format!("'{address}' is neither JSON nor a JWT"))
+    document(&bytes).ok_or_else(|| message!("'{address}' is neither JSON nor a JWT"))
 }
 
 /// A fetched document: JSON, or a compact JWS as a text.

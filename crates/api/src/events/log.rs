@@ -7,7 +7,7 @@ use lyceum_bridge::reach::actors_within;
 use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, message};
 use lyceum_events::event_types;
 use lyceum_events::repository::{self, EventFilter, EventOrder};
 use lyceum_http::answer::Answer;
@@ -184,7 +184,7 @@ async fn list_events(context: Context) -> Result<Answer> {
 async fn find(context: Context) -> Result<Answer> {
     let (id, actors) = (context.param("externalId").to_owned(), actors_within(&context.reach()));
     let unknown =
-        Problem::new(ProblemKind::NotFound, format!("there is no event with the id '{id}'"));
+        Problem::new(ProblemKind::NotFound, message!("there is no event with the id '{id}'"));
     let event = context.app.db.read(move |tx| repository::read(tx, &id, &actors)).await?;
     let event = event.ok_or(unknown)?;
     Ok(Answer::of(&OneEvent { event: stored_event(event) }))
@@ -192,7 +192,7 @@ async fn find(context: Context) -> Result<Answer> {
 
 async fn status(context: Context) -> Result<Answer> {
     let name = context.param("id").to_owned();
-    let unknown = || Problem::new(ProblemKind::NotFound, format!("there is no job '{name}'"));
+    let unknown = || Problem::new(ProblemKind::NotFound, message!("there is no job '{name}'"));
     let id: i64 = name.parse().map_err(|_| unknown())?;
     let actors = actors_within(&context.reach());
     let finished = context.app.db.read(move |tx| repository::finished_job(tx, id, &actors)).await?;
@@ -238,7 +238,7 @@ fn event_type(name: &str) -> Result<String> {
     let types = event_types();
     match types.contains(&name) {
         true => Ok(name.to_owned()),
-        false => Err(bad("type", &must_be_one_of(&types, name))),
+        false => Err(bad("type", must_be_one_of(&types, name))),
     }
 }
 
@@ -257,11 +257,12 @@ fn signed(number: u64) -> Result<i64> {
     i64::try_from(number).map_err(|_| bad("offset", "is too large"))
 }
 
-fn bad(name: &str, rule: &str) -> Problem {
-    let detail = Detail { path: name.to_owned(), message: rule.to_owned() };
+fn bad(name: &str, rule: impl Into<Message>) -> Problem {
+    let rule = rule.into();
+    let detail = Detail { path: name.to_owned(), message: rule.clone() };
     Problem {
         details: vec![detail],
-        ..Problem::new(ProblemKind::BadFilter, format!("the parameter '{name}' {rule}"))
+        ..Problem::new(ProblemKind::BadFilter, message!("the parameter '{name}' {rule}"))
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use lyceum_access::{RequestSubject, Scope};
 use lyceum_bridge::reach::actors_within;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_events::ActorFilter;
 use lyceum_events::repository::{self, EventFilter, Follow, LoggedEvent};
 use lyceum_http::answer::Answer;
@@ -72,14 +72,14 @@ pub async fn streamed(context: Context) -> Result<Answer> {
 /// The number of the last event that a client saw. Errors: `BadFilter` where the log has no such number; it ends
 /// before it after an older backup was restored, and what comes next would get numbers that the client passes over.
 fn parse_event_number(text: &str, newest: i64) -> Result<i64> {
-    let refuse = |message: String| Err(Problem::new(ProblemKind::BadFilter, message));
+    let refuse = |message: Message| Err(Problem::new(ProblemKind::BadFilter, message));
     match text.parse() {
         Ok(seen) if seen <= newest => Ok(seen),
-        Ok(seen) => refuse(format!(
+        Ok(seen) => refuse(message!(
             "the last event of the log is {newest}, and Last-Event-ID is {seen}: an older backup of the log was \
              restored; read it again from a number up to {newest}"
         )),
-        Err(_) => refuse(format!("this stream has no event with the id '{text}'")),
+        Err(_) => refuse(message!("this stream has no event with the id '{text}'")),
     }
 }
 

@@ -7,7 +7,7 @@ use lyceum_access::{
     Access, AccessDenial, AccessReach, Player, PlayerTrust, RequestSubject, TokenHolder,
 };
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result};
 use lyceum_games::games::{self, Game};
 use lyceum_games::idempotency::{KeyOwner, KeyedRequest, RequestSender};
 use lyceum_games::limits::{GAME_PAGE_MAX_RECORDS, REQUEST_KEY_MAX_BYTES};
@@ -397,7 +397,7 @@ fn ids(games: Vec<Game>) -> VisibleGames {
     VisibleGames::Only(games.into_iter().map(|game| game.id).collect())
 }
 
-pub(super) fn forbidden(message: &str) -> Problem {
+pub(super) fn forbidden(message: impl Into<Message>) -> Problem {
     Problem::new(ProblemKind::Forbidden, message)
 }
 

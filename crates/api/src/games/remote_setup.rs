@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use lyceum_client::Client;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_games::games::Game;
 use lyceum_games::lms::{
     self, CheckedCourse, CheckedRecord, Integration, IntegrationSetup, LearnerAccount,
@@ -43,10 +43,9 @@ impl RemoteLearning {
     pub(super) async fn student(&self) -> Result<Object> {
         let found = self.record(&USER, &self.student).await?;
         found.filter(|user| RecordState::of(Some(user)) == RecordState::Ok).ok_or_else(|| {
-            let message = format!(
-                "the learning platform has no active user '{}'; `lyceum lms setup` makes one where it \
-                 is local, else name one that it has with --tracking-student-id",
-                self.student
+            let message = message!(
+                "the learning platform has no active user '{self.student}'; `lyceum lms setup` makes one where it \
+                 is local, else name one that it has with --tracking-student-id"
             );
             Problem::new(ProblemKind::NotFound, message)
         })
@@ -261,11 +260,10 @@ pub(super) fn only_the_student(
     if is_demo && is_named {
         return Ok(user.to_owned());
     }
-    let message = format!(
-        "only the demo user learns with another platform, as '{}' there; name no other student",
-        other.student
+    let message = message!(
+        "only the demo user learns with another platform, as '{other.student}' there; name no other student"
     );
-    Err(super::play::forbidden(&message))
+    Err(super::play::forbidden(message))
 }
 
 /// The record's e-mail address; empty if it has none.

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
+use http::uri::InvalidUri;
 use http::{HeaderValue, Request, Response, header};
 use http_body_util::Limited;
 use hyper::body::Body as HttpBody;
 use lyceum_access::CallerPlace;
 use lyceum_blob::Blobs;
 use lyceum_core::config::variable;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_hosting::deployments::{self, Deployment};
 use lyceum_hosting::engine::{
     Engine, EngineSettings, SCHEME_HEADER, StartedVersion, Worker, find_workerd,
@@ -35,7 +36,7 @@ pub(super) async fn answer(
     from: (&CallerPlace, &RequestId),
 ) -> Result<Response<Body>> {
     if deployment.backend.is_none() {
-        let message = format!("the project '{}' has no backend", address.slug);
+        let message = message!("the project '{address.slug}' has no backend");
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     let engine = engine(app)?;
@@ -239,7 +240,7 @@ fn forwarded(
     let (mut parts, body) = request.into_parts();
     if body.size_hint().lower() > limits::BACKEND_BODY_MAX_BYTES as u64 {
         let most = limits::BACKEND_BODY_MAX_BYTES;
-        let message = format!("the body is larger than {most} bytes; send it in parts");
+        let message = message!("the body is larger than {most} bytes; send it in parts");
         return Err(Problem::new(ProblemKind::TooLarge, message));
     }
     if address.is_by_path {
@@ -255,8 +256,8 @@ fn forwarded(
         parts.headers.insert(header::HOST, host);
     }
     let target = format!("{}{query}", address.path);
-    parts.uri = target.parse().map_err(|fault| {
-        Problem::new(ProblemKind::Malformed, format!("'{target}' is not a valid path: {fault}"))
+    parts.uri = target.parse().map_err(|fault: InvalidUri| {
+        Problem::new(ProblemKind::Malformed, message!("'{target}' is not a valid path: {fault}"))
     })?;
     parts.version = http::Version::HTTP_11;
     let scheme = app.base_url.split_once("://").map_or("http", |(scheme, _)| scheme);

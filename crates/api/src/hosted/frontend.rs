@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_hosting::BlobStream;
 use lyceum_hosting::deployments::{self, Deployment, FrontendFile, FrontendFiles};
 use lyceum_http::answer::Answer;
@@ -40,7 +40,7 @@ pub(super) async fn answer(
     let manifest = manifest(app, deployment).await?;
     let decoded = percent_decode_str(path).decode_utf8_lossy();
     let found = find(&manifest.0, decoded.trim_start_matches('/'), parts).ok_or_else(|| {
-        let message = format!("the project '{}' has no file '{path}'", deployment.slug);
+        let message = message!("the project '{deployment.slug}' has no file '{path}'");
         Problem::new(ProblemKind::NotFound, message)
     })?;
     send(app, found, parts).await

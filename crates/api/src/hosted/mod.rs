@@ -18,7 +18,7 @@ use http::{HeaderName, HeaderValue, header};
 use lyceum_access::CallerPlace;
 use lyceum_assessment::files;
 use lyceum_blob::{Blobs, SweepReport};
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Result, message};
 use lyceum_hosting::deployments::{self, Deployment, FrontendFiles};
 use lyceum_hosting::engine::{BackendLogLine, Engine, PausedCalls};
 use lyceum_hosting::homes;
@@ -283,7 +283,7 @@ async fn require_served_version(app: &App, slug: &str) -> Result<Arc<Deployment>
         Some(version) => find(app, slug, version).await,
         None => {
             let message =
-                format!("no project '{slug}' is deployed here; `lyceum deploy` creates one");
+                message!("no project '{slug}' is deployed here; `lyceum deploy` creates one");
             Err(Problem::new(ProblemKind::NotFound, message))
         }
     }

@@ -4,7 +4,7 @@
 use http::request::Parts;
 use http::{HeaderValue, StatusCode, header};
 use lyceum_core::config::Environment;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_http::answer::Answer;
 
 use super::{ProjectAddress, is_navigation};
@@ -43,7 +43,7 @@ pub(super) fn preview_request(
     let (version, path) = rest.split_once('/').unwrap_or((rest, ""));
     let number = version.parse::<i64>().ok();
     if !may || (number.is_none() && version != SERVED) {
-        let message = format!("there is no page '{}'", address.path);
+        let message = message!("there is no page '{address.path}'");
         return Err(Problem::new(ProblemKind::NotFound, message));
     }
     // Two leading slashes would redirect to another host.

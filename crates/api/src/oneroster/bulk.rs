@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use http::HeaderValue;
 use lyceum_bridge::settle;
-use lyceum_core::{Detail, Problem, ProblemKind, Result, json};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, json, message};
 use lyceum_erasure::ErasureKey;
 use lyceum_erasure::erased::ERASED;
 use lyceum_http::answer::Answer;
@@ -97,7 +97,7 @@ async fn without_erased(context: &Context, key: ErasureKey, lines: Vec<Line>) ->
     let erased: HashSet<String> = context.app.db.read(read).await?;
     let lines = lines.into_iter().zip(ids).map(|((number, record), id)| {
         match id.is_some_and(|id| erased.contains(&id)) {
-            true => (number, Err(ERASED.to_owned())),
+            true => (number, Err(ERASED.into())),
             false => (number, record),
         }
     });
@@ -105,7 +105,7 @@ async fn without_erased(context: &Context, key: ErasureKey, lines: Vec<Line>) ->
 }
 
 /// A line number with its record, or with the reason why the line has no record.
-type Line = (u64, Result<Value, String>);
+type Line = (u64, Result<Value, Message>);
 
 /// The records with their line numbers. Each may be bare or under the wrapper key of its kind.
 fn lines(context: &Context, collection: Collection) -> Result<Vec<Line>> {
@@ -115,7 +115,7 @@ fn lines(context: &Context, collection: Collection) -> Result<Vec<Line>> {
         let record = json::refuse_repeated_keys(line.as_bytes())
             .map_err(|problem| problem.message)
             .and_then(|()| {
-                serde_json::from_str(line).map_err(|error| format!("is not JSON: {error}"))
+                serde_json::from_str(line).map_err(|error| message!("is not JSON: {error}"))
             })
             .map(|mut value: Value| match value.get_mut(collection.kind.one) {
                 Some(inner @ Value::Object(_)) => inner.take(),
@@ -125,9 +125,9 @@ fn lines(context: &Context, collection: Collection) -> Result<Vec<Line>> {
         if lines.len() > limits::BULK_MAX_RECORDS {
             return Err(Problem::new(
                 ProblemKind::TooLarge,
-                format!(
-                    "has more than {} records; send them in several requests",
-                    limits::BULK_MAX_RECORDS
+                message!(
+                    "has more than {most} records; send them in several requests",
+                    most = limits::BULK_MAX_RECORDS
                 ),
             ));
         }
@@ -168,7 +168,7 @@ enum BulkOutcome {
 struct BulkRefusal<'a> {
     /// The HTTP status that the record alone would get.
     status: u16,
-    message: &'a str,
+    message: &'a Message,
     /// Each error with its path in the record.
     errors: &'a [Detail],
 }
@@ -181,7 +181,7 @@ impl<'a> BulkLineResult<'a> {
             Ok(WriteOutcome::Unchanged) => (BulkOutcome::Unchanged, None),
             Err(problem) => {
                 let status = render::status(problem.kind).as_u16();
-                let (message, errors) = (problem.message.as_str(), problem.details.as_slice());
+                let (message, errors) = (&problem.message, problem.details.as_slice());
                 (BulkOutcome::Refused, Some(BulkRefusal { status, message, errors }))
             }
         };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{StatusCode, header};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Problem, Result};
+use lyceum_core::{PayloadDialect, Problem, Result, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::context::parameters;
 use lyceum_http::etag;
@@ -242,10 +242,10 @@ fn too_slow(problem: Problem) -> Problem {
     }
     Problem::new(
         lyceum_core::ProblemKind::BadFilter,
-        format!(
-            "the list would take more than {} ms, because no index answers it; filter by \
+        message!(
+            "the list would take more than {most} ms, because no index answers it; filter by \
              sourcedId, a reference or another indexed field, or page with 'cursor'",
-            limits::SCAN_MAX_MS
+            most = limits::SCAN_MAX_MS
         ),
     )
 }

@@ -3,7 +3,7 @@
 use http::{Method, StatusCode, header};
 use lyceum_bridge::settle;
 use lyceum_core::text::segment;
-use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, PayloadDialect, Problem, ProblemKind, Result, message};
 use lyceum_erasure::ErasureKey;
 use lyceum_http::answer::Answer;
 use lyceum_http::etag;
@@ -157,7 +157,7 @@ pub(super) fn unwrapped(context: &Context, collection: Collection) -> Result<Obj
     wrapped(&mut body(context)?, collection).ok_or_else(|| {
         Problem::invalid(
             collection.kind.one,
-            format!("is required; send {{\"{}\": {{…}}}}", collection.kind.one),
+            message!("is required; send {{\"{collection.kind.one}\": {{…}}}}"),
         )
     })
 }
@@ -182,10 +182,10 @@ fn parse(text: &[u8]) -> Result<Object> {
         Ok(_) => Err(Problem::new(ProblemKind::Malformed, "the body must be a JSON object")),
         Err(error) => Err(Problem::new(
             ProblemKind::Malformed,
-            format!(
-                "the body is not JSON at line {}, column {}: {error}",
-                error.line(),
-                error.column()
+            message!(
+                "the body is not JSON at line {line}, column {column}: {error}",
+                line = error.line(),
+                column = error.column()
             ),
         )),
     }
@@ -391,7 +391,7 @@ async fn created_in(
             _ => {
                 return Err(Problem::invalid(
                     collection.kind.many,
-                    format!("is required; send {{\"{}\": [{{…}}]}}", collection.kind.many),
+                    message!("is required; send {{\"{collection.kind.many}\": [{{…}}]}}"),
                 ));
             }
         };

@@ -3,7 +3,7 @@
 use http::{HeaderValue, header};
 use lyceum_access::Scope::ProjectsRead;
 use lyceum_blob::Digest;
-use lyceum_core::{Problem, ProblemKind};
+use lyceum_core::{Problem, ProblemKind, message};
 use lyceum_hosting::{BlobStream, deployments};
 use lyceum_http::Body;
 use lyceum_http::answer::Answer;
@@ -32,7 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
 async fn artifact(context: Context) -> lyceum_core::Result<Answer> {
     let digest: Digest = context.param("sha256").parse()?;
     let (slug, sha256) = (context.param("slug").to_owned(), digest.to_string());
-    let unknown = format!("no stored version of '{slug}' contains the file {digest}");
+    let unknown = message!("no stored version of '{slug}' contains the file {digest}");
     let read = move |tx: &mut Tx<'_>| deployments::list(tx, &slug);
     let versions = context.app.db.read(read).await?;
     let is_part = versions.iter().any(|version| version.is_made_of(&sha256));

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_core::messages::MUST_BE_OBJECT;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_deploy::limits::UPLOAD_PIECE_MAX_BYTES;
 use lyceum_hosting::buckets::{
     Bucket, BucketListing, BucketObject, BucketObjectDescription, BucketPage, BucketPart,
@@ -118,7 +118,7 @@ pub async fn bucket(context: &Context) -> Result<Bucket> {
     let sought = slug.clone();
     let served = context.app.db.read(move |tx| deployments::active(tx, &sought)).await?;
     if !served.is_some_and(|served| served.uses.bucket) {
-        let message = format!(
+        let message = message!(
             "the project '{slug}' has no bucket here; write `bucket: true` below `integrations` in \
              its config and deploy"
         );
@@ -134,7 +134,7 @@ fn key(context: &Context) -> Result<String> {
 
 /// The problem for a key without an object.
 pub fn missing(key: &str) -> Problem {
-    Problem::new(ProblemKind::NotFound, format!("the bucket has no object '{key}'"))
+    Problem::new(ProblemKind::NotFound, message!("the bucket has no object '{key}'"))
 }
 
 async fn list_objects(context: Context) -> Result<Answer> {
@@ -171,7 +171,7 @@ pub async fn send_object(bucket: Bucket, key: String, from: u64) -> Result<Answe
     let (found, key) = run_blocking(move || Ok((bucket.get(&key)?, key))).await?;
     let (BucketObject { size, etag, .. }, blobs) = found.ok_or_else(|| missing(&key))?;
     if from > size {
-        return Err(Problem::invalid("Range", format!("the object has {size} bytes")));
+        return Err(Problem::invalid("Range", message!("the object has {size} bytes")));
     }
     let length = size - from;
     let body = Body::new(BlobStream::new(Bytes::new(), blobs, from, length));

@@ -8,7 +8,7 @@ use http::{HeaderValue, header};
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
 use lyceum_blob::{Blobs, Digest};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_hosting::databases::{self, RestorePoint};
 use lyceum_hosting::deployments::{self, Deployment};
 use lyceum_hosting::projects::{self, Project};
@@ -108,7 +108,7 @@ async fn rolled_back(context: Context) -> Result<Answer> {
     };
     let (target, differs) = context.app.db.read(look).await?;
     if differs && database.is_none() {
-        let message = format!(
+        let message = message!(
             "version {target} of '{slug}' came with another schema of the database; say whether the \
              database is kept or put back as it was then (`--keep-database`, `--restore-database`)"
         );
@@ -152,7 +152,7 @@ async fn copied(context: Context) -> Result<Answer> {
         Some(&project),
     );
     let Some(blob) = run_blocking(move || databases::snapshot(&file)).await? else {
-        let message = format!("the project '{}' has no database yet", project.slug);
+        let message = message!("the project '{project.slug}' has no database yet");
         return Err(Problem::new(ProblemKind::NotFound, message));
     };
     let size = blob.size;

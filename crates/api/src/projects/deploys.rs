@@ -20,7 +20,7 @@ use lyceum_access as access;
 use lyceum_access::Scope::{GamesWrite, ProjectsRead, ProjectsWrite};
 use lyceum_access::{Access, LimitedCallers, RequestSubject, Scopes, TokenHolder};
 use lyceum_blob::{Blobs, Digest};
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, message};
 use lyceum_games::{games, lms};
 use lyceum_hosting::archive;
 use lyceum_hosting::deployments::{self, Deployment};
@@ -165,9 +165,8 @@ fn may_teach(context: &Context, plan: &Plan) -> Result<()> {
     if plan.lms.is_none() || decided.is_ok() {
         return Ok(());
     }
-    let message = format!(
-        "You don't have access to the courses of '{}': it needs the scope {scopes}",
-        plan.slug
+    let message = message!(
+        "You don't have access to the courses of '{plan.slug}': it needs the scope {scopes}"
     );
     Err(Problem::new(ProblemKind::Forbidden, message))
 }
@@ -193,9 +192,8 @@ fn are_here(blobs: &Blobs, artifacts: &[Artifact]) -> Result<()> {
         let digest: Digest = artifact.sha256.parse()?;
         let size = blobs.open(&digest)?.map(|blob| blob.size);
         if size != Some(artifact.size) || !blobs.has(&digest)? {
-            let message = format!(
-                "the file {digest} with {} bytes is not on this server; upload it",
-                artifact.size
+            let message = message!(
+                "the file {digest} with {artifact.size} bytes is not on this server; upload it"
             );
             faults.push(Detail { path: "plan".to_owned(), message });
         }

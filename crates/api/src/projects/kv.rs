@@ -2,7 +2,7 @@
 
 use http::{HeaderValue, StatusCode, header};
 use lyceum_access::Scope::{ProjectsRead, ProjectsWrite};
-use lyceum_core::{Problem, ProblemKind, Result, body, limits};
+use lyceum_core::{Problem, ProblemKind, Result, body, limits, message};
 use lyceum_hosting::deployments;
 use lyceum_hosting::kv::{Kv, KvPage};
 use lyceum_hosting::limits::KV_PAGE_MAX_KEYS;
@@ -72,7 +72,7 @@ async fn kv(context: &Context) -> Result<Kv> {
     let sought = slug.clone();
     let served = context.app.db.read(move |tx| deployments::active(tx, &sought)).await?;
     if !served.is_some_and(|served| served.uses.kv) {
-        let message = format!(
+        let message = message!(
             "the project '{slug}' has no KV here; write `kv: true` below `integrations` in its \
              config and deploy"
         );
@@ -97,8 +97,9 @@ async fn list_keys(context: Context) -> Result<Answer> {
 async fn read_value(context: Context) -> Result<Answer> {
     let (kv, key) = (kv(&context).await?, key(&context)?);
     let (value, key) = run_blocking(move || Ok((kv.get(&key)?, key))).await?;
-    let value = value
-        .ok_or_else(|| Problem::new(ProblemKind::NotFound, format!("the KV has no key '{key}'")))?;
+    let value = value.ok_or_else(|| {
+        Problem::new(ProblemKind::NotFound, message!("the KV has no key '{key}'"))
+    })?;
     let length = value.len();
     Ok(Answer::typed(HeaderValue::from_static(BYTES[0]), Body::from(value))
         .header(header::CONTENT_LENGTH, length)

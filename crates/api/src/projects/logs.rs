@@ -1,7 +1,7 @@
 //! The logs of backends: recent output and requests.
 
 use lyceum_access::Scope::ProjectsRead;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use lyceum_hosting::engine::BackendLogLine;
 use lyceum_hosting::limits::BACKEND_LOG_MAX_ENTRIES;
 use lyceum_hosting::projects;
@@ -30,11 +30,11 @@ pub(super) fn route() -> Route {
 async fn logs(context: Context) -> Result<Answer> {
     let slug = context.param("slug").to_owned();
     let after: Option<i64> = context.parsed_query_value("after", "must be a whole number")?;
-    let rule = format!("must be from 1 to {BACKEND_LOG_MAX_ENTRIES}");
+    let rule = || message!("must be from 1 to {BACKEND_LOG_MAX_ENTRIES}");
     let limit =
-        context.parsed_query_value("limit", &rule)?.unwrap_or(limits::BACKEND_LOG_PAGE_ENTRIES);
+        context.parsed_query_value("limit", rule())?.unwrap_or(limits::BACKEND_LOG_PAGE_ENTRIES);
     if !(1..=BACKEND_LOG_MAX_ENTRIES).contains(&limit) {
-        return Err(Problem::invalid("limit", rule));
+        return Err(Problem::invalid("limit", rule()));
     }
     let sought = slug.clone();
     context.app.db.read(move |tx| projects::find(tx, &sought)).await?;

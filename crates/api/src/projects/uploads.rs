@@ -4,7 +4,7 @@
 use http::{HeaderName, StatusCode, header};
 use lyceum_access::Scope::ProjectsWrite;
 use lyceum_blob::Digest;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_deploy::limits;
 use lyceum_hosting::uploads::{self, FileUpload};
 use lyceum_hosting::{homes, nodes};
@@ -82,11 +82,11 @@ async fn own_upload(context: &Context) -> Result<String> {
         None => Ok(id.to_owned()),
         Some(other) => Err(Problem::new(
             ProblemKind::Misdirected,
-            format!(
-                "the pieces of this upload are on the node {}, and this is the node '{}'; send the next one to that \
+            message!(
+                "the pieces of this upload are on the node {other}, and this is the node '{node}'; send the next one to that \
                  node, or begin the upload here anew",
-                homes::describe_node(&other),
-                node.name()
+                other = homes::describe_node(&other),
+                node = node.name()
             ),
         )),
     }
@@ -118,11 +118,10 @@ async fn continued(context: Context) -> Result<Answer> {
         let upload = uploads::find(&blobs, &client, &id)?;
         let (first, last, size) = range;
         if size != upload.size || last - first + 1 != piece.len() as u64 {
-            let message = format!(
-                "the range is of {} bytes of {size}; sent were {} of {}",
-                last - first + 1,
-                piece.len(),
-                upload.size
+            let message = message!(
+                "the range is of {first} bytes of {size}; sent were {piece} of {upload.size}",
+                first = last - first + 1,
+                piece = piece.len()
             );
             return Err(Problem::invalid("Content-Range", message));
         }
@@ -139,7 +138,7 @@ async fn continued(context: Context) -> Result<Answer> {
 
 /// The refusal of a piece that does not continue at the upload's offset.
 fn elsewhere(upload: &FileUpload) -> Answer {
-    let message = format!("the upload has {} bytes; continue there", upload.offset);
+    let message = message!("the upload has {upload.offset} bytes; continue there");
     let problem = Problem::new(ProblemKind::Conflict, message);
     let answer = Rendering::Problem.answer(&problem, lyceum_core::PayloadDialect::Platform);
     answer.header(OFFSET, upload.offset)

@@ -3,7 +3,7 @@
 use http::{StatusCode, header};
 use lyceum_access::Scope::StandardsWrite;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::render::CaseVersion;
 use lyceum_http::route::{delete, post, put};
@@ -107,7 +107,7 @@ async fn replaced(context: Context) -> Result<Answer> {
     let package = read_package(&context).await?;
     let id = package.document.record.id.clone();
     if id != named {
-        let message = format!("must be the identifier in the address (got '{id}')");
+        let message = message!("must be the identifier in the address (got '{id}')");
         return Err(Problem::invalid("CFDocument.identifier", message));
     }
     let now = context.app.clock.now();
@@ -132,8 +132,10 @@ async fn read_package(context: &Context) -> Result<Package> {
     let body = context.body.clone();
     run_blocking(move || {
         let text = std::str::from_utf8(&body).map_err(|fault| {
-            let message =
-                format!("the body must be UTF-8: byte {} is not valid", fault.valid_up_to());
+            let message = message!(
+                "the body must be UTF-8: byte {place} is not valid",
+                place = fault.valid_up_to()
+            );
             Problem::new(ProblemKind::Malformed, message)
         })?;
         Package::read(text)

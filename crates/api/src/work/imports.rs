@@ -14,7 +14,7 @@ use lyceum_blob::{Blobs, Digest};
 use lyceum_bridge::settle::SettledUsers;
 use lyceum_core::config::AbsentRecords;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::{Body, trace};
 use lyceum_roster::csv::{self, AbsentPolicy, CsvReport, ErasedUsers, ImportOptions};
@@ -122,7 +122,7 @@ pub async fn decide(app: &App, who: String, id: i64, decision: Decision) -> Resu
 pub async fn rejected_rows(app: &App, import: &Import) -> Result<Answer> {
     let id = import.id;
     let missing =
-        || Problem::new(ProblemKind::NotFound, format!("the import {id} refused no rows"));
+        || Problem::new(ProblemKind::NotFound, message!("the import {id} refused no rows"));
     let digest = import.rejects.as_ref().ok_or_else(missing)?.parse()?;
     let blobs = app.blobs.clone();
     let bytes = run_blocking(move || blobs.read(&digest)).await?.ok_or_else(missing)?;
@@ -280,7 +280,7 @@ fn run(
     };
     // The message shows the name that the uploader knows, not the path on this server.
     let by_name = |problem: Problem| {
-        let message = problem.message.replace(&path.display().to_string(), &import.name);
+        let message = problem.message.replaced(&path.display().to_string(), &import.name);
         Problem { message, ..problem }
     };
     let mut read = |options: &ImportOptions| {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use lyceum_core::random::secret_id;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Message, Problem, Result, message};
 use lyceum_http::guarded::{WebhookClient, host};
 use lyceum_http::trace;
 use lyceum_store::{Tx, outbox};
@@ -325,7 +325,7 @@ impl Sending {
         chosen.take(room).map(|(_, webhook, _)| webhook.clone()).collect()
     }
 
-    fn start(&mut self, found: DueTarget, refusals: &HashMap<i64, &str>) {
+    fn start(&mut self, found: DueTarget, refusals: &HashMap<i64, &'static str>) {
         let (all, _) = self.under_way();
         let room = lyceum_http::limits::WEBHOOK_SENDS_MAX_COUNT.saturating_sub(all);
         let state = self.targets.entry(found.webhook.clone()).or_default();
@@ -376,13 +376,13 @@ impl Sending {
 }
 
 /// The outcome of a delivery that must not be sent.
-fn refused(webhook: String, due: &DueDelivery, reason: &str) -> AttemptOutcome {
+fn refused(webhook: String, due: &DueDelivery, reason: &'static str) -> AttemptOutcome {
     AttemptOutcome {
         webhook,
         seq: due.seq,
         attempts: due.attempts,
         status: None,
-        error: Some(reason.to_owned()),
+        error: Some(reason.into()),
         is_refused: true,
         jitter: 0.0,
     }
@@ -410,10 +410,15 @@ fn attempt(
     trace::ended(&span, answered.as_ref().ok().copied());
     let (status, error) = match answered {
         Ok(status @ 200..300) => (Some(status), None),
-        Ok(status) => (Some(status), Some(format!("the target answered {status}"))),
-        Err(mut reason) => {
-            reason.truncate(reason.floor_char_boundary(WEBHOOK_ERROR_MAX_BYTES));
-            (None, Some(format!("the target did not answer: {reason}")))
+        Ok(status) => (Some(status), Some(message!("the target answered {status}"))),
+        Err(reason) => {
+            let text = reason.to_string();
+            let cut = text.floor_char_boundary(WEBHOOK_ERROR_MAX_BYTES);
+            let reason = match cut < text.len() {
+                true => Message::untranslated(&text[..cut]),
+                false => reason,
+            };
+            (None, Some(message!("the target did not answer: {reason}")))
         }
     };
     let (seq, attempts, jitter) = (due.seq, due.attempts, fastrand::f64());

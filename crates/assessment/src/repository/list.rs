@@ -1,6 +1,6 @@
 //! Lists.
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::{Param, Sql, Tx, dialect};
 
 use super::read::{COLUMNS, stored};
@@ -76,6 +76,6 @@ fn too_large() -> Problem {
     let most = limits::QTI_PAGE_MAX_BYTES;
     Problem::new(
         ProblemKind::TooLarge,
-        format!("the page has more than {most} bytes; request a smaller 'limit'"),
+        message!("the page has more than {most} bytes; request a smaller 'limit'"),
     )
 }

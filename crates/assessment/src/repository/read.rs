@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::{Row, Tx, dialect};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -57,7 +57,7 @@ pub(crate) fn missing(tx: &mut Tx<'_>, kind: ContentKind, identifier: &str) -> R
         None => kind.missing(identifier),
         Some(version) => Problem::new(
             ProblemKind::NotFound,
-            format!(
+            message!(
                 "The {kind} '{identifier}' was deleted, but its last version {version} is still readable. \
                 Send it again \
                  with POST to restore it."
@@ -199,7 +199,7 @@ pub fn texts(tx: &mut Tx<'_>, wanted: &[(String, i64)]) -> Result<HashMap<(Strin
 }
 
 fn no_version(kind: ContentKind, identifier: &str, version: i64) -> Problem {
-    let message = format!("the {kind} '{identifier}' has no version {version}");
+    let message = message!("the {kind} '{identifier}' has no version {version}");
     Problem::new(ProblemKind::NotFound, message)
 }
 

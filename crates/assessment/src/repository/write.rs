@@ -1,7 +1,7 @@
 //! Creates, replaces and deletes documents. Earlier versions stay readable.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, message};
 use lyceum_store::{ChangeRange, ChangedRow, Sql, Tx};
 
 use super::read::{find, require};
@@ -144,9 +144,8 @@ fn targets(tx: &mut Tx<'_>, document: &CheckedDocument) -> Result<Vec<(ContentKi
         let missing = of_kind().filter(|(_, (_, name))| !existing.contains(name));
         faults.extend(missing.map(|(reference, (_, name))| Detail {
             path: format!("qti-assessment-{kind}-ref '{}'", reference.identifier),
-            message: format!(
-                "there is no {kind} '{name}' (href '{}'); create it first",
-                reference.href
+            message: message!(
+                "there is no {kind} '{name}' (href '{reference.href}'); create it first"
             ),
         }));
     }
@@ -194,9 +193,8 @@ fn expect(
         None => Ok(stored),
         Some(expected) => Err(Problem::new(
             ProblemKind::PreconditionFailed,
-            format!(
-                "the {kind} '{identifier}' has version {} now, not {expected}; read it again",
-                stored.version
+            message!(
+                "the {kind} '{identifier}' has version {stored.version} now, not {expected}; read it again"
             ),
         )),
     }
@@ -234,7 +232,7 @@ fn metadata(change: &Metadata, before: Option<&str>) -> Option<String> {
 fn identifier_taken(kind: ContentKind, identifier: &str) -> Problem {
     Problem::new(
         ProblemKind::Conflict,
-        format!(
+        message!(
             "There is another {kind} with the identifier '{identifier}'. Replace it with PUT, or choose \
              another identifier."
         ),
@@ -247,9 +245,9 @@ fn in_use(kind: ContentKind, identifier: &str, first: &[(String, String)], total
     let more = if total > shown { format!(" and {} more", total - shown) } else { String::new() };
     Problem::new(
         ProblemKind::Conflict,
-        format!(
-            "the {kind} '{identifier}' is in use by {}{more}; remove it there first",
-            named.join(", ")
+        message!(
+            "the {kind} '{identifier}' is in use by {named}{more}; remove it there first",
+            named = named.join(", ")
         ),
     )
 }

@@ -146,7 +146,7 @@ fn an_invalid_edit_is_refused_with_its_reason() {
             let details =
                 refused.details.iter().map(|detail| format!("{} {}", detail.path, detail.message));
             let all_messages = details
-                .fold(refused.message.clone(), |all_messages, detail| all_messages + &detail);
+                .fold(refused.message.to_string(), |all_messages, detail| all_messages + &detail);
             assert!(all_messages.contains(text), "{path:?} {wrong:?}: {all_messages}");
         }
         let after =

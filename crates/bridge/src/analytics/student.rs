@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Problem, Reach, Result};
+use lyceum_core::{Problem, Reach, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kinds::USER;
 use lyceum_roster::record::Object;
@@ -40,7 +40,7 @@ pub(super) fn find(tx: &mut Tx<'_>, student: StudentName<'_>, reach: &Reach) -> 
             {
                 return Ok(user);
             }
-            let message = format!(
+            let message = message!(
                 "must be the address of the student '{id}': got {email}; send one of the two"
             );
             Err(Problem::invalid("email", message))
@@ -48,7 +48,7 @@ pub(super) fn find(tx: &mut Tx<'_>, student: StudentName<'_>, reach: &Reach) -> 
         StudentName::Email(email) => {
             let unknown = || {
                 let description =
-                    format!("Unknown Object: no user has the e-mail address '{email}'");
+                    message!("Unknown Object: no user has the e-mail address '{email}'");
                 Problem::new(lyceum_core::ProblemKind::NotFound, description)
             };
             let first = repository::first_user_with_email(tx, email)?.ok_or_else(unknown)?;

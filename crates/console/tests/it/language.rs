@@ -7,6 +7,7 @@ use lyceum_console::words::{
 };
 use lyceum_console::{Cell, Column, List, plural, rich, rich_plural, t};
 use lyceum_core::language::Language::{self, English, Marked, Spanish};
+use lyceum_core::{Detail, Message, message};
 
 use crate::query;
 
@@ -75,13 +76,13 @@ fn numbers_and_times_have_the_format_of_the_language() {
 
 #[test]
 fn a_problem_without_translation_is_marked_as_english() {
-    let shown = |language: Language, message: &str| {
-        within(language, || ProblemText::of(message).to_string())
+    let shown = |language: Language, message: &Message| {
+        within(language, || ProblemText::of(message.clone()).to_string())
     };
-    let known = "too many attempts; try again in 3 minutes";
+    let known = &message!("too many attempts; try again in {n} minutes", n = 3);
     assert_eq!(shown(English, known), "Too many attempts; try again in 3 minutes.");
     assert_eq!(shown(Spanish, known), "Demasiados intentos; hay que probar otra vez en 3 minutos.");
-    let other = "the <file> of `x` is old";
+    let other = &message!("the <file> of `{name}` is old", name = "x");
     assert_eq!(shown(English, other), "The &lt;file&gt; of <code>x</code> is old.");
     assert_eq!(
         shown(Spanish, other),
@@ -90,43 +91,46 @@ fn a_problem_without_translation_is_marked_as_english() {
 }
 
 #[test]
-fn a_message_of_several_messages_is_translated_completely() {
+fn a_message_is_translated_with_its_parts_and_its_values_stay() {
+    let detail = |path: &str, message: Message| Detail { path: path.to_owned(), message }.text();
+    let required = || Message::from("is required");
+    let kind = || Message::from("a number");
     for (english, spanish) in [
         (
-            "data[0].actor.email: must be an e-mail address (and 2 more)",
-            "data[0].actor.email: debe ser un correo electrónico (y 2 más)",
+            message!("{first} (and {n} more)", first = detail("email", required()), n = 2),
+            "correo electrónico: es obligatorio (y 2 más)",
         ),
         (
-            "data[0].id: must be a number (got an object)",
-            "data[0].id: debe ser un número, y no un objeto",
+            message!("must be {name} (got {value})", name = kind(), value = "null"),
+            "debe ser un número, y no null",
         ),
         (
-            "credential 2: proof: not all data is covered by the proof: x: must be a string",
-            "credencial 2: firma: la firma no cubre todos los datos: x: debe ser un texto",
+            Message::joined([detail("id", required()), detail("name", "must be a string".into())]),
+            "id: es obligatorio; nombre: debe ser un texto",
         ),
         (
-            "type: must contain 'Achievement'; issuer.id: is required",
-            "type: debe contener «Achievement»; issuer.id: es obligatorio",
+            message!(
+                "the target did not answer: {reason}",
+                reason = Message::untranslated("strange")
+            ),
+            "el destino no respondió: strange",
         ),
         (
-            "bit 7 for 'revocation' is not set in https://a.test/1, 'List' of 'School'",
-            "el bit 7 para «revocation» no está puesto en https://a.test/1, «List» de «School»",
+            message!(
+                "Unknown Object: there is no {what} with the sourcedId '{id}'",
+                what = "class",
+                id = "{what}"
+            ),
+            "no hay ningún registro del tipo «clase» con el sourcedId «{what}»",
         ),
-        (
-            "the target did not answer: no answer in time",
-            "el destino no respondió: no hubo respuesta a tiempo",
-        ),
-        ("the target did not answer: strange", "el destino no respondió: strange"),
-        (
-            "there is no class with the sourcedId 'c', neither in the import nor in the store; the reference is left out",
-            "no hay ningún registro del tipo «clase» con el sourcedId «c», ni en la importación ni en el servidor; la referencia se omite",
-        ),
-        ("no message of this server", "no message of this server"),
+        ("no message of this server".into(), "no message of this server"),
     ] {
-        assert_eq!(within(Spanish, || message(english)), spanish);
-        assert_eq!(within(English, || message(english)), english);
+        assert_eq!(within(Spanish, || message(&english)), spanish);
+        assert_eq!(within(English, || message(&english)), english.to_string());
+        let stored = Message::from_stored(english.stored());
+        assert_eq!(within(Spanish, || message(&stored)), spanish);
     }
-    assert_eq!(within(Spanish, || sentence("is required")), "Es obligatorio.");
+    assert_eq!(within(Spanish, || sentence(&required())), "Es obligatorio.");
 }
 
 #[test]

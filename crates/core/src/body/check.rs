@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Number, Value};
 
-use super::expected::expected;
+use super::expected::{expected, one_or_other};
 use crate::limits::BODY_ERRORS_MAX_COUNT;
 use crate::messages;
 use crate::problem::Detail;
 use crate::schema::TypeSchema;
 use crate::time::{Timestamp, parse_date};
+use crate::{Message, message};
 
 /// Every error of the value, in the order of its members; at most [`BODY_ERRORS_MAX_COUNT`].
 pub(super) fn errors(schema: &TypeSchema, value: &Value) -> Vec<Detail> {
@@ -35,7 +36,7 @@ impl<'s> SchemaCheck<'s> {
         if let Some(types) = rules.get("type")
             && !admits(types, value)
         {
-            return self.error(must_be(rules));
+            return self.error(must_be(expected(rules)));
         }
         if let Some(words) = words(schema)
             && !words.contains(&value)
@@ -71,7 +72,7 @@ impl<'s> SchemaCheck<'s> {
         } else if (format == "date" && parse_date(text).is_none())
             || (format == "date-time" && text.parse::<Timestamp>().is_err())
         {
-            self.error(must_be(rules));
+            self.error(must_be(expected(rules)));
         }
     }
 
@@ -82,7 +83,7 @@ impl<'s> SchemaCheck<'s> {
             || limit("maximum").is_some_and(|most| value > most)
             || limit("exclusiveMinimum").is_some_and(|least| value <= least)
         {
-            return self.error(must_be(rules));
+            return self.error(must_be(expected(rules)));
         }
         let (least, most) = match rules.get("format").and_then(Value::as_str) {
             Some("int32") => (i128::from(i32::MIN), i128::from(i32::MAX)),
@@ -91,7 +92,7 @@ impl<'s> SchemaCheck<'s> {
             _ => return,
         };
         if number.as_i128().is_none_or(|number| !(least..=most).contains(&number)) {
-            self.error(format!("must be a whole number from {least} to {most}"));
+            self.error(message!("must be a whole number from {least} to {most}"));
         }
     }
 
@@ -121,7 +122,7 @@ impl<'s> SchemaCheck<'s> {
                 }
                 None if !is_required(name) => {}
                 _ => self.member(name, |check| {
-                    let message = messages::required(&check.to_send(schema));
+                    let message = messages::required(check.to_send(schema));
                     check.error(message);
                 }),
             }
@@ -172,9 +173,8 @@ impl<'s> SchemaCheck<'s> {
                 self.errors.truncate(BODY_ERRORS_MAX_COUNT);
             }
             None => {
-                let kinds: Vec<String> =
-                    alternatives.iter().filter_map(|one| self.kind(one)).collect();
-                self.error(format!("must be {}", kinds.join(" or ")));
+                let kinds = alternatives.iter().filter_map(|one| self.kind(one));
+                self.error(must_be(one_or_other(kinds)));
             }
         }
     }
@@ -199,7 +199,7 @@ impl<'s> SchemaCheck<'s> {
         }
         let words: Vec<&Value> = alternatives.iter().filter_map(word).collect();
         let message = match sent {
-            Value::Null => messages::required(&one_of(&words)),
+            Value::Null => messages::required(one_of(&words)),
             sent => must_be_one_of(&words, sent),
         };
         self.member(tag, |check| check.error(message));
@@ -240,13 +240,13 @@ impl<'s> SchemaCheck<'s> {
     }
 
     /// The expected value of an alternative, such as `a string`; nothing for null.
-    fn kind(&self, schema: &'s Value) -> Option<String> {
-        let kind = expected(self.resolved(schema).as_object()?);
-        (kind != "null" && !kind.is_empty()).then_some(kind)
+    fn kind(&self, schema: &'s Value) -> Option<Message> {
+        let kind = expected(self.resolved(schema).as_object()?)?;
+        (kind.template() != "null").then_some(kind)
     }
 
     /// The value to send if one is missing.
-    fn to_send(&self, schema: &'s Value) -> String {
+    fn to_send(&self, schema: &'s Value) -> Message {
         let schema = self.resolved(schema);
         if let Some(words) = words(schema) {
             return one_of(&words);
@@ -254,9 +254,9 @@ impl<'s> SchemaCheck<'s> {
         let alternatives =
             ["anyOf", "oneOf"].into_iter().flat_map(|name| list_of(schema.get(name)));
         let kinds = std::iter::once(schema).chain(alternatives).filter_map(|one| self.kind(one));
-        let mut kinds: Vec<String> = kinds.collect();
+        let mut kinds: Vec<Message> = kinds.collect();
         kinds.dedup();
-        if kinds.is_empty() { "any JSON".to_owned() } else { kinds.join(" or ") }
+        one_or_other(kinds).unwrap_or_else(|| "any JSON".into())
     }
 
     fn member(&mut self, name: &str, check: impl FnOnce(&mut Self)) {
@@ -271,7 +271,7 @@ impl<'s> SchemaCheck<'s> {
         self.path.truncate(length);
     }
 
-    fn error(&mut self, message: impl Into<String>) {
+    fn error(&mut self, message: impl Into<Message>) {
         if self.errors.len() < BODY_ERRORS_MAX_COUNT {
             self.errors.push(Detail { path: self.path.clone(), message: message.into() });
         }
@@ -282,27 +282,28 @@ fn limit(rules: &Map<String, Value>, name: &str) -> Option<usize> {
     usize::try_from(rules.get(name)?.as_u64()?).ok()
 }
 
-fn must_be(rules: &Map<String, Value>) -> String {
-    format!("must be {}", expected(rules))
+fn must_be(wanted: Option<Message>) -> Message {
+    let wanted = wanted.unwrap_or_else(|| "another value".into());
+    message!("must be {wanted}")
 }
 
-fn must_be_one_of(words: &[&Value], got: &Value) -> String {
+fn must_be_one_of(words: &[&Value], got: &Value) -> Message {
     let words: Vec<&str> = words.iter().filter_map(|word| word.as_str()).collect();
     match got {
         Value::String(got) => messages::must_be_one_of(&words, got),
-        _ => format!("must be one of {}", words.join(", ")),
+        _ => message!("must be one of {words}", words = words.join(", ")),
     }
 }
 
-fn one_of(words: &[&Value]) -> String {
+fn one_of(words: &[&Value]) -> Message {
     let words: Vec<&str> = words.iter().filter_map(|word| word.as_str()).collect();
-    format!("one of {}", words.join(", "))
+    message!("one of {words}", words = words.join(", "))
 }
 
-fn too_few(least: usize) -> String {
+fn too_few(least: usize) -> Message {
     match least {
-        1 => messages::MUST_NOT_BE_EMPTY.to_owned(),
-        _ => format!("must have at least {least} members"),
+        1 => messages::MUST_NOT_BE_EMPTY.into(),
+        _ => message!("must have at least {least} members"),
     }
 }
 

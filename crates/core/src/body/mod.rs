@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::limits::INPUT_TEXT_MAX_BYTES;
 use crate::problem::{Problem, ProblemKind, Result};
 use crate::schema::TypeSchema;
+use crate::{Message, message, messages};
 
 /// The schema of each type that was read so far.
 static SCHEMAS: LazyLock<RwLock<HashMap<TypeId, Arc<TypeSchema>>>> =
@@ -36,7 +37,7 @@ pub fn read<T: DeserializeOwned + JsonSchema + 'static>(body: &[u8]) -> Result<T
 pub fn parse(text: &[u8]) -> Result<Value> {
     serde_json::from_slice(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        let message = format!("the body is not JSON at line {line}, column {column}: {error}");
+        let message = message!("the body is not JSON at line {line}, column {column}: {error}");
         Problem::new(ProblemKind::Malformed, message)
     })
 }
@@ -47,14 +48,20 @@ pub fn of<T: DeserializeOwned + JsonSchema + 'static>(value: Value) -> Result<T>
     match errors.first() {
         None => {}
         Some(first) if first.path.is_empty() => {
-            let what = first.message.replace("an object", "a JSON object");
-            return Err(Problem::new(ProblemKind::Malformed, format!("the body {what}")));
+            let message = match first.message == messages::MUST_BE_OBJECT {
+                true => "the body must be a JSON object".into(),
+                false => message!("the body {first.message}"),
+            };
+            return Err(Problem::new(ProblemKind::Malformed, message));
         }
         Some(_) => return Err(Problem::invalid_all(errors)),
     }
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
-        Problem::invalid(if path == "." { "" } else { &path }, error.inner().to_string())
+        Problem::invalid(
+            if path == "." { "" } else { &path },
+            Message::untranslated(error.inner().to_string()),
+        )
     })
 }
 

@@ -143,7 +143,7 @@ fn json_of_another_type_is_malformed() {
     ] {
         let problem = body::read::<Order>(text.as_bytes()).unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Malformed, "{text}");
-        assert!(problem.message.starts_with(message), "{}", problem.message);
+        assert!(problem.message.to_string().starts_with(message), "{}", problem.message);
     }
     assert_eq!(body::read::<Order>(b"").unwrap_err().details.len(), 2, "an empty body is {{}}");
 }

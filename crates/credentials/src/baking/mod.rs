@@ -4,6 +4,7 @@ mod png;
 mod svg;
 
 use lyceum_core::problem::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, message};
 
 use crate::limits::BAKED_IMAGE_MAX_BYTES;
 
@@ -39,11 +40,11 @@ fn within_limit(image: &[u8]) -> Result<()> {
         true => Ok(()),
         false => Err(Problem::new(
             ProblemKind::TooLarge,
-            format!("an image of a badge has at most {BAKED_IMAGE_MAX_BYTES} bytes"),
+            message!("an image of a badge has at most {BAKED_IMAGE_MAX_BYTES} bytes"),
         )),
     }
 }
 
-fn malformed(message: impl Into<String>) -> Problem {
+fn malformed(message: impl Into<Message>) -> Problem {
     Problem::new(ProblemKind::Malformed, message)
 }

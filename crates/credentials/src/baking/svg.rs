@@ -1,6 +1,7 @@
 //! SVG: the credential is the element `credential` of the namespace of Open Badges, below the root: JSON
 //! in a CDATA section, a compact JWS in the attribute `verify`.
 
+use lyceum_core::message;
 use lyceum_core::problem::Result;
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -23,7 +24,7 @@ pub fn bake(image: &str, credential: &str) -> Result<String> {
         None => format!(" xmlns:{PREFIX}=\"{NAMESPACE}\""),
         Some(NAMESPACE) => String::new(),
         Some(other) => {
-            return Err(malformed(format!("the SVG binds the prefix '{PREFIX}' to '{other}'")));
+            return Err(malformed(message!("the SVG binds the prefix '{PREFIX}' to '{other}'")));
         }
     };
     let tag = start_tag(image, root);
@@ -65,10 +66,10 @@ pub(super) fn unbake(image: &str) -> Result<String> {
         return Err(malformed(open_badges_2::fault("the SVG holds an Open Badges 2.0 badge")));
     }
     let [element] = elements[..] else {
-        return Err(malformed(format!(
-            "the SVG holds {} credentials; a badge has one element 'credential' of the namespace \
+        return Err(malformed(message!(
+            "the SVG holds {n} credentials; a badge has one element 'credential' of the namespace \
              {NAMESPACE}",
-            elements.len()
+            n = elements.len()
         )));
     };
     Ok(match element.attribute("verify") {
@@ -90,7 +91,7 @@ fn parse(image: &str) -> Result<Document<'_>> {
     let options =
         ParsingOptions { allow_dtd: true, nodes_limit: BAKED_SVG_MAX_NODES, ..Default::default() };
     let document = Document::parse_with_options(image, options)
-        .map_err(|fault| malformed(format!("the SVG cannot be read: {fault}")))?;
+        .map_err(|fault| malformed(message!("the SVG cannot be read: {fault}")))?;
     match document.root_element().tag_name().name() == "svg" {
         true => Ok(document),
         false => Err(malformed("the root element is not 'svg'")),

@@ -2,7 +2,7 @@
 
 use lyceum_core::random::secret_id;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Reach, Result};
+use lyceum_core::{Problem, Reach, Result, message};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -78,14 +78,14 @@ fn learner(tx: &mut Tx<'_>, base_url: &str, subject: &Object, reach: &Reach) -> 
     let path = "credentialSubject.id";
     let form = format!("write the address of a user, such as {}", user_address(base_url, "ID"));
     let Some(id) = body::opt_text(subject, "id", path)? else {
-        return Err(Problem::invalid(path, format!("is required; {form}")));
+        return Err(Problem::invalid(path, message!("is required; {form}")));
     };
     if !body::is_uri(id) {
-        return Err(Problem::invalid(path, format!("must be an absolute URI; {form}")));
+        return Err(Problem::invalid(path, message!("must be an absolute URI; {form}")));
     }
     match known_learner(tx, id)? {
         Some(learner) if issued::is_within(tx, Some(&learner), reach)? => Ok(learner),
-        _ => Err(Problem::invalid(path, format!("the user '{id}' does not exist; {form}"))),
+        _ => Err(Problem::invalid(path, message!("the user '{id}' does not exist; {form}"))),
     }
 }
 

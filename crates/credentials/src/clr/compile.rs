@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use lyceum_core::random::secret_id;
 use lyceum_core::text::segment;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::fields;
 use lyceum_roster::kind::RecordKind;
 use lyceum_roster::kinds::{
@@ -73,7 +73,7 @@ pub fn compile(
         found.results(tx, sort, &mut nested)?;
     }
     if nested.is_empty() {
-        let message = format!("the learner '{learner}' has no badges and no results yet");
+        let message = message!("the learner '{learner}' has no badges and no results yet");
         return Err(Problem::invalid("id", message));
     }
     let is_partial = nested.len() > limits::CLR_CREDENTIALS_MAX_COUNT;
@@ -116,7 +116,7 @@ fn learner(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Result<(
         },
         Err(problem) if problem.kind == ProblemKind::NotFound => {
             if fields::in_use_within(tx, &USER, id, reach).is_err() {
-                let message = format!("Unknown Object: there is no learner record or user '{id}'");
+                let message = message!("Unknown Object: there is no learner record or user '{id}'");
                 return Err(Problem::new(ProblemKind::NotFound, message));
             }
             let known = repository::compiled_for(tx, id)?;

@@ -8,7 +8,7 @@ mod documents;
 mod update;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ impl UnsignedRecord {
         self.version.body = with_proof_list(signer.sign(self.credential, now)?).to_string();
         if self.version.body.len() > limits::CLR_MAX_BYTES {
             let most = limits::CLR_MAX_BYTES;
-            let message = format!("a signed learner record has at most {most} bytes");
+            let message = message!("a signed learner record has at most {most} bytes");
             return Err(Problem::new(ProblemKind::TooLarge, message));
         }
         Ok(self.version)
@@ -97,7 +97,7 @@ fn below(mut problem: Problem, path: &str) -> Problem {
     for detail in &mut problem.details {
         detail.path = format!("{path}.{}", detail.path);
     }
-    problem.message = format!("{path}: {}", problem.message);
+    problem.message = message!("{path}: {problem}");
     problem
 }
 
@@ -169,10 +169,9 @@ pub fn create(
     match known {
         Some(known) if known.deleted.is_none() && !is_same(&known, version) => Err(Problem::new(
             ProblemKind::Conflict,
-            format!(
-                "id: a learner record with the id '{}' exists already with other values; send \
-                 the new achievements to PUT …/clr/{{id}}, which adds them",
-                version.id
+            message!(
+                "id: a learner record with the id '{version.id}' exists already with other values; send \
+                 the new achievements to PUT …/clr/{{id}}, which adds them"
             ),
         )),
         _ => put(tx, now, version, reach),
@@ -192,7 +191,7 @@ pub fn put(
     };
     let known = within(tx, known, &version.id, reach)?;
     if known.deleted.is_some() {
-        let message = format!("id: {}", deleted(&known.of.id));
+        let message = message!("id: {reason}", reason = deleted(&known.of.id));
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if is_same(&known, version) {
@@ -214,15 +213,15 @@ fn in_force(record: &Record) -> Result<()> {
     match record.revoked {
         None => Ok(()),
         Some(_) => {
-            let message = format!("the learner record '{}' is revoked permanently", record.of.id);
+            let message = message!("the learner record '{record.of.id}' is revoked permanently");
             Err(Problem::new(ProblemKind::Conflict, message))
         }
     }
 }
 
 /// The error for a deleted record, with the way to restore it.
-fn deleted(id: &str) -> String {
-    format!(
+fn deleted(id: &str) -> Message {
+    message!(
         "the learner record '{id}' is deleted; send its new achievements to PUT …/clr/{{id}} to \
          restore it"
     )
@@ -298,7 +297,7 @@ pub fn upsert(
     reach: &Reach,
 ) -> Result<StoreOutcome> {
     if reach.is_limited() {
-        let message = format!(
+        let message = message!(
             "records of other issuers belong to no organization, and your access is limited to {reach}; send the \
              record without a proof"
         );
@@ -318,7 +317,7 @@ pub fn require(tx: &mut Tx<'_>, base_url: &str, id: &str, reach: &Reach) -> Resu
     match record.deleted {
         None => Ok(record),
         Some(_) => {
-            let message = format!("Unknown Object: {}", deleted(&record.of.id));
+            let message = message!("Unknown Object: {problem}", problem = deleted(&record.of.id));
             Err(Problem::new(ProblemKind::NotFound, message))
         }
     }
@@ -347,7 +346,7 @@ fn within(tx: &mut Tx<'_>, record: Record, id: &str, reach: &Reach) -> Result<Re
 }
 
 fn unknown(id: &str) -> Problem {
-    let message = format!("Unknown Object: there is no learner record '{id}'");
+    let message = message!("Unknown Object: there is no learner record '{id}'");
     Problem::new(ProblemKind::NotFound, message)
 }
 
@@ -366,7 +365,7 @@ pub fn version(
 ) -> Result<Record> {
     let record = require(tx, base_url, id, reach)?;
     repository::version(tx, &record.of.id, number)?.ok_or_else(|| {
-        let message = format!("Unknown Object: the learner record '{id}' has no version {number}");
+        let message = message!("Unknown Object: the learner record '{id}' has no version {number}");
         Problem::new(ProblemKind::NotFound, message)
     })
 }

@@ -1,7 +1,7 @@
 //! Adds new achievements to a record as it was sent before.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use serde_json::{Value, json};
 
 use super::{LearnerRecord, LearnerRecordUpdate, Record};
@@ -27,7 +27,7 @@ pub fn updated(
         ));
     };
     if sent.get("id").is_some_and(|id| *id != record.of.id.as_str()) {
-        let message = format!("must be the id of the record, '{}'", record.of.id);
+        let message = message!("must be the id of the record, '{record.of.id}'");
         return Err(Problem::invalid("id", message));
     }
     let before = record_json.clone();
@@ -35,7 +35,7 @@ pub fn updated(
     if let (Some(before), Some(sent)) = (subject(&before), subject(sent))
         && before != sent
     {
-        let message = format!(
+        let message = message!(
             "must be the learner of the record, {before}; each learner has their own record"
         );
         return Err(Problem::invalid("credentialSubject.id", message));

@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, RwLock};
 
+use lyceum_core::{Message, message};
+
 use super::local::{Container, Definition, Local};
 use crate::limits::CONTEXT_CACHE_ENTRIES;
 
@@ -57,7 +59,7 @@ pub(crate) enum Scope {
 }
 
 type Key = (u64, u64, Scope);
-type ContextResult = Result<Arc<Context>, String>;
+type ContextResult = Result<Arc<Context>, Message>;
 
 /// The empty context: number 0.
 static EMPTY: LazyLock<Arc<Context>> =
@@ -155,7 +157,7 @@ impl Context {
                 making.terms
             }
             None if scope != Scope::Property && self.terms.values().any(|term| term.protected) => {
-                return Err("a null context must not remove protected terms".to_owned());
+                return Err("a null context must not remove protected terms".into());
             }
             None => HashMap::new(),
         };
@@ -174,12 +176,12 @@ struct Making<'a> {
 
 impl<'a> Making<'a> {
     /// Create Term Definition (4.2.2).
-    fn define(&mut self, name: &'a str) -> Result<(), String> {
+    fn define(&mut self, name: &'a str) -> Result<(), Message> {
         if self.done.contains(name) {
             return Ok(());
         }
         if !self.started.insert(name) {
-            return Err(format!("the definition of the term '{name}' refers to itself"));
+            return Err(message!("the definition of the term '{name}' refers to itself"));
         }
         let definition = self.local[name];
         let before = self.terms.remove(name);
@@ -198,7 +200,7 @@ impl<'a> Making<'a> {
         {
             term.protected = true;
             if *before != term {
-                return Err(format!("the protected term '{name}' cannot be redefined"));
+                return Err(message!("the protected term '{name}' cannot be redefined"));
             }
         }
         self.terms.insert(Arc::from(name), Arc::new(term));
@@ -206,7 +208,7 @@ impl<'a> Making<'a> {
         Ok(())
     }
 
-    fn coercion(&mut self, name: &str, definition: &'a Definition) -> Result<Coercion, String> {
+    fn coercion(&mut self, name: &str, definition: &'a Definition) -> Result<Coercion, Message> {
         Ok(match definition.kind.as_deref() {
             None => Coercion::None,
             Some("@id") => Coercion::Id,
@@ -217,7 +219,7 @@ impl<'a> Making<'a> {
     }
 
     /// IRI expansion (5.2) during the definition of terms.
-    fn absolute(&mut self, name: &str, value: &'a str) -> Result<Arc<str>, String> {
+    fn absolute(&mut self, name: &str, value: &'a str) -> Result<Arc<str>, Message> {
         if matches!(value, "@id" | "@type") {
             return Ok(Arc::from(value));
         }
@@ -234,7 +236,7 @@ impl<'a> Making<'a> {
         match self.terms.get(prefix).filter(|term| term.prefix && !suffix.starts_with("//")) {
             Some(term) => Ok(Arc::from(format!("{}{suffix}", term.iri))),
             None if is_scheme(prefix) => Ok(Arc::from(value)),
-            None => Err(format!("the term '{name}' stands for '{value}', which is not absolute")),
+            None => Err(message!("the term '{name}' stands for '{value}', which is not absolute")),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use lyceum_core::{Message, message};
 use serde_json::{Number, Value};
 
 /// The datatype of JSON literals.
@@ -22,10 +23,10 @@ const LEAST: f64 = 1e-6;
 pub(super) fn lexical<'a>(
     value: &'a Value,
     datatype: Option<&str>,
-) -> Result<(Cow<'a, str>, Option<&'static str>), String> {
+) -> Result<(Cow<'a, str>, Option<&'static str>), Message> {
     match value {
         Value::String(_) if datatype == Some(DOUBLE) => {
-            Err("write an xsd:double as a number, not as a string".to_owned())
+            Err("write an xsd:double as a number, not as a string".into())
         }
         Value::String(text) => Ok((Cow::Borrowed(text), None)),
         Value::Bool(true) => Ok((Cow::Borrowed("true"), Some(BOOLEAN))),
@@ -38,16 +39,16 @@ pub(super) fn lexical<'a>(
             }
         }
         Value::Null | Value::Array(_) | Value::Object(_) => {
-            Err("must be a string, a number, true or false".to_owned())
+            Err("must be a string, a number, true or false".into())
         }
     }
 }
 
-fn exact(number: &Number) -> Result<f64, String> {
+fn exact(number: &Number) -> Result<f64, Message> {
     let value = number.as_f64().unwrap_or(f64::INFINITY);
     match value == 0.0 || (LEAST..=GREATEST).contains(&value.abs()) {
         true => Ok(value),
-        false => Err(format!(
+        false => Err(message!(
             "implementations write the number {number} in different ways, so no signature can \
              cover it; write it as a string"
         )),
@@ -72,13 +73,13 @@ pub(super) fn is_language(tag: &str) -> bool {
 }
 
 /// The canonical form of JSON (RFC 8785). Errors: a number that implementations write in different ways.
-pub(crate) fn canonical_json(value: &Value) -> Result<String, String> {
+pub(crate) fn canonical_json(value: &Value) -> Result<String, Message> {
     let mut out = String::new();
     write_json(value, &mut out)?;
     Ok(out)
 }
 
-fn write_json(value: &Value, out: &mut String) -> Result<(), String> {
+fn write_json(value: &Value, out: &mut String) -> Result<(), Message> {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use lyceum_core::{Message, message};
 use serde_json::{Map, Value};
 
 /// A parsed context. Equality compares the definitions.
@@ -58,12 +59,12 @@ pub(crate) enum Container {
 
 impl Local {
     /// Parses a context. Errors: a feature that no embedded context uses.
-    pub(crate) fn read(source: &Value) -> Result<Self, String> {
+    pub(crate) fn read(source: &Value) -> Result<Self, Message> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let body = match source {
             Value::Null => None,
             Value::Object(object) => Some(Definitions::read(object)?),
-            _ => return Err(format!("a context must be an object or null (got {source})")),
+            _ => return Err(message!("a context must be an object or null (got {source})")),
         };
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Self { id, body, source: source.clone() })
@@ -71,7 +72,7 @@ impl Local {
 }
 
 impl Definitions {
-    fn read(object: &Map<String, Value>) -> Result<Self, String> {
+    fn read(object: &Map<String, Value>) -> Result<Self, Message> {
         let protected = object.get("@protected") == Some(&Value::Bool(true));
         let mut definitions = Vec::new();
         for (term, value) in object {
@@ -79,7 +80,7 @@ impl Definitions {
                 ("@protected", Value::Bool(_)) => {}
                 ("@version", version) if version.as_f64() == Some(1.1) => {}
                 (keyword, _) if keyword.starts_with('@') => {
-                    return Err(format!("contexts with '{keyword}' are not supported"));
+                    return Err(message!("contexts with '{keyword}' are not supported"));
                 }
                 (term, value) => {
                     let definition = Definition::read(term, value, protected)?;
@@ -92,7 +93,7 @@ impl Definitions {
 }
 
 impl Definition {
-    fn read(term: &str, value: &Value, protected: bool) -> Result<Self, String> {
+    fn read(term: &str, value: &Value, protected: bool) -> Result<Self, Message> {
         let mut definition = Self {
             id: String::new(),
             kind: None,
@@ -105,18 +106,18 @@ impl Definition {
             Value::String(id) => definition.id.clone_from(id),
             Value::Object(object) => {
                 for (key, value) in object {
-                    definition.member(key, value).map_err(|fault| format!("{term}: {fault}"))?;
+                    definition.member(key, value).map_err(|fault| message!("{term}: {fault}"))?;
                 }
             }
-            _ => return Err(format!("{term}: a definition must be a string or an object")),
+            _ => return Err(message!("{term}: a definition must be a string or an object")),
         }
         match definition.id.is_empty() {
-            true => Err(format!("{term}: a definition without '@id' is not supported")),
+            true => Err(message!("{term}: a definition without '@id' is not supported")),
             false => Ok(definition),
         }
     }
 
-    fn member(&mut self, key: &str, value: &Value) -> Result<(), String> {
+    fn member(&mut self, key: &str, value: &Value) -> Result<(), Message> {
         match (key, value) {
             ("@id", Value::String(id)) => self.id.clone_from(id),
             ("@type", Value::String(kind)) => self.kind = Some(kind.clone()),
@@ -127,10 +128,10 @@ impl Definition {
                     "@set" => Container::Set,
                     "@list" => Container::List,
                     "@graph" => Container::Graph,
-                    other => return Err(format!("the container '{other}' is not supported")),
+                    other => return Err(message!("the container '{other}' is not supported")),
                 }
             }
-            _ => return Err(format!("'{key}': {value} is not supported")),
+            _ => return Err(message!("'{key}': {value} is not supported")),
         }
         Ok(())
     }

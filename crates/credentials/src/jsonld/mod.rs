@@ -9,6 +9,7 @@ mod node;
 mod pick;
 
 use context::Context;
+use lyceum_core::Message;
 use lyceum_core::problem::{Problem, Result};
 use node::{Expander, NodePosition};
 use serde_json::Value;
@@ -46,7 +47,7 @@ pub(crate) enum Path<'a> {
 
 impl Path<'_> {
     /// An error at this place.
-    fn fault(&self, message: impl Into<String>) -> Problem {
+    fn fault(&self, message: impl Into<Message>) -> Problem {
         Problem::invalid(self.to_string(), message)
     }
 }

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use lyceum_core::message;
 use lyceum_core::problem::{Problem, Result};
 use serde_json::{Map, Value};
 
@@ -56,7 +57,9 @@ impl Expander<'_> {
                     for kind in strings(value, path)? {
                         let iri = before.expand(kind);
                         if before.term(kind).is_none() && iri.is_some_and(|iri| before.names(iri)) {
-                            return Err(path.fault(format!("'{kind}' must be written as its term")));
+                            return Err(
+                                path.fault(message!("'{kind}' must be written as its term"))
+                            );
                         }
                         let object = self.reference(iri, kind, path)?;
                         let predicate = self.data.iri(TYPE);
@@ -65,7 +68,7 @@ impl Expander<'_> {
                 }
                 _ => {
                     let term = context.term(key).ok_or_else(|| {
-                        path.fault(format!(
+                        path.fault(message!(
                             "no context defines the term '{key}', so a signature \
                              would not cover it; remove it or name a context that defines it"
                         ))
@@ -107,10 +110,10 @@ impl Expander<'_> {
         let iri = match iri {
             Some(Iri::Whole(iri)) if !iri.starts_with('@') => iri,
             Some(Iri::Compact(prefix, suffix)) => {
-                return Err(path.fault(format!("write '{name}' as '{prefix}{suffix}'")));
+                return Err(path.fault(message!("write '{name}' as '{prefix}{suffix}'")));
             }
             _ => {
-                return Err(path.fault(format!(
+                return Err(path.fault(message!(
                     "'{name}' is neither a term of the contexts nor an absolute IRI"
                 )));
             }
@@ -120,7 +123,7 @@ impl Expander<'_> {
             None if is_iri(iri) => Ok(GraphTerm::Text(self.data.iri(iri))),
             _ => {
                 Err(path
-                    .fault(format!("'{name}' contains characters that are not allowed in an IRI")))
+                    .fault(message!("'{name}' contains characters that are not allowed in an IRI")))
             }
         }
     }
@@ -202,7 +205,7 @@ impl Expander<'_> {
                     check_whole(at.pick, path)?;
                     self.value_object(object, at, path).map(Some)
                 }
-                Some(keyword) => Err(path.fault(format!(
+                Some(keyword) => Err(path.fault(message!(
                     "write the members without {keyword}, because the term defines their container"
                 ))),
                 None => self.node(object, at, path).map(Some),
@@ -260,7 +263,7 @@ impl Expander<'_> {
                 let tag = tag.to_ascii_lowercase();
                 match literal::is_language(&tag) {
                     true => Ok(GraphTerm::Text(self.data.literal(text, Literal::Language(&tag)))),
-                    false => Err(path.fault(format!("'{tag}' is not a language tag"))),
+                    false => Err(path.fault(message!("'{tag}' is not a language tag"))),
                 }
             }
             (None, None, Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
@@ -327,11 +330,11 @@ fn context_of(object: &Object, at: NodePosition<'_>, path: &Path<'_>) -> Result<
     for url in urls {
         let found = embedded::find(url).ok_or_else(|| {
             let known = embedded::ALL.each_ref().map(|context| context.url).join(", ");
-            path.fault(format!("the context '{url}' is not supported; use {known}"))
+            path.fault(message!("the context '{url}' is not supported; use {known}"))
         })?;
         context = context
             .with(found.local(), Scope::Document)
-            .map_err(|fault| path.fault(format!("'{url}': {fault}")))?;
+            .map_err(|fault| path.fault(message!("'{url}': {fault}")))?;
     }
     Ok(context)
 }

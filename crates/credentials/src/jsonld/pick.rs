@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use lyceum_core::message;
 use lyceum_core::problem::{Problem, Result};
 use serde_json::Value;
 
@@ -29,7 +30,7 @@ impl SelectedParts {
                 steps.map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
             let is_pointer = pointer.is_empty() || pointer.starts_with('/');
             if !is_pointer || !leads_somewhere(document, &steps) {
-                let message = format!("'{pointer}' is not a pointer to a part of the document");
+                let message = message!("'{pointer}' is not a pointer to a part of the document");
                 return Err(Problem::invalid("", message));
             }
             parts.add(&mut steps.into_iter());

@@ -5,11 +5,10 @@
 mod selective;
 mod suite;
 
-use std::fmt;
-
 use ed25519_dalek::{Signer, SigningKey};
 use lyceum_core::problem::{Problem, Result};
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Message, message};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256, Sha384};
 
@@ -27,32 +26,32 @@ pub enum Fault {
     /// The type of proof or cryptosuite is not supported; its name.
     Unsupported(String),
     /// A member is missing or malformed.
-    Malformed(String),
+    Malformed(Message),
     /// The document has no canonical form, because it contains data that a signature would not cover.
     Unsafe(Problem),
     /// The signature does not match the key and the document.
     Signature,
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Fault {
+    /// The message for people.
+    pub fn text(&self) -> Message {
         match self {
-            Self::Unsupported(name) => write!(
-                f,
-                "unsupported proof type '{name}'; supported are {}",
-                SUITES.each_ref().map(|suite| suite.name).join(", ")
+            Self::Unsupported(name) => message!(
+                "unsupported proof type '{name}'; supported are {types}",
+                types = SUITES.each_ref().map(|suite| suite.name).join(", ")
             ),
-            Self::Malformed(what) => f.write_str(what),
-            Self::Unsafe(problem) => write!(f, "not all data is covered by the proof: {problem}"),
-            Self::Signature => f.write_str(
-                "bad signature: the credential was changed after it was signed, or another key \
-                 signed it",
+            Self::Malformed(what) => what.clone(),
+            Self::Unsafe(problem) => message!(
+                "not all data is covered by the proof: {problem.message}"
             ),
+            Self::Signature => {
+                "bad signature: the credential was changed after it was signed, or another key signed \
+                 it".into()
+            }
         }
     }
 }
-
-impl std::error::Error for Fault {}
 
 /// Signs a credential: adds `proof` to the object. `verification_method` is the address of the key in its
 /// controller's document, such as `did:web:example.org#key-1`. Errors: it is not an object, it already has a proof,
@@ -93,7 +92,7 @@ pub fn proofs(credential: &Value) -> &[Value] {
 pub fn check(credential: &Value, proof: &Value, key: &PublicKey) -> Result<(), Fault> {
     let suite = Suite::of(proof)?;
     if !suite.takes(key) {
-        return Err(Fault::Malformed(format!("{} needs another kind of key", suite.name)));
+        return Err(Fault::Malformed(message!("{suite.name} needs another kind of key")));
     }
     has_its_contexts(credential, proof, suite)?;
     let value = proof["proofValue"].as_str().unwrap_or_default();
@@ -107,7 +106,7 @@ pub fn check(credential: &Value, proof: &Value, key: &PublicKey) -> Result<(), F
         return selective::check(&document, &options, value, key);
     }
     let signature = multibase(value).ok_or_else(|| {
-        Fault::Malformed("'proofValue' is not a signature in multibase base58btc".to_owned())
+        Fault::Malformed("'proofValue' is not a signature in multibase base58btc".into())
     })?;
     let data = match (suite.form, key) {
         (SignedForm::Json, PublicKey::P384(_)) => signed_text::<Sha384>(&document, &options),
@@ -139,7 +138,7 @@ fn has_its_contexts(credential: &Value, proof: &Value, suite: &Suite) -> Result<
         Some(context) if Some(context) == credential.get("@context") => return Ok(()),
         Some(_) => "the proof must have the same contexts as the credential",
     };
-    Err(Fault::Malformed(fault.to_owned()))
+    Err(Fault::Malformed(fault.into()))
 }
 
 /// The bytes that most suites sign: the hash of the proof's options, then the hash of the document. The options are
@@ -179,6 +178,6 @@ fn below(mut problem: Problem, path: &str) -> Problem {
     for detail in &mut problem.details {
         detail.path = format!("{path}.{}", detail.path);
     }
-    problem.message = format!("{path}.{}", problem.message);
+    problem.message = message!("{path}.{problem}");
     problem
 }

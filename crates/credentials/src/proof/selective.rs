@@ -48,7 +48,7 @@ pub(super) fn check(
     key: &PublicKey,
 ) -> Result<(), Fault> {
     let proof = Proof::read(value).ok_or_else(|| {
-        Fault::Malformed("'proofValue' is not a base or derived proof of ecdsa-sd-2023".to_owned())
+        Fault::Malformed("'proofValue' is not a base or derived proof of ecdsa-sd-2023".into())
     })?;
     let options = in_contexts(document, options).map_err(Fault::Unsafe)?;
     let options = canonize(&options).map_err(|problem| Fault::Unsafe(below(problem, "proof")))?;
@@ -64,7 +64,7 @@ pub(super) fn check(
     let Ok(of_statements @ PublicKey::P256(_)) = PublicKey::from_multikey_bytes(&proof.public_key)
     else {
         let fault = "the key that signed the statements must be a P-256 key";
-        return Err(Fault::Malformed(fault.to_owned()));
+        return Err(Fault::Malformed(fault.into()));
     };
     let mut pairs = others.iter().zip(&proof.signatures);
     let is_signed = key.verifies(&signed, &proof.base_signature)

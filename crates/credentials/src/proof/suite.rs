@@ -65,11 +65,11 @@ impl Suite {
             (Some(DATA_INTEGRITY), Some(ED25519_2020)) => None,
             (Some(DATA_INTEGRITY), Some(suite)) => Some(suite),
             (Some(DATA_INTEGRITY), None) => {
-                return Err(Fault::Malformed("the proof has no 'cryptosuite'".to_owned()));
+                return Err(Fault::Malformed("the proof has no 'cryptosuite'".into()));
             }
             (Some(ED25519_2020), None) => Some(ED25519_2020),
             (Some(_), _) => None,
-            (None, _) => return Err(Fault::Malformed("the proof has no 'type'".to_owned())),
+            (None, _) => return Err(Fault::Malformed("the proof has no 'type'".into())),
         };
         let known = name.and_then(|name| SUITES.iter().find(|suite| suite.name == name));
         known.ok_or_else(|| {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
 
+use lyceum_core::message;
 use lyceum_core::problem::{Problem, ProblemKind, Result};
 use sha2::Digest;
 
@@ -266,7 +267,7 @@ impl<'a, D: Digest> Canonical<'a, D> {
             true => Ok(()),
             false => Err(Problem::new(
                 ProblemKind::Invalid,
-                format!(
+                message!(
                     "the document has so many nodes without an id that are alike that telling \
                      them apart takes more than {CANONIZE_MAX_COUNT} steps; give them ids"
                 ),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use lyceum_access::audit::AuditChange;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Reach, Result};
+use lyceum_core::{Problem, Reach, Result, message};
 use lyceum_store::Tx;
 use serde_json::{Value, json};
 
@@ -167,7 +167,7 @@ pub fn revoke(
 ) -> Result<IssuedCredential> {
     let most = limits::REVOCATION_REASON_MAX_BYTES;
     if reason.is_empty() || reason.len() > most {
-        return Err(Problem::invalid("reason", format!("is required, {most} bytes at most")));
+        return Err(Problem::invalid("reason", message!("is required, {most} bytes at most")));
     }
     let issued = issued::of_random_id(tx, id, reach)?;
     if issued.revoked.is_none() {

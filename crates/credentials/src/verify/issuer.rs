@@ -1,6 +1,7 @@
 //! The owner of the key that a proof names: from `did:key`, `did:jwk`, `did:web` and https addresses to a key, and
 //! whether its controller is the issuer.
 
+use lyceum_core::{Message, message};
 use serde_json::Value;
 
 use super::Documents;
@@ -18,11 +19,11 @@ pub(super) struct FoundKey {
 #[derive(Debug)]
 pub(super) enum Tie {
     /// The issuer's own document lists the key, or the issuer's name is the key.
-    Confirmed(String),
+    Confirmed(Message),
     /// Nothing at hand says whose key it is.
-    Unknown(String),
+    Unknown(Message),
     /// The key is another's.
-    Another(String),
+    Another(Message),
 }
 
 impl Tie {
@@ -41,12 +42,12 @@ pub(super) fn find(
     method: &str,
     issuer: &str,
     documents: &Documents<'_>,
-) -> Result<FoundKey, String> {
+) -> Result<FoundKey, Message> {
     let (controller, fragment) = method.split_once('#').unwrap_or((method, ""));
     if let Some(name) = controller.strip_prefix("did:key:") {
         let key = PublicKey::from_multikey(name).map_err(|problem| problem.message)?;
         if fragment != name && !fragment.is_empty() {
-            return Err(format!("'{method}' names another key than its did"));
+            return Err(message!("'{method}' names another key than its did"));
         }
         return Ok(FoundKey { key, tie: tie(controller, issuer, "the did is the key itself") });
     }
@@ -55,21 +56,21 @@ pub(super) fn find(
     }
     let address = match controller.split_once(':') {
         Some(("did", rest)) if rest.starts_with("web:") => did::web_address(controller)
-            .ok_or_else(|| format!("'{controller}' is not a did:web of a host"))?,
+            .ok_or_else(|| message!("'{controller}' is not a did:web of a host"))?,
         Some(("did", rest)) => {
             let kind = rest.split(':').next().unwrap_or_default();
-            return Err(format!(
+            return Err(message!(
                 "the DID method '{kind}' is not supported; did:key, did:jwk and did:web are"
             ));
         }
         Some(("https", _)) => controller.to_owned(),
         Some((scheme, _)) => {
-            return Err(format!(
+            return Err(message!(
                 "'{method}' has the scheme '{scheme}'; a key is named by did:key, did:jwk, did:web or https"
             ));
         }
         None => {
-            return Err(format!(
+            return Err(message!(
                 "'{method}' has no scheme; a key is named by did:key, did:jwk, did:web or https"
             ));
         }
@@ -86,9 +87,12 @@ fn key_listed_by(
     method: &str,
     controller: &str,
     issuer: &str,
-) -> Result<FoundKey, String> {
+) -> Result<FoundKey, Message> {
     if document["id"] != controller {
-        return Err(format!("the document of '{controller}' has the id {}", document["id"]));
+        return Err(message!(
+            "the document of '{controller}' has the id {id}",
+            id = document["id"]
+        ));
     }
     let is_method = |id: &Value| {
         id.as_str().is_some_and(|id| id == method || id.starts_with('#') && method.ends_with(id))
@@ -96,7 +100,7 @@ fn key_listed_by(
     let asserting = document["assertionMethod"].as_array().into_iter().flatten();
     let named = asserting.into_iter().find(|one| is_method(one) || is_method(&one["id"]));
     let Some(named) = named else {
-        return Err(format!(
+        return Err(message!(
             "the document of '{controller}' does not list '{method}' under assertionMethod"
         ));
     };
@@ -104,12 +108,12 @@ fn key_listed_by(
     let embedded = Some(named).filter(|one| one.is_object());
     let found = embedded.or_else(|| methods.find(|one| is_method(&one["id"])));
     let found = found.ok_or_else(|| {
-        format!("the document of '{controller}' has no verificationMethod '{method}'")
+        message!("the document of '{controller}' has no verificationMethod '{method}'")
     })?;
     if found["controller"] != controller {
-        return Err(format!(
-            "the key '{method}' says that its controller is {}",
-            found["controller"]
+        return Err(message!(
+            "the key '{method}' says that its controller is {controller}",
+            controller = found["controller"]
         ));
     }
     let key = PublicKey::from_method(found).map_err(|problem| problem.message)?;
@@ -123,12 +127,14 @@ fn spoken(
     controller: &str,
     issuer: &str,
     address: &str,
-) -> Result<FoundKey, String> {
+) -> Result<FoundKey, Message> {
     let key = PublicKey::from_multikey(fragment).map_err(|_| {
-        format!("the key '{method}' is unknown, because the document at {address} is not available")
+        message!(
+            "the key '{method}' is unknown, because the document at {address} is not available"
+        )
     })?;
     let tie = match tie(controller, issuer, "") {
-        Tie::Confirmed(_) => Tie::Unknown(format!(
+        Tie::Confirmed(_) => Tie::Unknown(message!(
             "the key is part of the id '{method}', which anyone can write; only the document at \
              {address} shows whether it belongs to the issuer, and it is not available"
         )),
@@ -146,7 +152,7 @@ pub(super) fn tie_of_bare_key(key: &PublicKey, issuer: &str, documents: &Documen
         address.and_then(|address| documents.get(&address).cloned())
     });
     let Some(document) = document else {
-        return Tie::Another(format!(
+        return Tie::Another(message!(
             "the key is part of the token, where anyone can put a key; only the document of \
              '{issuer}' shows whether it belongs to the issuer, and it is not available"
         ));
@@ -158,16 +164,19 @@ pub(super) fn tie_of_bare_key(key: &PublicKey, issuer: &str, documents: &Documen
         .filter_map(|id| key_listed_by(&document, &id, issuer, issuer).ok())
         .any(|found| found.key == *key);
     match is_listed {
-        true => Tie::Confirmed(format!("the document of '{issuer}' lists the key")),
-        false => Tie::Another(format!("the document of '{issuer}' does not list the token's key")),
+        true => Tie::Confirmed(message!("the document of '{issuer}' lists the key")),
+        false => Tie::Another(message!("the document of '{issuer}' does not list the token's key")),
     }
 }
 
-fn tie(controller: &str, issuer: &str, how: &str) -> Tie {
+fn tie(controller: &str, issuer: &str, how: &'static str) -> Tie {
     match controller == issuer {
-        true => Tie::Confirmed(format!("the key belongs to the issuer '{issuer}': {how}")),
-        false => {
-            Tie::Another(format!("the key belongs to '{controller}', but the issuer is '{issuer}'"))
-        }
+        true => Tie::Confirmed(message!(
+            "the key belongs to the issuer '{issuer}': {how}",
+            how = Message::from(how)
+        )),
+        false => Tie::Another(message!(
+            "the key belongs to '{controller}', but the issuer is '{issuer}'"
+        )),
     }
 }

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_core::limits::CLOCK_DIFFERENCE_MAX_S;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Detail, Message, message};
 use serde_json::Value;
 
 use crate::jwt::{self, Token, id_of};
@@ -115,8 +116,10 @@ impl<'a> Verifier<'a> {
         }
         if proofs.len() > VERIFY_PROOFS_MAX_COUNT {
             let most = VERIFY_PROOFS_MAX_COUNT;
-            let message =
-                format!("the credential has {} proofs; the limit is {most}", proofs.len());
+            let message = message!(
+                "the credential has {count} proofs; the limit is {most}",
+                count = proofs.len()
+            );
             return vec![Check::failed("proof", message)];
         }
         let (mut checks, mut unknown) = (Vec::new(), Vec::new());
@@ -132,7 +135,7 @@ impl<'a> Verifier<'a> {
         checks.extend(unknown.into_iter().map(|fault| match fits {
             true => Check::passed(
                 "proof",
-                format!("another proof is correct; this one is ignored: {fault}"),
+                message!("another proof is correct; this one is ignored: {fault}"),
             ),
             false => Check::failed("proof", fault),
         }));
@@ -140,28 +143,30 @@ impl<'a> Verifier<'a> {
     }
 
     /// The checks of one proof. Errors: the reason why it cannot be checked.
-    fn proof(&self, credential: &Value, one: &Value) -> Result<Vec<Check>, String> {
+    fn proof(&self, credential: &Value, one: &Value) -> Result<Vec<Check>, Message> {
         match proof::supported(one) {
             Ok(()) => {}
-            Err(fault @ proof::Fault::Unsupported(_)) => return Err(fault.to_string()),
-            Err(fault) => return Ok(vec![Check::failed("proof", fault.to_string())]),
+            Err(fault @ proof::Fault::Unsupported(_)) => return Err(fault.text()),
+            Err(fault) => return Ok(vec![Check::failed("proof", fault.text())]),
         }
         if one["proofPurpose"] != "assertionMethod" {
             let purpose = &one["proofPurpose"];
-            let fault = format!("the proof's purpose is {purpose}, but must be assertionMethod");
+            let fault = message!("the proof's purpose is {purpose}, but must be assertionMethod");
             return Ok(vec![Check::failed("proof", fault)]);
         }
         if let Some(expires) = one.get("expires")
             && shape::instant(expires).is_none_or(|expires| expires < self.now)
         {
-            return Ok(vec![Check::failed("proof", format!("the proof expired at {expires}"))]);
+            return Ok(vec![Check::failed("proof", message!("the proof expired at {expires}"))]);
         }
         let issuer = id_of(&credential["issuer"]).unwrap_or_default();
         let method = one["verificationMethod"].as_str().unwrap_or_default();
         let found = issuer::find(method, issuer, &self.documents)?;
         let signed = match proof::check(credential, one, &found.key) {
-            Ok(()) => Check::passed("proof", format!("signed by '{method}' and not changed since")),
-            Err(fault) => Check::failed("proof", fault.to_string()),
+            Ok(()) => {
+                Check::passed("proof", message!("signed by '{method}' and not changed since"))
+            }
+            Err(fault) => Check::failed("proof", fault.text()),
         };
         Ok(vec![signed, belongs(found.tie)])
     }
@@ -197,16 +202,16 @@ impl<'a> Verifier<'a> {
         let algorithm = token.algorithm();
         let signed = match token.is_signed_by(&key) {
             true => {
-                Check::passed("proof", format!("signed with {algorithm} and not changed since"))
+                Check::passed("proof", message!("signed with {algorithm} and not changed since"))
             }
             false if algorithm != key.algorithm() => Check::failed(
                 "proof",
-                format!(
-                    "the token names the algorithm {algorithm}, but its key signs with {}",
-                    key.algorithm()
+                message!(
+                    "the token names the algorithm {algorithm}, but its key signs with {other}",
+                    other = key.algorithm()
                 ),
             ),
-            false => Check::failed("proof", proof::Fault::Signature.to_string()),
+            false => Check::failed("proof", proof::Fault::Signature.text()),
         };
         vec![signed, belongs(tie)]
     }
@@ -216,15 +221,15 @@ impl<'a> Verifier<'a> {
         match (from, valid_until(credential)) {
             // Another server of this database may have issued it a moment ago, by a clock that is ahead.
             (Some(from), _) if self.now.plus_seconds(CLOCK_DIFFERENCE_MAX_S) < from => {
-                Check::failed("validity", format!("the credential is not valid before {from}"))
+                Check::failed("validity", message!("the credential is not valid before {from}"))
             }
             (_, Some(until)) if until < self.now => {
-                Check::failed("validity", format!("the credential expired at {until}"))
+                Check::failed("validity", message!("the credential expired at {until}"))
             }
             (Some(from), Some(until)) => {
-                Check::passed("validity", format!("valid from {from} until {until}"))
+                Check::passed("validity", message!("valid from {from} until {until}"))
             }
-            (Some(from), None) => Check::passed("validity", format!("valid from {from}")),
+            (Some(from), None) => Check::passed("validity", message!("valid from {from}")),
             (None, _) => {
                 Check::failed("validity", "the credential has no date from which it is valid")
             }
@@ -242,16 +247,16 @@ impl<'a> Verifier<'a> {
                 let id = endorsed["id"].as_str().unwrap_or("(no id)");
                 let check = match self.inner(endorsement) {
                     Ok(one) if one.credential["credentialSubject"]["id"] == endorsed["id"] => {
-                        one.check("endorsement", &format!("'{id}' is endorsed by"))
+                        one.check("endorsement", |found| message!("'{id}' is endorsed by {found}"))
                     }
                     Ok(one) => {
                         let other = &one.credential["credentialSubject"]["id"];
                         let message =
-                            format!("unverified: the endorsement of '{id}' is about {other}");
+                            message!("unverified: the endorsement of '{id}' is about {other}");
                         Check::skipped("endorsement", message)
                     }
                     Err(fault) => {
-                        Check::skipped("endorsement", format!("unverified, of '{id}': {fault}"))
+                        Check::skipped("endorsement", message!("unverified, of '{id}': {fault}"))
                     }
                 };
                 checks.push(check);
@@ -264,14 +269,18 @@ impl<'a> Verifier<'a> {
     fn nested(&self, credential: &Value) -> Vec<Check> {
         let nested = many(&credential["credentialSubject"]["verifiableCredential"]);
         let checks = nested.enumerate().map(|(index, one)| match self.inner(one) {
-            Ok(one) => one.check("nested", &format!("credential {}:", index + 1)),
-            Err(fault) => Check::failed("nested", format!("credential {}: {fault}", index + 1)),
+            Ok(one) => {
+                one.check("nested", |found| message!("credential {n}: {found}", n = index + 1))
+            }
+            Err(fault) => {
+                Check::failed("nested", message!("credential {n}: {fault}", n = index + 1))
+            }
         });
         checks.collect()
     }
 
     /// A credential that another contains: an object with a proof, or a token. Errors: its first failed check.
-    fn inner(&self, credential: &Value) -> Result<Inner, String> {
+    fn inner(&self, credential: &Value) -> Result<Inner, Message> {
         let read = match credential {
             Value::String(token) => {
                 ReadCredential::Token(jwt::read(token).map_err(|fault| fault.message)?)
@@ -280,11 +289,11 @@ impl<'a> Verifier<'a> {
                 ReadCredential::Token(opened(credential)?)
             }
             Value::Object(_) => ReadCredential::Json(credential.clone()),
-            _ => return Err("it is neither an object nor a token".to_owned()),
+            _ => return Err("it is neither an object nor a token".into()),
         };
         self.seen.set(self.seen.get() + 1);
         if self.depth.get() >= VERIFY_MAX_DEPTH || self.seen.get() > VERIFY_CREDENTIALS_MAX_COUNT {
-            return Err(format!(
+            return Err(message!(
                 "more than {VERIFY_CREDENTIALS_MAX_COUNT} credentials, or more than {VERIFY_MAX_DEPTH} in \
                  each other, are not verified at once"
             ));
@@ -294,7 +303,7 @@ impl<'a> Verifier<'a> {
         self.depth.set(self.depth.get() - 1);
         let first = |outcome| {
             let check = checks.iter().find(|check| check.outcome == outcome);
-            check.map(|check| format!("{}: {}", check.name, check.message))
+            check.map(|check| message!("{name}: {check.message}", name = Message::from(check.name)))
         };
         match first(CheckOutcome::Failed) {
             Some(fault) => Err(fault),
@@ -310,15 +319,15 @@ impl<'a> Verifier<'a> {
 struct Inner {
     credential: Value,
     /// The first check that was skipped.
-    skipped: Option<String>,
+    skipped: Option<Message>,
 }
 
 impl Inner {
-    fn check(&self, name: &'static str, what: &str) -> Check {
-        let found = format!("{what} {}", names(&self.credential));
+    fn check(&self, name: &'static str, message: impl FnOnce(Message) -> Message) -> Check {
+        let found = message(names(&self.credential));
         match &self.skipped {
             None => Check::passed(name, found),
-            Some(skipped) => Check::skipped(name, format!("{found}; {skipped}")),
+            Some(skipped) => Check::skipped(name, message!("{found}; {skipped}")),
         }
     }
 }
@@ -327,11 +336,7 @@ fn schema(credential: &Value) -> Check {
     let faults = shape::faults(credential);
     match faults.is_empty() {
         true => Check::passed("schema", "the credential has the schema of the standard"),
-        false => {
-            let faults: Vec<String> =
-                faults.iter().map(|fault| format!("{}: {}", fault.path, fault.message)).collect();
-            Check::failed("schema", faults.join("; "))
-        }
+        false => Check::failed("schema", Message::joined(faults.iter().map(Detail::text))),
     }
 }
 
@@ -349,7 +354,7 @@ fn claims(token: &Token, now: Timestamp) -> Check {
     let differences = token.differences(now);
     match differences.is_empty() {
         true => Check::passed("claims", "the token's claims match the credential"),
-        false => Check::failed("claims", differences.join("; ")),
+        false => Check::failed("claims", Message::joined(differences)),
     }
 }
 
@@ -382,10 +387,10 @@ fn many(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// The names of a credential and its issuer, for messages.
-fn names(credential: &Value) -> String {
+fn names(credential: &Value) -> Message {
     let name =
         credential["name"].as_str().or(credential["id"].as_str()).unwrap_or("without a name");
     let issuer = &credential["issuer"];
     let issuer = issuer["name"].as_str().or(id_of(issuer)).unwrap_or("nobody");
-    format!("'{name}' of '{issuer}'")
+    message!("'{name}' of '{issuer}'")
 }

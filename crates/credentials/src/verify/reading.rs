@@ -1,5 +1,6 @@
 //! Reads the input: a credential in JSON, a token, an image with one of them, or an object that contains a token.
 
+use lyceum_core::{Message, message};
 use serde_json::Value;
 
 use super::shape;
@@ -30,9 +31,9 @@ impl ReadCredential {
 }
 
 /// Reads what was sent, and says what it was.
-pub(super) fn read(input: &[u8]) -> Result<(ReadCredential, &'static str), String> {
+pub(super) fn read(input: &[u8]) -> Result<(ReadCredential, &'static str), Message> {
     if input.len() > CREDENTIAL_MAX_BYTES {
-        return Err(format!("a credential has at most {CREDENTIAL_MAX_BYTES} bytes"));
+        return Err(message!("a credential has at most {CREDENTIAL_MAX_BYTES} bytes"));
     }
     let (text, baked);
     let (text, forms) = match baking::is_image(input) {
@@ -55,7 +56,7 @@ pub(super) fn read(input: &[u8]) -> Result<(ReadCredential, &'static str), Strin
     }
     open_badges_2::refuse_address(text)?;
     let token = jwt::read(text).map_err(|problem| {
-        format!("the credential is neither JSON nor a JWT nor an image with one: {problem}")
+        message!("the credential is neither JSON nor a JWT nor an image with one: {problem}")
     })?;
     open_badges_2::refuse(&token.credential)?;
     Ok((ReadCredential::Token(token), forms[1]))
@@ -68,11 +69,12 @@ pub(super) fn is_enveloped(object: &Value) -> bool {
 
 /// The token in an enveloped credential. Errors: also for one with members of a credential, which would stand
 /// beside the token unsigned and be taken for what it says.
-pub(super) fn opened(envelope: &Value) -> Result<Token, String> {
+pub(super) fn opened(envelope: &Value) -> Result<Token, Message> {
     if ["issuer", "credentialSubject", "proof"].iter().any(|name| envelope.get(*name).is_some()) {
         return Err(
-            "an enveloped credential must not have an issuer, subject or proof outside of its token"
-                .to_owned(),
+            "an enveloped credential must not have an issuer, subject or proof outside of its \
+             token"
+                .into(),
         );
     }
     let url = envelope["id"].as_str().unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Whether a credential was given to a person: hashed identities (Open Badges 3.0, `IdentityObject`).
 
+use lyceum_core::message;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -19,9 +20,9 @@ pub fn check(credential: &Value, identity: &str) -> Check {
     let id = subject["id"].as_str();
     let by_id = id.is_some_and(|id| id == identity || id.strip_prefix("mailto:") == Some(identity));
     if by_id || identifiers.iter().any(|entry| matches_identity(entry, identity)) {
-        return Check::passed(NAME, format!("the credential was given to '{identity}'"));
+        return Check::passed(NAME, message!("the credential was given to '{identity}'"));
     }
-    Check::failed(NAME, format!("the credential was not given to '{identity}'"))
+    Check::failed(NAME, message!("the credential was not given to '{identity}'"))
 }
 
 fn matches_identity(entry: &Value, identity: &str) -> bool {

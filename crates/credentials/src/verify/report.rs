@@ -1,7 +1,7 @@
 //! The result of a verification.
 
-use lyceum_core::phrase;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Message, message, phrase};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -40,24 +40,24 @@ pub struct Check {
     /// The outcome.
     pub outcome: CheckOutcome,
     /// The explanation for people.
-    pub message: String,
+    pub message: Message,
 }
 
 impl Check {
-    fn new(name: &'static str, outcome: CheckOutcome, message: impl Into<String>) -> Self {
+    fn new(name: &'static str, outcome: CheckOutcome, message: impl Into<Message>) -> Self {
         Self { name, outcome, message: message.into() }
     }
 
-    pub(super) fn passed(name: &'static str, message: impl Into<String>) -> Self {
+    pub(super) fn passed(name: &'static str, message: impl Into<Message>) -> Self {
         Self::new(name, CheckOutcome::Passed, message)
     }
 
-    pub(super) fn failed(name: &'static str, message: impl Into<String>) -> Self {
+    pub(super) fn failed(name: &'static str, message: impl Into<Message>) -> Self {
         Self::new(name, CheckOutcome::Failed, message)
     }
 
     /// A check that was not possible.
-    pub fn skipped(name: &'static str, message: impl Into<String>) -> Self {
+    pub fn skipped(name: &'static str, message: impl Into<Message>) -> Self {
         Self::new(name, CheckOutcome::Skipped, message)
     }
 }
@@ -94,9 +94,9 @@ impl Report {
     }
 
     /// The first check that failed.
-    pub fn refusal(&self) -> Option<String> {
+    pub fn refusal(&self) -> Option<Message> {
         let failed = self.checks.iter().find(|check| check.outcome == CheckOutcome::Failed);
-        failed.map(|check| format!("{}: {}", check.name, check.message))
+        failed.map(|check| message!("{name}: {check.message}", name = Message::from(check.name)))
     }
 }
 

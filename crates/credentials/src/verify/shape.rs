@@ -2,6 +2,7 @@
 
 use lyceum_core::problem::Detail;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Message, message};
 use serde_json::{Map, Value};
 
 /// The required members of an object of one class.
@@ -119,7 +120,7 @@ pub fn faults(credential: &Value) -> Vec<Detail> {
 struct Faults(Vec<Detail>);
 
 impl Faults {
-    fn add(&mut self, path: &str, message: impl Into<String>) {
+    fn add(&mut self, path: &str, message: impl Into<Message>) {
         self.0.push(Detail { path: path.to_owned(), message: message.into() });
     }
 
@@ -131,7 +132,7 @@ impl Faults {
         let known = KINDS.iter().find(|(names, ..)| names.iter().any(|name| kinds.contains(name)));
         let contexts = strings(credential.get("@context"));
         if !contexts.first().is_some_and(|first| VC.contains(first)) {
-            self.add("@context", format!("must begin with {}", VC[0]));
+            self.add("@context", message!("must begin with {text}", text = VC[0]));
         }
         let legacy = contexts.first() == Some(&VC[1]);
         let mut required = vec!["issuer", "credentialSubject"];
@@ -152,7 +153,7 @@ impl Faults {
                 let mut rest = contexts.iter().skip(1);
                 for context in *following {
                     if !rest.any(|url| is_version(url, context)) && !legacy {
-                        self.add("@context", format!("must contain {context}….json"));
+                        self.add("@context", message!("must contain {context}….json"));
                     }
                 }
                 self.object(credential.get("credentialSubject"), subject, "credentialSubject", 0);
@@ -170,7 +171,7 @@ impl Faults {
             {
                 self.add(
                     member,
-                    format!("must be an instant such as 2026-01-15T08:00:00Z (got {value})"),
+                    message!("must be an instant such as 2026-01-15T08:00:00Z (got {value})"),
                 );
             }
         }
@@ -198,10 +199,10 @@ impl Faults {
     fn object(&mut self, value: Option<&Value>, class: &str, path: &str, depth: usize) {
         let Some(value) = value.filter(|value| !value.is_null()) else { return };
         let Value::Object(object) = value else {
-            return self.add(path, format!("must be an object of the type '{class}'"));
+            return self.add(path, message!("must be an object of the type '{class}'"));
         };
         if !strings(object.get("type")).contains(&class) {
-            self.add(&below(path, "type"), format!("must contain '{class}'"));
+            self.add(&below(path, "type"), message!("must contain '{class}'"));
         }
         let Some(class) = CLASSES.iter().find(|known| known.name == class) else { return };
         self.required(object, class.required, path);

@@ -1,6 +1,7 @@
 //! Whether a credential was revoked: Bitstring Status List 1.0, Status List 2021, which it was before, and
 //! `1EdTechRevocationList`.
 
+use lyceum_core::{Message, message};
 use serde_json::Value;
 
 use super::{Check, Verifier};
@@ -30,7 +31,7 @@ fn check(verifier: &Verifier<'_>, credential: &Value, entry: &Value) -> Check {
         "StatusList2021Entry" => bits(verifier, entry, "StatusList2021"),
         "1EdTechRevocationList" => revocation_list(verifier, credential, entry),
         "" => Check::failed(NAME, "the status has no type"),
-        other => Check::skipped(NAME, format!("a status of type '{other}' cannot be read")),
+        other => Check::skipped(NAME, message!("a status of type '{other}' cannot be read")),
     }
 }
 
@@ -40,12 +41,12 @@ fn bits(verifier: &Verifier<'_>, entry: &Value, list_type: &str) -> Check {
         return Check::failed(NAME, "the status has no statusListCredential or no statusListIndex");
     };
     let Some(document) = verifier.documents.get(url) else {
-        return Check::skipped(NAME, format!("the status list {url} is not available"));
+        return Check::skipped(NAME, message!("the status list {url} is not available"));
     };
     let list = match verifier.inner(document) {
         Ok(list) => list,
         Err(fault) => {
-            return Check::failed(NAME, format!("the status list {url} is not valid: {fault}"));
+            return Check::failed(NAME, message!("the status list {url} is not valid: {fault}"));
         }
     };
     let subject = &list.credential["credentialSubject"];
@@ -54,20 +55,20 @@ fn bits(verifier: &Verifier<'_>, entry: &Value, list_type: &str) -> Check {
     if subject["type"] != list_type || !purposes.contains(&purpose) {
         return Check::failed(
             NAME,
-            format!("{url} is not a status list for the purpose '{purpose}'"),
+            message!("{url} is not a status list for the purpose '{purpose}'"),
         );
     }
     let bits = match Bits::decode(subject["encodedList"].as_str().unwrap_or_default()) {
         Ok(bits) => bits,
-        Err(problem) => return Check::failed(NAME, format!("the status list {url}: {problem}")),
+        Err(problem) => return Check::failed(NAME, message!("the status list {url}: {problem}")),
     };
     match (bits.get(index), purpose) {
-        (None, _) => Check::failed(NAME, format!("the status list {url} has no bit {index}")),
+        (None, _) => Check::failed(NAME, message!("the status list {url} has no bit {index}")),
         (Some(true), "revocation") => Check::failed(NAME, "the credential is revoked"),
         (Some(true), "suspension") => Check::failed(NAME, "the credential is suspended"),
         (Some(set), _) => {
-            let is = if set { "is set" } else { "is not set" };
-            list.check(NAME, &format!("bit {index} for '{purpose}' {is} in {url},"))
+            let is = Message::from(if set { "is set" } else { "is not set" });
+            list.check(NAME, |found| message!("bit {index} for '{purpose}' {is} in {url}, {found}"))
         }
     }
 }
@@ -86,22 +87,22 @@ fn revocation_list(verifier: &Verifier<'_>, credential: &Value, entry: &Value) -
         return Check::failed(NAME, "the status has no id");
     };
     let Some(list) = verifier.documents.get(url) else {
-        return Check::skipped(NAME, format!("the revocation list {url} is not available"));
+        return Check::skipped(NAME, message!("the revocation list {url} is not available"));
     };
     let Some(revoked) = list["revokedCredential"].as_array() else {
-        return Check::failed(NAME, format!("{url} is not a revocation list"));
+        return Check::failed(NAME, message!("{url} is not a revocation list"));
     };
     let entry = revoked
         .iter()
         .find(|entry| entry["id"] == credential["id"] && entry["revoked"] != Value::Bool(false));
     match entry.map(|entry| entry["revocationReason"].as_str()) {
         Some(Some(reason)) => {
-            Check::failed(NAME, format!("the credential is revoked; the reason given: {reason}"))
+            Check::failed(NAME, message!("the credential is revoked; the reason given: {reason}"))
         }
         Some(None) => Check::failed(NAME, "the credential is revoked"),
         None => Check::passed(
             NAME,
-            format!("the revocation list {url} does not contain the credential"),
+            message!("the revocation list {url} does not contain the credential"),
         ),
     }
 }

@@ -28,7 +28,7 @@ fn a_signed_badge_is_accepted_in_any_order_of_its_members() {
     let other = SigningKey::from_bytes(&[8; 32]).verifying_key();
     let proof = &proof::proofs(&signed)[0];
     let fault = proof::check(&signed, proof, &PublicKey::Ed25519(other)).unwrap_err();
-    assert!(matches!(fault, proof::Fault::Signature), "{fault}");
+    assert!(matches!(fault, proof::Fault::Signature), "{fault:?}");
 }
 
 #[test]

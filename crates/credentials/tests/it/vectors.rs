@@ -14,7 +14,7 @@ const OB: [&str; 2] = [
 ];
 
 fn text(folder: &Path, file: &str) -> String {
-    std::fs::read_to_string(folder.join(file)).unwrap_or_else(|fault| panic!("{file}: {fault}"))
+    std::fs::read_to_string(folder.join(file)).unwrap_or_else(|fault| panic!("{file}: {fault:?}"))
 }
 
 fn proof_options() -> Value {
@@ -154,7 +154,7 @@ fn proofs_of_the_signed_examples_are_valid() {
             let key = PublicKey::from_multikey(method.split_once('#').unwrap().1).unwrap();
             proof::check(credential, proof, &key)
         };
-        check(&credential).unwrap_or_else(|fault| panic!("{file}: {fault}"));
+        check(&credential).unwrap_or_else(|fault| panic!("{file}: {fault:?}"));
         credential["name"] = "Another name".into();
         assert!(matches!(check(&credential), Err(proof::Fault::Signature)), "{file}");
     }

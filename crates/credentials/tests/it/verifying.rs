@@ -27,9 +27,9 @@ pub(crate) fn outcome(report: &Report, name: &str) -> Option<CheckOutcome> {
 }
 
 /// The first check that failed, by name and message.
-fn fault(report: &Report) -> (&str, &str) {
+fn fault(report: &Report) -> (&str, String) {
     let failed = report.checks.iter().find(|check| check.outcome == CheckOutcome::Failed);
-    failed.map_or(("", ""), |check| (check.name, check.message.as_str()))
+    failed.map_or(("", String::new()), |check| (check.name, check.message.to_string()))
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn lists_from(revoked: &[usize], signed_at: Timestamp) -> Documents {
 fn revocation_is_seen_in_both_kinds_of_list() {
     let check = |credential: &Value, documents: &Documents| {
         let report = verify(credential.to_string().as_bytes(), documents, now());
-        let found = fault(&report);
-        (found.0.to_owned(), found.1.to_owned(), report.is_confirmed())
+        let (name, message) = fault(&report);
+        (name.to_owned(), message, report.is_confirmed())
     };
     let credential = signed(badge());
     assert_eq!(check(&credential, &lists(&[16, 18])), (String::new(), String::new(), true));
@@ -185,7 +185,7 @@ fn each_kind_of_invalid_proof_has_its_message() {
         let report = verify(credential.to_string().as_bytes(), &lists(&[]), now());
         let failed = report.checks.iter().find(|check| check.name == "proof");
         let failed = failed.filter(|check| check.outcome == CheckOutcome::Failed);
-        failed.unwrap_or_else(|| panic!("{:#?}", report.checks)).message.clone()
+        failed.unwrap_or_else(|| panic!("{:#?}", report.checks)).message.to_string()
     };
     for (message, change) in [
         ("bad signature", (|c| c["name"] = "Other".into()) as fn(&mut Value)),
@@ -297,7 +297,7 @@ fn a_record_is_valid_only_if_each_of_its_credentials_is() {
     // It is of something else, which does not make the badge invalid.
     let unverified = report.checks.iter().find(|check| check.outcome == CheckOutcome::Skipped);
     let unverified = unverified.filter(|check| check.name == "endorsement").unwrap();
-    assert!(unverified.message.starts_with("unverified"), "{}", unverified.message);
+    assert!(unverified.message.to_string().starts_with("unverified"), "{}", unverified.message);
     assert!(report.is_verified() && !report.is_confirmed());
 
     // A token in a record is covered as text, and stands for itself.

@@ -45,5 +45,5 @@ fn no_project() -> State {
 fn refused<T>(result: lyceum_core::Result<T>) -> (ProblemKind, String) {
     let problem = result.map(drop).unwrap_err();
     let details = problem.details.iter().map(|detail| format!(" {}", detail.message));
-    (problem.kind, details.fold(problem.message.clone(), |text, detail| text + &detail))
+    (problem.kind, details.fold(problem.message.to_string(), |text, detail| text + &detail))
 }

@@ -1,8 +1,9 @@
 //! Rejected envelopes, stored for inspection and replay.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, message};
 use lyceum_store::{Tx, columns};
+use serde::{Deserialize, Serialize};
 
 use super::{Accepted, accept, append, take_jobs};
 use crate::envelope::parse;
@@ -20,9 +21,17 @@ pub struct StoredRejection {
     /// When it was replayed successfully.
     pub replayed: Option<Timestamp>,
     /// Why it was rejected, in one line.
-    pub message: String,
-    /// The errors as a JSON array of `{path, message}`.
-    pub faults: String,
+    pub message: Message,
+    /// The errors, with their paths in the body.
+    pub faults: Vec<Detail>,
+}
+
+/// An error as it is stored.
+#[derive(Deserialize, Serialize)]
+struct StoredFault {
+    path: String,
+    #[serde(with = "message::stored")]
+    message: Message,
 }
 
 /// Stores a rejected envelope, and deletes envelopes that are too old or too many. A body beyond the limit is cut,
@@ -31,16 +40,18 @@ pub fn refuse(
     tx: &mut Tx<'_>,
     now: Timestamp,
     client: &str,
-    problem: (&str, &[lyceum_core::Detail]),
+    (message, details): (&Message, &[Detail]),
     body: &str,
 ) -> Result<()> {
     let until = now.plus_seconds(-limits::EVENT_REFUSED_KEPT_DAYS * 86_400).milliseconds();
     tx.send("DELETE FROM event_refusals WHERE received_ms < $1", &[until.into()])?;
-    let (message, details) = problem;
-    let faults = serde_json::to_string(details).map_err(Problem::internal)?;
+    let fault =
+        |fault: &Detail| StoredFault { path: fault.path.clone(), message: fault.message.clone() };
+    let faults: Vec<StoredFault> = details.iter().map(fault).collect();
+    let faults = serde_json::to_string(&faults).map_err(Problem::internal)?;
     let end = body.floor_char_boundary(limits::EVENT_REFUSED_MAX_BYTES);
     let plain = |text: &str| text.replace('\0', "\u{fffd}");
-    let (message, faults, body) = (plain(message), plain(&faults), plain(&body[..end]));
+    let (message, faults, body) = (plain(&message.stored()), plain(&faults), plain(&body[..end]));
     let id = tx.query_one(
         "INSERT INTO event_refusals (client, received_ms, message, faults, body) \
          VALUES ($1, $2, $3, $4, $5) RETURNING id",
@@ -63,8 +74,14 @@ columns!(StoredRejection {
     received: "received_ms",
     replayed: "replayed_ms",
     message: "message",
-    faults: "faults",
+    faults: "faults" => read_faults,
 });
+
+fn read_faults(stored: &str) -> Result<Vec<Detail>> {
+    let faults: Vec<StoredFault> = serde_json::from_str(stored).map_err(Problem::internal)?;
+    let detail = |StoredFault { path, message }| Detail { path, message };
+    Ok(faults.into_iter().map(detail).collect())
+}
 
 /// The newest rejected envelopes, at most `limit`.
 pub fn refused(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<StoredRejection>> {
@@ -85,12 +102,12 @@ pub fn refused_one(tx: &mut Tx<'_>, id: i64) -> Result<Option<(StoredRejection, 
 /// it was stored; those of [`parse`] if it is rejected again.
 pub fn replay(tx: &mut Tx<'_>, now: Timestamp, id: i64) -> Result<()> {
     let (refusal, body) = refused_one(tx, id)?.ok_or_else(|| {
-        Problem::new(ProblemKind::NotFound, format!("there is no rejected envelope {id}"))
+        Problem::new(ProblemKind::NotFound, message!("there is no rejected envelope {id}"))
     })?;
     // The body was cut before a character, which has at most four bytes.
     if body.len() > limits::EVENT_REFUSED_MAX_BYTES - 4 {
         let most = limits::EVENT_REFUSED_MAX_BYTES;
-        let message = format!(
+        let message = message!(
             "only its first {most} bytes were stored, so it cannot be replayed; its sender must \
              send it again"
         );

@@ -4,7 +4,7 @@
 //! index. An export is complete before it is sent, so nobody takes an interrupted download for a file.
 
 use lyceum_core::text::folded;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -67,7 +67,7 @@ pub fn each(
 pub fn event(tx: &mut Tx<'_>, id: &str, actors: &ActorFilter) -> Result<LoggedEvent> {
     let found = repository::read(tx, id, actors)?;
     found.ok_or_else(|| {
-        let message = format!("there is no event with the id '{id}'");
+        let message = message!("there is no event with the id '{id}'");
         Problem::new(ProblemKind::NotFound, message)
     })
 }

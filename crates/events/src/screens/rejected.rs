@@ -2,7 +2,7 @@
 
 use lyceum_core::text::distinct;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 
 use crate::limits;
@@ -65,8 +65,6 @@ pub fn waiting(tx: &mut Tx<'_>) -> Result<Vec<i64>> {
 pub struct RejectedEnvelope {
     /// The envelope.
     pub envelope: StoredRejection,
-    /// Its errors, with their paths in the body.
-    pub errors: Vec<Detail>,
     /// The sent text, up to [`limits::EVENT_REFUSED_MAX_BYTES`].
     pub body: String,
 }
@@ -76,9 +74,8 @@ pub fn one(tx: &mut Tx<'_>, id: i64) -> Result<RejectedEnvelope> {
     let (envelope, body) = repository::refused_one(tx, id)?.ok_or_else(|| {
         let days = limits::EVENT_REFUSED_KEPT_DAYS;
         let message =
-            format!("there is no rejected envelope {id}; they are stored for {days} days");
+            message!("there is no rejected envelope {id}; they are stored for {days} days");
         Problem::new(ProblemKind::NotFound, message)
     })?;
-    let errors = serde_json::from_str(&envelope.faults).unwrap_or_default();
-    Ok(RejectedEnvelope { envelope, errors, body })
+    Ok(RejectedEnvelope { envelope, body })
 }

@@ -1,7 +1,7 @@
 //! Refused envelopes are kept, but not without end.
 
-use lyceum_core::ProblemKind;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Message, ProblemKind};
 use lyceum_events::limits::{
     EVENT_REFUSED_KEPT_COUNT, EVENT_REFUSED_KEPT_DAYS, EVENT_REFUSED_MAX_BYTES,
 };
@@ -17,7 +17,7 @@ fn noon() -> Timestamp {
 
 fn kept(db: &Db) -> Vec<String> {
     let refused = db.read_blocking(|tx| repository::refused(tx, i64::MAX)).unwrap();
-    refused.into_iter().map(|refusal| refusal.message).collect()
+    refused.into_iter().map(|refusal| refusal.message.to_string()).collect()
 }
 
 #[test]
@@ -25,7 +25,13 @@ fn the_oldest_rejected_envelopes_are_deleted_by_number_and_age() {
     both(|db| {
         db.write_blocking(|tx| {
             for number in 0..EVENT_REFUSED_KEPT_COUNT + 2 {
-                repository::refuse(tx, noon(), "app", (&number.to_string(), &[]), "{}")?;
+                repository::refuse(
+                    tx,
+                    noon(),
+                    "app",
+                    (&Message::untranslated(number.to_string()), &[]),
+                    "{}",
+                )?;
             }
             Ok(())
         })
@@ -35,7 +41,8 @@ fn the_oldest_rejected_envelopes_are_deleted_by_number_and_age() {
         assert_eq!(messages.last().map(String::as_str), Some("2"));
 
         let later = noon().plus_seconds(EVENT_REFUSED_KEPT_DAYS * 86_400 + 1);
-        db.write_blocking(|tx| repository::refuse(tx, later, "app", ("last", &[]), "{}")).unwrap();
+        db.write_blocking(|tx| repository::refuse(tx, later, "app", (&"last".into(), &[]), "{}"))
+            .unwrap();
         assert_eq!(kept(db), ["last"]);
     });
 }
@@ -55,8 +62,10 @@ fn a_long_envelope_is_replayed_and_one_that_was_cut_is_not() {
     };
     both(|db| {
         let refuse = |body: &str| {
-            db.write_blocking(|tx| repository::refuse(tx, noon(), "app", ("is odd", &[]), body))
-                .unwrap();
+            db.write_blocking(|tx| {
+                repository::refuse(tx, noon(), "app", (&"is odd".into(), &[]), body)
+            })
+            .unwrap();
             let newest = db.read_blocking(|tx| repository::refused(tx, 1)).unwrap();
             db.write_blocking(|tx| repository::replay(tx, noon(), newest[0].id))
         };

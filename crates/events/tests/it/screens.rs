@@ -15,8 +15,10 @@ fn reject(db: &Db, client: &str, after_s: i64) {
     let at = NOW.plus_seconds(after_s);
     let details =
         [lyceum_core::Detail { path: "data[0].id".into(), message: "is required".into() }];
-    db.write_blocking(|tx| repository::refuse(tx, at, client, ("an error", &details), "{}"))
-        .unwrap();
+    db.write_blocking(|tx| {
+        repository::refuse(tx, at, client, (&"an error".into(), &details), "{}")
+    })
+    .unwrap();
 }
 
 #[test]
@@ -157,7 +159,7 @@ fn rejected_envelopes_are_filtered_and_listed_in_order() {
         assert_eq!(read(replayed).0, [0; 0]);
         let one = db.read_blocking(|tx| rejected::one(tx, second)).unwrap();
         assert_eq!((one.envelope.client.as_str(), one.body.as_str()), ("a", "{}"));
-        let [error] = &one.errors[..] else { panic!("{:?}", one.errors) };
+        let [error] = &one.envelope.faults[..] else { panic!("{:?}", one.envelope) };
         assert_eq!(error.to_string(), "data[0].id: is required");
         let missing = db.read_blocking(|tx| rejected::one(tx, third + 1));
         assert_eq!(missing.unwrap_err().kind, ProblemKind::NotFound);

@@ -238,7 +238,11 @@ fn each_error_has_its_path_in_the_envelope() {
         assert_eq!(problem.kind, ProblemKind::Malformed, "{pointer}: {problem}");
         let [fault] = &problem.details[..] else { panic!("{pointer}: {:?}", problem.details) };
         assert_eq!(fault.path, path, "{pointer} = {value:?}: {}", fault.message);
-        assert!(!fault.message.is_empty() && !fault.message.ends_with('.'), "{}", fault.message);
+        assert!(
+            !fault.message.template().is_empty() && !fault.message.to_string().ends_with('.'),
+            "{}",
+            fault.message
+        );
     }
 }
 

@@ -1,7 +1,7 @@
 //! Activities that players finish, and time that they spend in them.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, messages};
+use lyceum_core::{Problem, ProblemKind, Result, message, messages};
 use lyceum_events::facts::{Measure, Metric};
 use lyceum_events::learning::{self, CourseProgress, LearningEvent, Metrics};
 use lyceum_events::limits::{EVENT_METRIC_MAX_COUNT, FACT_VALUE_MAX_COUNT, TIME_SPENT_SPAN_MAX_H};
@@ -363,10 +363,10 @@ impl EndedActivity {
         // A penalty is less than nothing.
         let xp = self.xp_earned.unwrap_or_default();
         let most_xp = FACT_VALUE_MAX_COUNT;
-        let message = format!("must be a number from -{most_xp} to {most_xp}: got {xp}");
+        let message = message!("must be a number from -{most_xp} to {most_xp}: got {xp}");
         faults.unless(Xp::of(xp.abs()).is_some(), "xpEarned", message);
         let units = self.mastered_units.unwrap_or_default();
-        let message = format!("must be a number of at least 0: got {units}");
+        let message = message!("must be a number of at least 0: got {units}");
         faults.unless(Xp::of(units).is_some(), "masteredUnits", message);
         faults.into_result()
     }
@@ -410,9 +410,8 @@ fn student_of<'i>(
 
 /// The problem of a player who is not a student of the course.
 pub fn no_student(user: &str, course: &TaughtCourse) -> Problem {
-    let message = format!(
-        "'{user}' is not a student of the course '{}'; enroll the player as a student first",
-        course.course_id
+    let message = message!(
+        "'{user}' is not a student of the course '{course.course_id}'; enroll the player as a student first"
     );
     Problem::new(ProblemKind::Forbidden, message)
 }
@@ -441,7 +440,7 @@ fn instant(now: Timestamp, path: &str, text: Option<&str>) -> Result<Timestamp> 
         }
         Some(at) if at < now.plus_seconds(-kept_s) => {
             let days = limits::REQUEST_KEPT_DAYS;
-            Err(Problem::invalid(path, format!("must be within the last {days} days")))
+            Err(Problem::invalid(path, message!("must be within the last {days} days")))
         }
         Some(at) => Ok(at.min(now)),
         None => Err(Problem::invalid(path, messages::MUST_BE_INSTANT)),

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use lyceum_bridge::enroll::{self, EnrollmentRequest};
 use lyceum_bridge::enrollments::{self, EnrolledCourse};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_project::courses::{App, CODE, TITLE};
 use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
 use lyceum_roster::fields;
@@ -301,10 +301,8 @@ pub fn find(tx: &mut Tx<'_>, game: &Game) -> Result<Integration> {
 
 /// The problem for a game that teaches no courses.
 pub fn without_courses(game: &Game) -> Problem {
-    let message = format!(
-        "the game '{}' has no courses yet; set them up with POST /api/lms/setup",
-        game.slug
-    );
+    let message =
+        message!("the game '{game.slug}' has no courses yet; set them up with POST /api/lms/setup");
     Problem::new(ProblemKind::NotFound, message)
 }
 
@@ -404,7 +402,7 @@ fn course_for<'i>(
             .map(|course| format!("{} in grade {}", course.subject, course.grade));
         let known = known.collect::<Vec<_>>().join(", ");
         let message =
-            format!("the game has no course for '{subject}' in grade {grade}; it has {known}");
+            message!("the game has no course for '{subject}' in grade {grade}; it has {known}");
         Problem::invalid("activityData.subject", message)
     })
 }

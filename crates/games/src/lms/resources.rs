@@ -1,7 +1,7 @@
 //! The roster records of a game's courses.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result, message};
 use lyceum_project::courses::{PLATFORM, records};
 use lyceum_roster::collections::at;
 use lyceum_roster::fields;
@@ -93,10 +93,9 @@ impl WritableRecords {
         if is_created_by(tx, game, kind, id)? {
             return Ok(());
         }
-        let message = format!(
-            "You don't have access to the {} '{id}': no setup of the game '{}' created it. Choose another \
-             courseId, or ask somebody who has the scope lyceum/roster.write",
-            kind.one, game.slug
+        let message = message!(
+            "You don't have access to the {kind.one} '{id}': no setup of the game '{game.slug}' created it. Choose \
+             another courseId, or ask somebody who has the scope lyceum/roster.write"
         );
         Err(Problem::new(ProblemKind::Forbidden, message))
     }

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use lyceum_bridge::analytics::{self, StudentName};
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{Problem, ProblemKind, Reach, Result, messages};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message, messages};
 use lyceum_events::facts::Measure;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
@@ -84,7 +84,7 @@ impl DayRange {
         }
         let most = limits::XP_HISTORY_MAX_DAYS;
         if first.until(last).map_or(i32::MAX, |span| span.get_days()) >= most {
-            let message = format!("must be at most {most} days after the start date");
+            let message = message!("must be at most {most} days after the start date");
             return Err(Problem::invalid("endDate", message));
         }
         Ok(Self { first, last })
@@ -157,10 +157,9 @@ pub fn set_today(
     if difference < 0 && corrects == CorrectionScope::OwnCourses {
         let own = own_today(tx, scene, &zone)?;
         if own.0 + difference < 0 {
-            let message = format!(
-                "{} XP of today are not from the courses of '{}'; set at least as many",
-                Xp(stored.xp.0 - own.0).number(),
-                scene.game.slug
+            let message = message!(
+                "{number} XP of today are not from the courses of '{scene.game.slug}'; set at least as many",
+                number = Xp(stored.xp.0 - own.0).number()
             );
             return Err(Problem::new(ProblemKind::Forbidden, message));
         }

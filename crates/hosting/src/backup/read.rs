@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use lyceum_blob::{Digest, Hasher, failed};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_project::schema;
 use tempfile::TempDir;
 
@@ -175,7 +175,7 @@ pub(super) fn walk(
 /// The long name that a name entry gives to the next entry.
 fn name_in(entry: &mut tar::Entry<'_, impl Read>) -> io::Result<String> {
     if entry.size() > limits::BACKUP_NAME_MAX_BYTES {
-        let message = format!("the name of an entry has {} bytes", entry.size());
+        let message = message!("the name of an entry has {size} bytes", size = entry.size());
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     }
     let mut name = Vec::new();
@@ -205,10 +205,9 @@ impl FoundEntries {
         }
         match &self.cover {
             Some(cover) if cover.format != FORMAT => {
-                let message = format!(
-                    "the backup has format {}, but this release reads format {FORMAT}; restore it with \
-                     release {}",
-                    cover.format, cover.release
+                let message = message!(
+                    "the backup has format {cover.format}, but this release reads format {FORMAT}; restore it with \
+                     release {cover.release}"
                 );
                 Err(Problem::new(ProblemKind::Invalid, message))
             }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use lyceum_blob::{Blobs, BucketInstallations, Digest, failed};
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 
 use super::read::{ArchiveContent, walk, write};
@@ -78,7 +78,7 @@ pub fn unpack(backup: OpenBackup, data: &Path, on_read: impl FnMut(u64)) -> Resu
             many => format!(" (and {} more)", many - 1),
         };
         let first = faults.first().map_or("it does not say what it contains", String::as_str);
-        let message = format!("the backup is damaged: {first}{more}; nothing was restored");
+        let message = message!("the backup is damaged: {first}{more}; nothing was restored");
         Problem::new(ProblemKind::Invalid, message)
     };
     let draft = walked.and_then(|walked| match walked {
@@ -140,7 +140,7 @@ impl UnpackedBackup {
             "" => "names no bucket".to_owned(),
             other => format!("names the bucket '{other}'"),
         };
-        let message = format!(
+        let message = message!(
             "the files of the backup are in the S3 bucket '{bucket}', but [s3] in the settings {set}; nothing was \
              restored"
         );

@@ -3,8 +3,8 @@
 //! At each time of the schedule, every node backs up the files that it holds, and one of them the database too. Another
 //! node takes the database over if that one failed or stopped.
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Message, Result};
 use lyceum_store::Tx;
 
 use crate::limits;
@@ -89,7 +89,7 @@ pub fn finish(tx: &mut Tx<'_>, now: Timestamp, id: i64, file: &str, bytes: u64) 
 }
 
 /// Records why a backup was not made.
-pub fn fail(tx: &mut Tx<'_>, now: Timestamp, id: i64, error: &str) -> Result<()> {
+pub fn fail(tx: &mut Tx<'_>, now: Timestamp, id: i64, error: &Message) -> Result<()> {
     repository::fail(tx, now, id, error)
 }
 
@@ -114,7 +114,7 @@ pub fn newest(tx: &mut Tx<'_>, now: Timestamp, most: i64) -> Result<Vec<BackupRu
     for run in &mut runs {
         if run.state == BackupState::Running && !run.is_running(now) {
             run.state = BackupState::Failed;
-            run.error = Some(INTERRUPTED.to_owned());
+            run.error = Some(INTERRUPTED.into());
         }
     }
     Ok(runs)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use lyceum_blob::{Blobs, BucketInstallations, Digest, Hasher, failed};
 use lyceum_core::config::S3Settings;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_project::schema;
 use tempfile::TempDir;
 
@@ -311,7 +311,7 @@ impl<F: FnMut(u64)> Archive<F> {
                 let _ = writeln!(self.names, "{path}");
             }
             Some(named) => {
-                let message = format!(
+                let message = message!(
                     "the file {named} on the server's disk is damaged: its bytes have the SHA-256 {digest}; \
                      `lyceum admin check` says where it belongs"
                 );

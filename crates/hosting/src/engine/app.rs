@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::header::{CONNECTION, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
 use hyper::{Request, Response, StatusCode};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use tokio::time::timeout;
 
 use super::connections::{Body, BoxError, boxed};
@@ -73,7 +73,7 @@ impl App {
                 problem.message,
                 self.logs.last_errors()
             );
-            Problem::invalid("backend", text.trim())
+            Problem::invalid("backend", Message::untranslated(text.trim()))
         })
     }
 
@@ -129,7 +129,7 @@ impl App {
             }
             Err(problem) => {
                 crashes.record_failed_start();
-                self.logs.add(LogStream::Engine, problem.message.clone());
+                self.logs.add(LogStream::Engine, problem.message.to_string());
                 tracing::warn!(slug = self.worker.slug, "{problem}");
                 Err(unavailable(&self.worker.slug).because(problem))
             }
@@ -157,7 +157,7 @@ impl App {
                 Ok(response) => Ok(response),
                 Err(_) if progress.is_too_long() => Err(Problem::new(
                     ProblemKind::TooLarge,
-                    format!("the body is larger than {BACKEND_BODY_MAX_BYTES} bytes; send it in parts"),
+                    message!("the body is larger than {BACKEND_BODY_MAX_BYTES} bytes; send it in parts"),
                 )),
                 Err(fault) => Err(self.connection_problem(&process, fault).await),
             },
@@ -165,7 +165,10 @@ impl App {
                 tokio::spawn(check_health(process, self.shared.settings.busy_timeout));
                 Err(Problem::new(
                     ProblemKind::Unavailable,
-                    format!("the backend of '{}' did not answer within {} ms", self.worker.slug, answer_timeout.as_millis()),
+                    message!(
+                        "the backend of '{self.worker.slug}' did not answer within {timeout} ms",
+                        timeout = answer_timeout.as_millis()
+                    ),
                 ))
             }
             end = process.wait_for_end() => Err(self.end_problem(end)),
@@ -179,9 +182,8 @@ impl App {
             Ok(end) => self.end_problem(end).because(fault),
             Err(_) => Problem::new(
                 ProblemKind::Unavailable,
-                format!(
-                    "the backend of '{}' closed the connection before it answered",
-                    self.worker.slug
+                message!(
+                    "the backend of '{self.worker.slug}' closed the connection before it answered"
                 ),
             )
             .because(fault),
@@ -205,11 +207,10 @@ impl App {
             ProcessEnd::Silent => "no longer answered and was stopped".to_owned(),
             ProcessEnd::Crashed => "crashed before it answered".to_owned(),
         };
-        let message = format!(
-            "the backend of '{}' {cause}; a later request starts it again",
-            self.worker.slug
+        let message = message!(
+            "the backend of '{self.worker.slug}' {cause}; a later request starts it again"
         );
-        self.logs.add(LogStream::Engine, message.clone());
+        self.logs.add(LogStream::Engine, message.to_string());
         let mut problem = Problem::new(ProblemKind::Unavailable, message);
         problem.retry_after_s = Some(1);
         problem
@@ -277,11 +278,11 @@ impl Crashes {
             1 => "failed".to_owned(),
             count => format!("failed {count} times in a row"),
         };
-        let message = format!(
+        let message = message!(
             "the backend of '{slug}' {failed} and starts again in {seconds} s; see its log for the reason"
         );
         let mut problem = Problem::new(ProblemKind::Unavailable, message);
-        problem.retry_after_s = Some(seconds);
+        problem.retry_after_s = u32::try_from(seconds).ok();
         Err(problem)
     }
 }

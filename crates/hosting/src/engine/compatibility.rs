@@ -1,6 +1,6 @@
 //! Compatibility dates: a backend expects the runtime to behave as it did on that day.
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 
 /// The first date that the runtime knows.
 const FIRST: &str = "2021-11-02";
@@ -10,12 +10,12 @@ const FIRST: &str = "2021-11-02";
 pub(super) fn check(date: &str) -> Result<()> {
     let is_day = lyceum_core::time::parse_date(date).is_some();
     if !is_day {
-        let message = format!("'{date}' is not a date; write it as 2026-01-31");
+        let message = message!("'{date}' is not a date; write it as 2026-01-31");
         return Err(Problem::invalid("compatibilityDate", message));
     }
     // Dates in this form sort like text.
     if date < FIRST {
-        let message = format!("{date} is before {FIRST}, the first date that the runtime knows");
+        let message = message!("{date} is before {FIRST}, the first date that the runtime knows");
         return Err(Problem::invalid("compatibilityDate", message));
     }
     Ok(())

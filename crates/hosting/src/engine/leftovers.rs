@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -52,9 +52,9 @@ pub(super) fn claim(root: &Path) -> Result<EngineFolder> {
         Ok(Some(run)) => Ok(run),
         Ok(None) => Err(Problem::new(
             ProblemKind::Unavailable,
-            format!(
-                "another server already runs the backends of {}; stop it first",
-                root.display()
+            message!(
+                "another server already runs the backends of {root}; stop it first",
+                root = root.display()
             ),
         )),
         Err(fault) => Err(Problem::internal(format!("engine in {}: {fault}", root.display()))),

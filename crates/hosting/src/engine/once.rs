@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use hyper::Request;
 use lyceum_core::time::Clock;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 
 use super::{BackendLogLine, Engine, EngineSettings, Worker};
 
@@ -27,11 +27,11 @@ pub async fn run_once(
     let answer = engine.call(&slug, request.map_err(Problem::internal)?).await?;
     let status = answer.status();
     let body = answer.into_body().collect().await.map_err(|error| {
-        Problem::new(ProblemKind::Unavailable, format!("the script was interrupted: {error}"))
+        Problem::new(ProblemKind::Unavailable, message!("the script was interrupted: {error}"))
     })?;
     if !status.is_success() {
         let text = String::from_utf8_lossy(&body.to_bytes()).into_owned();
-        return Err(Problem::new(ProblemKind::Invalid, format!("the script failed: {text}")));
+        return Err(Problem::new(ProblemKind::Invalid, message!("the script failed: {text}")));
     }
     let printed = engine.logs(&slug).into_iter();
     Ok(printed.filter(|line| line.stream != super::LogStream::Request).collect())

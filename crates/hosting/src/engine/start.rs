@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lyceum_core::random::secret_id;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use tokio::net::UnixListener;
 use tokio::net::unix::pipe;
 use tokio::runtime::Handle;
@@ -121,7 +121,10 @@ pub(super) async fn start(
 }
 
 fn start_refused(errors: &str) -> Problem {
-    Problem::invalid("backend", format!("the backend does not start: {}", errors.trim()))
+    Problem::invalid(
+        "backend",
+        message!("the backend does not start: {reason}", reason = errors.trim()),
+    )
 }
 
 fn start_failed(folder: &Path, fault: &io::Error) -> Problem {
@@ -252,6 +255,6 @@ async fn wait_for_sockets(control: &pipe::Receiver) -> bool {
 
 /// The problem that callers get if a backend does not start.
 pub(super) fn unavailable(slug: &str) -> Problem {
-    let message = format!("the backend of '{slug}' does not start; see its log for the reason");
+    let message = message!("the backend of '{slug}' does not start; see its log for the reason");
     Problem::new(ProblemKind::Unavailable, message)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use lyceum_project::Binding;
 
 use super::{PlatformApi, compatibility};
@@ -43,10 +43,8 @@ impl Worker {
     pub(super) fn check(&self) -> Result<()> {
         compatibility::check(&self.compatibility_date)?;
         if !self.modules.iter().any(|(name, _)| *name == self.main) {
-            let message = format!(
-                "the backend has no module '{}'; deploy it with its main module",
-                self.main
-            );
+            let message =
+                message!("the backend has no module '{self.main}'; deploy it with its main module");
             return Err(Problem::invalid("main", message));
         }
         let is_taken = |name: &str| {
@@ -55,7 +53,7 @@ impl Worker {
         };
         match self.variables.keys().find(|name| is_taken(name)) {
             Some(name) => {
-                let message = format!("'{name}' is a binding; choose another name");
+                let message = message!("'{name}' is a binding; choose another name");
                 Err(Problem::invalid(format!("variables.{name}"), message))
             }
             None => Ok(()),

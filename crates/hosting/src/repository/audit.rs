@@ -1,7 +1,7 @@
 //! The log of changes.
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Message, Result};
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub struct ProjectChange {
     /// When the change was made.
     pub at: Timestamp,
     /// The actor: the id of a person, an API key or a client, or an email address.
-    pub who: String,
+    pub who: Message,
     /// The action, such as `deploy`, `rollback` or `promote`.
     pub what: String,
     /// The change. It contains only the names of secrets.
@@ -51,7 +51,7 @@ pub(crate) fn list(
         Ok(ProjectChange {
             id: row.int(0)?,
             at: row.time(1)?,
-            who: row.string(2)?,
+            who: Message::untranslated(row.string(2)?),
             what: row.string(3)?,
             details: json_in(row.text(4)?)?,
         })

@@ -1,7 +1,7 @@
 //! The backups that servers made.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Result, phrase};
+use lyceum_core::{Message, Result, phrase};
 use lyceum_store::{Tx, columns, named_column};
 
 use super::ms;
@@ -35,13 +35,13 @@ pub struct BackupRun {
     /// The size of the file in bytes.
     pub bytes: u64,
     /// Why it was not made.
-    pub error: Option<String>,
+    pub error: Option<Message>,
     /// When it was checked.
     pub checked: Option<Timestamp>,
     /// How it was checked.
     pub check_method: Option<CheckMethod>,
     /// The error that the check found.
-    pub check_error: Option<String>,
+    pub check_error: Option<Message>,
 }
 
 impl BackupRun {
@@ -58,7 +58,7 @@ pub struct BackupCheck {
     /// How the backup was tried; `None` if it could not be read.
     pub method: Option<CheckMethod>,
     /// The error of the backup.
-    pub error: Option<String>,
+    pub error: Option<Message>,
 }
 
 /// The state of a backup.
@@ -197,9 +197,9 @@ pub(crate) fn finish(
     tx.send(sql, &[done.into(), ms(now), file.into(), bytes.into(), id.into()])
 }
 
-pub(crate) fn fail(tx: &mut Tx<'_>, now: Timestamp, id: i64, error: &str) -> Result<()> {
+pub(crate) fn fail(tx: &mut Tx<'_>, now: Timestamp, id: i64, error: &Message) -> Result<()> {
     let sql = "UPDATE backups SET state = $1, reported_ms = $2, error = $3 WHERE id = $4";
-    tx.send(sql, &[BackupState::Failed.name().into(), ms(now), error.into(), id.into()])
+    tx.send(sql, &[BackupState::Failed.name().into(), ms(now), (&error.stored()).into(), id.into()])
 }
 
 /// Ends the runs of a node that stopped during them.
@@ -213,7 +213,8 @@ pub(crate) fn check(tx: &mut Tx<'_>, now: Timestamp, id: i64, check: &BackupChec
     let sql =
         "UPDATE backups SET checked_ms = $1, check_method = $2, check_error = $3 WHERE id = $4";
     let method = check.method.map(CheckMethod::name);
-    tx.send(sql, &[ms(now), method.into(), check.error.as_deref().into(), id.into()])
+    let error = check.error.as_ref().map(Message::stored);
+    tx.send(sql, &[ms(now), method.into(), error.as_ref().into(), id.into()])
 }
 
 /// Deletes the runs that began before.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lyceum_blob::Digest;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Message, Problem, Result};
 use lyceum_project::{Artifact, Backend, SchemaWish, Uses};
 use lyceum_store::{Row, Tx, dialect};
 use schemars::JsonSchema;
@@ -42,7 +42,7 @@ pub struct Deployment {
     pub made_by: String,
     /// The e-mail address of that person, or the name of the key or client. Only lists have it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub made_by_name: Option<String>,
+    pub made_by_name: Option<Message>,
     /// When it was deployed.
     pub made_at: Timestamp,
     /// The database schema that it was deployed with; lists leave it out.

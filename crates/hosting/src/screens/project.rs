@@ -6,7 +6,7 @@ use std::path::Path;
 use lyceum_access::audit::AuditChange;
 use lyceum_access::{MasterKey, Person};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_games::games;
 use lyceum_project::State;
 use lyceum_store::Tx;
@@ -159,7 +159,7 @@ pub fn changes(tx: &mut Tx<'_>, project: &Project) -> Result<Vec<ProjectChange>>
     let names = CallerNames::load(tx)?;
     let mut entries = audit::newest(tx, &project.slug, limits::CONSOLE_EXPORT_MAX_ROWS)?;
     for entry in &mut entries {
-        entry.who = names.of(&entry.who);
+        entry.who = names.of(&entry.who.to_string());
     }
     Ok(entries)
 }
@@ -175,10 +175,9 @@ pub fn check_roll_back(
     match databases::differs(folder, project, &target)? {
         false => Ok(()),
         true => {
-            let message = format!(
-                "version {version} has another database schema; run `lyceum deployments rollback {}`, which lets you \
-                 keep or restore the database",
-                project.slug
+            let message = message!(
+                "version {version} has another database schema; run `lyceum deployments rollback {project.slug}`, \
+                 which lets you keep or restore the database"
             );
             Err(Problem::new(ProblemKind::Conflict, message))
         }

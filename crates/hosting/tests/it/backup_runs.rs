@@ -75,7 +75,7 @@ fn another_node_takes_over_the_database_and_a_failed_backup_is_tried_again() {
     both(|db, oak, elm| {
         let first = claim(db, 0, oak).unwrap();
         finish(db, 1, claim(db, 1, elm).unwrap());
-        write(db, |tx| runs::fail(tx, at(2), first.id, "the disk is full"));
+        write(db, |tx| runs::fail(tx, at(2), first.id, &"the disk is full".into()));
         let over = claim(db, 3, elm).unwrap();
         assert!(over.has_database, "the node that is done with its files takes the database over");
         assert_eq!(claim(db, 4, oak), None, "it waits before it tries again");
@@ -123,7 +123,7 @@ fn a_restarted_server_repeats_its_interrupted_backup() {
         write(db, |tx| runs::check(tx, at(1001), again.id, &check));
         let checked = write(db, runs::last_checked).unwrap();
         assert_eq!((checked.check_method, checked.checked), (check.method, Some(at(1001))));
-        assert_eq!(checked.check_error.as_deref(), Some("torn"));
+        assert_eq!(checked.check_error, Some("torn".into()));
         write(db, |tx| runs::forget(tx, at(1)));
         assert_eq!(write(db, |tx| runs::newest(tx, at(1), 9)).len(), 1, "the first one is gone");
     });

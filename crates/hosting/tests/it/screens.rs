@@ -201,9 +201,9 @@ fn changes_of_a_project_name_people() {
                 project::changes(tx, &project)
             })
             .unwrap();
-        let entries: Vec<(&str, &str)> =
-            changes.iter().map(|entry| (entry.who.as_str(), entry.what.as_str())).collect();
-        assert_eq!(entries, [("somebody", "rollback"), ("dev@example.org", "deploy")]);
+        let entries: Vec<String> =
+            changes.iter().map(|entry| format!("{} {}", entry.who, entry.what)).collect();
+        assert_eq!(entries, ["somebody rollback", "dev@example.org deploy"]);
     });
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize};
 use http::HeaderValue;
 use lyceum_access as access;
 use lyceum_core::config::LimitSettings;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result, message};
 
 use super::rate::RequestRate;
 use crate::admission::add;
@@ -83,9 +83,8 @@ impl ClientShare {
         let Err(refused) = rate.check(live_servers.load(Relaxed)) else { return Ok(()) };
         let mut problem = Problem::new(
             ProblemKind::TooManyRequests,
-            format!(
-                "the client '{}' exceeded its rate of requests; send fewer requests",
-                self.client.id
+            message!(
+                "the client '{self.client.id}' exceeded its rate of requests; send fewer requests"
             ),
         );
         problem.retry_after_s = Some(super::wait_s(&refused));

@@ -23,7 +23,7 @@ use lyceum_access::{
     Access, AccessDenial, AccessReach, CallerPlace, Player, PlayerTrust, RequestSubject, Rights,
     Scopes, Student, TokenHolder, allowed,
 };
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Message, PayloadDialect, Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 
 use crate::Http;
@@ -256,48 +256,47 @@ pub fn refusal(denied: &AccessDenial) -> HeaderRefusal {
     }
 }
 
-fn explanation(denied: &AccessDenial) -> String {
+fn explanation(denied: &AccessDenial) -> Message {
     match denied {
         AccessDenial::SignedOut => {
             "this needs a token: get one from POST /oauth2/token and send it as \
                               'Authorization: Bearer …'"
-                .to_owned()
+                .into()
         }
         AccessDenial::Scope(scopes) => {
-            format!(
+            message!(
                 "the token does not have the required scope; request a token with one of these scopes: {scopes}"
             )
         }
-        AccessDenial::Role(roles) => format!("this requires the role {roles}"),
-        AccessDenial::Student => "students have access to /learn and /api/learn only".to_owned(),
+        AccessDenial::Role(roles) => message!("this requires the role {roles}"),
+        AccessDenial::Student => "students have access to /learn and /api/learn only".into(),
         AccessDenial::ClassSession => {
-            "the code of a class opens lessons only; sign in with your own name for the rest"
-                .to_owned()
+            "the code of a class opens lessons only; sign in with your own name for the rest".into()
         }
         AccessDenial::Demo => {
             "a demo visitor has scores, the leader board and the app's backend; sign \
                          in for the rest"
-                .to_owned()
+                .into()
         }
         AccessDenial::Project(slug) => {
-            format!(
+            message!(
                 "the project '{slug}' is not yours; an administrator can add you with `lyceum admin member add`"
             )
         }
-        AccessDenial::Game(slug) => format!(
+        AccessDenial::Game(slug) => message!(
             "you don't have access to the game '{slug}': the token is for another one, or you are \
              not a member of its project"
         ),
-        AccessDenial::Player(user) => format!(
+        AccessDenial::Player(user) => message!(
             "you don't have access to the player '{user}': the token is for another one, or nobody \
              with that id has played a game of yours"
         ),
         AccessDenial::Platform => {
             "what all games share is changed by administrators and by clients with \
                              the scope lyceum/games.write; name a game of yours with 'gameId'"
-                .to_owned()
+                .into()
         }
-        AccessDenial::Limited(reach) => format!(
+        AccessDenial::Limited(reach) => message!(
             "your access is limited to {reach}, and this path cannot be limited; use a client, key or account without a \
              limit"
         ),
@@ -363,7 +362,7 @@ pub async fn authenticate(
         if let Some(grant) = stand_in {
             return Ok(grant);
         }
-        let problem = Problem::new(ProblemKind::Unauthorized, format!("{text}; {remedy}"));
+        let problem = Problem::new(ProblemKind::Unauthorized, message!("{text}; {remedy}"));
         let challenge = format!(r#"{BEARER}, error="invalid_token", error_description="{text}""#);
         Err(HeaderRefusal::challenge(problem, &challenge))
     })
@@ -416,9 +415,9 @@ pub fn requested_dialect(headers: &HeaderMap) -> Option<PayloadDialect> {
 }
 
 /// The seconds until a limiter admits the next request, at least one.
-fn wait_s(refused: &governor::NotUntil<governor::clock::QuantaInstant>) -> u64 {
+fn wait_s(refused: &governor::NotUntil<governor::clock::QuantaInstant>) -> u32 {
     let wait = refused.wait_time_from(DefaultClock::default().now());
-    wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX)
+    wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u32::MAX)
 }
 
 const ENVIRONMENT: HeaderName = HeaderName::from_static("lyceum-environment");
@@ -439,7 +438,7 @@ pub fn check_environment(app: &Http, headers: &HeaderMap) -> Result<()> {
         Some(sent) if sent != own => {
             let sent = String::from_utf8_lossy(sent.as_bytes());
             let message =
-                format!("this is a '{own}' server, but the request is for a '{sent}' server");
+                message!("this is a '{own}' server, but the request is for a '{sent}' server");
             Err(Problem::new(ProblemKind::Conflict, message))
         }
         _ => Ok(()),

@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use lyceum_access::oidc::{IdTokenClaims, Provider, SignInAttempt, refused};
 use lyceum_core::config::OidcSettings;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_credentials::jwt;
 use lyceum_credentials::key::PublicKey;
 use lyceum_store::run_blocking;
@@ -110,9 +110,9 @@ impl ProviderCache {
         });
         let (status, answer) = answer.await?;
         if status != 200 {
-            return Err(refused(format!(
-                "its token endpoint answered {status}: {}",
-                answer["error"]
+            return Err(refused(message!(
+                "its token endpoint answered {status}: {reason}",
+                reason = answer["error"]
             )));
         }
         let token = answer["id_token"].as_str().ok_or_else(|| refused("it sent no ID token"))?;
@@ -195,7 +195,7 @@ impl ProviderCache {
         let (agent, target) = (self.agent.clone(), url.to_owned());
         match run_blocking(move || read(&target, agent.get(&target).call())).await? {
             (200, document) => Ok(document),
-            (status, _) => Err(unreachable(format!("'{url}' answered {status}"))),
+            (status, _) => Err(unreachable(message!("'{url}' answered {status}"))),
         }
     }
 }
@@ -216,18 +216,18 @@ type ProviderAnswer = std::result::Result<ureq::http::Response<ureq::Body>, ureq
 
 /// The status and the JSON of an answer.
 fn read(url: &str, called: ProviderAnswer) -> Result<(u16, Value)> {
-    let failed = |error: ureq::Error| unreachable(format!("'{url}' cannot be read: {error}"));
+    let failed = |error: ureq::Error| unreachable(message!("'{url}' cannot be read: {error}"));
     let mut answer = called.map_err(failed)?;
     let body = answer.body_mut().with_config().limit(limits::FETCH_MAX_BYTES).read_to_vec();
     let document = serde_json::from_slice(&body.map_err(failed)?);
     match (answer.status().as_u16(), document) {
         (status, Ok(document)) => Ok((status, document)),
-        (200, Err(error)) => Err(unreachable(format!("'{url}' did not answer JSON: {error}"))),
+        (200, Err(error)) => Err(unreachable(message!("'{url}' did not answer JSON: {error}"))),
         (status, Err(_)) => Ok((status, Value::Null)),
     }
 }
 
-fn unreachable(reason: String) -> Problem {
+fn unreachable(reason: Message) -> Problem {
     let message = "the sign-in service cannot be reached; try again in a minute";
     Problem::new(ProblemKind::Unavailable, message).because(reason)
 }

@@ -11,7 +11,7 @@ use lyceum_access::{Client, Player, Scope, Scopes};
 use lyceum_core::config::Config;
 use lyceum_core::origins::Origins;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Message, PayloadDialect, Problem, ProblemKind, Reach, Result, message};
 
 use super::{CallerKind, CallingBackend, ClientShare, Grant};
 
@@ -79,14 +79,14 @@ impl SandboxGrants {
         };
         let host = parts.uri.authority().map(Authority::as_str).or(text(header::HOST));
         if let Some(host) = host.filter(|host| !self.origins.takes_host(host)) {
-            return Err(forbidden(format!(
+            return Err(forbidden(message!(
                 "this sandbox does not answer for the host '{host}', whose name others could make lead \
                  here; if it is yours, start the sandbox with --origin http://{host}"
             )));
         }
         match text(header::ORIGIN).filter(|origin| !self.origins.takes_page(origin, host)) {
             None => Ok(()),
-            Some(origin) => Err(forbidden(format!(
+            Some(origin) => Err(forbidden(message!(
                 "pages of '{origin}' may not call this sandbox; if they are yours, start it with \
                  --origin {origin}"
             ))),
@@ -119,7 +119,7 @@ impl SandboxGrants {
     }
 }
 
-fn forbidden(message: String) -> Problem {
+fn forbidden(message: Message) -> Problem {
     // The page cannot read the answer, so the log shows the reason.
     tracing::warn!("{message}");
     Problem::new(ProblemKind::Forbidden, message)

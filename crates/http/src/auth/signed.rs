@@ -7,7 +7,7 @@ use http::request::Parts;
 use lyceum_access as access;
 use lyceum_access::guess::{self, GuessedAccount};
 use lyceum_access::{Access, CallerPlace, Client, SignatureRefusal, SignedRequest, client};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 
 use super::{CallerKind, Grant, HeaderRefusal};
@@ -101,9 +101,9 @@ fn refused(refusal: &SignatureRefusal, parts: &Parts, url: &str) -> HeaderRefusa
     };
     let message = match refusal {
         SignatureRefusal::Wrong => {
-            format!("{refusal}; the signed request is {} {url}", parts.method)
+            message!("{refusal}; the signed request is {parts.method} {url}")
         }
-        _ => refusal.to_string(),
+        _ => Message::untranslated(refusal.to_string()),
     };
     HeaderRefusal::challenge(Problem::new(kind, message), r#"OAuth realm="lyceum""#)
 }

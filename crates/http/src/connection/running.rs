@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{HeaderMap, header};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use lyceum_access::DEMO_CLIENT;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep};
 
@@ -110,7 +110,7 @@ impl RunningRequest {
         }
         if headers.contains_key(header::UPGRADE) && !self.activity.may_upgrade() {
             let message = "too many connections are web sockets; try again later";
-            return Err(later(ProblemKind::Unavailable, message.to_owned()));
+            return Err(later(ProblemKind::Unavailable, message.into()));
         }
         self.is_long.store(has_body && !headers.contains_key(header::AUTHORIZATION), Relaxed);
         self.reserve_pooled(limits::ANONYMOUS_REQUEST_BYTES).await
@@ -126,7 +126,7 @@ impl RunningRequest {
             return Ok(());
         }
         let most = limits::CLIENT_ANSWERS_MAX_BYTES;
-        let message = format!("the client has not read {most} bytes of answers; read them first");
+        let message = message!("the client has not read {most} bytes of answers; read them first");
         Err(later(ProblemKind::TooManyRequests, message))
     }
 
@@ -141,7 +141,7 @@ impl RunningRequest {
         let client = grant.caller();
         if !client.begins_request() {
             let most = limits::CLIENT_REQUESTS_MAX_COUNT;
-            let message = format!(
+            let message = message!(
                 "the client has {most} running requests, which is the limit; wait for their answers"
             );
             return Err(later(ProblemKind::TooManyRequests, message));
@@ -177,7 +177,7 @@ impl RunningRequest {
         while !takes() {
             if Instant::now() > until {
                 let message = "too many callers without a token are served; try again in a moment";
-                return Err(later(ProblemKind::Unavailable, message.to_owned()));
+                return Err(later(ProblemKind::Unavailable, message.into()));
             }
             sleep(Duration::from_millis(limits::ANONYMOUS_WAIT_STEP_MS)).await;
         }
@@ -226,7 +226,7 @@ impl Drop for RunningRequest {
     }
 }
 
-fn later(kind: ProblemKind, message: String) -> Problem {
+fn later(kind: ProblemKind, message: Message) -> Problem {
     let mut problem = Problem::new(kind, message);
     problem.retry_after_s = Some(1);
     problem

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 
 pub(super) fn answer(problem: &Problem) -> Answer {
-    body(code(problem.kind), &problem.message, &problem.details)
+    body(code(problem.kind), &problem.message.to_string(), &problem.details)
 }
 
 /// A refusal with a specific error code.

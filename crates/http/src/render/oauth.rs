@@ -13,7 +13,7 @@ pub(super) fn answer(problem: &Problem) -> Answer {
         Kind::Unavailable | Kind::TooManyRequests => "temporarily_unavailable",
         _ => "invalid_request",
     };
-    refusal(error, &problem.message)
+    refusal(error, &problem.message.to_string())
 }
 
 /// The body of an error. RFC 6749 requires `error_description` to be plain ASCII without `"` and `\`.

@@ -39,7 +39,7 @@ pub fn title(status: StatusCode) -> String {
 
 /// The problem as a sentence in the reader's language.
 pub fn sentence(problem: &Problem) -> ProblemText {
-    ProblemText::of(&problem.message)
+    ProblemText::of(problem.message.clone())
 }
 
 /// Redirects to a page after a form.

@@ -14,7 +14,7 @@ pub(super) fn answer(problem: &Problem, status: StatusCode) -> Answer {
             shown.insert("column".to_owned(), (*column).into());
         }
         shown.insert("path".to_owned(), detail.path.as_str().into());
-        shown.insert("message".to_owned(), detail.message.as_str().into());
+        shown.insert("message".to_owned(), detail.message.to_string().into());
         Value::Object(shown)
     };
     Answer::of(&json!({

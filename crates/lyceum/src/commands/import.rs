@@ -78,7 +78,8 @@ impl Import {
             },
         );
         bar.finish_and_clear();
-        let report = report?;
+        let mut report = report?;
+        report.in_english();
         for notice in &report.notices {
             printer.warn(&notice.to_string());
         }

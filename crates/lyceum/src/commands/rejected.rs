@@ -50,12 +50,7 @@ impl Rejected {
         let (found, body) = found.ok_or_else(|| unknown(id))?;
         printer.answer(
             || {
-                let faults: Vec<Value> = serde_json::from_str(&found.faults).unwrap_or_default();
-                let text =
-                    |fault: &Value, name: &str| fault[name].as_str().unwrap_or("").to_owned();
-                let faults = faults.iter().map(|fault| {
-                    format!("  {}: {}\n", text(fault, "path"), text(fault, "message"))
-                });
+                let faults = found.faults.iter().map(|fault| format!("  {fault}\n"));
                 format!("{}\n{}{}\n", found.message, faults.collect::<String>(), body)
             },
             || {
@@ -108,7 +103,7 @@ fn unknown(id: i64) -> Failure {
 
 fn row(refusal: &repository::StoredRejection) -> Vec<String> {
     let replayed = refusal.replayed.map_or_else(|| "no".to_owned(), |at| at.to_string());
-    let (client, why) = (refusal.client.clone(), refusal.message.clone());
+    let (client, why) = (refusal.client.clone(), refusal.message.to_string());
     vec![refusal.id.to_string(), refusal.received.to_string(), client, replayed, why]
 }
 
@@ -119,6 +114,6 @@ fn record(refusal: &repository::StoredRejection) -> Value {
         "received": refusal.received,
         "replayed": refusal.replayed,
         "message": refusal.message,
-        "faults": serde_json::from_str::<Value>(&refusal.faults).unwrap_or_default(),
+        "faults": refusal.faults,
     })
 }

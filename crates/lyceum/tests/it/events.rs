@@ -116,7 +116,7 @@ fn refused_envelopes_are_listed_shown_and_replayed() {
     let faults = [lyceum_core::Detail { path: "data[0]".into(), message: "is odd".into() }];
     for body in [good.to_string(), "{}".to_owned()] {
         db.write_blocking(|tx| {
-            repository::refuse(tx, now, "app", ("data[0]: is odd", &faults), &body)
+            repository::refuse(tx, now, "app", (&"data[0]: is odd".into(), &faults), &body)
         })
         .unwrap();
     }

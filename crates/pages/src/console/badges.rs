@@ -297,7 +297,7 @@ fn verified(report: &Report) -> VerificationResult {
     ];
     description.retain(|(_, text)| !text.is_empty() && !credential.is_null());
     let check = |check: &lyceum_credentials::verify::Check| CredentialCheck {
-        name: message(check.name),
+        name: message(&check.name.into()),
         outcome: check.outcome.name(),
         message: message(&check.message),
     };

@@ -126,7 +126,10 @@ async fn new_client(_: Context, visitor: Visitor) -> Result<Answer> {
 
 fn client_form(visitor: &Visitor, name: &str, problem: Option<&Problem>) -> Result<Answer> {
     let choice = |scope: Scope| {
-        (scope.name().to_owned(), format!("{}: {}", scope.name(), message(scope.description())))
+        (
+            scope.name().to_owned(),
+            format!("{}: {}", scope.name(), message(&scope.description().into())),
+        )
     };
     show_page(&view::NewKeyPage {
         frame: visitor.frame(t!("New client")),

@@ -14,7 +14,7 @@ use lyceum_console::{
     words,
 };
 use lyceum_core::time::{NotAnInstant, Timestamp};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_events::limits;
 use lyceum_events::repository::{
     self, ArrivalRange, EventFilter, EventOrder, EventOrderKey, LoggedEvent, StoredRejection,
@@ -159,10 +159,9 @@ fn parse_arrival(query: &ListQuery) -> Result<Option<ArrivalRange>> {
 }
 
 fn instant(query: &ListQuery, name: &'static str) -> Result<Timestamp> {
-    query
-        .parameter(name)
-        .parse()
-        .map_err(|rule: NotAnInstant| Problem::invalid(name, rule.to_string()))
+    query.parameter(name).parse().map_err(|rule: NotAnInstant| {
+        Problem::invalid(name, Message::untranslated(rule.to_string()))
+    })
 }
 
 /// Says when events can be sorted by columns without an index.
@@ -176,7 +175,7 @@ fn sorting_note() -> String {
 /// The problem with sorting more events than [`sorting_note`] says.
 fn too_many_to_sort() -> Problem {
     let most = limits::CONSOLE_SORTED_EVENTS_MAX_ROWS;
-    let rule = format!(
+    let rule = message!(
         "must not be type, action or person, unless a search, an app or days leave at most {most} events"
     );
     Problem::invalid("sort", rule)
@@ -318,10 +317,10 @@ async fn rejected_one(context: Context, visitor: Visitor) -> Result<Answer> {
         facts,
         is_replayed: envelope.replayed.is_some(),
         message: message(&envelope.message),
-        errors: found
-            .errors
-            .into_iter()
-            .map(|error| (error.path, message(&error.message)))
+        errors: envelope
+            .faults
+            .iter()
+            .map(|error| (error.path.clone(), message(&error.message)))
             .collect(),
         body: indented(&found.body),
     })
@@ -355,7 +354,7 @@ async fn replay_one(context: &Context, visitor: &Visitor, id: i64) -> Result<()>
 }
 
 fn number(text: &str) -> Result<i64> {
-    let unknown = format!("there is no rejected envelope '{text}'");
+    let unknown = message!("there is no rejected envelope '{text}'");
     text.parse().map_err(|_| Problem::new(ProblemKind::NotFound, unknown))
 }
 

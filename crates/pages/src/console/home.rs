@@ -17,7 +17,7 @@ use lyceum_console::chart::{self, Bar};
 use lyceum_console::language::{ValueInText, message};
 use lyceum_console::{Cell, List, links, plural, screens, t, words};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Reach, Result, phrase};
+use lyceum_core::{Message, Reach, Result, phrase};
 use lyceum_events::repository::ArrivalRange;
 use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::engine::LogStream;
@@ -141,7 +141,8 @@ async fn my_projects(context: &Context, visitor: &Visitor) -> Result<Vec<MyProje
         let log = context.app.hosted.logs(&project.slug);
         let deployed = version.as_ref().map(|version| {
             let at = visitor.calendar.moment(version.made_at);
-            let by = message(version.made_by_name.as_deref().unwrap_or(&version.made_by));
+            let made_by = || Message::untranslated(version.made_by.clone());
+            let by = message(&version.made_by_name.clone().unwrap_or_else(made_by));
             t!("Version {n} on {day} by {name}", n = version.version, day = at, name = by)
         });
         MyProject {

@@ -7,7 +7,7 @@ use lyceum_api::work::imports::{self, Decision, SentFile};
 use lyceum_api::{Context, Route};
 use lyceum_console::language::{ValueInText, message, translated};
 use lyceum_console::{Cell, List, ListFilter, ListQuery, Row, links, plural, screens, t};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::multipart::{self, FormField};
 use lyceum_roster::csv::{CsvError, FileReport, RowOutcome};
@@ -86,7 +86,7 @@ async fn start_import(context: Context, visitor: Visitor, _: Form) -> Result<Ans
 fn number(context: &Context) -> Result<i64> {
     let text = context.param("id");
     text.parse()
-        .map_err(|_| Problem::new(ProblemKind::NotFound, format!("there is no import '{text}'")))
+        .map_err(|_| Problem::new(ProblemKind::NotFound, message!("there is no import '{text}'")))
 }
 
 async fn find(context: &Context) -> Result<Import> {
@@ -132,7 +132,7 @@ fn view(
             time = visitor.calendar.moment(import.uploaded),
         ),
         description: describe_state(import.state, report.fault_count),
-        error: message(&import.error),
+        error: import.error.as_ref().map(message).unwrap_or_default(),
         files: report.files.iter().map(|of| file(of, import)).collect(),
         ignored: report.ignored.join(", "),
         errors: report.fault_count,
@@ -221,7 +221,7 @@ fn outcome_row(ListedRow { row, problem }: &ListedRow) -> Row {
         line(row.line),
         Cell::text(&row.id),
         Cell::text(outcome_name(row.came)),
-        if problem.is_empty() { Cell::none() } else { Cell::text(message(problem)) },
+        problem.as_ref().map_or_else(Cell::none, |problem| Cell::text(message(problem))),
     ]
 }
 

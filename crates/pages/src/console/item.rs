@@ -15,7 +15,7 @@ use lyceum_assessment::{
 use lyceum_console::language::sentence;
 use lyceum_console::{links, screens};
 use lyceum_core::text::segment;
-use lyceum_core::{Problem, ProblemKind, Result, body};
+use lyceum_core::{Problem, ProblemKind, Result, body, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::render;
 use lyceum_store::Tx;
@@ -115,7 +115,7 @@ async fn check(context: Context, _: Visitor, form: Form) -> Result<Answer> {
 
 async fn file(context: Context, _: Visitor) -> Result<Answer> {
     let (id, name) = (context.param("id").to_owned(), context.param("file").to_owned());
-    let unknown = format!("the item '{id}' has no file '{name}'");
+    let unknown = message!("the item '{id}' has no file '{name}'");
     let find = context.app.db.read(move |tx| files::find_by_content(tx, &name, &[&id]));
     let file = find.await?.ok_or_else(|| Problem::new(ProblemKind::NotFound, unknown))?;
     document_files::send(&context, &file).await

@@ -35,7 +35,7 @@ use lyceum_access::limits::PAGE_SESSION_LIFETIME_S;
 use lyceum_access::{Role, Roles, Scopes, person};
 use lyceum_api::{Area, Context, Route};
 use lyceum_console::{Column, ExportFile, ExportFormat, Frame, List, SCREENS, Screen, assets, t};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_hosting::limits::CONSOLE_EXPORT_MAX_ROWS;
 use lyceum_http::Body;
 use lyceum_http::answer::Answer;
@@ -126,7 +126,7 @@ async fn asset(context: Context) -> Result<Answer> {
     let name = context.param("file");
     let found = if assets::is_hashed(name) { docs::asset(&context, name)? } else { None };
     let Some(answer) = found else {
-        return Err(Problem::new(ProblemKind::NotFound, format!("there is no file '{name}'")));
+        return Err(Problem::new(ProblemKind::NotFound, message!("there is no file '{name}'")));
     };
     let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
     Ok(answer.header(header::CACHE_CONTROL, forever))

@@ -9,7 +9,7 @@ use lyceum_api::work::erasure::{self, PersonalData, history_ends};
 use lyceum_api::{Context, Route};
 use lyceum_console::language::{ProblemText, message};
 use lyceum_console::{Cell, Column, FactList, List, links, plural, screens, t};
-use lyceum_core::{Problem, ProblemKind, Result, phrase};
+use lyceum_core::{Message, Problem, ProblemKind, Result, phrase};
 use lyceum_erasure::{Erasure, Subject};
 use lyceum_http::answer::Answer;
 
@@ -56,7 +56,9 @@ async fn person_page(
 }
 
 fn rows(context: &Context, title: &'static str, counts: &BTreeMap<String, u64>) -> List {
-    let row = |(name, count): (&String, &u64)| vec![Cell::text(message(name)), Cell::count(*count)];
+    let row = |(name, count): (&String, &u64)| {
+        vec![Cell::text(message(&Message::untranslated(name))), Cell::count(*count)]
+    };
     List::new(title, ROWS, query(context), counts.iter().map(row).collect()).or_else("Nothing yet.")
 }
 
@@ -75,7 +77,7 @@ async fn erase(context: Context, visitor: Visitor, form: Form) -> Result<Answer>
         Ok(_) => Ok(on_to(&links::erasure(&id))),
         // Such as the last administrator.
         Err(Problem { kind: ProblemKind::Conflict, message, .. }) => {
-            person_page(&context, &visitor, Some(ProblemText::of(&message))).await
+            person_page(&context, &visitor, Some(ProblemText::of(message))).await
         }
         Err(problem) => Err(problem),
     }

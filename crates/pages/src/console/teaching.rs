@@ -10,7 +10,7 @@ use lyceum_api::adaptive::teaching::apply;
 use lyceum_api::{Context, Route};
 use lyceum_console::{links, screens, t, words};
 use lyceum_core::time::parse_date;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Message, Problem, Result, message};
 use lyceum_http::answer::Answer;
 
 use super::visitor::query;
@@ -123,7 +123,7 @@ fn read_until(form: &Form) -> Result<Option<DueTime>> {
         return Ok(None);
     }
     let day = parse_date(text).ok_or_else(|| {
-        let rule = format!("must be a date such as 2026-11-24: got '{text}'");
+        let rule = message!("must be a date such as 2026-11-24: got '{text}'");
         Problem::invalid("until", rule)
     })?;
     Ok(Some(DueTime::Day(day)))
@@ -137,7 +137,9 @@ fn read_action(form: &Form) -> Result<TeachingAction> {
             let grade = serde_json::from_value(form.field("grade").into());
             TeachingAction::AssignTest {
                 subject: form.field("subject").to_owned(),
-                grade: grade.map_err(|error| Problem::invalid("grade", error.to_string()))?,
+                grade: grade.map_err(|error| {
+                    Problem::invalid("grade", Message::untranslated(error.to_string()))
+                })?,
                 expires_at: read_until(form)?,
             }
         }
@@ -150,7 +152,8 @@ fn read_action(form: &Form) -> Result<TeachingAction> {
                 "" => None,
                 text => {
                     Some(text.parse().ok().filter(|xp| *xp <= DAILY_XP_MAX).ok_or_else(|| {
-                        let rule = format!("must be a whole number of XP from 0 to {DAILY_XP_MAX}");
+                        let rule =
+                            message!("must be a whole number of XP from 0 to {DAILY_XP_MAX}");
                         Problem::invalid("dailyXp", rule)
                     })?)
                 }
@@ -159,7 +162,7 @@ fn read_action(form: &Form) -> Result<TeachingAction> {
         }
         "extra-time" => TeachingAction::ExtraTime(read_extra_time(form)?),
         other => {
-            let message = format!(
+            let message = message!(
                 "must be assign, assign-test, skip, unskip, reset, goal or extra-time: got '{other}'"
             );
             return Err(Problem::invalid("action", message));
@@ -175,11 +178,11 @@ fn read_extra_time(form: &Form) -> Result<ExtraTimeInput> {
     let minutes = match form.field("minutes").trim() {
         "" => 0,
         text => text.parse().map_err(|_| {
-            Problem::invalid("minutes", format!("must be a whole number: got '{text}'"))
+            Problem::invalid("minutes", message!("must be a whole number: got '{text}'"))
         })?,
     };
     let factor = factor.parse().map_err(|_| {
-        Problem::invalid("factor", format!("must be a number such as 1.5: got '{factor}'"))
+        Problem::invalid("factor", message!("must be a number such as 1.5: got '{factor}'"))
     })?;
     Ok(ExtraTimeInput { factor, minutes })
 }

@@ -6,7 +6,7 @@ use lyceum_api::{Context, State};
 use lyceum_bridge::zone::{InstantRange, Zone};
 use lyceum_console::{Cell, Frame, FramedProblemPage, ListQuery, Screen, t, words};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::auth::{self, Grant};
 use lyceum_http::render;
@@ -150,11 +150,11 @@ pub(crate) fn redirect_or_refuse(
         .filter(|role| roles.contain(*role))
         .map(|role| format!("'{}'", words::role(role.name())))
         .collect();
-    let message = format!(
-        "'{}' is for {}; your role is '{}', and an administrator can change it",
-        screen.title(),
-        roles.join(&t!(" or ")),
-        words::role(visitor.person.role.name()),
+    let message = message!(
+        "'{page}' is for {roles}; your role is '{role}', and an administrator can change it",
+        page = screen.title(),
+        roles = roles.join(&t!(" or ")),
+        role = words::role(visitor.person.role.name())
     );
     visitor.refused(&Problem::new(ProblemKind::Forbidden, message))
 }

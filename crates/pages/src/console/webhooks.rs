@@ -5,7 +5,7 @@ pub(crate) mod view;
 use lyceum_api::{Context, Route};
 use lyceum_console::language::{message, translated};
 use lyceum_console::{Button, Cell, FactList, List, ListFilter, Row, links, screens, t};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_http::answer::Answer;
 use lyceum_store::Tx;
 use lyceum_webhooks::filter::Filter;
@@ -109,7 +109,7 @@ fn sentence(filter: &Filter) -> String {
 fn last_answer(delivery: &Delivery) -> Cell {
     Cell::text(match (&delivery.error, delivery.status) {
         (Some(error), _) => message(error),
-        (None, Some(status)) => message(&format!("the target answered {status}")),
+        (None, Some(status)) => message(&message!("the target answered {status}")),
         (None, None) => "–".to_owned(),
     })
 }
@@ -179,7 +179,7 @@ async fn replay_one(context: Context, visitor: Visitor, _: Form) -> Result<Answe
 fn delivery_number(context: &Context) -> Result<i64> {
     let text = context.param("delivery");
     text.parse().map_err(|_| {
-        let message = format!("there is no delivery '{text}'; deliveries have numbers");
+        let message = message!("there is no delivery '{text}'; deliveries have numbers");
         Problem::new(ProblemKind::NotFound, message)
     })
 }

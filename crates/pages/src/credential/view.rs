@@ -1,6 +1,7 @@
 //! The public page of a credential. It needs neither scripts nor a session, so it has a style of its own.
 
 use askama::Template;
+use lyceum_core::Message;
 use lyceum_core::time::Timestamp;
 
 /// The style of the page.
@@ -106,5 +107,5 @@ pub(super) struct CredentialCheck {
     /// `passed`, `failed` or another outcome of a check.
     pub outcome: &'static str,
     /// The finding, for people.
-    pub message: String,
+    pub message: Message,
 }

@@ -7,7 +7,7 @@ use lyceum_access::{Person, Role, StudentSession, TokenHolder, session};
 use lyceum_api::shape::text;
 use lyceum_api::{Context, Route};
 use lyceum_core::config::{NewAccounts, OidcSettings};
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::auth::people::{self, SessionCookies};
 use lyceum_http::auth::{Grant, sign_in};
@@ -161,7 +161,10 @@ async fn identity(context: &Context, attempt: &SignInAttempt) -> Result<(String,
     }
     let code = sent("code");
     if code.is_empty() {
-        return Err(refused(format!("the provider sent '{}' instead of a code", sent("error"))));
+        return Err(refused(message!(
+            "the provider sent '{sent}' instead of a code",
+            sent = sent("error")
+        )));
     }
     let claims = context.app.providers.claims(&context.app, oidc, attempt, &code).await?;
     Ok((issuer, claims))

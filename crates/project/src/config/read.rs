@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lyceum_core::messages::MUST_BE_OBJECT;
 use lyceum_core::text::nearest;
-use lyceum_core::{Detail, Problem, Result, body};
+use lyceum_core::{Detail, Problem, Result, body, message};
 use serde_json::Value as Json;
 
 use super::file::{ConfigFile, IntegrationsFile, LmsFile, Switch};
@@ -21,7 +21,7 @@ pub(super) fn read(
 ) -> Result<Config> {
     let mut errors = match json {
         Json::Object(_) => unknown_services(&mut json),
-        _ => vec![Detail { path: String::new(), message: MUST_BE_OBJECT.to_owned() }],
+        _ => vec![Detail { path: String::new(), message: MUST_BE_OBJECT.into() }],
     };
     let members = if json.is_object() { body::of(json) } else { Ok(ConfigFile::default()) };
     let members = members.unwrap_or_else(|problem| {
@@ -114,14 +114,14 @@ fn unknown_services(config: &mut Json) -> Vec<Detail> {
         let is_known = known.contains(&name.as_str()) || value.get("secrets").is_some();
         if !is_known {
             let remedy = match nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean '{near}'?"),
-                None => format!(
-                    "known integrations: {}; for another service, list only its secrets, as \
+                Some(near) => message!("did you mean '{near}'?"),
+                None => message!(
+                    "known integrations: {known}; for another service, list only its secrets, as \
                      {{ secrets: [\"API_KEY\"] }}",
-                    known.join(", ")
+                    known = known.join(", ")
                 ),
             };
-            let message = format!("is unknown; {remedy}");
+            let message = message!("is unknown; {remedy}");
             errors.push(Detail { path: format!("integrations.{name}"), message });
         }
         is_known
@@ -143,7 +143,7 @@ fn required_secrets(of: &IntegrationsFile, errors: &mut Vec<Detail>) -> Vec<Stri
         for (number, name) in names.into_iter().flatten().enumerate() {
             if !secrets::is_name(name) {
                 let path = format!("integrations.{integration}.secrets[{number}]");
-                let message = "must be the name of a secret, such as 'API_KEY'".to_owned();
+                let message = "must be the name of a secret, such as 'API_KEY'".into();
                 errors.push(Detail { path, message });
             }
             required.push(name.clone());

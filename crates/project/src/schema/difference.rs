@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use serde::{Deserialize, Serialize};
 
 use super::sqlite::{describe, steps};
@@ -42,10 +42,9 @@ pub fn diff(current: &Schema, desired: &Schema, renames: &[Rename]) -> Result<Di
             None => of_tables.push(table.sql.clone()),
             Some(old) if old == table => {}
             Some(old) if old.is_virtual || table.is_virtual => {
-                let message = format!(
-                    "the virtual table '{}' changes, which cannot be done without recreating it; \
-                     drop it in one step and create it in the next",
-                    table.name
+                let message = message!(
+                    "the virtual table '{table.name}' changes, which cannot be done without recreating it; \
+                     drop it in one step and create it in the next"
                 );
                 return Err(Problem::new(ProblemKind::Invalid, message));
             }
@@ -139,9 +138,9 @@ fn check_rename(current: &Schema, desired: &Schema, rename: &Rename) -> Result<(
         ),
     };
     let fault = match (exists, is_wanted, is_free) {
-        (false, ..) => format!("there is no '{from}' to rename"),
-        (_, false, _) => format!("the new schema has no '{to}' that '{from}' could become"),
-        (.., false) => format!("there is a '{to}' already, so that '{from}' cannot become it"),
+        (false, ..) => message!("there is no '{from}' to rename"),
+        (_, false, _) => message!("the new schema has no '{to}' that '{from}' could become"),
+        (.., false) => message!("there is a '{to}' already, so that '{from}' cannot become it"),
         _ => return Ok(()),
     };
     Err(Problem::new(ProblemKind::Invalid, fault))

@@ -48,7 +48,7 @@ impl Place {
         let desired = Schema::of(desired).unwrap();
         let pushed = push(&self.file(), &desired, renames, consent, &self.restore_point());
         assert_eq!(pushed.is_ok(), schema::read(&self.file()).unwrap() == desired, "{pushed:?}");
-        pushed.map_err(|problem| problem.message)
+        pushed.map_err(|problem| problem.message.to_string())
     }
 
     fn migrate(&self, files: &[(&str, &str)], consent: Consent) -> Result<Vec<String>, String> {
@@ -58,7 +58,7 @@ impl Place {
         let files: Vec<_> = files.iter().map(file).collect();
         let now = Timestamp::from_milliseconds(0);
         let migrated = migrate(&self.file(), &files, now, consent, &self.restore_point());
-        migrated.map(|outcome| outcome.done).map_err(|problem| problem.message)
+        migrated.map(|outcome| outcome.done).map_err(|problem| problem.message.to_string())
     }
 
     /// The rows of a query, each as text.

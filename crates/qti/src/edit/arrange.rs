@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 
 use super::splice::Splices;
 use super::{TestLevel, find, identifier};
@@ -63,10 +63,10 @@ pub(super) fn ordered(source: &str, path: &[&str], json: &JsonObject<'_>) -> Res
     let known_names = known.join(", ");
     known.sort_unstable();
     if names != known {
-        let message = format!(
-            "must contain each item of the section '{}' once; send these items in their new \
+        let message = message!(
+            "must contain each item of the section '{identifier}' once; send these items in their new \
              order: {known_names}",
-            identifier(section)
+            identifier = identifier(section)
         );
         return Err(Problem::invalid("items", message));
     }
@@ -109,10 +109,10 @@ fn stays(slot: Element<'_>, member: Element<'_>) -> Result<()> {
         return Ok(());
     }
     let inner = member.parent().map(identifier).unwrap_or_default();
-    let message = format!(
-        "the item '{}' must stay in its section '{inner}'; keep the items of an inner section \
+    let message = message!(
+        "the item '{identifier}' must stay in its section '{inner}'; keep the items of an inner section \
          together",
-        identifier(member)
+        identifier = identifier(member)
     );
     Err(Problem::invalid("sequence", message))
 }

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use lyceum_core::problem::Detail;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use serde_json::{Map, Value as Json};
 
 use crate::json::member::{item_ref_into, part_into, section_into, unknown};
@@ -174,11 +174,11 @@ pub fn remove(xml: &str, path: &[&str]) -> Result<EditedTest> {
     {
         let (name, container) =
             (level.name(), if level == TestLevel::Part { "test" } else { "part" });
-        let message = format!(
-            "the {name} '{}' is the only one in the {container} '{}', which needs at least one; add \
+        let message = message!(
+            "the {name} '{identifier}' is the only one in the {container} '{parent}', which needs at least one; add \
              another first, or delete the {container}",
-            identifier(element),
-            identifier(parent),
+            identifier = identifier(element),
+            parent = identifier(parent)
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
@@ -244,9 +244,9 @@ fn free(root: Element<'_>, new: &str) -> Result<()> {
         None => Ok(()),
         Some(name) => Err(Problem::new(
             ProblemKind::Conflict,
-            format!(
-                "the test '{}' has a part, section or item with the identifier '{name}'; choose another",
-                identifier(root)
+            message!(
+                "the test '{identifier}' has a part, section or item with the identifier '{name}'; choose another",
+                identifier = identifier(root)
             ),
         )),
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use lyceum_core::problem::Detail;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 
 use super::splice::{Splices, fitting, has_same_content};
 use super::{TestLevel, append, by_name, find, identifier, uses};
@@ -52,7 +52,7 @@ pub(super) fn revised(source: &str, path: &[&str], json: &JsonObject<'_>) -> Res
         Revision { splices: Splices::of(document.source()), going: Vec::new(), faults: Vec::new() };
     let name = identifier(element);
     if json.text("identifier").is_some_and(|sent| sent != name) {
-        let message = format!("must be '{name}', as in the path; an identifier cannot be changed");
+        let message = message!("must be '{name}', as in the path; an identifier cannot be changed");
         return Err(Problem::invalid("identifier", message));
     }
     let level = TestLevel::at(path);
@@ -81,7 +81,7 @@ impl<'d> Revision<'_, 'd> {
         for (at, new) in wanted.iter().enumerate() {
             let name = new.text("identifier").unwrap_or_default();
             if places[&name] != at {
-                let message = format!("'{name}' appears twice; write it once");
+                let message = message!("'{name}' appears twice; write it once");
                 self.faults.push(Detail { path: new.path("identifier"), message });
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 
 use super::identifier;
 use crate::xml::Element;
@@ -41,9 +41,9 @@ pub(super) fn unused(root: Element<'_>, going: &[Element<'_>]) -> Result<()> {
             true => format!("'{}'", identifier(holder)),
             false => "the test".to_owned(),
         };
-        let message = format!(
-            "'{name}' is in use: a {} of {holder} refers to it; change that reference first",
-            element.name()
+        let message = message!(
+            "'{name}' is in use: a {element} of {holder} refers to it; change that reference first",
+            element = element.name()
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }

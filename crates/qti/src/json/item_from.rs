@@ -1,8 +1,8 @@
 //! JSON becomes an item.
 
-use lyceum_core::Problem;
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::problem::Detail;
+use lyceum_core::{Problem, message};
 use serde_json::{Map, Value as Json};
 
 use super::write::{JsonObject, NAMESPACE, WrittenXml, XmlWriter};
@@ -242,7 +242,7 @@ impl JsonItem {
                 }
                 None => self.faults.push(Detail {
                     path: interaction.path("type"),
-                    message: format!(
+                    message: message!(
                         "must be the name of an interaction such as 'choice' (got '{kind}')"
                     ),
                 }),

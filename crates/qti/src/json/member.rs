@@ -1,7 +1,7 @@
 //! Parts, sections and references to items of a test as JSON, both ways.
 
 use lyceum_core::problem::Detail;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use serde_json::{Value as Json, json};
 
 use super::form::{self, ItemReference, TestSection};
@@ -10,7 +10,7 @@ use crate::model::{ItemRef, Section, SectionMember, Test, TestPart};
 
 /// The problem of an unknown member.
 pub(crate) fn unknown(kind: &str, name: &str, inside: &str) -> Problem {
-    let message = format!("there is no {kind} '{name}' in {inside}");
+    let message = message!("there is no {kind} '{name}' in {inside}");
     Problem::new(ProblemKind::NotFound, message)
 }
 

@@ -75,7 +75,7 @@ pub fn test_xml(json: &Map<String, Json>) -> Result<WrittenXml, Problem> {
     }
     let parts = test.objects("qti-test-part", &mut faults).unwrap_or_default();
     if parts.is_empty() {
-        let message = "must have at least one test part; send an array of parts".to_owned();
+        let message = "must have at least one test part; send an array of parts".into();
         faults.push(Detail { path: "qti-test-part".into(), message });
     }
     for part in parts {
@@ -144,7 +144,7 @@ pub fn stimulus_xml(json: &Map<String, Json>) -> Result<WrittenXml, Problem> {
         writer.empty("qti-stylesheet", &attributes);
     }
     if stimulus.object.get("content").is_none_or(|content| content.is_null() || content == "") {
-        let message = "is required; send the HTML of the stimulus".to_owned();
+        let message = "is required; send the HTML of the stimulus".into();
         faults.push(Detail { path: stimulus.path("content"), message });
     }
     let content = stimulus.markup("content", &mut faults).unwrap_or_default();

@@ -152,7 +152,7 @@ impl<'j> JsonObject<'j> {
             None | Some(Json::Null) => None,
             Some(Json::String(text)) => Some(Markup { text: text.clone(), path }),
             Some(_) => {
-                let message = "must be a string with HTML".to_owned();
+                let message = "must be a string with HTML".into();
                 faults.push(Detail { path, message });
                 None
             }
@@ -163,7 +163,7 @@ impl<'j> JsonObject<'j> {
     pub(crate) fn required(&self, name: &str, faults: &mut Vec<Detail>) -> String {
         let text = self.text(name).filter(|text| !text.is_empty());
         text.unwrap_or_else(|| {
-            let message = "is required; send a string".to_owned();
+            let message = "is required; send a string".into();
             faults.push(Detail { path: self.path(name), message });
             String::new()
         })
@@ -193,7 +193,7 @@ impl<'j> JsonObject<'j> {
         let json = self.object.get(name).filter(|json| !json.is_null())?;
         let all = json.as_array().is_some_and(|members| members.iter().all(Json::is_object));
         if !all {
-            let message = "must be an array of objects".to_owned();
+            let message = "must be an array of objects".into();
             faults.push(Detail { path: self.path(name), message });
         }
         Some(self.list(name))

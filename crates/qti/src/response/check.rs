@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use lyceum_core::{Message, message};
+
 use super::{ResponseFault, Responses};
 use crate::model::{Choice, Interaction, InteractionDetails, InteractionKind as Kind, Item};
 use crate::printed::in_base;
@@ -56,17 +58,17 @@ impl ResponseCheck<'_> {
     }
 
     /// A rule of the interaction that the answer breaks, though each of its values is one.
-    fn breach(&mut self, message: impl Into<String>, remedy: impl Into<String>) {
+    fn breach(&mut self, message: impl Into<Message>, remedy: impl Into<Message>) {
         self.faults.push(ResponseFault::of_scored(&self.interaction.response, message, remedy));
     }
 
     /// More than the interaction allows.
-    fn excess(&mut self, message: impl Into<String>, remedy: impl Into<String>) {
+    fn excess(&mut self, message: impl Into<Message>, remedy: impl Into<Message>) {
         let fault = ResponseFault::of_scored(&self.interaction.response, message, remedy);
         self.faults.push(ResponseFault { is_excess: true, ..fault });
     }
 
-    fn fault(&mut self, message: impl Into<String>, remedy: impl Into<String>) {
+    fn fault(&mut self, message: impl Into<Message>, remedy: impl Into<Message>) {
         self.faults.push(ResponseFault::new(&self.interaction.response, message, remedy));
     }
 
@@ -76,13 +78,13 @@ impl ResponseCheck<'_> {
         let (min, max) = (self.interaction.min, self.interaction.max);
         if count < min as usize {
             self.breach(
-                format!("{count} {what}, but the minimum is {min}"),
-                format!("give at least {min}"),
+                message!("{count} {what}, but the minimum is {min}"),
+                message!("give at least {min}"),
             );
         } else if let Some(max) = max.filter(|max| count > *max as usize) {
             self.excess(
-                format!("{count} {what}, but the maximum is {max}"),
-                format!("give at most {max}"),
+                message!("{count} {what}, but the maximum is {max}"),
+                message!("give at most {max}"),
             );
         }
     }
@@ -95,7 +97,7 @@ impl ResponseCheck<'_> {
             if !known.contains(name) {
                 self.unknown(name);
             } else if !seen.insert(name) {
-                self.fault(format!("'{name}' is chosen twice"), "choose it once");
+                self.fault(message!("'{name}' is chosen twice"), "choose it once");
             }
         }
     }
@@ -103,8 +105,8 @@ impl ResponseCheck<'_> {
     fn unknown(&mut self, name: &str) {
         let known = self.interaction.choices.iter().chain(&self.interaction.targets);
         let known: Vec<&str> = known.map(|choice| &*choice.identifier).take(20).collect();
-        let remedy = format!("choose one of {}", known.join(", "));
-        self.fault(format!("'{name}' is not a choice"), remedy);
+        let remedy = message!("choose one of {known}", known = known.join(", "));
+        self.fault(message!("'{name}' is not a choice"), remedy);
     }
 
     /// Pairs: both ends must be there, be allowed to meet, and be in as many pairs as they may.
@@ -127,12 +129,12 @@ impl ResponseCheck<'_> {
             };
             if !may_meet(from, to) {
                 self.breach(
-                    format!("'{a}' and '{b}' must not be paired"),
+                    message!("'{a}' and '{b}' must not be paired"),
                     "pair choices of the same match group",
                 );
             }
             if seen.contains(&scalar) {
-                self.fault(format!("'{a}' and '{b}' are paired twice"), "pair them once");
+                self.fault(message!("'{a}' and '{b}' are paired twice"), "pair them once");
             }
             seen.push(scalar);
             *uses.entry(a).or_default() += 1;
@@ -148,15 +150,15 @@ impl ResponseCheck<'_> {
             let count = uses.get(&**name).copied().unwrap_or(0);
             if let Some(max) = choice.match_max.filter(|max| count > *max) {
                 self.excess(
-                    format!("'{name}' is in {count} pairs, but the maximum is {max}"),
-                    format!("use it in at most {max}"),
+                    message!("'{name}' is in {count} pairs, but the maximum is {max}"),
+                    message!("use it in at most {max}"),
                 );
             }
             let min = choice.match_min.max(u32::from(choice.required));
             if count < min {
                 self.breach(
-                    format!("'{name}' is in {count} pairs, but the minimum is {min}"),
-                    format!("use it in at least {min}"),
+                    message!("'{name}' is in {count} pairs, but the minimum is {min}"),
+                    message!("use it in at least {min}"),
                 );
             }
         }
@@ -174,10 +176,11 @@ impl ResponseCheck<'_> {
                 scalar => scalar.to_string(),
             };
             if !pattern.matches(&text) {
-                let remedy = format!("write it so that it matches {}", pattern.source());
+                let remedy =
+                    message!("write it so that it matches {source}", source = pattern.source());
                 self.faults.push(ResponseFault::of_scored(
                     &self.interaction.response,
-                    format!("'{}' does not have the required form", shortened(&text)),
+                    message!("'{text}' does not have the required form", text = shortened(&text)),
                     remedy,
                 ));
             }
@@ -190,13 +193,13 @@ impl ResponseCheck<'_> {
         };
         let Some(number) = self.value.as_number() else { return };
         if !(lower..=upper).contains(&number) {
-            let remedy = format!("choose from {lower} to {upper}");
-            return self.fault(format!("{number} is outside of the scale"), remedy);
+            let remedy = message!("choose from {lower} to {upper}");
+            return self.fault(message!("{number} is outside of the scale"), remedy);
         }
         let steps = (number - lower) / step;
         if step > 0.0 && (steps - steps.round()).abs() > 1e-6 {
-            let remedy = format!("choose {lower} plus a whole number of steps of {step}");
-            self.fault(format!("{number} lies between two steps"), remedy);
+            let remedy = message!("choose {lower} plus a whole number of steps of {step}");
+            self.fault(message!("{number} lies between two steps"), remedy);
         }
     }
 
@@ -205,12 +208,12 @@ impl ResponseCheck<'_> {
         let Some(Scalar::Integer(plays)) = self.value.single() else { return };
         if *plays < i64::from(min) {
             self.breach(
-                format!("it was played {plays} times, but must be played at least {min} times"),
+                message!("it was played {plays} times, but must be played at least {min} times"),
                 "play it again",
             );
         } else if let Some(max) = max.filter(|max| *plays > i64::from(*max)) {
             self.breach(
-                format!("it was played {plays} times, but may be played at most {max} times"),
+                message!("it was played {plays} times, but may be played at most {max} times"),
                 "play it less often",
             );
         }
@@ -225,8 +228,8 @@ impl ResponseCheck<'_> {
         };
         let is_comparable = !types.is_empty() && !file.media_type.is_empty();
         if is_comparable && !types.iter().any(|wanted| allowed(wanted)) {
-            let remedy = format!("upload a file of the type {}", types.join(", "));
-            self.fault(format!("a file of the type {}", file.media_type), remedy);
+            let remedy = message!("upload a file of the type {types}", types = types.join(", "));
+            self.fault(message!("a file of the type {file.media_type}"), remedy);
         }
     }
 }

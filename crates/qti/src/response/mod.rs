@@ -2,12 +2,14 @@
 
 mod check;
 
+use lyceum_core::{Message, message};
 use serde_json::{Map, Value as Json};
 
 pub use check::check;
 
 use crate::limits::{QTI_CONTAINER_MAX_VALUES, QTI_RESPONSE_MAX_BYTES};
 use crate::model::{InteractionDetails, Item};
+use crate::validate::nearest;
 use crate::value::{BaseType, Scalar, Value, from_json};
 
 /// The values of response variables.
@@ -20,9 +22,9 @@ pub struct ResponseFault {
     /// The response variable.
     pub identifier: String,
     /// The error.
-    pub message: String,
+    pub message: Message,
     /// How to fix it.
-    pub remedy: String,
+    pub remedy: Message,
     /// Whether the answer can be scored all the same: it names what there is, but too few or too many
     /// of it, or a text in another form than the interaction asks for.
     #[serde(skip)]
@@ -33,7 +35,7 @@ pub struct ResponseFault {
 }
 
 impl ResponseFault {
-    fn new(identifier: &str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+    fn new(identifier: &str, message: impl Into<Message>, remedy: impl Into<Message>) -> Self {
         Self {
             identifier: identifier.to_owned(),
             message: message.into(),
@@ -44,7 +46,11 @@ impl ResponseFault {
     }
 
     /// A fault of an answer that is scored all the same.
-    fn of_scored(identifier: &str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+    fn of_scored(
+        identifier: &str,
+        message: impl Into<Message>,
+        remedy: impl Into<Message>,
+    ) -> Self {
         Self { is_scored: true, ..Self::new(identifier, message, remedy) }
     }
 }
@@ -101,8 +107,10 @@ impl Responses {
 fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
     let Some(response) = item.response(name) else {
         let known = item.responses.iter().map(|r| &*r.declaration.identifier);
-        let remedy = crate::validate::near(name, known.clone())
-            .unwrap_or_else(|| format!("it has {}", known.collect::<Vec<_>>().join(", ")));
+        let remedy = match nearest(name, known.clone()) {
+            Some(near) => message!("did you mean '{near}'?"),
+            None => message!("it has {names}", names = known.collect::<Vec<_>>().join(", ")),
+        };
         return Err(ResponseFault::new(
             name,
             "the item has no response variable with this name",
@@ -114,12 +122,12 @@ fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
         _ => 1,
     };
     if size > QTI_CONTAINER_MAX_VALUES {
-        let message = format!("{size} values");
-        let remedy = format!("send at most {QTI_CONTAINER_MAX_VALUES}");
+        let message = message!("{size} values");
+        let remedy = message!("send at most {QTI_CONTAINER_MAX_VALUES}");
         return Err(ResponseFault::new(name, message, remedy));
     }
     if json.as_str().is_some_and(|text| text.len() > QTI_RESPONSE_MAX_BYTES) {
-        let remedy = format!("send at most {QTI_RESPONSE_MAX_BYTES} bytes");
+        let remedy = message!("send at most {QTI_RESPONSE_MAX_BYTES} bytes");
         return Err(ResponseFault::new(name, "the text is too long", remedy));
     }
     let declaration = &response.declaration;
@@ -132,10 +140,11 @@ fn read(item: &Item, name: &str, json: &Json) -> Result<Value, ResponseFault> {
     let value = decimal.and_then(|decimal| {
         let json = decimal.as_ref().unwrap_or(json);
         from_json(declaration.cardinality, declaration.base_type, json)
+            .map_err(Message::untranslated)
     });
     value.map_err(|message| {
         let base_type = declaration.base_type.map_or("record", BaseType::name);
-        ResponseFault::new(name, message, format!("send a value of the type '{base_type}'"))
+        ResponseFault::new(name, message, message!("send a value of the type '{base_type}'"))
     })
 }
 
@@ -154,12 +163,12 @@ fn decimal(
     json: &Json,
     base: u32,
     read: &dyn Fn(&str, u32) -> Option<Json>,
-) -> Result<Json, String> {
+) -> Result<Json, Message> {
     match json {
         Json::Array(members) => members.iter().map(|one| decimal(one, base, read)).collect(),
         Json::String(text) if !text.trim().is_empty() => {
             let number = read(text.trim(), base);
-            number.ok_or_else(|| format!("'{text}' is not a number of base {base}"))
+            number.ok_or_else(|| message!("'{text}' is not a number of base {base}"))
         }
         other => Ok(other.clone()),
     }

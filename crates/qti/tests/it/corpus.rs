@@ -175,7 +175,7 @@ fn correct_responses_of_the_standard_keep_the_rules_of_their_interactions() {
         // An item without a correct response may demand an answer.
         let found =
             found.iter().filter(|f| responses.get(&f.identifier).is_some_and(|v| !v.is_null()));
-        let found: Vec<_> = found.map(|fault| fault.message.as_str()).collect();
+        let found: Vec<_> = found.map(|fault| fault.message.to_string()).collect();
         let listed = CORRECT_AND_WRONG.iter().find(|(name, _)| file.name.ends_with(name));
         match (found.first(), listed) {
             (None, None) => kept += 1,

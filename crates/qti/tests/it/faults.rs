@@ -237,7 +237,7 @@ fn paths_of_errors_lead_to_the_element() {
     assert_eq!(faults.0[0].path, "/qti-assessment-item/qti-item-body/p[2]/b/@x");
     let problem = lyceum_core::Problem::from(faults);
     assert_eq!(problem.kind, lyceum_core::ProblemKind::Malformed);
-    assert!(problem.message.starts_with("line 1, column "), "{}", problem.message);
+    assert!(problem.message.to_string().starts_with("line 1, column "), "{}", problem.message);
     assert_eq!(problem.details.len(), 1);
 }
 

@@ -70,7 +70,7 @@ fn a_missing_or_damaged_object_is_named() {
         let problem = restore(&setup.store, PREFIX, until, &target, &mut |_, _| {}).unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Invalid);
         assert!(!target.exists());
-        problem.message
+        problem.message.to_string()
     };
     damage(&root.join(third));
     assert!(failed(None).contains(third), "{}", failed(None));

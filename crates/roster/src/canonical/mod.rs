@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use lyceum_core::limits::JSON_MAX_DEPTH;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, PayloadDialect, messages};
+use lyceum_core::{Detail, Message, PayloadDialect, message, messages};
 use serde_json::Value;
 
 use crate::grade;
@@ -138,7 +138,7 @@ impl<'a> CanonicalWriter<'a> {
     pub(crate) fn metadata(&mut self, object: &Object) {
         let Some(value) = object.get("metadata").filter(|value| !value.is_null()) else { return };
         if let Err(message) = check_metadata(value) {
-            return self.fault(format!("{}.metadata", self.kind.one), message);
+            return self.fault(format!("{one}.metadata", one = self.kind.one), message);
         }
         let _ = write!(self.written.body, ",\"metadata\":{value}");
     }
@@ -328,7 +328,7 @@ impl<'a> CanonicalWriter<'a> {
         let target = kinds::by_name(kind).expect("declarations refer to declared kinds");
         let id_path = || format!("{path}.sourcedId");
         let Some(Value::String(id)) = object.get("sourcedId") else {
-            self.fault(id_path(), format!("is required; send the sourcedId of the {kind}"));
+            self.fault(id_path(), message!("is required; send the sourcedId of the {kind}"));
             return None;
         };
         if let Err(message) = check_sourced_id(id) {
@@ -339,7 +339,7 @@ impl<'a> CanonicalWriter<'a> {
         let fits = named_type
             .is_none_or(|ty| ty.as_str().and_then(kinds::by_name).is_some_and(|k| k.one == kind));
         if !fits {
-            self.fault(format!("{path}.type"), format!("must be '{kind}'"));
+            self.fault(format!("{path}.type"), message!("must be '{kind}'"));
             return None;
         }
         self.out().push_str("{\t\"sourcedId\":");
@@ -378,30 +378,30 @@ impl<'a> CanonicalWriter<'a> {
         if self.into_extra { &mut self.extra } else { &mut self.written.body }
     }
 
-    fn fault(&mut self, path: String, message: String) {
+    fn fault(&mut self, path: String, message: Message) {
         self.faults.push(Detail { path, message });
     }
 }
 
 /// The message for a missing field. An enrollment may name a course instead of a class, which its message says.
-fn required(kind: &RecordKind, field: &Field, dialect: PayloadDialect) -> String {
+fn required(kind: &RecordKind, field: &Field, dialect: PayloadDialect) -> Message {
     match (kind.one, field.name, dialect) {
         ("enrollment", "class", PayloadDialect::Platform) => messages::required(
             "a reference to a class, or in 'course' a reference to a course to use its default class",
         ),
-        _ => "is required".to_owned(),
+        _ => "is required".into(),
     }
 }
 
 /// Why a value cannot be the title of a record or a required text.
-fn title_fault(field: &Field, value: &Value) -> Option<String> {
+fn title_fault(field: &Field, value: &Value) -> Option<Message> {
     let is_needed = matches!((field.ty, field.presence), (FieldType::Text, Presence::Required));
     match value {
         Value::String(text) if text.trim().is_empty() && (field.is_title || is_needed) => {
-            Some("must not be blank; send a string with at least one visible character".to_owned())
+            Some("must not be blank; send a string with at least one visible character".into())
         }
         Value::Number(_) | Value::Bool(_) if field.is_title => {
-            Some(format!("must be a string (got {value})"))
+            Some(message!("must be a string (got {value})"))
         }
         _ => None,
     }
@@ -414,13 +414,13 @@ const OBJECT_REFERENCE: &str = "must be a reference such as {\"sourcedId\": \"â€
 const NUL: &str = messages::MUST_NOT_CONTAIN_NUL;
 
 /// Checks free JSON: no NUL character (PostgreSQL cannot hold one) and bounded depth.
-pub(crate) fn check_json(value: &Value) -> Result<(), String> {
+pub(crate) fn check_json(value: &Value) -> Result<(), Message> {
     check_json_at(value, 0)
 }
 
-fn check_json_at(value: &Value, depth: usize) -> Result<(), String> {
+fn check_json_at(value: &Value, depth: usize) -> Result<(), Message> {
     if depth > JSON_MAX_DEPTH {
-        return Err(format!("is nested deeper than {JSON_MAX_DEPTH} levels"));
+        return Err(message!("is nested deeper than {JSON_MAX_DEPTH} levels"));
     }
     match value {
         Value::String(text) if text.contains('\0') => Err(NUL.into()),
@@ -433,6 +433,6 @@ fn check_json_at(value: &Value, depth: usize) -> Result<(), String> {
     }
 }
 
-fn check_name(name: &str) -> Result<(), String> {
+fn check_name(name: &str) -> Result<(), Message> {
     if name.contains('\0') { Err(NUL.into()) } else { Ok(()) }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use lyceum_core::time::{Timestamp, parse_date};
-use lyceum_core::{PayloadDialect, messages};
+use lyceum_core::{PayloadDialect, message, messages};
 use serde_json::Value;
 
 use super::{CanonicalWriter, NUL, check_json};
@@ -140,7 +140,7 @@ impl CanonicalWriter<'_> {
             None => {
                 let message = "must be a date such as 2026-01-15, or an RFC 3339 instant, of \
                                which the date is used";
-                self.fault(path.into(), format!("{message} (got {value})"));
+                self.fault(path.into(), message!("{message} (got {value})"));
                 None
             }
         }
@@ -168,7 +168,7 @@ impl CanonicalWriter<'_> {
         };
         if !fits {
             let what = if matches!(ty, FieldType::Integer) { "a whole number" } else { "a number" };
-            self.fault(path.into(), format!("must be {what}"));
+            self.fault(path.into(), message!("must be {what}"));
             return None;
         }
         let text = value.to_string();

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::Result;
 use lyceum_core::config::AbsentRecords;
+use lyceum_core::{Result, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -150,26 +150,28 @@ impl CandidateWriter<'_, '_> {
             let FileCoverage { stored, in_file, imported, ended } = coverage;
             let name = file.name;
             let problem = match absent {
-                1 => format!("{in_file} of {stored} stored {name} are in the file; 1 is not"),
+                1 => message!("{in_file} of {stored} stored {name} are in the file; 1 is not"),
                 _ => {
-                    format!("{in_file} of {stored} stored {name} are in the file; {absent} are not")
+                    message!(
+                        "{in_file} of {stored} stored {name} are in the file; {absent} are not"
+                    )
                 }
             };
             let remedy = match (policy.records, ended) {
-                _ if is_refused => format!(
+                _ if is_refused => message!(
                     "send the complete file, or allow the import to end {imported} of them with `--allow-removals`"
                 ),
-                _ if imported == 0 => "they stay, because no import wrote them last".to_owned(),
+                _ if imported == 0 => "they stay, because no import wrote them last".into(),
                 (AbsentRecords::Keep, _) => {
-                    format!(
+                    message!(
                         "they stay; `--absent end` would end those that an import wrote last ({imported})"
                     )
                 }
                 (AbsentRecords::End, 0) => {
-                    "they stay, because the sourcedId of a rejected row cannot be read".to_owned()
+                    "they stay, because the sourcedId of a rejected row cannot be read".into()
                 }
                 (AbsentRecords::End, _) => {
-                    format!("those that an import wrote last are now marked as deleted ({ended})")
+                    message!("those that an import wrote last are now marked as deleted ({ended})")
                 }
             };
             let notice = CsvError::of_row(&csv(file), 0, problem, remedy);

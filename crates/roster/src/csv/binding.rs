@@ -76,8 +76,8 @@ pub(super) fn is_guid(text: &str) -> bool {
 /// The rule of the binding that a cell breaks. `status` and `dateLastModified` depend on the kind of file and are
 /// checked elsewhere.
 pub(super) fn unfit(file: &CsvFile, header: &str, cell: &str) -> Option<CellError> {
-    let unfit = |problem: &str, remedy: &str| {
-        Some(CellError { problem: problem.to_owned(), remedy: remedy.to_owned() })
+    let unfit = |problem: &'static str, remedy: &'static str| {
+        Some(CellError { problem: problem.into(), remedy: remedy.into() })
     };
     if cell.is_empty() {
         return requires(file, header)

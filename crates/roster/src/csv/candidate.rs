@@ -1,6 +1,6 @@
 //! A row that will become a record, with the parts that other files add to it.
 
-use lyceum_core::{Detail, PayloadDialect};
+use lyceum_core::{Detail, PayloadDialect, message};
 use serde_json::Value;
 
 use super::binding;
@@ -62,7 +62,7 @@ impl CandidateRow {
         let width = layout.header.width(&candidate.row);
         let line = candidate.row.line;
         if let RowWidth::Trailing(blank) = width {
-            let warning = layout.fault(line, trailing("row", blank), REMOVE_COMMAS.to_owned());
+            let warning = layout.fault(line, trailing("row", blank), REMOVE_COMMAS.into());
             candidate.warnings.push(warning);
         }
         let fits = !matches!(width, RowWidth::Differs);
@@ -71,8 +71,8 @@ impl CandidateRow {
         } else {
             vec![layout.fault(
                 line,
-                format!("the row has {found} fields, but the header has {expected}"),
-                "look for a missing comma, or quote the field that contains one".to_owned(),
+                message!("the row has {found} fields, but the header has {expected}"),
+                "look for a missing comma, or quote the field that contains one".into(),
             )]
         };
         if layout.is_strict && fits {
@@ -196,7 +196,7 @@ impl CandidateRow {
             let (file, row) = self.part(layout, *part);
             let id = row.cell(file, USER_PROFILE);
             let problem =
-                format!("the user '{}' has no profile '{id}'; the reference is left out", self.id);
+                message!("the user '{self.id}' has no profile '{id}'; the reference is left out");
             let remedy = "add the profile to userProfiles.csv, or fix the cell";
             let warning = CsvError::of_row(&csv(file), row.line, problem, remedy);
             warnings.push(warning.at(USER_PROFILE, id));
@@ -212,11 +212,11 @@ impl CandidateRow {
         if subjects == codes || subjects == 0 || codes == 0 {
             return None;
         }
-        let problem = format!(
+        let problem = message!(
             "the row has another number of subjects ({subjects}) than of subjectCodes ({codes})"
         );
         let remedy = "write a code for each subject, in the same order";
-        Some(layout.fault(self.row.line, problem, remedy.to_owned()))
+        Some(layout.fault(self.row.line, problem, remedy.into()))
     }
 
     /// The stored record overlaid with the row. A column that the file lacks leaves its field unchanged. An empty
@@ -324,14 +324,14 @@ impl CandidateRow {
 
     fn own_fault(&self, layout: &FileLayout, header: &str, detail: &Detail) -> CsvError {
         let field = detail.path.split(['.', '[']).nth(1).unwrap_or_default();
-        let missing = detail.message.starts_with("is required");
+        let missing = detail.message.template().starts_with("is required");
         let part = layout.file.parts().find(|(_, part)| part.field == field);
         if let (true, Some((file, part)), false) = (missing, part, layout.header.covers(field)) {
             let (one, many) = (layout.file.kind.one, csv(file));
             let fault = layout.fault(
                 self.row.line,
-                format!("the {one} '{}' has no row in {many}", self.id),
-                format!("add a row with the {} '{}' to {many}", part.owner, self.id),
+                message!("the {one} '{self.id}' has no row in {many}"),
+                message!("add a row with the {part.owner} '{self.id}' to {many}"),
             );
             let mut parts = self.refusals.iter().flat_map(|refusal| &refusal.faults);
             return CsvError {
@@ -341,24 +341,24 @@ impl CandidateRow {
             };
         }
         let remedy = match (missing, header, layout.file.kind.field(field)) {
-            (true, ..) => "fill the cell".to_owned(),
+            (true, ..) => "fill the cell".into(),
             (_, "sourcedId", _) => {
-                "write an id of 1 to 255 bytes without control characters".to_owned()
+                "write an id of 1 to 255 bytes without control characters".into()
             }
-            (_, "status", _) => "write active or tobedeleted".to_owned(),
-            (_, "dateLastModified", _) => "write the instant as 2026-01-15T08:00:00Z".to_owned(),
+            (_, "status", _) => "write active or tobedeleted".into(),
+            (_, "dateLastModified", _) => "write the instant as 2026-01-15T08:00:00Z".into(),
             // In OneRoster 1.1, the role is in the row of the user.
             (_, "role", Some(field)) if field.name == "roles" => {
-                role_field(field).map_or_else(String::new, cell::fix_for)
+                role_field(field).map_or_else(|| "".into(), cell::fix_for)
             }
             (_, "orgSourcedIds", Some(_)) => {
-                "write the sourcedIds of the orgs, separated by commas".to_owned()
+                "write the sourcedIds of the orgs, separated by commas".into()
             }
             (_, header, Some(_)) if binding::is_day(layout.file, header) => {
-                "write the date as 2026-01-15".to_owned()
+                "write the date as 2026-01-15".into()
             }
             (_, _, Some(field)) => cell::fix_for(field),
-            _ => "fix the cell, or leave it empty".to_owned(),
+            _ => "fix the cell, or leave it empty".into(),
         };
         let value = layout.header.names.iter().position(|name| name == header);
         let value = value.map(|at| String::from_utf8_lossy(self.row.bytes(at)));
@@ -383,9 +383,9 @@ impl CandidateRow {
         let fields = file.part.as_ref().map_or(&[][..], |part| part.members(file.kind));
         let field = fields.iter().find(|field| field.name == name || field.name == header);
         let remedy = match field {
-            _ if detail.message.starts_with("is required") => "fill the cell".to_owned(),
+            _ if detail.message.template().starts_with("is required") => "fill the cell".into(),
             Some(field) => cell::fix_for(field),
-            None => "fix the cell".to_owned(),
+            None => "fix the cell".into(),
         };
         CsvError::of_row(&csv(file), row.line, detail.message.clone(), remedy)
             .at(header, if header == "sourcedId" { &row.id } else { row.cell(file, header) })

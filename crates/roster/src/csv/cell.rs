@@ -7,6 +7,7 @@
 
 use std::fmt::Write as _;
 
+use lyceum_core::{Message, message};
 use serde_json::{Number, Value, json};
 
 use crate::kind::{Field, FieldType, Presence, Vocabulary, VocabularyExtension};
@@ -14,11 +15,11 @@ use crate::kind::{Field, FieldType, Presence, Vocabulary, VocabularyExtension};
 /// An error in a cell and how to fix it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CellError {
-    pub(super) problem: String,
-    pub(super) remedy: String,
+    pub(super) problem: Message,
+    pub(super) remedy: Message,
 }
 
-fn unfit<T>(problem: impl Into<String>, remedy: impl Into<String>) -> Result<T, CellError> {
+fn unfit<T>(problem: impl Into<Message>, remedy: impl Into<Message>) -> Result<T, CellError> {
     Err(CellError { problem: problem.into(), remedy: remedy.into() })
 }
 
@@ -165,7 +166,7 @@ fn pairs(members: &[Field], cell: &str) -> Result<Value, CellError> {
     };
     let form = || {
         let pair = format!("{{{}:{}}}", left.name, right.name);
-        format!("write {pair}, with a comma between several")
+        message!("write {pair}, with a comma between several")
     };
     let mut objects = Vec::new();
     let mut rest = cell.trim();
@@ -211,7 +212,7 @@ pub(super) fn metadata(cell: &str) -> Result<Value, CellError> {
         None => Ok(Value::String(cell.to_owned())),
         Some(json) => serde_json::from_str(json).or_else(|error| {
             unfit(
-                format!("is not JSON after 'json:' ({error})"),
+                message!("is not JSON after 'json:' ({error})"),
                 "fix the JSON, or write a text that begins with 'json:' as json:\"json:…\"",
             )
         }),
@@ -227,7 +228,7 @@ pub(super) fn written_metadata(value: &Value) -> String {
 }
 
 /// Says what to write into the cell of a field.
-pub(super) fn fix_for(field: &Field) -> String {
+pub(super) fn fix_for(field: &Field) -> Message {
     match field.ty {
         FieldType::Flag => "write true or false".into(),
         FieldType::Integer => "write a whole number such as 3".into(),
@@ -235,16 +236,16 @@ pub(super) fn fix_for(field: &Field) -> String {
         FieldType::Date => "write the date as 2026-01-15".into(),
         FieldType::Instant => "write the instant as 2026-01-15T08:00:00Z".into(),
         FieldType::Word(words) | FieldType::WordList(words) => vocabulary(words),
-        FieldType::Reference(kind) => format!("write the sourcedId of the {kind}"),
+        FieldType::Reference(kind) => message!("write the sourcedId of the {kind}"),
         FieldType::References(kind) => {
-            format!("write the sourcedIds of the {kind}s, separated by commas")
+            message!("write the sourcedIds of the {kind}s, separated by commas")
         }
         FieldType::Texts => "write the members, separated by commas".into(),
         FieldType::Grades => "write grades such as 03, KG or UG, separated by commas".into(),
         FieldType::Objects(members) => match members {
             [left, right] => {
                 let pair = format!("{{{}:{}}}", left.name, right.name);
-                format!("write {pair}")
+                message!("write {pair}")
             }
             _ => "add a row for it".into(),
         },
@@ -256,13 +257,15 @@ pub(super) fn fix_for(field: &Field) -> String {
     }
 }
 
-fn vocabulary(words: Vocabulary) -> String {
-    let more = match words.open {
-        VocabularyExtension::Closed => "",
-        VocabularyExtension::Extensions => ", or your own word as ext:…",
-        VocabularyExtension::Sources => ", or your own as /…",
-    };
-    format!("write one of: {}{more}", words.words.join(", "))
+fn vocabulary(vocabulary: Vocabulary) -> Message {
+    let words = vocabulary.words.join(", ");
+    match vocabulary.open {
+        VocabularyExtension::Closed => message!("write one of: {words}"),
+        VocabularyExtension::Extensions => {
+            message!("write one of: {words}, or your own word as ext:…")
+        }
+        VocabularyExtension::Sources => message!("write one of: {words}, or your own as /…"),
+    }
 }
 
 #[cfg(test)]

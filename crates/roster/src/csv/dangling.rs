@@ -1,6 +1,6 @@
 //! References to missing records, which are left out with a warning.
 
-use lyceum_core::{PayloadDialect, Result};
+use lyceum_core::{PayloadDialect, Result, message};
 use serde_json::Value;
 
 use super::candidate::CandidateRow;
@@ -33,7 +33,7 @@ impl CandidateWriter<'_, '_> {
         let mut object = members(&one.record.body, one.record.extra.as_deref())?;
         for pointer in missing {
             let mut fault = self.missing_fault(layout, &one.candidate, pointer, false);
-            fault.problem.push_str("; the reference is left out");
+            fault.problem = message!("{fault.problem}; the reference is left out");
             self.refusals.warn(fault)?;
             drop_reference(&mut object, field_of(pointer), &pointer.sourced_id);
         }

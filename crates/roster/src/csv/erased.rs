@@ -44,8 +44,8 @@ impl ErasedUsers {
         for mut row in erased {
             let fault = layout.fault(
                 row.row.line,
-                "the user was erased from this server".to_owned(),
-                "remove the user from the system that exports the file".to_owned(),
+                "the user was erased from this server".into(),
+                "remove the user from the system that exports the file".into(),
             );
             row.record = None;
             row.refusals = vec![RejectedRow { faults: vec![fault], cells: Vec::new() }];

@@ -1,6 +1,6 @@
 //! Errors in a file, with the place and what to fix.
 
-use lyceum_core::Detail;
+use lyceum_core::{Detail, Message, message};
 use serde::{Deserialize, Serialize};
 
 /// An error in a cell, row or file.
@@ -15,9 +15,11 @@ pub struct CsvError {
     /// The cell's value.
     pub value: String,
     /// The error.
-    pub problem: String,
+    #[serde(with = "message::stored")]
+    pub problem: Message,
     /// How to fix it.
-    pub remedy: String,
+    #[serde(with = "message::stored")]
+    pub remedy: Message,
     /// Whether it only follows from a file that cannot be read. Then that error is reported instead of it.
     #[serde(skip)]
     pub(super) is_consequence: bool,
@@ -28,8 +30,8 @@ impl CsvError {
     pub fn of_row(
         file: &str,
         line: u64,
-        problem: impl Into<String>,
-        remedy: impl Into<String>,
+        problem: impl Into<Message>,
+        remedy: impl Into<Message>,
     ) -> Self {
         Self {
             file: file.into(),
@@ -49,14 +51,12 @@ impl CsvError {
             "" => String::new(),
             column => format!(", column {column}"),
         };
-        let got = match self.value.as_str() {
-            "" => String::new(),
-            value => format!(" (got '{value}')"),
+        let (problem, remedy) = (&self.problem, &self.remedy);
+        let message = match self.value.as_str() {
+            "" => message!("{problem}; {remedy}"),
+            value => message!("{problem} (got '{value}'); {remedy}"),
         };
-        Detail {
-            path: format!("{}{line}{column}", self.file),
-            message: format!("{}{got}; {}", self.problem, self.remedy),
-        }
+        Detail { path: format!("{}{line}{column}", self.file), message }
     }
 
     /// The same error for a column and value.

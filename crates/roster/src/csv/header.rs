@@ -1,6 +1,7 @@
 //! Reads the header of a file: the use of each column.
 
 use lyceum_core::text::nearest;
+use lyceum_core::{Message, message};
 
 use super::fault::CsvError;
 use super::files::{COMMON, CsvFile, EXTRA, METADATA};
@@ -89,20 +90,20 @@ impl CsvHeader {
         }
         let blank = row.len() - names.len();
         let csv = format!("{}.csv", file.name);
-        let header_problem = |column: &str, problem: &str, remedy: String| {
+        let header_problem = |column: &str, problem: Message, remedy: Message| {
             CsvError::of_row(&csv, row.line, problem, remedy).at(column, column)
         };
         let mut warnings = Vec::new();
         if blank > 0 {
-            warnings.push(header_problem("", &trailing("header", blank), REMOVE_COMMAS.to_owned()));
+            warnings.push(header_problem("", trailing("header", blank), REMOVE_COMMAS.into()));
         }
         let mut faults = Vec::new();
-        let mut fault = |column: &str, problem: &str, remedy: String| {
+        let mut fault = |column: &str, problem: Message, remedy: Message| {
             faults.push(header_problem(column, problem, remedy));
         };
         if names.len() > CSV_MAX_ENTRIES {
-            let problem = format!("the header has more than {CSV_MAX_ENTRIES} columns");
-            fault("", &problem, "remove metadata columns".into());
+            let problem = message!("the header has more than {CSV_MAX_ENTRIES} columns");
+            fault("", problem, "remove metadata columns".into());
         }
         let mut uses: Vec<ColumnUse> = Vec::with_capacity(names.len());
         let mut unknown = Vec::new();
@@ -113,7 +114,7 @@ impl CsvHeader {
                 _ if repeated => {
                     fault(
                         name,
-                        "the column appears twice in the header",
+                        "the column appears twice in the header".into(),
                         "remove one of them".into(),
                     );
                     ColumnUse::Nothing
@@ -135,10 +136,10 @@ impl CsvHeader {
             let similar = nearest(header, unknown.iter().map(|at| names[*at].trim()));
             fault(
                 header,
-                problem,
+                problem.into(),
                 match similar {
-                    Some(name) => format!("rename the column '{name}' to '{header}'"),
-                    None => format!("add the column '{header}'"),
+                    Some(name) => message!("rename the column '{name}' to '{header}'"),
+                    None => message!("add the column '{header}'"),
                 },
             );
         }
@@ -197,7 +198,7 @@ impl UnknownColumns<'_> {
         let warning = |(at, values): (&usize, &u64)| {
             let name = &self.header.names[*at];
             let problem =
-                format!("is not a column of this file; values that are not read: {values}");
+                message!("is not a column of this file; values that are not read: {values}");
             let csv = format!("{}.csv", file.name);
             CsvError::of_row(&csv, self.header.line, problem, advice(file, name.trim()))
                 .at(name, name)
@@ -232,8 +233,8 @@ pub(super) const WRITE_COMMAS: &str = "save the file with commas between the col
 pub(super) const REMOVE_COMMAS: &str = "remove the commas at the end of the line";
 
 /// The message for a line that ends with extra empty fields.
-pub(super) fn trailing(what: &str, blank: usize) -> String {
-    format!("the {what} ends with {blank} extra empty fields, which are not read")
+pub(super) fn trailing(what: &'static str, blank: usize) -> Message {
+    message!("the {what} ends with {blank} extra empty fields, which are not read")
 }
 
 fn use_of(file: &'static CsvFile, name: &str) -> Option<ColumnUse> {
@@ -265,9 +266,9 @@ fn use_of(file: &'static CsvFile, name: &str) -> Option<ColumnUse> {
 }
 
 /// The advice about an unknown header: names the likely intended column.
-fn advice(file: &'static CsvFile, name: &str) -> String {
+fn advice(file: &'static CsvFile, name: &str) -> Message {
     match nearest(name, file.headers()) {
-        Some(near) => format!("rename it to '{near}'"),
-        None => format!("name it '{METADATA}{name}' to keep it, or remove it"),
+        Some(near) => message!("rename it to '{near}'"),
+        None => message!("name it '{METADATA}{name}' to keep it, or remove it"),
     }
 }

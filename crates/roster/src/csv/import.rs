@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use lyceum_core::text::near_miss;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::{Db, Spool};
 
 use super::absent::AbsentPolicy;
@@ -133,13 +133,13 @@ fn unread_file(name: &str) -> CsvError {
     let (problem, remedy) = match files::by_name(stem) {
         Some(_) => (
             "is not read, because the manifest does not list it",
-            format!("write 'file.{stem},bulk' into manifest.csv, or remove the file"),
+            message!("write 'file.{stem},bulk' into manifest.csv, or remove the file"),
         ),
         None => (
             "is not a OneRoster file and is not read",
             match near_miss(stem, files::ALL.iter().map(|file| file.name)) {
-                Some(near) => format!("rename it to '{near}.csv', or remove it"),
-                None => "remove the file".to_owned(),
+                Some(near) => message!("rename it to '{near}.csv', or remove it"),
+                None => "remove the file".into(),
             },
         ),
     };

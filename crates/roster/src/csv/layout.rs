@@ -1,5 +1,6 @@
 //! The layout of a file of records, known before its first row.
 
+use lyceum_core::Message;
 use lyceum_core::time::Timestamp;
 
 use super::candidate::csv;
@@ -40,7 +41,7 @@ impl FileLayout {
         self.mode == FileMode::Bulk && self.parts.iter().all(|(_, _, mode)| *mode == FileMode::Bulk)
     }
 
-    pub(super) fn fault(&self, line: u64, problem: String, remedy: String) -> CsvError {
+    pub(super) fn fault(&self, line: u64, problem: Message, remedy: Message) -> CsvError {
         CsvError::of_row(&csv(self.file), line, problem, remedy)
     }
 

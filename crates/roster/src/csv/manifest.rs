@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use lyceum_core::messages::io_reason;
 use lyceum_core::text::near_miss;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 
 use super::fault::CsvError;
 use super::files::{self, BEYOND_THE_STANDARD, ENTRY, ENTRY_BEYOND};
@@ -90,8 +91,8 @@ impl Manifest {
                         let is_property =
                             |name: &str| name == PROPERTY_NAME || name == PROPERTY_VALUE;
                         if let Some(problem) = other_separator(&row.readable()[0], is_property) {
-                            let message = CsvError::of_row(NAME, row.line, problem, WRITE_COMMAS);
-                            return Err(Problem::new(ProblemKind::Invalid, message.to_string()));
+                            let error = CsvError::of_row(NAME, row.line, problem, WRITE_COMMAS);
+                            return Err(Problem::new(ProblemKind::Invalid, error.detail().text()));
                         }
                         let mut cells = row.readable().into_iter().map(|it| it.trim().to_owned());
                         let name = cells.next().unwrap_or_default();
@@ -116,8 +117,8 @@ impl Manifest {
                     CsvError::of_row(
                         NAME,
                         0,
-                        format!("the manifest lists {name}.csv, but the file does not exist"),
-                        format!("add {name}.csv, or write 'absent' for it"),
+                        message!("the manifest lists {name}.csv, but the file does not exist"),
+                        message!("add {name}.csv, or write 'absent' for it"),
                     )
                     .at(&format!("file.{name}"), ""),
                 );
@@ -134,14 +135,14 @@ impl Manifest {
         let cells = row.readable();
         let name = cells.first().map_or("", |cell| cell.trim());
         let value = cells.get(1).map_or("", |cell| cell.trim());
-        let fault = |problem: String, remedy: &str| {
+        let fault = |problem: Message, remedy: Message| {
             Some(CsvError::of_row(NAME, row.line, problem, remedy).at(name, value))
         };
         if name == VERSION && !matches!(value, "1.1" | "1.2" | "1.2.1") {
-            return fault("is not a supported version".into(), "export as OneRoster 1.2");
+            return fault("is not a supported version".into(), "export as OneRoster 1.2".into());
         }
         if name == "manifest.version" && value != "1.0" {
-            return fault("is not a version of the manifest".into(), "write 1.0");
+            return fault("is not a version of the manifest".into(), "write 1.0".into());
         }
         let file = name.strip_prefix(ENTRY).or_else(|| name.strip_prefix(ENTRY_BEYOND))?;
         // The standard's table marks files that are new in 1.2 with a star, and some systems copy the star.
@@ -150,7 +151,7 @@ impl Manifest {
             "absent" => return None,
             "bulk" => FileMode::Bulk,
             "delta" => FileMode::Delta,
-            _ => return fault("must be absent, bulk or delta".into(), "write one of them"),
+            _ => return fault("must be absent, bulk or delta".into(), "write one of them".into()),
         };
         match files::by_name(file) {
             Some(known) => {
@@ -158,10 +159,10 @@ impl Manifest {
                 None
             }
             None => {
-                let problem = format!("'{file}' is not a roster file");
+                let problem = message!("'{file}' is not a roster file");
                 match near_miss(file, files::ALL.iter().map(|known| known.name)) {
-                    Some(near) => fault(problem, &format!("write '{ENTRY}{near}'")),
-                    None => fault(problem, "remove the line, or fix it"),
+                    Some(near) => fault(problem, message!("write '{ENTRY}{near}'")),
+                    None => fault(problem, "remove the line, or fix it".into()),
                 }
             }
         }
@@ -187,26 +188,26 @@ fn strict_faults(properties: &[(String, String)]) -> Vec<CsvError> {
     let versions = [("manifest.version", "1.0"), (VERSION, "1.2")]
         .map(|(name, value)| (name.to_owned(), Some(value)));
     let required: Vec<(String, Option<&str>)> = versions.into_iter().chain(of_files).collect();
-    let fault = |problem: String, remedy: &str, name: &str, value: &str| {
+    let fault = |problem: Message, remedy: &'static str, name: &str, value: &str| {
         CsvError::of_row(NAME, 0, problem, remedy).at(name, value)
     };
     let mut faults = Vec::new();
     let head = properties.first().map(|(name, value)| (name.as_str(), value.as_str()));
     if head != Some((PROPERTY_NAME, PROPERTY_VALUE)) {
-        let problem = "the first line must be propertyName,value".to_owned();
+        let problem = "the first line must be propertyName,value".into();
         faults.push(fault(problem, "write that line", "", ""));
     }
     for (name, wanted) in &required {
         let mut found = properties.iter().filter(|(found, _)| found == name);
         match (found.next(), found.next(), wanted) {
             (None, ..) => {
-                faults.push(fault("is required".to_owned(), "add the line", name, ""));
+                faults.push(fault("is required".into(), "add the line", name, ""));
             }
             (Some(_), Some(_), _) => {
-                faults.push(fault("appears twice".to_owned(), "remove one of the lines", name, ""));
+                faults.push(fault("appears twice".into(), "remove one of the lines", name, ""));
             }
             (Some((_, value)), None, Some(wanted)) if value != wanted => {
-                let problem = format!("must be the version {wanted}");
+                let problem = message!("must be the version {wanted}");
                 faults.push(fault(problem, "write that version", name, value));
             }
             _ => {}
@@ -216,7 +217,7 @@ fn strict_faults(properties: &[(String, String)]) -> Vec<CsvError> {
         let is_known = required.iter().any(|(known, _)| known == name)
             || matches!(name.as_str(), "source.systemName" | "source.systemCode");
         if !is_known {
-            let problem = "OneRoster 1.2 has no such property".to_owned();
+            let problem = "OneRoster 1.2 has no such property".into();
             faults.push(fault(problem, "remove the line", name, value));
         }
     }
@@ -225,5 +226,8 @@ fn strict_faults(properties: &[(String, String)]) -> Vec<CsvError> {
 
 /// The problem of a file that cannot be read completely.
 pub(super) fn unreadable(file: &str, error: &std::io::Error) -> Problem {
-    Problem::new(ProblemKind::Invalid, format!("{file} cannot be read completely: {error}"))
+    Problem::new(
+        ProblemKind::Invalid,
+        message!("{file} cannot be read completely: {error}", error = io_reason(error)),
+    )
 }

@@ -1,6 +1,6 @@
 //! References of rows to records that do not exist, and why.
 
-use lyceum_core::Result;
+use lyceum_core::{Result, message};
 
 use super::candidate::{CandidateRow, csv};
 use super::fault::CsvError;
@@ -28,16 +28,16 @@ impl MissingCause {
         let (one, file) = (kind.one, csv(files::of_kind(kind)));
         let (problem, remedy) = match self {
             Self::Rejected { .. } => (
-                format!("the row of the {one} '{id}' in {file} is rejected"),
-                format!("fix that row of {file}"),
+                message!("the row of the {one} '{id}' in {file} is rejected"),
+                message!("fix that row of {file}"),
             ),
-            Self::Unread => (format!("{file} cannot be read"), format!("fix {file}")),
+            Self::Unread => (message!("{file} cannot be read"), message!("fix {file}")),
             Self::Unknown => (
-                format!(
+                message!(
                     "there is no {one} with the sourcedId '{id}', neither in the import nor in the \
                      store"
                 ),
-                format!("add the {one} to {file}, or fix the cell"),
+                message!("add the {one} to {file}, or fix the cell"),
             ),
         };
         let is_consequence = matches!(self, Self::Unread | Self::Rejected { is_consequence: true });
@@ -78,17 +78,16 @@ impl CandidateWriter<'_, '_> {
         waits: bool,
     ) -> CsvError {
         let cell = layout
-            .fault(candidate.row.line, String::new(), String::new())
+            .fault(candidate.row.line, "".into(), "".into())
             .at(&header_of(layout, pointer), &pointer.sourced_id);
         if !waits {
             return self.nothing_at(pointer, cell);
         }
-        let problem = format!(
-            "the {} '{}' is rejected itself, or the two are parents of each other",
-            pointer.kind.one, pointer.sourced_id
+        let problem = message!(
+            "the {pointer.kind.one} '{pointer.sourced_id}' is rejected itself, or the two are parents of each other"
         );
         let remedy =
-            "fix the row of the other record, or write another sourcedId in this cell".to_owned();
+            "fix the row of the other record, or write another sourcedId in this cell".into();
         CsvError { problem, remedy, ..cell }
     }
 

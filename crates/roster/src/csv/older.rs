@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::Result;
+use lyceum_core::{Result, message};
 
 use super::files;
 use super::layout::FileLayout;
@@ -35,11 +35,10 @@ impl CandidateWriter<'_, '_> {
             match (times.get(id), &one.record.source_modified) {
                 (Some(stored), Some(sent)) if sent < stored => {
                     let kind = kind.one;
-                    let problem = format!(
+                    let problem = message!(
                         "the stored {kind} '{id}' changed later, at {stored}; the row is skipped"
                     );
-                    let remedy =
-                        "export the file again, or leave dateLastModified empty".to_owned();
+                    let remedy = "export the file again, or leave dateLastModified empty".into();
                     self.refusals
                         .warn(layout.fault(line, problem, remedy).at("dateLastModified", sent))?;
                     self.refusals.report.of(layout.file.name, layout.mode).older += 1;

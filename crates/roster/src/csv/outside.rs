@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Message, Problem, Result, message};
 
 use super::candidate::CandidateRow;
 use super::fault::CsvError;
@@ -38,18 +38,18 @@ impl CandidateWriter<'_, '_> {
         problem: &Problem,
     ) {
         let (reach, line) = (self.reach, candidate.row.line);
-        let fault = |problem, header: &str, value: &str| {
+        let fault = |problem: Message, header: &str, value: &str| {
             let remedy = "remove the row, or import it without the limit to organizations";
-            layout.fault(line, problem, remedy.to_owned()).at(header, value)
+            layout.fault(line, problem, remedy.into()).at(header, value)
         };
         let unseen = problem.details.iter().filter_map(|detail| {
             let pointer = record.references.iter().find(|one| one.path == detail.path)?;
-            let problem = format!("the {} does not belong to {reach}", pointer.kind.one);
+            let problem = message!("the {pointer.kind.one} does not belong to {reach}");
             Some(fault(problem, &header_of(layout, pointer), &pointer.sourced_id))
         });
         let mut faults: Vec<CsvError> = unseen.collect();
         if faults.is_empty() {
-            let problem = format!("the {} does not belong only to {reach}", record.kind.one);
+            let problem = message!("the {record.kind.one} does not belong only to {reach}");
             faults.push(fault(problem, "sourcedId", &record.sourced_id));
         }
         candidate.refuse(faults);

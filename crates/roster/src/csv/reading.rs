@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use lyceum_store::Spool;
 
 use super::candidate::{CandidateRow, RejectedRow, csv};
@@ -122,7 +122,7 @@ pub(super) fn read_records(
 }
 
 fn no_rows(file: &'static CsvFile) -> CsvError {
-    let remedy = format!("remove the file and write 'absent' for file.{}", file.name);
+    let remedy = message!("remove the file and write 'absent' for file.{file.name}");
     CsvError::of_row(&csv(file), 0, "has no rows, which OneRoster 1.2 forbids", remedy)
 }
 
@@ -220,7 +220,7 @@ fn first_row<R: Read>(
             Ok((CsvHeader::unusable(), faulty(fault)))
         }
         None => {
-            let remedy = format!("write its header line, or 'absent' for file.{}", file.name);
+            let remedy = message!("write its header line, or 'absent' for file.{file.name}");
             let fault = CsvError::of_row(&name, 1, "the file has no header", remedy);
             Ok((CsvHeader::unusable(), faulty(fault)))
         }
@@ -304,7 +304,7 @@ fn part_row(
         return Err(refused(vec![CsvError::of_row(
             &name,
             row.line,
-            format!("the row has {found} fields, but the header has {expected}"),
+            message!("the row has {found} fields, but the header has {expected}"),
             "look for a missing comma, or quote the field that contains one",
         )]));
     }
@@ -318,7 +318,7 @@ fn part_row(
     };
     for (at, one) in header.uses.iter().enumerate() {
         let column = &header.names[at];
-        let mut fault = |value: &str, problem: &str, remedy: &str| {
+        let mut fault = |value: &str, problem: &'static str, remedy: &'static str| {
             faults.push(CsvError::of_row(&name, row.line, problem, remedy).at(column, value));
         };
         let text = match row.text(at) {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -93,9 +93,9 @@ impl FileReport {
         let (first, last) = self.restored_were_deleted.as_ref()?;
         let count = self.restored;
         let problem = match (count, first == last) {
-            (1, _) => format!("1 record is restored, which was deleted on {first}"),
-            (_, true) => format!("{count} records are restored, which were deleted on {first}"),
-            _ => format!(
+            (1, _) => message!("1 record is restored, which was deleted on {first}"),
+            (_, true) => message!("{count} records are restored, which were deleted on {first}"),
+            _ => message!(
                 "{count} records are restored, which were deleted between {first} and {last}"
             ),
         };
@@ -108,6 +108,14 @@ impl CsvReport {
     /// The number of rows of all files.
     pub fn row_count(&self) -> u64 {
         self.files.iter().map(|file| file.rows).sum()
+    }
+
+    /// The report for programs, which read English texts.
+    pub fn in_english(&mut self) {
+        for error in self.faults.iter_mut().chain(&mut self.warnings).chain(&mut self.notices) {
+            error.problem = Message::untranslated(error.problem.to_string());
+            error.remedy = Message::untranslated(error.remedy.to_string());
+        }
     }
 
     /// The number of rejected rows of all files.
@@ -241,7 +249,10 @@ impl RejectedRows {
         let unwritable = |error: &dyn std::fmt::Display| {
             Problem::new(
                 ProblemKind::Invalid,
-                format!("the rejected rows cannot be written to '{}': {error}", path.display()),
+                message!(
+                    "the rejected rows cannot be written to '{path}': {error}",
+                    path = path.display()
+                ),
             )
         };
         let out = match &mut self.out {
@@ -261,8 +272,8 @@ impl RejectedRows {
             &line,
             &fault.column,
             &fault.value,
-            &fault.problem,
-            &fault.remedy,
+            &fault.problem.to_string(),
+            &fault.remedy.to_string(),
             row,
         ])
         .map_err(|e| unwritable(&e))

@@ -1,6 +1,7 @@
 //! The values of a row, as the members of a record. One object is reused for all rows, because a member that keeps
 //! its place and its text's memory costs nothing.
 
+use lyceum_core::message;
 use serde_json::{Value, json};
 
 use super::cell::{self, CellError, decode};
@@ -77,8 +78,8 @@ impl RowMembers {
                 continue;
             }
             let text = row.text(at).unwrap_or_else(|readable| {
-                let problem = "is not UTF-8".to_owned();
-                let remedy = "save the file with the encoding UTF-8".to_owned();
+                let problem = "is not UTF-8".into();
+                let remedy = "save the file with the encoding UTF-8".into();
                 fault(at, &readable, CellError { problem, remedy });
                 ""
             });
@@ -120,8 +121,8 @@ impl RowMembers {
                     overlay(&mut self.members, more);
                 }
                 Err(error) => {
-                    let problem = format!("is not a JSON object ({error})");
-                    let remedy = "fix the JSON, or leave the cell empty".to_owned();
+                    let problem = message!("is not a JSON object ({error})");
+                    let remedy = "fix the JSON, or leave the cell empty".into();
                     return Err(CellError { problem, remedy });
                 }
             },

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lyceum_core::messages::io_reason;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use zip::ZipArchive;
 
 use super::files;
@@ -78,7 +78,7 @@ impl CsvSource {
             SourceLocation::Zip(archive, folder) => {
                 let entry = archive
                     .by_name(&format!("{folder}{name}"))
-                    .map_err(|e| refused(format!("'{name}' cannot be read from the zip: {e}")))?;
+                    .map_err(|e| refused(message!("'{name}' cannot be read from the zip: {e}")))?;
                 let packed = entry.compressed_size();
                 Ok(Box::new(LimitedReader { inner: entry, packed, read: 0, budget }))
             }
@@ -98,7 +98,7 @@ fn folder(path: &Path) -> Result<OpenedArchive> {
         }
         let kind = entry.file_type().map_err(|e| unreadable(&entry.path(), &e))?;
         if kind.is_symlink() {
-            return Err(refused(format!("'{name}' is a link; put the file itself there")));
+            return Err(refused(message!("'{name}' is a link; put the file itself there")));
         }
         if kind.is_file() {
             files.push((name, entry.metadata().map_or(0, |meta| meta.len())));
@@ -113,7 +113,7 @@ fn archive(path: &Path) -> Result<OpenedArchive> {
     let file = File::open(path).map_err(|e| unreadable(path, &e))?;
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|_| {
         let path = path.display();
-        refused(format!(
+        refused(message!(
             "'{path}' is not a zip file; give a OneRoster zip, or the folder with its files"
         ))
     })?;
@@ -123,19 +123,19 @@ fn archive(path: &Path) -> Result<OpenedArchive> {
     }
     let mut paths = Vec::new();
     for index in 0..archive.len() {
-        let entry = archive
-            .by_index_raw(index)
-            .map_err(|e| refused(format!("entry {} of the zip cannot be read: {e}", index + 1)))?;
+        let entry = archive.by_index_raw(index).map_err(|e| {
+            refused(message!("entry {n} of the zip cannot be read: {e}", n = index + 1))
+        })?;
         let name =
-            entry.name().map_err(|e| refused(format!("a name in the zip is unreadable: {e}")))?;
+            entry.name().map_err(|e| refused(message!("a name in the zip is unreadable: {e}")))?;
         check_name(&name)?;
         if entry.is_symlink() {
-            return Err(refused(format!(
+            return Err(refused(message!(
                 "'{name}' in the zip is a link; put the file itself there"
             )));
         }
         if entry.encrypted() {
-            return Err(refused(format!(
+            return Err(refused(message!(
                 "'{name}' in the zip is encrypted; zip it without a password"
             )));
         }
@@ -157,7 +157,7 @@ fn common_folder(paths: &[(String, u64)]) -> Result<String> {
     let folder = &first[..folder_of(first)];
     match paths.iter().find(|(path, _)| path[..folder_of(path)] != *folder) {
         None => Ok(folder.to_owned()),
-        Some((other, _)) => Err(refused(format!(
+        Some((other, _)) => Err(refused(message!(
             "the zip has CSV files in several folders ('{first}', '{other}'); put all of them at \
              the top level"
         ))),
@@ -170,7 +170,7 @@ fn check_name(name: &str) -> Result<()> {
         || name.get(1..2) == Some(":")
         || name.split('/').any(|part| part == "..");
     if escapes {
-        return Err(refused(format!(
+        return Err(refused(message!(
             "'{name}' in the zip points outside the zip; zip the plain files"
         )));
     }
@@ -179,19 +179,20 @@ fn check_name(name: &str) -> Result<()> {
 
 fn too_many(files: usize) -> Result<()> {
     if files > ZIP_MAX_FILES {
-        return Err(refused(format!(
+        return Err(refused(message!(
             "the package has more than {ZIP_MAX_FILES} files; import the CSV files of one roster at a time"
         )));
     }
     Ok(())
 }
 
-fn refused(message: String) -> Problem {
+fn refused(message: Message) -> Problem {
     Problem::new(ProblemKind::Invalid, message)
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Problem {
-    refused(format!("'{}' cannot be read: {}", path.display(), io_reason(error)))
+    let (shown, reason) = (path.display(), io_reason(error));
+    refused(message!("'{shown}' cannot be read: {reason}"))
 }
 
 /// Counts the unpacked bytes of a file and stops a zip bomb, whatever sizes the zip claims.
@@ -208,14 +209,14 @@ impl<R: Read> Read for LimitedReader<R> {
         let bytes = count as u64;
         self.read += bytes;
         if self.read > ZIP_RATIO_FREE_BYTES && self.read / ZIP_UNPACKED_MAX_RATIO > self.packed {
-            return Err(io::Error::other(format!(
+            return Err(io::Error::other(message!(
                 "the file unpacks to more than {ZIP_UNPACKED_MAX_RATIO} times its size, which is \
                  not plausible for a roster"
             )));
         }
         let left = self.budget.load(Ordering::Relaxed);
         let left = left.checked_sub(bytes).ok_or_else(|| {
-            io::Error::other(format!(
+            io::Error::other(message!(
                 "the files unpack to more than {ZIP_MAX_UNPACKED_BYTES} bytes"
             ))
         })?;

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use lyceum_core::{Reach, Result};
+use lyceum_core::{Message, Reach, Result, message};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -107,7 +107,7 @@ impl StandardExport {
             false => None,
             true => match self.row(file, object) {
                 Ok(_) if file.name == "users" && !self.has_role(file, object) => {
-                    Some(("", "has no role that OneRoster 1.2 can express".to_owned()))
+                    Some(("", "has no role that OneRoster 1.2 can express".into()))
                 }
                 Ok(_) => {
                     if file.name == "orgs" && self.top.is_empty() && !object.contains_key("parent")
@@ -126,10 +126,10 @@ impl StandardExport {
         false
     }
 
-    fn note(&mut self, file: &CsvFile, header: &str, id: &str, problem: &str) {
+    fn note(&mut self, file: &CsvFile, header: &str, id: &str, problem: &Message) {
         self.left_out_count += 1;
         if self.left_out.len() < IMPORT_MAX_REPORTED_FAULTS {
-            let problem = format!("the row '{id}' is not exported: {problem}");
+            let problem = message!("the row '{id}' is not exported: {problem}");
             let remedy = match self.reach.is_limited() {
                 true => "fix the record, or export more organizations",
                 false => "fix the record, or export with --complete",
@@ -149,7 +149,7 @@ impl StandardExport {
         &self,
         file: &'static CsvFile,
         object: &Object,
-    ) -> Result<Vec<String>, (&'static str, String)> {
+    ) -> Result<Vec<String>, (&'static str, Message)> {
         let blank = || String::new();
         let mut cells = vec![text(object, "sourcedId").to_owned(), blank(), blank()];
         if let Some(unfit) = unfit(file, "sourcedId", &cells[0]) {
@@ -221,7 +221,7 @@ impl StandardExport {
         file: &'static CsvFile,
         object: &Object,
         row: &PartRow,
-    ) -> Result<Vec<String>, (&'static str, String)> {
+    ) -> Result<Vec<String>, (&'static str, Message)> {
         let mut cells = vec![row.id.clone(), String::new(), String::new()];
         if let Some(unfit) = unfit(file, "sourcedId", &row.id) {
             return Err(("sourcedId", unfit.problem));
@@ -242,7 +242,7 @@ impl StandardExport {
             match unfit(file, header, &cell) {
                 Some(unfit) if requires(file, header) => return Err((*header, unfit.problem)),
                 None if is_absent => {
-                    return Err((*header, format!("the {target} '{cell}' is not in the export")));
+                    return Err((*header, message!("the {target} '{cell}' is not in the export")));
                 }
                 None => cells.push(cell),
                 Some(_) => cells.push(String::new()),

@@ -8,31 +8,32 @@ use super::files::{COMMON, CsvFile, METADATA};
 use super::header::CsvHeader;
 use super::manifest::FileMode;
 use super::rows::CsvRow;
+use lyceum_core::{Message, message};
 
 /// The rules of the binding that the header of a file breaks: it must have all columns in order, followed only by
 /// `metadata.…`.
 pub(super) fn header(file: &'static CsvFile, names: &[String], line: u64) -> Vec<CsvError> {
-    let fault = |column: &str, problem: String, remedy: String| {
+    let fault = |column: &str, problem: Message, remedy: Message| {
         CsvError::of_row(&csv(file), line, problem, remedy).at(column, column)
     };
     if !binding::has(file) {
-        let problem = "OneRoster 1.2 has no such file".to_owned();
-        return vec![fault("", problem, "remove the file".to_owned())];
+        let problem = "OneRoster 1.2 has no such file".into();
+        return vec![fault("", problem, "remove the file".into())];
     }
     let mut faults = Vec::new();
     let mut headers = names.iter().map(String::as_str);
     for wanted in file.headers() {
         let found = headers.next().unwrap_or_default();
         if found != wanted {
-            let problem = format!("OneRoster 1.2 has the column '{wanted}' here");
-            let remedy = "write all columns of the file in the standard's order".to_owned();
+            let problem = message!("OneRoster 1.2 has the column '{wanted}' here");
+            let remedy = "write all columns of the file in the standard's order".into();
             faults.push(fault(found, problem, remedy));
             return faults;
         }
     }
     for name in headers.filter(|name| name.strip_prefix(METADATA).is_none_or(str::is_empty)) {
-        let problem = "OneRoster 1.2 has no such column".to_owned();
-        faults.push(fault(name, problem, format!("name it '{METADATA}{name}', or remove it")));
+        let problem = "OneRoster 1.2 has no such column".into();
+        faults.push(fault(name, problem, message!("name it '{METADATA}{name}', or remove it")));
     }
     faults
 }
@@ -47,15 +48,15 @@ pub(super) fn row(
     let mut faults = Vec::new();
     for (at, name) in header.names.iter().enumerate() {
         let Ok(text) = row.text(at) else { continue };
-        let mut fault = |problem: String, remedy: String| {
+        let mut fault = |problem: Message, remedy: Message| {
             faults.push(CsvError::of_row(&csv(file), row.line, problem, remedy).at(name, text));
         };
         match (COMMON[1..].contains(&name.as_str()), mode, text.is_empty()) {
             (true, FileMode::Bulk, false) => {
-                fault("must be blank in a bulk file".to_owned(), "empty the cell".to_owned());
+                fault("must be blank in a bulk file".into(), "empty the cell".into());
             }
             (true, FileMode::Delta, true) => {
-                fault("is required in a delta".to_owned(), "fill the cell".to_owned());
+                fault("is required in a delta".into(), "fill the cell".into());
             }
             (true, ..) => {}
             (false, ..) => {

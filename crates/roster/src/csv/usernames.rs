@@ -24,7 +24,7 @@ impl CandidateWriter<'_, '_> {
         for (record, line) in records.iter().zip(lines) {
             let Some((problem, username)) = shared_username(record, &first) else { continue };
             let remedy = "give one of the users another username";
-            let warning = layout.fault(*line, problem, remedy.to_owned());
+            let warning = layout.fault(*line, problem, remedy.into());
             self.refusals.warn(warning.at("username", username))?;
         }
         Ok(())

@@ -469,8 +469,8 @@ fn repeated_row_error(layout: &FileLayout, candidate: &CandidateRow) -> CsvError
     layout
         .fault(
             candidate.row.line,
-            "the sourcedId appears in an earlier row of the file".to_owned(),
-            "remove one of the rows, or give this row another sourcedId".to_owned(),
+            "the sourcedId appears in an earlier row of the file".into(),
+            "remove one of the rows, or give this row another sourcedId".into(),
         )
         .at("sourcedId", &candidate.id)
 }

@@ -1,7 +1,7 @@
 //! Deletes records: marks them, until a purge removes them for good.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::Tx;
 
 use super::put::update;
@@ -42,10 +42,10 @@ pub fn delete(
         if marked + waiting.len() as u64 > limits::CASCADE_MAX_RECORDS {
             return Err(Problem::new(
                 ProblemKind::Conflict,
-                format!(
-                    "more than {} records refer to '{sourced_id}', directly or through others; \
+                message!(
+                    "more than {most} records refer to '{sourced_id}', directly or through others; \
                      delete some of them first",
-                    limits::CASCADE_MAX_RECORDS
+                    most = limits::CASCADE_MAX_RECORDS
                 ),
             ));
         }
@@ -62,7 +62,7 @@ fn check_cascade(
     if !reach.is_limited() || !ids_within(tx, kind, &[id], reach, RecordUse::Change)?.is_empty() {
         return Ok(());
     }
-    let message = format!(
+    let message = message!(
         "this would delete a record that does not belong only to {reach}, to which your access is limited; ask for a \
          client without this limit"
     );

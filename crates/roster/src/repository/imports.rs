@@ -1,7 +1,7 @@
 //! Imports that a person uploaded in the browser.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Reach, Result, phrase};
+use lyceum_core::{Message, Problem, Reach, Result, phrase};
 use lyceum_store::{Tx, Value, columns, json_column, opt_parsed, parsed};
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub struct Import {
     /// The SHA-256 of the rejected rows as CSV, if there are any.
     pub rejects: Option<String>,
     /// Why it failed.
-    pub error: String,
+    pub error: Option<Message>,
     /// The last progress that the working server stored.
     pub progress: Option<ImportProgress>,
     /// Whether its files are removed when the reading ends, because a person was erased meanwhile.
@@ -56,7 +56,7 @@ pub struct ImportOutcome<'a> {
     /// The SHA-256 of the refused rows.
     pub rejects: Option<&'a str>,
     /// Why the file could not be read.
-    pub error: Option<&'a str>,
+    pub error: Option<&'a Message>,
 }
 
 /// The progress of a check or an import.
@@ -124,7 +124,7 @@ columns!(Import {
     keep_going: "keep_going",
     report: "report",
     rejects: "rejects",
-    error: "COALESCE(error, '')",
+    error: "error",
     progress: "progress",
     is_forgotten: "is_forgotten",
 });
@@ -196,12 +196,13 @@ pub(crate) fn forget_at_end(tx: &mut Tx<'_>, id: i64) -> Result<()> {
 /// Forgets the rejected rows, and stores a report that names no file.
 pub(crate) fn forget_files(tx: &mut Tx<'_>, import: &Import) -> Result<()> {
     let report = import.report.as_ref().map(ToString::to_string);
+    let error = import.error.as_ref().map(Message::stored);
     let sql =
         "UPDATE imports SET rejects = NULL, report = $1, state = $2, error = $3 WHERE id = $4";
     let values: [Value<'_>; 4] = [
         report.as_deref().into(),
         import.state.name().into(),
-        Some(import.error.as_str()).filter(|error| !error.is_empty()).into(),
+        error.as_ref().into(),
         import.id.into(),
     ];
     tx.send(sql, &values)
@@ -223,6 +224,7 @@ pub(crate) fn store_outcome(
     outcome: &ImportOutcome<'_>,
 ) -> Result<()> {
     let (now, report) = (now.to_string(), outcome.report.map(ToString::to_string));
+    let error = outcome.error.map(Message::stored);
     let sql = "UPDATE imports SET state = $1, ended = $2, report = COALESCE($3, report), \
                rejects = COALESCE($4, rejects), error = $5, progress = NULL WHERE id = $6";
     let values: [Value<'_>; 6] = [
@@ -230,7 +232,7 @@ pub(crate) fn store_outcome(
         now.as_str().into(),
         report.as_deref().into(),
         outcome.rejects.into(),
-        outcome.error.into(),
+        error.as_ref().into(),
         id.into(),
     ];
     tx.send(sql, &values)

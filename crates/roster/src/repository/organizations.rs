@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_core::{Problem, Reach, Result};
+use lyceum_core::{Problem, Reach, Result, message};
 use lyceum_store::{Tx, dialect};
 
 use super::targets::depend_on;
@@ -83,10 +83,10 @@ pub(crate) fn check_depth(tx: &mut Tx<'_>, record: &Record, before: Option<&Reco
 }
 
 fn too_deep(org: &str) -> Problem {
-    let rule = format!(
-        "must have fewer organizations above it: a tree of organizations has at most {} levels (got '{org}' on a deeper \
+    let rule = message!(
+        "must have fewer organizations above it: a tree of organizations has at most {most} levels (got '{org}' on a deeper \
          one)",
-        limits::ORG_TREE_MAX_LEVELS
+        most = limits::ORG_TREE_MAX_LEVELS
     );
     Problem::invalid("org.parent.sourcedId", rule)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, message};
 use lyceum_store::{Tx, Value, dialect};
 
 use super::announce::announce;
@@ -58,12 +58,12 @@ pub fn create(tx: &mut Tx<'_>, record: &Record) -> Result<WrittenRecord> {
 pub(crate) fn id_taken(record: &Record, stored: &StoredRecord) -> Problem {
     let (one, id) = (record.kind.one, &record.sourced_id);
     let message = if stored.is_active() {
-        format!(
+        message!(
             "a {one} with the sourcedId '{id}' exists already with other values; change it with \
              PUT or PATCH, or send another sourcedId"
         )
     } else {
-        format!(
+        message!(
             "the {one} with the sourcedId '{id}' is deleted; restore it with PATCH and \
              {{\"{one}\": {{\"status\": \"active\"}}}}, or send another sourcedId"
         )
@@ -347,9 +347,8 @@ pub(crate) fn expect(
 fn changed_meanwhile(kind: &RecordKind, id: &str) -> Problem {
     Problem::new(
         ProblemKind::PreconditionFailed,
-        format!(
-            "the {} '{id}' has changed since it was read; read it again and send its new ETag",
-            kind.one
+        message!(
+            "the {kind.one} '{id}' has changed since it was read; read it again and send its new ETag"
         ),
     )
 }

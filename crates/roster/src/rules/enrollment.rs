@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ pub(crate) fn derive_course(
         match enrollment.column("course") {
             Some(named) if named == course => {}
             Some(named) if enrollment.status == Status::Active => {
-                let message = format!(
+                let message = message!(
                     "must be '{course}', the course of the class '{class}' (got '{named}'); leave it out, or send \
                      another class"
                 );

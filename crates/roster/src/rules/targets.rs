@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lyceum_core::{Detail, Problem, Result};
+use lyceum_core::{Detail, Problem, Result, message};
 use lyceum_store::Tx;
 
 use crate::default_class;
@@ -76,7 +76,7 @@ fn fault(
     let of = |what: &str| unfit.get(&(what.to_owned(), pointer.sourced_id.clone()));
     let (one, id) = (pointer.kind.one, &pointer.sourced_id);
     let message = if pointer.target == ReferenceTarget::InUse && of(one).is_some() {
-        format!(
+        message!(
             "must not refer to the deleted {one} '{id}'; restore it with PATCH and the status \
              'active', or send another sourcedId"
         )
@@ -84,7 +84,7 @@ fn fault(
         && let Some(ty) = of("school").filter(|ty| !ty.starts_with("ext:"))
         && !follows_course(tx, known, record, id)?
     {
-        format!("must be a school; the org '{id}' has the type '{ty}'")
+        message!("must be a school; the org '{id}' has the type '{ty}'")
     } else {
         return Ok(None);
     };

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use lyceum_store::Tx;
 
 use crate::kinds::{COURSE, COURSE_COMPONENT};
@@ -45,8 +45,9 @@ pub(crate) fn org_place(tx: &mut Tx<'_>, org: &Record, before: Option<&Record>) 
         && before.is_some_and(is_school)
         && let Some((one, id)) = repository::of_school(tx, &org.sourced_id)?
     {
-        let message =
-            format!("must stay 'school' because the {one} '{id}' refers to this org as its school");
+        let message = message!(
+            "must stay 'school' because the {one} '{id}' refers to this org as its school"
+        );
         return Err(Problem::invalid("org.type", message));
     }
     refuse_cycle(tx, org, before, "parent")?;
@@ -67,8 +68,8 @@ fn refuse_cycle(
     while let Some(ancestor) = next {
         if !seen.insert(ancestor.clone()) {
             return Err(Problem::invalid(
-                format!("{}.{parent}.sourcedId", record.kind.one),
-                format!(
+                format!("{one}.{parent}.sourcedId", one = record.kind.one),
+                message!(
                     "must not be '{ancestor}', because that record is below this one; a tree has \
                      no cycles"
                 ),
@@ -101,7 +102,7 @@ fn refuse_two_courses(tx: &mut Tx<'_>, component: &Record, before: Option<&Recor
         if let Some(other) = other.column("course").filter(|other| *other != course) {
             return Err(Problem::invalid(
                 "courseComponent.parent.sourcedId",
-                format!(
+                message!(
                     "must be a component of the course '{course}' ('{parent}' belongs to the \
                      course '{other}')"
                 ),
@@ -113,7 +114,7 @@ fn refuse_two_courses(tx: &mut Tx<'_>, component: &Record, before: Option<&Recor
     {
         return Err(Problem::invalid(
             "courseComponent.course.sourcedId",
-            format!(
+            message!(
                 "must not change, because the component '{child}' below this one does not belong \
                  to the course '{course}'; set its parent to null first"
             ),

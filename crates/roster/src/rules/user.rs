@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use lyceum_core::{Message, message};
 use serde_json::Value;
 
 use super::name;
@@ -25,13 +26,13 @@ pub(crate) const SEVERAL_ORGS: &str = "user.severalOrgs";
 pub(crate) fn shared_username<'r>(
     user: &'r Record,
     first_by_username: &HashMap<String, String>,
-) -> Option<(String, &'r str)> {
+) -> Option<(Message, &'r str)> {
     let (id, username) = (&user.sourced_id, user.column("username")?);
     let first = first_by_username.get(&username.to_ascii_lowercase())?;
     if first == id || user.status != Status::Active {
         return None;
     }
-    let problem = format!(
+    let problem = message!(
         "the users '{first}' and '{id}' have the username '{username}'; only the older of their accounts signs in with it"
     );
     Some((problem, username))

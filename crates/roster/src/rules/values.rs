@@ -1,6 +1,6 @@
 //! Rules of values: order of dates, score ranges, the `metadata` of a resource.
 
-use lyceum_core::{Detail, messages};
+use lyceum_core::{Detail, Message, message, messages};
 use serde_json::Value;
 
 use crate::canonical::day;
@@ -48,7 +48,7 @@ fn span_fault(object: &Object, start: &str, end: &str, path: &str) -> Option<Det
     // Dates in this form sort like text.
     (last < first).then(|| Detail {
         path: format!("{path}.{end}"),
-        message: format!("must not be before {start} '{first}' (got '{last}')"),
+        message: message!("must not be before {start} '{first}' (got '{last}')"),
     })
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn score_range(kind: &RecordKind, item: &Object, faults: &mut Vec<Det
     if let Some((least, most)) = range.filter(|(least, most)| most < least) {
         faults.push(Detail {
             path: format!("{}.resultValueMax", kind.one),
-            message: format!("must be at least resultValueMin, {least} (got {most})"),
+            message: message!("must be at least resultValueMin, {least} (got {most})"),
         });
     }
 }
@@ -67,7 +67,7 @@ pub(crate) fn score_range(kind: &RecordKind, item: &Object, faults: &mut Vec<Det
 /// Checks the types in the `metadata` of a resource that the platform's clients rely on.
 pub(crate) fn resource_metadata(_: &RecordKind, resource: &Object, faults: &mut Vec<Detail>) {
     let Some(Value::Object(metadata)) = resource.get("metadata") else { return };
-    let mut fault = |name: &str, message: String| {
+    let mut fault = |name: &str, message: Message| {
         faults.push(Detail { path: format!("resource.metadata.{name}"), message });
     };
     let member = |name: &str| metadata.get(name).filter(|value| !value.is_null());
@@ -83,7 +83,7 @@ pub(crate) fn resource_metadata(_: &RecordKind, resource: &Object, faults: &mut 
     if let Some(xp) = member("xp")
         && !xp.as_f64().is_some_and(|xp| xp >= 0.0)
     {
-        fault("xp", format!("must be a number of at least 0 (got {xp})"));
+        fault("xp", message!("must be a number of at least 0 (got {xp})"));
     }
     match member("grades") {
         None => {}
@@ -94,6 +94,6 @@ pub(crate) fn resource_metadata(_: &RecordKind, resource: &Object, faults: &mut 
                 }
             }
         }
-        Some(other) => fault("grades", format!("must be an array of grades (got {other})")),
+        Some(other) => fault("grades", message!("must be an array of grades (got {other})")),
     }
 }

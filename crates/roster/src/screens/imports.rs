@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::Result;
+use lyceum_core::{Message, Result};
 use serde::Deserialize;
 
 use crate::csv::{self, CsvReport, NotedRow, RowOutcome};
@@ -18,8 +18,8 @@ pub fn report(import: &Import) -> Option<CsvReport> {
 pub struct ListedRow {
     /// The row.
     pub row: NotedRow,
-    /// Its first error. Empty for other outcomes, and if the report does not contain the error.
-    pub problem: String,
+    /// Its first error. `None` for other outcomes, and if the report does not contain the error.
+    pub problem: Option<Message>,
 }
 
 /// The rows of one file of an import.
@@ -42,7 +42,7 @@ pub fn rows(import: &Import, notes: &[u8], file: &str, outcome: &str) -> Result<
     let name = format!("{file}.csv");
     let faults = report(import).unwrap_or_default().faults;
     let of_file = faults.into_iter().filter(|error| error.file == name);
-    let mut problems: HashMap<u64, String> = HashMap::new();
+    let mut problems: HashMap<u64, Message> = HashMap::new();
     for error in of_file {
         problems.entry(error.line).or_insert(error.problem);
     }
@@ -53,8 +53,8 @@ pub fn rows(import: &Import, notes: &[u8], file: &str, outcome: &str) -> Result<
     };
     let rows = all.into_iter().filter(is_listed).map(|row| ListedRow {
         problem: match row.came {
-            RowOutcome::Rejected => problems.get(&row.line).cloned().unwrap_or_default(),
-            _ => String::new(),
+            RowOutcome::Rejected => problems.get(&row.line).cloned(),
+            _ => None,
         },
         row,
     });

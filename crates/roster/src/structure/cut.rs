@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use lyceum_core::{Problem, ProblemKind, Result, messages};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message, messages};
 use serde::de::IgnoredAny;
 
 use crate::limits;
@@ -37,7 +37,7 @@ pub(super) fn cut_objects(body: &str) -> Result<Vec<CutObject>> {
     // This check of the whole body does not recurse, and the code below relies on valid JSON.
     serde_json::from_str::<IgnoredAny>(body).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        malformed(format!("the body is not JSON at line {line}, column {column}: {error}"))
+        malformed(message!("the body is not JSON at line {line}, column {column}: {error}"))
     })?;
     if !body.trim_start().starts_with('{') {
         return Err(malformed("the body must be a JSON object".into()));
@@ -50,17 +50,17 @@ pub(super) fn cut_objects(body: &str) -> Result<Vec<CutObject>> {
     Ok(cutter.nodes)
 }
 
-fn malformed(message: String) -> Problem {
+fn malformed(message: Message) -> Problem {
     Problem::new(ProblemKind::Malformed, message)
 }
 
 pub(super) fn too_many() -> Problem {
     Problem::new(
         ProblemKind::TooLarge,
-        format!(
-            "the structure has more than {} components and component resources; create the rest \
+        message!(
+            "the structure has more than {most} components and component resources; create the rest \
              with /courses/components and /courses/component-resources",
-            limits::COURSE_MAX_NODES
+            most = limits::COURSE_MAX_NODES
         ),
     )
 }

@@ -117,7 +117,7 @@ impl Structure {
         match conflicts.first() {
             None => Ok(outcome),
             Some(first) => {
-                let message = format!("{}: {}", first.path, first.message);
+                let message = first.text();
                 Err(Problem { details: conflicts, ..Problem::new(ProblemKind::Conflict, message) })
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result, messages};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, message, messages};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -39,7 +39,7 @@ struct StructureErrors<'a> {
 }
 
 impl StructureErrors<'_> {
-    fn at(&mut self, position: BodyPosition, member: &str, message: impl Into<String>) {
+    fn at(&mut self, position: BodyPosition, member: &str, message: impl Into<Message>) {
         let path = format!("{}.{member}", path(self.nodes, position));
         self.found.push(Detail { path, message: message.into() });
     }
@@ -68,7 +68,7 @@ pub(super) fn structure(body: &str, rules: &WriteRules) -> Result<Structure> {
     else {
         let missing = if top(ObjectSlot::Course).is_none() { "course" } else { "courseStructure" };
         let form = "{\"course\": {…}, \"courseStructure\": {\"subComponents\": […]}}";
-        return Err(Problem::invalid(missing, format!("is required; send {form}")));
+        return Err(Problem::invalid(missing, message!("is required; send {form}")));
     };
     let mut faults = StructureErrors { nodes: &nodes, found: Vec::new() };
     let mut course = object(&nodes, course_node)?;
@@ -91,7 +91,7 @@ pub(super) fn structure(body: &str, rules: &WriteRules) -> Result<Structure> {
 fn object(nodes: &[CutObject], node: usize) -> Result<Object> {
     serde_json::from_str(&nodes[node].text).map_err(|error| {
         let path = cut::path(nodes, node);
-        Problem::new(ProblemKind::Malformed, format!("{path} cannot be read: {error}"))
+        Problem::new(ProblemKind::Malformed, message!("{path} cannot be read: {error}"))
     })
 }
 
@@ -105,7 +105,7 @@ fn check_root(root: &Object, node: usize, course: &str, faults: &mut StructureEr
         faults.at(
             position,
             "sourcedId",
-            format!("must be '{course}', the sourcedId of the course"),
+            message!("must be '{course}', the sourcedId of the course"),
         );
     }
     if root.get(LINKS).is_some_and(|links| !links.is_null() && *links != json!([])) {
@@ -216,8 +216,8 @@ fn refer(
     let sent_id = sent.map(|value| value.get("sourcedId").and_then(Value::as_str));
     if sent_id.is_some_and(|id| id != target) {
         let message = match target {
-            Some(target) => format!("must be '{target}', according to its place"),
-            None => "must be null at the top level".to_owned(),
+            Some(target) => message!("must be '{target}', according to its place"),
+            None => "must be null at the top level".into(),
         };
         faults.at(position, name, message);
     }

@@ -2,7 +2,7 @@
 //! records, so that the same indexes answer.
 
 use lyceum_core::filter::{self, FilterExpression, FilterOperator, FilterValue, refused};
-use lyceum_core::{Problem, ProblemKind, Reach, Result};
+use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_store::SqlDialect;
 
 use super::form::{FieldSource, FormField, RecordForm, WordMap};
@@ -40,7 +40,7 @@ pub(super) fn selected(form: &'static RecordForm, text: &str) -> Result<Vec<&'st
     let known = || COMMON.iter().copied().chain(form.fields.iter().map(|field| field.name));
     let named = text.split(',').map(str::trim).map(|name| {
         known().find(|known| *known == name).ok_or_else(|| {
-            let message = format!("{} has no field '{name}' to select", form.kind.one);
+            let message = message!("{one} has no field '{name}' to select", one = form.kind.one);
             Problem::new(ProblemKind::BadSelection, message)
         })
     });
@@ -60,8 +60,10 @@ fn check_sort(form: &RecordForm, name: &str) -> Result<()> {
     if is_sortable {
         return Ok(());
     }
-    let message =
-        format!("{} cannot be sorted by '{name}'; send one of their fields", form.kind.one);
+    let message = message!(
+        "{one} cannot be sorted by '{name}'; send one of their fields",
+        one = form.kind.one
+    );
     Err(Problem::new(ProblemKind::BadSelection, message))
 }
 
@@ -97,7 +99,7 @@ fn clause(
             "orgs.sourcedId" => {
                 Ok(FilterExpression::Clause("roles.org.sourcedId".into(), op, value))
             }
-            _ => Err(refused(format!("'{name}' cannot be filtered; use 'orgs.sourcedId'"))),
+            _ => Err(refused(message!("'{name}' cannot be filtered; use 'orgs.sourcedId'"))),
         },
         FieldSource::Role(words) if name == field.name => {
             Ok(of_words("roles.role", words, op, &value.text))
@@ -120,7 +122,7 @@ fn unknown(form: &RecordForm, name: &str) -> Problem {
         .chain(form.fields.iter().map(|field| field.name))
         .collect();
     let (one, known) = (form.kind.one, known.join(", "));
-    refused(format!("in OneRoster 1.1, {one} has no field '{name}'; it has {known}"))
+    refused(message!("in OneRoster 1.1, {one} has no field '{name}'; it has {known}"))
 }
 
 /// A comparison with a word of version 1.1: the stored words for which version 1.1 shows a word that compares so.

@@ -1,6 +1,6 @@
 //! Many records in one request: written in batches, told line by line.
 
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Message, Problem, Result};
 use lyceum_roster::bulk::{self, LineOutcome};
 use lyceum_roster::repository;
 use lyceum_roster::{kinds, record};
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::kit::{both, collection, create, rules};
 
-type Lines = Vec<(u64, Result<Value, String>)>;
+type Lines = Vec<(u64, Result<Value, Message>)>;
 
-fn numbered(values: Vec<Result<Value, String>>) -> Lines {
+fn numbered(values: Vec<Result<Value, Message>>) -> Lines {
     (1..).zip(values).collect()
 }
 
@@ -47,7 +47,7 @@ fn tried(
     seen.unwrap_or_else(|| panic!("{undone:?}"))
 }
 
-fn user() -> impl Strategy<Value = Result<Value, String>> {
+fn user() -> impl Strategy<Value = Result<Value, Message>> {
     let agents = prop::collection::vec(0..6_u8, 0..2);
     let org = prop::sample::select(&["s", "s", "s", "gone"][..]);
     (0..6_u8, 0..3_u8, agents, org, 0..12_u8).prop_map(|(id, name, agents, org, luck)| {
@@ -55,7 +55,7 @@ fn user() -> impl Strategy<Value = Result<Value, String>> {
         let agents: Vec<Value> =
             agents.iter().map(|id| json!({"sourcedId": format!("u{id}")})).collect();
         match luck {
-            0 => return Err("is not JSON".to_owned()),
+            0 => return Err("is not JSON".into()),
             1 => return Ok(json!(["no", "object"])),
             2 => return Ok(json!({"sourcedId": format!("u{id}"), "givenName": 5})),
             _ => {}
@@ -69,7 +69,7 @@ fn user() -> impl Strategy<Value = Result<Value, String>> {
     })
 }
 
-fn org() -> impl Strategy<Value = Result<Value, String>> {
+fn org() -> impl Strategy<Value = Result<Value, Message>> {
     (0..5_u8, 0..6_u8, 0..2_u8).prop_map(|(id, parent, name)| {
         Ok(json!({
             "sourcedId": format!("o{id}"), "name": format!("N{name}"), "type": "department",

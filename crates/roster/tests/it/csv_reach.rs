@@ -19,8 +19,11 @@ fn part(db: &Db, reach: &Reach) -> (Vec<u8>, BTreeSet<String>) {
     let content = (ExportContent::Standard, reach);
     let (report, out) = export(db, content, Cursor::new(Vec::new()), &mut |_, _| {}).unwrap();
     assert_eq!(report.left_out.len() as u64, report.left_out_count);
-    let named = report.left_out.iter().filter_map(|one| one.problem.split('\'').nth(1));
-    (out.into_inner(), named.map(str::to_owned).collect())
+    let named = report
+        .left_out
+        .iter()
+        .filter_map(|one| one.problem.to_string().split('\'').nth(1).map(str::to_owned));
+    (out.into_inner(), named.collect())
 }
 
 /// The kind and sourcedId of each record that an empty store has after the import.

@@ -235,7 +235,10 @@ fn strict_mode_refuses_what_the_binding_forbids_and_a_normal_import_accepts_it()
             assert!(!report.committed, "{file} {text}");
             let fault = &report.faults[0];
             assert_eq!((&fault.file, &*fault.column), (&format!("{file}.csv"), *column), "{fault}");
-            assert!(!fault.problem.is_empty() && !fault.remedy.is_empty(), "{fault}");
+            assert!(
+                !fault.problem.template().is_empty() && !fault.remedy.template().is_empty(),
+                "{fault}"
+            );
         }
     });
 }
@@ -430,6 +433,6 @@ fn a_role_of_1_1_is_refused_with_the_known_roles() {
         let report = import_at(db, &package, &ImportOptions::default(), now());
         let fault = &report.faults[0];
         assert_eq!((&*fault.column, &*fault.value), ("role", "pupil"));
-        assert!(fault.remedy.starts_with("write one of: aide, counselor"), "{fault}");
+        assert!(fault.remedy.to_string().starts_with("write one of: aide, counselor"), "{fault}");
     });
 }

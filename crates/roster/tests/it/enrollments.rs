@@ -131,7 +131,7 @@ fn a_course_that_contradicts_the_class_is_refused_in_every_interface() {
             assert_eq!(problem.kind, ProblemKind::Invalid, "{problem:?}");
             assert_eq!(problem.details[0].path, "enrollment.course.sourcedId");
             let message = "must be 'maths', the course of the class 'k-maths' (got 'art')";
-            assert!(problem.details[0].message.starts_with(message), "{problem:?}");
+            assert!(problem.details[0].message.to_string().starts_with(message), "{problem:?}");
         }
         let mut package = csv(&[]);
         let header = "sourcedId,status,dateLastModified,classSourcedId,schoolSourcedId,userSourcedId,role,metadata.lyceum.record";

@@ -265,7 +265,8 @@ fn imported_files_obey_the_rules_of_stored_records() {
         };
         let sound = "k2,,,K2,,c,,scheduled,,s,t,,,";
         let package = classes(&["k1,,,K1,,c,,scheduled,,d,t,,,", sound]);
-        let report = import_at(db, &package, &ImportOptions::default(), now());
+        let mut report = import_at(db, &package, &ImportOptions::default(), now());
+        report.in_english();
         let text = serde_json::to_string(&report).unwrap();
         assert_eq!(report.fault_count, 1, "{text}");
         assert!(

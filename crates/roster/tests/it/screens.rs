@@ -184,9 +184,12 @@ fn the_report_of_an_import_has_the_outcome_of_each_row() {
             b"file,line,id,came\norgs,2,annex,created\norgs,3,,rejected\nusers,2,ann,unchanged\n";
         let all = rows(&import, notes, "orgs", "").unwrap();
         assert_eq!(all.outcomes, [RowOutcome::Created, RowOutcome::Rejected]);
-        let found: Vec<(u64, &str)> =
-            all.rows.iter().map(|one| (one.row.line, one.problem.as_str())).collect();
-        assert_eq!(found, [(2, ""), (3, "is not a type")]);
+        let found: Vec<(u64, Option<String>)> = all
+            .rows
+            .iter()
+            .map(|one| (one.row.line, one.problem.as_ref().map(ToString::to_string)))
+            .collect();
+        assert_eq!(found, [(2, None), (3, Some("is not a type".to_owned()))]);
         let refused = rows(&import, notes, "orgs", "rejected").unwrap();
         assert_eq!((refused.rows.len(), refused.outcomes.len()), (1, 2));
         assert_eq!(

@@ -71,9 +71,10 @@ fn files_of_ended_and_waiting_imports_are_forgotten_at_once() {
         files.sort();
         assert_eq!(files, ["file-1", "file-2", "notes", "notes", "rejects", "rejects"]);
         let (ended, waiting) = (find(db, ended), find(db, waiting));
-        assert_eq!((ended.state, ended.error.as_str()), (ImportState::Done, ""));
+        assert_eq!((ended.state, ended.error.clone()), (ImportState::Done, None));
         assert_eq!(waiting.state, ImportState::Discarded);
-        assert!(waiting.error.contains("send the file again"), "{}", waiting.error);
+        let error = waiting.error.clone().unwrap().to_string();
+        assert!(error.contains("send the file again"), "{error}");
         is_forgotten(&ended);
         is_forgotten(&waiting);
         assert_eq!(db.read_blocking(imports::files).unwrap(), Vec::<String>::new());

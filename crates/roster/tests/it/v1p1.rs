@@ -132,7 +132,7 @@ fn names_that_only_version_1_2_has_are_refused() {
         ] {
             let parameters = ListParameters { filter: Some(filter), ..ListParameters::default() };
             let refused = list(db, "users", &parameters).unwrap_err();
-            assert!(refused.message.starts_with(message), "{}", refused.message);
+            assert!(refused.message.to_string().starts_with(message), "{}", refused.message);
         }
         for sort in ["role", "orgs", "roles", "pronouns"] {
             let parameters = ListParameters { sort: Some(sort), ..ListParameters::default() };

@@ -13,7 +13,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use lyceum_core::messages::io_reason;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_http::metrics::FORMAT;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -26,9 +26,9 @@ use crate::limits;
 /// Listens on the address that the settings name. Errors: `Unavailable` if that is impossible.
 pub(crate) async fn listen(address: &str) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
-        let message = format!(
-            "cannot listen on '{address}' for metrics: {}; choose another address in 'metrics.address'",
-            io_reason(&error)
+        let message = message!(
+            "cannot listen on '{address}' for metrics: {reason}; choose another address in 'metrics.address'",
+            reason = io_reason(&error)
         );
         Problem::new(ProblemKind::Unavailable, message)
     })

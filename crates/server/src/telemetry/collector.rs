@@ -49,7 +49,7 @@ impl Collector {
         let reason = match self.post(path, &request.encode_to_vec()) {
             Ok(200..=299) => return true,
             Ok(status) => format!("it answered {status}"),
-            Err(ureq::Error::Io(error)) => io_reason(&error),
+            Err(ureq::Error::Io(error)) => io_reason(&error).to_string(),
             Err(ureq::Error::Timeout(_)) => "no answer in time".to_owned(),
             Err(error) => error.to_string(),
         };

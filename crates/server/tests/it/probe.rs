@@ -6,7 +6,7 @@ use http::StatusCode;
 use lyceum_access::Scope;
 use lyceum_api::Area;
 use lyceum_core::limits::BODY_MAX_BYTES;
-use lyceum_core::{PayloadDialect, Problem, ProblemKind};
+use lyceum_core::{PayloadDialect, Problem, ProblemKind, message};
 use lyceum_http::answer::Answer;
 use lyceum_http::render::Rendering;
 use lyceum_http::route::{Access, get, post};
@@ -65,7 +65,7 @@ fn area() -> Area {
                     "internal" => Problem::internal("the password is 1234"),
                     "invalid" => Problem::invalid("course.org", "must be a reference"),
                     "missing" => Problem::not_found("course", "c1"),
-                    other => Problem::new(ProblemKind::Malformed, other),
+                    other => Problem::new(ProblemKind::Malformed, message!("a {other} fault")),
                 })
             }),
         ],

@@ -1,6 +1,6 @@
 //! Alignments as clients send and read them.
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +133,7 @@ fn check_count(count: usize, what: &str) -> Result<()> {
     if count <= most {
         return Ok(());
     }
-    Err(Problem::new(ProblemKind::TooLarge, format!("a request has at most {most} {what}")))
+    Err(Problem::new(ProblemKind::TooLarge, message!("a request has at most {most} {what}")))
 }
 
 /// The number of alignments in a request, and how many of them were new.

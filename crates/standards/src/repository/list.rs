@@ -1,6 +1,6 @@
 //! Lists of frameworks and of items.
 
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Problem, ProblemKind, Result, message};
 use lyceum_store::{Param, Sql, SqlDialect, Tx, dialect};
 
 use super::read::{ALONE, Reader, alone, separate};
@@ -69,11 +69,11 @@ fn order(sql: SqlDialect, class: &'static Class, name: &str) -> Result<String> {
         _ => Err(Problem {
             details: vec![Detail {
                 path: "sort".to_owned(),
-                message: format!("'{name}' cannot be used to sort a {}", class.name),
+                message: message!("'{name}' cannot be used to sort a {class.name}"),
             }],
             ..Problem::new(
                 ProblemKind::BadSelection,
-                format!(
+                message!(
                     "the parameter 'sort' must name a member with text ('{name}' cannot be used \
                      to sort)"
                 ),

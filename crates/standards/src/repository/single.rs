@@ -2,7 +2,7 @@
 //! framework changes the framework's own time.
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_store::Tx;
 use serde_json::Value;
 
@@ -198,7 +198,7 @@ pub fn remove_association(tx: &mut Tx<'_>, now: Timestamp, id: &str) -> Result<(
 }
 
 fn occupied(class: &str, id: &str) -> Problem {
-    let message = format!(
+    let message = message!(
         "a {class} with the identifier '{id}' exists already with other values; replace it with PUT"
     );
     Problem::new(ProblemKind::Conflict, message)
@@ -210,7 +210,7 @@ fn require_document(tx: &mut Tx<'_>, class: &str, id: Option<&str>) -> Result<i6
     let id =
         id.ok_or_else(|| at(&path, "is required; send the identifier of the framework".into()))?;
     framework(tx, id)?
-        .ok_or_else(|| at(&path, format!("there is no framework with the identifier '{id}'")))
+        .ok_or_else(|| at(&path, message!("there is no framework with the identifier '{id}'")))
 }
 
 /// Row and framework of a record.
@@ -262,7 +262,7 @@ fn check_ends(tx: &mut Tx<'_>, one: &Association) -> Result<()> {
         && (is_tree || missing.len() == 2)
     {
         let path = format!("CFAssociation.{member}.identifier");
-        return Err(at(&path, format!("there is no item or document with the identifier '{id}'")));
+        return Err(at(&path, message!("there is no item or document with the identifier '{id}'")));
     }
     if !is_tree {
         return Ok(());
@@ -272,14 +272,17 @@ fn check_ends(tx: &mut Tx<'_>, one: &Association) -> Result<()> {
     let path = "CFAssociation.destinationNodeURI.identifier";
     if one.origin == one.destination || above.contains(&one.origin) {
         let message =
-            format!("must not be '{}', which is a descendant of '{}'", one.destination, one.origin);
+            message!("must not be '{one.destination}', which is a descendant of '{one.origin}'");
         return Err(at(path, message));
     }
     let most = limits::CASE_TREE_MAX_LEVELS;
     match up + down > most {
         true => Err(at(
             path,
-            format!("must not make the tree deeper than {most} levels (got {})", up + down),
+            message!(
+                "must not make the tree deeper than {most} levels (got {depth})",
+                depth = up + down
+            ),
         )),
         false => Ok(()),
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Detail, Problem, ProblemKind, Result};
+use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, message};
 use lyceum_store::{ChangeRange, ChangedRow, Sql, Tx, Value, dialect};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -117,7 +117,7 @@ pub(super) fn missing(id: &str) -> Problem {
 }
 
 pub(super) fn id_in_use(id: &str) -> Problem {
-    let message = format!(
+    let message = message!(
         "a framework with the identifier '{id}' exists already with other values; replace it \
          with PUT"
     );
@@ -278,7 +278,7 @@ fn unclaimed<'r>(
     let mut faults = Faults::default();
     for (index, id) in of_others {
         let path = Path::Record(list, Some(index));
-        let message = format!("must not belong to another framework ('{id}' does)");
+        let message = message!("must not belong to another framework ('{id}' does)");
         faults.add(Path::Member(&path, "identifier"), message);
     }
     faults.refuse().map_err(|problem| Problem { kind: ProblemKind::Conflict, ..problem })
@@ -323,7 +323,7 @@ fn lead_somewhere(tx: &mut Tx<'_>, package: &Package) -> Result<()> {
         let path = Path::Record(ASSOCIATION.list, Some(index));
         faults.add(
             Path::Member(&path, member),
-            format!("there is no item or document with the identifier '{id}'"),
+            message!("there is no item or document with the identifier '{id}'"),
         );
     };
     for (index, child, parent) in children(&package.associations) {
@@ -343,6 +343,6 @@ fn lead_somewhere(tx: &mut Tx<'_>, package: &Package) -> Result<()> {
 }
 
 /// A refusal at one place.
-pub(super) fn at(path: &str, message: String) -> Problem {
+pub(super) fn at(path: &str, message: Message) -> Problem {
     Problem::invalid_all(vec![Detail { path: path.to_owned(), message }])
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use percent_encoding::percent_decode_str;
 use tokio::{net, time};
 use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode, TargetSessionAttrs};
@@ -208,7 +208,7 @@ fn name(host: &Config) -> String {
 }
 
 fn refused(cause: &str) -> Problem {
-    Problem::new(ProblemKind::Invalid, format!("the address of the database is wrong: {cause}"))
+    Problem::new(ProblemKind::Invalid, message!("the address of the database is wrong: {cause}"))
 }
 
 /// The common part of the configurations of all hosts.

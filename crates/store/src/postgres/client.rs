@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, TryStreamExt as _, future};
-use lyceum_core::{Problem, Result};
+use lyceum_core::{Problem, Result, message};
 use refinery::{Report, Runner};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{self, JoinHandle};
@@ -74,7 +74,7 @@ impl FailedStatement {
 /// The first connection to a database. Errors: `Unavailable`, with what is in the way.
 pub(crate) fn reach(address: &PostgresAddress) -> Result<Client> {
     Client::connect(address)
-        .map_err(|message| unavailable(format!("the database cannot be opened: {message}"), 2))
+        .map_err(|message| unavailable(message!("the database cannot be opened: {message}"), 2))
 }
 
 impl Client {

@@ -64,7 +64,7 @@ async fn exchange_once(
         // A pooler may take the statement and keep what it should bring.
         let echo = timeout(Duration::from_millis(SIGNAL_ECHO_MAX_MS), arriving.recv()).await;
         if !matches!(echo, Ok(Some(_))) {
-            return Err(failed("a LISTEN has no effect on this connection".to_owned()));
+            return Err(failed("a LISTEN has no effect on this connection".into()));
         }
         signals.set_hears_all(true);
         loop {
@@ -81,7 +81,7 @@ async fn exchange_once(
     };
     tokio::select! {
         ended = drive => Err(failed(match ended {
-            Ok(()) => "the connection was closed".to_owned(),
+            Ok(()) => "the connection was closed".into(),
             Err(error) => error.to_string(),
         })),
         failure = talk => failure,

@@ -234,7 +234,7 @@ impl LogPosition {
     /// Refuses the position of a server that is not a standby of the primary. That of the primary was read later, or is not
     /// before it.
     fn check(&self, primary: &Self) -> Result<()> {
-        let wrong = |what: &str| Err(Problem::new(ProblemKind::Invalid, what));
+        let wrong = |what: &'static str| Err(Problem::new(ProblemKind::Invalid, what));
         if (self.cluster, &self.database) != (primary.cluster, &primary.database) {
             return wrong("it is a replica of another database");
         }

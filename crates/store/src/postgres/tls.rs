@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -51,7 +51,7 @@ impl TlsMode {
         if files.roots == Some(SYSTEM) {
             return match text {
                 None | Some("verify-full") => Ok(Self::VerifyFull),
-                Some(weaker) => Err(refused(format!(
+                Some(weaker) => Err(refused(message!(
                     "sslmode '{weaker}' cannot be used with sslrootcert 'system': use verify-full"
                 ))),
             };
@@ -63,7 +63,7 @@ impl TlsMode {
             Some("verify-ca") => Self::VerifyCa,
             Some("verify-full") => Self::VerifyFull,
             Some(other) => {
-                return Err(refused(format!(
+                return Err(refused(message!(
                     "sslmode must be one of disable, prefer, require, verify-ca and verify-full, \
                      got '{other}'"
                 )));
@@ -80,7 +80,7 @@ impl TlsMode {
     }
 }
 
-fn refused(message: impl Into<String>) -> Problem {
+fn refused(message: impl Into<Message>) -> Problem {
     Problem::new(ProblemKind::Invalid, message)
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn connector(
     let roots = roots.map(|roots: RootCertStore| {
         WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone())
             .build()
-            .map_err(|error| refused(format!("sslrootcert cannot be used: {error}")))
+            .map_err(|error| refused(message!("sslrootcert cannot be used: {error}")))
     });
     let verifier = CertificateVerifier {
         roots: roots.transpose()?,
@@ -122,7 +122,7 @@ pub(crate) fn connector(
         (None, None) => config.with_no_client_auth(),
         (Some(chain), Some(key)) => {
             let failed = |error: &dyn std::fmt::Display| {
-                refused(format!("sslcert '{chain}' and sslkey '{key}' cannot be used: {error}"))
+                refused(message!("sslcert '{chain}' and sslkey '{key}' cannot be used: {error}"))
             };
             let key = PrivateKeyDer::from_pem_file(key).map_err(|error| failed(&error))?;
             let chain = certificates("sslcert", chain)?;
@@ -142,7 +142,7 @@ fn roots(path: &str) -> Result<(Vec<CertificateDer<'static>>, RootCertStore)> {
     };
     let (added, _) = store.add_parsable_certificates(certificates.iter().cloned());
     match added {
-        0 => Err(refused(format!("sslrootcert '{path}' contains no certificate"))),
+        0 => Err(refused(message!("sslrootcert '{path}' contains no certificate"))),
         _ => Ok((certificates, store)),
     }
 }
@@ -150,7 +150,7 @@ fn roots(path: &str) -> Result<(Vec<CertificateDer<'static>>, RootCertStore)> {
 fn certificates(parameter: &str, path: &str) -> Result<Vec<CertificateDer<'static>>> {
     CertificateDer::pem_file_iter(Path::new(path))
         .and_then(Iterator::collect)
-        .map_err(|error| refused(format!("{parameter} '{path}' cannot be read: {error}")))
+        .map_err(|error| refused(message!("{parameter} '{path}' cannot be read: {error}")))
 }
 
 /// Asks what the mode asks of a certificate: libpq knows fewer demands than browsers make.

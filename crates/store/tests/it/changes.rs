@@ -97,7 +97,7 @@ fn the_wait_for_a_job_ends_when_it_is_added_and_when_it_is_due_again() {
             assert!((50..=60).contains(&left.as_secs()), "{left:?}");
             assert_eq!(db.read(|tx| jobs::due_in(tx, "play")).await.unwrap(), None);
             // It is due again in two seconds, which no change announces.
-            db.write(move |tx| jobs::fail(tx, &job, "failed")).await.unwrap();
+            db.write(move |tx| jobs::fail(tx, &job, &"failed".into())).await.unwrap();
             rest(&db, &mut changes).await;
             until_due(&db, &mut changes).await;
         });

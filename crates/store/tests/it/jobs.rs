@@ -34,7 +34,7 @@ fn a_job_is_claimed_again_until_it_is_finished() {
         let late = first.clone();
         assert!(!wait(db.write(move |tx| jobs::finish(tx, &late))).unwrap(), "it was taken away");
         let job = second.clone();
-        assert!(wait(db.write(move |tx| jobs::fail(tx, &job, "no answer"))).unwrap());
+        assert!(wait(db.write(move |tx| jobs::fail(tx, &job, &"no answer".into()))).unwrap());
         assert_eq!(claim(db), None, "it waits for four seconds");
         pass_seconds(db, 4);
         let third = claim(db).unwrap();
@@ -47,9 +47,12 @@ fn a_job_is_claimed_again_until_it_is_finished() {
         assert_eq!((seen.state.as_str(), seen.attempts), ("done", 3));
         let outcomes: Vec<_> = tries
             .iter()
-            .map(|tried| (tried.attempt, tried.ended.is_some(), tried.error.as_deref()))
+            .map(|tried| (tried.attempt, tried.ended.is_some(), tried.error.clone()))
             .collect();
-        assert_eq!(outcomes, [(1, false, None), (2, true, Some("no answer")), (3, true, None)]);
+        assert_eq!(
+            outcomes,
+            [(1, false, None), (2, true, Some("no answer".into())), (3, true, None)]
+        );
         let ends = tries.iter().flat_map(|tried| [Some(&tried.began), tried.ended.as_ref()]);
         let times: Vec<&String> = ends.flatten().collect();
         let now = SystemClock.now().to_string();
@@ -65,7 +68,7 @@ fn a_job_that_always_fails_is_given_up() {
         for attempt in 1..=JOB_MAX_ATTEMPTS {
             let job = claim(db).unwrap();
             assert_eq!(job.attempt, attempt);
-            wait(db.write(move |tx| jobs::fail(tx, &job, "no answer"))).unwrap();
+            wait(db.write(move |tx| jobs::fail(tx, &job, &"no answer".into()))).unwrap();
             pass_seconds(db, 4000);
         }
         assert_eq!(claim(db), None);

@@ -219,7 +219,8 @@ fn the_roots_of_the_system_require_a_matching_host_name() {
     let StoreLocation::Postgres(url) = lyceum_testkit::fresh_database(SCHEMA) else {
         unreachable!()
     };
-    let found = |parameters: &str| opened(&format!("{url}?{parameters}")).unwrap_err().message;
+    let found =
+        |parameters: &str| opened(&format!("{url}?{parameters}")).unwrap_err().message.to_string();
     let without_mode = found("sslrootcert=system");
     let is_demanded = without_mode.contains("does not support TLS");
     assert!(is_demanded || without_mode.contains("contains no certificate"), "{without_mode}");

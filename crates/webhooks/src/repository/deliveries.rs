@@ -1,7 +1,7 @@
 //! Messages and deliveries.
 
-use lyceum_core::Result;
 use lyceum_core::time::Timestamp;
+use lyceum_core::{Message, Result};
 use lyceum_store::outbox::WrittenChange;
 use lyceum_store::{Tx, Value, columns, named_column};
 use schemars::JsonSchema;
@@ -40,7 +40,7 @@ pub struct AttemptOutcome {
     /// The status code of the answer; `None` if there was no answer.
     pub status: Option<u16>,
     /// Why the attempt failed; `None` if it succeeded.
-    pub error: Option<String>,
+    pub error: Option<Message>,
     /// Whether nothing was sent, because of [`refusals`]. Then the delivery is dead.
     pub is_refused: bool,
     /// A random number in `0.0..1.0`.
@@ -69,7 +69,7 @@ pub struct Delivery {
     /// The status code of the last answer; null if there was no answer.
     pub status: Option<i64>,
     /// Why the last attempt failed.
-    pub error: Option<String>,
+    pub error: Option<Message>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it is sent at the earliest, if it waits.
@@ -184,6 +184,7 @@ pub(crate) fn record(
     (state, attempts, due): (&str, i64, Option<Timestamp>),
 ) -> Result<()> {
     let ended = due.is_none().then_some(now.milliseconds());
+    let error = outcome.error.as_ref().map(Message::stored);
     let sql = "UPDATE webhook_deliveries SET state = $1, attempts = $2, due_ms = $3, ended_ms = $4, \
                status = $5, error = $6 WHERE seq = $7 AND state = 'waiting' AND attempts = $8";
     let values = [
@@ -192,7 +193,7 @@ pub(crate) fn record(
         due.unwrap_or(now).milliseconds().into(),
         ended.into(),
         outcome.status.map(i64::from).into(),
-        outcome.error.as_deref().into(),
+        error.as_ref().into(),
         outcome.seq.into(),
         outcome.attempts.into(),
     ];

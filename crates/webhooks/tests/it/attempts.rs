@@ -1,5 +1,6 @@
 //! The consequences of an attempt's outcome: repetitions in order, the end, and who sends.
 
+use lyceum_core::message;
 use lyceum_core::time::Timestamp;
 use lyceum_webhooks::limits::WEBHOOK_SENDER_LEASE_S;
 use lyceum_webhooks::log::{self, DeliveryState};
@@ -39,8 +40,13 @@ fn a_failed_delivery_is_repeated_until_it_is_dead_and_blocks_only_its_object() {
             webhooks.ended(at, &id, &attempt, 500);
             let waits = &webhooks.log(&id)[0];
             assert_eq!(
-                (waits.state, waits.attempts, waits.status, waits.error.as_deref()),
-                (DeliveryState::Waiting, number + 1, Some(500), Some("the target answered 500"))
+                (waits.state, waits.attempts, waits.status, waits.error.clone()),
+                (
+                    DeliveryState::Waiting,
+                    number + 1,
+                    Some(500),
+                    Some(message!("the target answered {status}", status = 500))
+                )
             );
             let next = at.plus_seconds(delay_s);
             assert_eq!((waits.due_at, waits.ended_at), (next, None));
@@ -99,13 +105,13 @@ fn a_refused_delivery_is_dead_without_an_attempt() {
         webhooks.announce("org.updated", "a", &json!({}));
         webhooks.step(now(), &[]);
         let due = webhooks.due(now(), &id).remove(0);
-        let error = Some("the owner has no access".to_owned());
+        let error = Some("the owner has no access".into());
         let refused =
             AttemptOutcome { status: None, error, is_refused: true, ..outcome(&id, &due, 500) };
         webhooks.step(now(), &[refused]);
         let dead = webhooks.log(&id).remove(0);
         assert_eq!((dead.state, dead.attempts, dead.status), (DeliveryState::Dead, 0, None));
-        assert_eq!(dead.error.as_deref(), Some("the owner has no access"));
+        assert_eq!(dead.error, Some("the owner has no access".into()));
     });
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lyceum_access::{MasterKey, NewClient, Scope, client};
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Reach, Result};
+use lyceum_core::{Reach, Result, message};
 use lyceum_store::outbox::{self, Change};
 use lyceum_store::{Db, Migration, Tx};
 use lyceum_testkit::both_stores;
@@ -170,7 +170,7 @@ pub(crate) fn outcome(webhook: &str, due: &DueDelivery, status: u16) -> AttemptO
         seq: due.seq,
         attempts: due.attempts,
         status: Some(status),
-        error: (status >= 300).then(|| format!("the target answered {status}")),
+        error: (status >= 300).then(|| message!("the target answered {status}")),
         is_refused: false,
         jitter: 0.5,
     }

@@ -143,7 +143,7 @@ fn deliveries_end_after_three_days_and_leave_the_log_a_day_or_a_month_after_thei
         assert_eq!(after(72), [dead.clone(), waiting("waiting")]);
         assert_eq!(after(73), [dead, waiting("dead")]);
         let expired = webhooks.log(&id)[1].error.clone();
-        assert_eq!(expired.as_deref(), Some("the target was not reached in time"));
+        assert_eq!(expired, Some("the target was not reached in time".into()));
         assert_eq!(after(30 * 24 + 1), [waiting("dead")]);
         assert_eq!(after(33 * 24 + 2), []);
         assert_eq!(webhooks.count("webhook_messages"), 0);

@@ -11,7 +11,7 @@ use lyceum_assessment::files;
 use lyceum_blob::FileLocation;
 use lyceum_core::config::Config;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_hosting::backup::{
     self, Backup, BackupCover, BackupFile, BackupKey, FORMAT, NamedFiles, WrittenBackup,
 };
@@ -57,9 +57,9 @@ pub fn create(
 ) -> Result<WrittenBackup> {
     let BackupSource { db, config, node, has_database } = source;
     if to.location.open(&to.name)?.is_some() {
-        let message = format!(
-            "the file '{}' already exists; choose another name, or move the file away",
-            to.path()
+        let message = message!(
+            "the file '{path}' already exists; choose another name, or move the file away",
+            path = to.path()
         );
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
@@ -142,10 +142,10 @@ fn check_space(db: &Db, data: &Path) -> Result<()> {
     if free >= needed {
         return Ok(());
     }
-    let message = format!(
-        "a backup needs {} MB free on the disk of the data folder, but it has {} MB; free some space",
-        needed / 1_000_000,
-        free / 1_000_000
+    let message = message!(
+        "a backup needs {needed} MB free on the disk of the data folder, but it has {free} MB; free some space",
+        needed = needed / 1_000_000,
+        free = free / 1_000_000
     );
     Err(Problem::new(ProblemKind::Unavailable, message))
 }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_store::migrate;
 use percent_encoding::percent_decode_str;
 use tempfile::TempDir;
@@ -51,7 +51,9 @@ pub(super) fn restore_as_trial<T>(
     // What a server that stopped during a trial left.
     statement(address, &drop)?;
     match statement(address, &format!("CREATE DATABASE \"{name}\" TEMPLATE template0")) {
-        Err(problem) if problem.message.contains("permission denied") => return Ok(None),
+        Err(problem) if problem.message.contains("permission denied") => {
+            return Ok(None);
+        }
         created => created?,
     }
     let own = with_database(address, name);
@@ -120,21 +122,21 @@ fn tool(program: &str, address: &str) -> Command {
 
 /// Errors: `Unavailable` with what the command printed.
 fn run(mut command: Command, program: &str) -> Result<()> {
-    let failed = |message: String| Problem::new(ProblemKind::Unavailable, message);
+    let failed = |message: Message| Problem::new(ProblemKind::Unavailable, message);
     let output = command.output().map_err(|error| {
         failed(match error.kind() {
-            ErrorKind::NotFound => format!(
+            ErrorKind::NotFound => message!(
                 "`{program}` is not installed; install PostgreSQL's client tools, \
              in the server's version or newer"
             ),
-            _ => format!("`{program}` could not be started: {error}"),
+            _ => message!("`{program}` could not be started: {error}"),
         })
     })?;
     if output.status.success() {
         return Ok(());
     }
     let printed = String::from_utf8_lossy(&output.stderr);
-    Err(failed(format!("`{program}` failed: {}", printed.trim())))
+    Err(failed(message!("`{program}` failed: {reason}", reason = printed.trim())))
 }
 
 /// Splits an address into the address without its password, and the password. Like the client library, it ends

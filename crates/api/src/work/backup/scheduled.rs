@@ -7,7 +7,7 @@ use std::time::Duration;
 use lyceum_blob::FileLocation;
 use lyceum_core::config::Secret;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use lyceum_hosting::backup::runs::{self, BackupCheck, CheckMethod, ClaimedBackup};
 use lyceum_hosting::backup::{BackupFile, BackupKey, UnpackedBackup, remove_unfinished_checks};
 use lyceum_http::trace;
@@ -78,7 +78,7 @@ async fn check_restorable(app: &App, id: i64, path: String) -> Result<bool> {
         let config = &own.config;
         let opened = BackupFile::parse(&path, config)?.open()?;
         let backup = opened.ok_or_else(|| {
-            Problem::new(ProblemKind::NotFound, format!("there is no file '{path}'"))
+            Problem::new(ProblemKind::NotFound, message!("there is no file '{path}'"))
         })?;
         let name = format!("lyceum_trial_{}", own.cluster.node.tag());
         let address = config.store.database.as_ref().map(Secret::reveal);
@@ -90,7 +90,7 @@ async fn check_restorable(app: &App, id: i64, path: String) -> Result<bool> {
         Err(problem) => BackupCheck { method: None, error: Some(problem.message) },
     };
     match (&check.error, check.method) {
-        (Some(error), _) => tracing::error!(error, "the backup cannot be restored"),
+        (Some(error), _) => tracing::error!(%error, "the backup cannot be restored"),
         (None, Some(CheckMethod::Restored)) => tracing::info!("restored the backup as a trial"),
         (None, _) => tracing::info!(
             "compared the checksums of the backup; a role that may create databases lets the server restore it as a \
@@ -103,11 +103,11 @@ async fn check_restorable(app: &App, id: i64, path: String) -> Result<bool> {
 }
 
 /// The first of some errors, and how many more there are.
-fn first_of(faults: &[String]) -> Option<String> {
+fn first_of(faults: &[String]) -> Option<Message> {
     match faults {
         [] => None,
-        [fault] => Some(fault.clone()),
-        [first, more @ ..] => Some(format!("{first} (and {} more)", more.len())),
+        [fault] => Some(Message::untranslated(fault)),
+        [first, more @ ..] => Some(message!("{first} (and {n} more)", n = more.len())),
     }
 }
 

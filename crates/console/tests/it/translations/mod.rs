@@ -55,6 +55,7 @@ const OTHER_READERS: &[&str] = &[
     "expect",
     "include_str!",
     "message",
+    "message!",
     "of_list",
     "panic!",
     "refused",
@@ -189,10 +190,10 @@ fn catalogue(part: &str) -> BTreeMap<String, String> {
     texts.iter().map(|(key, text)| (key.clone(), text.as_str().unwrap().to_owned())).collect()
 }
 
-/// The names between braces.
+/// The names between braces, without the asterisk of a word that is translated.
 fn parameters(text: &str) -> BTreeSet<&str> {
     let parts = text.split('{').skip(1);
-    parts.map(|part| part.split('}').next().unwrap()).collect()
+    parts.map(|part| part.split('}').next().unwrap().trim_start_matches('*')).collect()
 }
 
 #[test]

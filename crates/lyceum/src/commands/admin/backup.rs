@@ -244,7 +244,7 @@ impl Restore {
     fn restore_postgres(&self, config: &Config, url: &str, dump: &Path) -> Result {
         let restored = postgres::restore(url, dump, self.force, &config.store.data);
         restored.map_err(|problem| match problem.kind {
-            ProblemKind::Conflict => Failure::failed(problem.message)
+            ProblemKind::Conflict => Failure::failed(problem.message.to_string())
                 .hint("name an empty database with --database, or replace this one with --force"),
             _ => problem.into(),
         })

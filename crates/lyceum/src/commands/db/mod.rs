@@ -68,7 +68,7 @@ struct Renames {
 impl Renames {
     fn parsed(&self) -> Result<Vec<Rename>> {
         let schema = SchemaWish::Push { ddl: String::new(), renames: self.texts.clone() };
-        schema.renames().map_err(|problem| Failure::new(Code::Usage, problem.message))
+        schema.renames().map_err(|problem| Failure::new(Code::Usage, problem.message.to_string()))
     }
 }
 

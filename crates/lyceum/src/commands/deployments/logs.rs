@@ -52,7 +52,7 @@ impl Logs {
                 }
                 // While following, a restarting server is waited for.
                 Err(problem) if problem.kind == ProblemKind::Unavailable => {
-                    printer.warn(&problem.message);
+                    printer.warn(&problem.message.to_string());
                 }
                 Err(problem) => return Err(problem.into()),
             }

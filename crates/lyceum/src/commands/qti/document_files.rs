@@ -11,7 +11,7 @@ use lyceum_blob::Blobs;
 use lyceum_core::config::Config;
 use lyceum_core::messages::io_reason;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_qti::{FileReference, referenced_files};
 use lyceum_store::{Db, Tx};
 
@@ -48,7 +48,11 @@ impl DocumentFileImport {
         let folder = |path: &PathBuf| {
             let folder = if path.is_dir() { path } else { folder_of(path) };
             fs::canonicalize(folder).map_err(|error| {
-                let message = format!("'{}': {}", folder.display(), io_reason(&error));
+                let message = message!(
+                    "'{folder}': {reason}",
+                    folder = folder.display(),
+                    reason = io_reason(&error)
+                );
                 Problem::new(ProblemKind::Invalid, message)
             })
         };
@@ -97,8 +101,9 @@ impl DocumentFileImport {
         document: &Path,
         reference: &FileReference,
     ) -> Result<(String, PathBuf, Vec<u8>), String> {
-        let reason = |error: std::io::Error| io_reason(&error);
-        let path = files::check_path(&reference.path).map_err(|problem| problem.message)?;
+        let reason = |error: std::io::Error| io_reason(&error).to_string();
+        let path =
+            files::check_path(&reference.path).map_err(|problem| problem.message.to_string())?;
         // Without links, which may lead out of the folder.
         let place = fs::canonicalize(place(folder_of(document), reference)).map_err(reason)?;
         if !self.folders.iter().any(|folder| place.starts_with(folder)) {
@@ -135,7 +140,7 @@ pub(super) fn add_files(
     for file in stored {
         match files::put(tx, now, kind, identifier, file) {
             Err(problem) if problem.kind == ProblemKind::Conflict => {
-                warn(&not_stored(path, &file.path, &problem.message));
+                warn(&not_stored(path, &file.path, &problem.message.to_string()));
             }
             added => {
                 added?;

@@ -7,7 +7,7 @@ use clap::Args;
 use lyceum_assessment::files::NewFile;
 use lyceum_assessment::{CheckedDocument, ContentKind, DocumentChange, repository};
 use lyceum_core::time::{Clock, SystemClock, Timestamp};
-use lyceum_core::{Problem, ProblemKind};
+use lyceum_core::{Problem, ProblemKind, message};
 use lyceum_qti::{DocumentKind, relinked};
 use lyceum_store::{Db, Tx};
 use serde_json::json;
@@ -82,7 +82,7 @@ impl Import {
                     match store(tx, now, *kind, path, &check.library, count) {
                         // A test is rejected before it is written if one of its items was rejected.
                         Err(problem) if self.keep_going && problem.kind == ProblemKind::Invalid => {
-                            warn(&problem.message);
+                            warn(&problem.message.to_string());
                         }
                         stored => {
                             let identifier = stored?;
@@ -160,16 +160,16 @@ fn store(
     count: &mut Count,
 ) -> lyceum_core::Result<String> {
     let named = |message: String| {
-        Problem::new(ProblemKind::Invalid, format!("'{}': {message}", path.display()))
+        Problem::new(ProblemKind::Invalid, message!("'{path}': {message}", path = path.display()))
     };
     let text = files::text(path).map_err(|fault| named(fault.to_string()))?;
     let text = relinked(&text, |link| library.address(path, link))
         .map_err(|fault| named(fault.to_string()))?;
     // The check has told what is removed.
-    let (draft, _) =
-        CheckedDocument::tidied(kind, &text).map_err(|problem| named(problem.message))?;
+    let (draft, _) = CheckedDocument::tidied(kind, &text)
+        .map_err(|problem| named(problem.message.to_string()))?;
     let named = |problem: Problem| match problem.kind {
-        ProblemKind::Invalid => named(problem.message),
+        ProblemKind::Invalid => named(problem.message.to_string()),
         _ => problem,
     };
     let identifier = draft.identifier.clone();

@@ -13,7 +13,7 @@ use lyceum_core::config::{self, LoadedConfig, Secret, SettingOrigin};
 use lyceum_core::messages::io_reason;
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::{Clock, SystemClock};
-use lyceum_core::{Problem, origins};
+use lyceum_core::{Message, Problem, origins};
 use lyceum_games::games::NewGame;
 use lyceum_games::players;
 use lyceum_project::{Config, Course, slug_of};
@@ -133,12 +133,12 @@ struct TrackingArgs {
     tracking_org_type: Option<String>,
 }
 
-fn platform_role(name: &str) -> Result<players::PlayerRole, String> {
+fn platform_role(name: &str) -> Result<players::PlayerRole, Message> {
     let roles = players::PlayerRole::ALL.map(players::PlayerRole::name);
     players::PlayerRole::of(name).ok_or_else(|| must_be_one_of(&roles, name))
 }
 
-fn role(name: &str) -> Result<SchoolRole, String> {
+fn role(name: &str) -> Result<SchoolRole, Message> {
     SchoolRole::of(name).ok_or_else(|| must_be_one_of(&SchoolRole::ALL.map(|(name, _)| name), name))
 }
 

@@ -57,7 +57,7 @@ pub(super) async fn check(other: &RemoteLearning, demo: &mut Demo, printer: &Pri
             printer.warn(&format!("the learning platform has no course '{id}'"));
         }
         Ok(None) => {}
-        Err(problem) => printer.warn(&problem.message),
+        Err(problem) => printer.warn(&problem.message.to_string()),
     }
 }
 

@@ -15,7 +15,7 @@ use lyceum_api::projects::project_location;
 use lyceum_api::{Context, Route, hosted};
 use lyceum_console::language::{message, translated};
 use lyceum_console::{Button, Cell, Column, FactList, List, Row, links, plural, screens, t};
-use lyceum_core::{Problem, ProblemKind, Result, phrase};
+use lyceum_core::{Problem, ProblemKind, Result, message, phrase};
 use lyceum_hosting::audit::ProjectChange;
 use lyceum_hosting::deployments::Deployment;
 use lyceum_hosting::homes::{self, ProjectHome};
@@ -224,7 +224,7 @@ fn version(visitor: &Visitor, project: &Project, version: &Deployment) -> Row {
     vec![
         Cell::count(number).to(format!("{to}/diff?to={number}")),
         visitor.time(version.made_at),
-        Cell::text(message(version.made_by_name.as_deref().unwrap_or_default())),
+        version.made_by_name.as_ref().map_or_else(Cell::none, |name| Cell::text(message(name))),
         Cell::text(parts(version)),
         if is_served { Cell::text(t!("served")).toned("good") } else { Cell::text(t!("stored")) },
         if is_served { Cell::default() } else { Cell::button(button) },
@@ -241,7 +241,7 @@ async fn identity(context: Context, visitor: Visitor, form: Form) -> Result<Answ
         "yes" => true,
         "no" => false,
         other => {
-            let message = format!("must be yes or no (got '{other}')");
+            let message = message!("must be yes or no (got '{other}')");
             return Err(Problem::invalid("shares", message));
         }
     };

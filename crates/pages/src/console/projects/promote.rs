@@ -11,7 +11,7 @@ use lyceum_api::{App, Context};
 use lyceum_blob::Blobs;
 use lyceum_console::t;
 use lyceum_core::config::Environment;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_deploy::{Credentials, Server, lacking, promoted, summary};
 use lyceum_hosting::projects::{self, Project};
 use lyceum_hosting::{audit, deployments};
@@ -63,9 +63,9 @@ async fn plan(context: &Context, visitor: &Visitor) -> Result<(String, PlannedPr
         let production = Server::sign_in(&address, Credentials::Key(key), |_| ())?;
         let state = production.state(&sought)?;
         if state.environment != Environment::Production.name() {
-            let message = format!(
-                "{address} is a '{}' server, not a 'production' server; fix the setting hosting.promote_to",
-                state.environment
+            let message = message!(
+                "{address} is a '{state.environment}' server, not a 'production' server; fix the setting \
+                 hosting.promote_to"
             );
             return Err(Problem::new(ProblemKind::Conflict, message));
         }
@@ -119,7 +119,7 @@ pub(super) async fn promote(context: Context, visitor: Visitor, form: Form) -> R
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if !losses(&planned.plan).is_empty() {
-        let message = format!(
+        let message = message!(
             "the production database would lose data; to accept that, run \
              `lyceum deployments promote {slug} --accept-data-loss`"
         );
@@ -155,9 +155,8 @@ fn apply(
             continue;
         }
         let Some(blob) = blobs.open(&artifact.sha256.parse()?)? else {
-            let message = format!(
-                "the file {} of this version no longer exists; deploy again",
-                artifact.sha256
+            let message = message!(
+                "the file {artifact.sha256} of this version no longer exists; deploy again"
             );
             return Err(Problem::new(ProblemKind::Conflict, message));
         };

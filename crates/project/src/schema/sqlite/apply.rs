@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result, limits};
+use lyceum_core::{Problem, ProblemKind, Result, limits, message};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags};
 
@@ -58,7 +58,7 @@ pub fn push(
         return Ok(SchemaChange::default());
     }
     if consent == Consent::KeepEverything && !losses.is_empty() {
-        let message = format!("this would lose data: {}", losses.join("; "));
+        let message = message!("this would lose data: {reason}", reason = losses.join("; "));
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     let restore_point = change(file, restore_point, |connection| {
@@ -214,8 +214,8 @@ impl RowCounts {
         let sql = "SELECT DISTINCT \"table\" || ' → ' || parent FROM pragma_foreign_key_check";
         let references = texts(connection, sql)?.join(", ");
         let message = match after.dangling - self.dangling {
-            1 => format!("a row would refer to a row that does not exist: {references}"),
-            n => format!("{n} rows would refer to rows that do not exist: {references}"),
+            1 => message!("a row would refer to a row that does not exist: {references}"),
+            n => message!("{n} rows would refer to rows that do not exist: {references}"),
         };
         Err(Problem::new(ProblemKind::Conflict, message))
     }
@@ -231,7 +231,7 @@ impl RowCounts {
             let now = after.tables.get(new_name.as_ref().unwrap_or(table));
             if let Some(now) = now.filter(|now| *now < before) {
                 let message =
-                    format!("the table '{table}' would have {now} rows instead of {before}");
+                    message!("the table '{table}' would have {now} rows instead of {before}");
                 return Err(Problem::new(ProblemKind::Conflict, message));
             }
         }
@@ -249,7 +249,7 @@ impl RowCounts {
                 || after.tables.keys().filter(is_new).any(|new| after.tables[new] >= *before);
             if *before > 0 && !after.tables.contains_key(table) && !took_over() {
                 let message =
-                    format!("the table '{table}' would be dropped with its {before} rows");
+                    message!("the table '{table}' would be dropped with its {before} rows");
                 return Err(Problem::new(ProblemKind::Conflict, message));
             }
         }
@@ -278,12 +278,13 @@ pub fn check(file: &Path) -> Result<()> {
 /// Copies a database file while others use it. Errors: there is no such file; the copy's name is taken.
 pub fn backup(file: &Path, to: &Path) -> Result<()> {
     if to.exists() {
-        let message = format!("the file '{}' already exists", to.display());
+        let message = message!("the file '{to}' already exists", to = to.display());
         return Err(Problem::new(ProblemKind::Conflict, message));
     }
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(|error| {
-            let message = format!("cannot create the folder '{}': {error}", folder.display());
+            let message =
+                message!("cannot create the folder '{folder}': {error}", folder = folder.display());
             Problem::new(ProblemKind::Unavailable, message)
         })?;
     }
@@ -297,7 +298,7 @@ pub fn backup(file: &Path, to: &Path) -> Result<()> {
 pub fn restore(from: &Path, to: &Path) -> Result<()> {
     let source =
         Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| {
-            let message = format!("cannot open '{}': {error}", from.display());
+            let message = message!("cannot open '{from}': {error}", from = from.display());
             Problem::new(ProblemKind::NotFound, message)
         })?;
     pour(&source, to)

@@ -1,6 +1,6 @@
 //! Reads the schema of a database from SQLite.
 
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Problem, ProblemKind, Result, message};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -19,7 +19,8 @@ impl Schema {
     /// Errors: what SQLite does not understand; a text beyond [`limits::SCHEMA_MAX_BYTES`].
     pub fn of(ddl: &str) -> Result<Self> {
         if ddl.len() > limits::SCHEMA_MAX_BYTES {
-            let message = format!("a schema is {} bytes at most", limits::SCHEMA_MAX_BYTES);
+            let message =
+                message!("a schema is {most} bytes at most", most = limits::SCHEMA_MAX_BYTES);
             return Err(Problem::new(ProblemKind::TooLarge, message));
         }
         describe(&scratch(ddl)?)
@@ -125,7 +126,7 @@ fn refused(statements: &str, error: &rusqlite::Error) -> Problem {
     };
     let first: String =
         statements.trim().lines().next().unwrap_or_default().chars().take(80).collect();
-    let message = format!("SQLite refuses it: {reason} (in '{first}')");
+    let message = message!("SQLite refuses it: {reason} (in '{first}')");
     Problem::new(ProblemKind::Invalid, message)
 }
 
@@ -191,6 +192,6 @@ pub(crate) fn texts(connection: &Connection, sql: &str) -> Result<Vec<String>> {
 
 /// A database that cannot be read or written.
 pub(crate) fn broken(error: rusqlite::Error) -> Problem {
-    let message = format!("the database cannot be used: {error}");
+    let message = message!("the database cannot be used: {error}");
     Problem::new(ProblemKind::Unavailable, message).because(error)
 }

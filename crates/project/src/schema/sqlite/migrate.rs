@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lyceum_core::text::hex;
 use lyceum_core::time::Timestamp;
-use lyceum_core::{Problem, ProblemKind, Result};
+use lyceum_core::{Message, Problem, ProblemKind, Result, message};
 use ring::digest::{SHA256, digest};
 use rusqlite::{Connection, params};
 use schemars::JsonSchema;
@@ -62,35 +62,36 @@ struct JournalEntry {
 pub fn migrations_in(folder: &Path) -> Result<Vec<MigrationFile>> {
     let text = |path: &Path| {
         fs::read_to_string(path).map_err(|error| {
-            let message = format!("cannot read '{}': {error}", path.display());
+            let message = message!("cannot read '{path}': {error}", path = path.display());
             Problem::new(ProblemKind::Invalid, message)
         })
     };
     let journal = folder.join("meta/_journal.json");
     let mut entries = serde_json::from_str::<Journal>(&text(&journal)?)
         .map_err(|error| {
-            let message = format!("'{}' is not a journal: {error}", journal.display());
+            let message =
+                message!("'{journal}' is not a journal: {error}", journal = journal.display());
             Problem::new(ProblemKind::Invalid, message)
         })?
         .entries;
     entries.sort_by_key(|entry| entry.idx);
     if entries.len() > limits::MIGRATIONS_MAX_FILES {
-        let message = format!("there are more than {} migrations", limits::MIGRATIONS_MAX_FILES);
+        let message =
+            message!("there are more than {most} migrations", most = limits::MIGRATIONS_MAX_FILES);
         return Err(Problem::new(ProblemKind::TooLarge, message));
     }
     let read = |entry: JournalEntry| {
         let is_name =
             entry.tag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
         if !is_name || entry.tag.is_empty() {
-            let message = format!("the journal names '{}', but there is no such file", entry.tag);
+            let message = message!("the journal names '{entry.tag}', but there is no such file");
             return Err(Problem::new(ProblemKind::Invalid, message));
         }
         let sql = text(&folder.join(format!("{}.sql", entry.tag)))?;
         if sql.len() > limits::SCHEMA_MAX_BYTES {
-            let message = format!(
-                "the migration '{}' is larger than {} bytes",
-                entry.tag,
-                limits::SCHEMA_MAX_BYTES
+            let message = message!(
+                "the migration '{entry.tag}' is larger than {most} bytes",
+                most = limits::SCHEMA_MAX_BYTES
             );
             return Err(Problem::new(ProblemKind::TooLarge, message));
         }
@@ -170,7 +171,7 @@ pub(crate) fn apply(
         return Ok(());
     }
     let refused = |problem: Problem| {
-        let message = format!("{}; accept the loss with --accept-data-loss", problem.message);
+        let message = message!("{problem.message}; accept the loss with --accept-data-loss");
         Problem::new(problem.kind, message)
     };
     before.check_rows(connection, &[]).map_err(refused)?;
@@ -181,7 +182,7 @@ impl MigrationFile {
     fn run(&self, connection: &mut Connection) -> Result<()> {
         self.statements().try_for_each(|statement| {
             run(connection, statement).map_err(|problem| {
-                let message = format!("the migration '{}' fails: {}", self.tag, problem.message);
+                let message = message!("the migration '{self.tag}' fails: {problem.message}");
                 Problem::new(problem.kind, message)
             })
         })
@@ -249,24 +250,23 @@ pub fn unapplied<'a>(
     applied: &[Applied],
     files: &'a [MigrationFile],
 ) -> Result<&'a [MigrationFile]> {
-    let diverged = |message: String| Err(Problem::new(ProblemKind::Conflict, message));
+    let diverged = |message: Message| Err(Problem::new(ProblemKind::Conflict, message));
     for (n, Applied { tag, sha256 }) in applied.iter().enumerate() {
         match files.get(n) {
             None => {
-                return diverged(format!(
+                return diverged(message!(
                     "the database has the migration '{tag}', which is not among the files; restore \
                      the file from version control"
                 ));
             }
             Some(file) if file.tag != *tag => {
-                return diverged(format!(
-                    "the database has the migration '{tag}' where the files have '{}'; add new files \
-                     after those that were applied",
-                    file.tag
+                return diverged(message!(
+                    "the database has the migration '{tag}' where the files have '{file.tag}'; add new files \
+                     after those that were applied"
                 ));
             }
             Some(file) if file.sha256() != *sha256 => {
-                return diverged(format!(
+                return diverged(message!(
                     "the migration '{tag}' was changed after it was applied; restore its text and \
                      write a new migration"
                 ));

@@ -203,7 +203,7 @@ fn jobs(server: &TestServer, planted: &mut Planted) {
     let failed = server.db().write_blocking(|tx| {
         let id = store::add(tx, EVIL, "")?;
         let job = store::claim(tx, EVIL, 1)?.expect("it was just added");
-        store::fail(tx, &job, EVIL).map(|_| id)
+        store::fail(tx, &job, &EVIL.into()).map(|_| id)
     });
     planted.params.insert("/system/jobs/{job}", failed.unwrap().to_string());
     planted.shown_on.extend(["/system/jobs", "/system/jobs/{job}"]);
