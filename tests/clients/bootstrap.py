@@ -1,6 +1,6 @@
 """Prepare the virtual environments of the outside tools and run one script in them.
 
-    python3 bootstrap.py FOLDER clients|oneroster|fuzz|zones|badges|moto|otlp SCRIPT [ARGUMENT ...]
+    python3 bootstrap.py FOLDER clients|oneroster|fuzz|openapi|zones|badges|moto|otlp SCRIPT [ARGUMENT ...]
 
 FOLDER holds one environment a kind, made once and reused. The published clients declare
 Python >= 3.12. On 3.12+ they are installed as they are. On an older Python (3.10, 3.11) their
@@ -23,6 +23,7 @@ PACKAGES = ["core", "common", "oneroster", "caliper", "edubridge", "qti", "power
 DEPENDENCIES = ["httpx>=0.27,<0.29", "pydantic>=2.12,<3", "email-validator>=2.3",
                 "typing_extensions>=4.12", "tzdata", "python-dotenv"]
 FUZZ = ["schemathesis==4.32.5"]
+OPENAPI = ["openapi-python-client==0.29.1", "openapi-spec-validator==0.9.0"]
 ONEROSTER = ["strongmind-oneroster-client==2.0.5", "requests-oauthlib==2.0.0"]
 MOTO = ["moto[server]==5.2.5"]
 BADGES = ["openbadgeslib[ldp]==4.6.3"]
@@ -107,7 +108,7 @@ def ensure(folder, kind):
     os.makedirs(folder, exist_ok=True)
     venv = os.path.join(folder, kind)
     python = os.path.join(venv, "bin", "python")
-    pinned = {"clients": [VERSION, *PACKAGES], "oneroster": ONEROSTER, "fuzz": FUZZ, "zones": ZONES, "badges": BADGES, "moto": MOTO, "otlp": OTLP}[kind]
+    pinned = {"clients": [VERSION, *PACKAGES], "oneroster": ONEROSTER, "fuzz": FUZZ, "openapi": OPENAPI, "zones": ZONES, "badges": BADGES, "moto": MOTO, "otlp": OTLP}[kind]
     stamp = os.path.join(venv, "-".join(["ready", *pinned]))
     with open(os.path.join(folder, f"{kind}.lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -134,7 +134,7 @@ fn prepare(steps: &mut Steps, level: Level) {
     let folders: &[&str] = match level {
         Level::Main => &["tests/hosting", "tests/deploy", "tests/webhooks"],
         Level::Rest | Level::Soak => {
-            &["tests/hosting", "tests/deploy", "tests/sensors", "tests/webhooks"]
+            &["tests/hosting", "tests/deploy", "tests/openapi", "tests/sensors", "tests/webhooks"]
         }
     };
     steps.take("npm packages of tests", || {

@@ -39,8 +39,8 @@ pub const RENDER_CONFIG_COURSES_MAX_COUNT: usize = 1000;
 pub const SUBJECT_COURSES_MAX_COUNT: i64 = 1000;
 /// Days of a student's streak that are counted at most.
 pub const STREAK_MAX_DAYS: u32 = 366;
-/// Bytes of the id of a student's answer at most.
-pub const ANSWER_ID_MAX_BYTES: usize = 100;
+/// Characters of the id of a student's answer at most.
+pub const ANSWER_ID_MAX_CHARS: usize = 100;
 /// Extra time of a student in percent of a time limit at most.
 pub const EXTRA_TIME_MAX_PERCENT: i64 = 1000;
 /// Extra time of a student in minutes at most.

@@ -20,7 +20,7 @@ use crate::{Area, Context, Route, limits, own_account};
 pub(super) fn area() -> Area {
     let routes = [sign_in_routes(), vec![caller_route()], own_account_routes()];
     Area {
-        name: "people",
+        name: "own_account",
         base: "/api/auth",
         rendering: Rendering::Problem,
         description: "Sign-in of people, and the owner of a token or key.",

@@ -11,7 +11,7 @@
 //! | tokens, signing in, accounts, the own account, the access of a class's students | `tokens`, `auth`, `accounts`, `own_account`, `class_access`, `new_account` |
 //! | exporting and erasing one person | `people` |
 //! | webhooks; servers; whether the server is ready | `webhooks`, `nodes`, `health` |
-//! | the API document | `openapi`, `shape` |
+//! | the API document | `openapi`, `examples`, `shape` |
 //! | what all requests share; work beside them | `state`, `work` |
 //! | files of items; where a sandbox records learning | `document_files`, `learning` |
 //! | limits | `limits` |
@@ -27,6 +27,7 @@ pub mod clr;
 pub mod credentials;
 pub mod document_files;
 pub mod events;
+pub mod examples;
 pub mod games;
 pub mod health;
 pub mod hosted;

@@ -9,13 +9,15 @@ use lyceum_http::route::{Access, get};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use crate::{Area, Context, Route, oneroster, standards};
+use crate::{Area, Context, Route, examples, oneroster, standards};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// The OpenAPI 3.1 document of all these areas.
 pub fn document(areas: &[Area], base_url: &str) -> Value {
-    openapi::document(areas, kinds(), base_url)
+    let mut document = openapi::document(areas, kinds(), base_url);
+    examples::insert(&mut document);
+    document
 }
 
 /// The document of the service of one area, under its real address.

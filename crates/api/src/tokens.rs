@@ -7,7 +7,7 @@ use lyceum_access::device::{self, TokenRefusal};
 use lyceum_access::limits::{DEVICE_CODE_LIFETIME_S, DEVICE_POLL_INTERVAL_S};
 use lyceum_access::session::SessionKind;
 use lyceum_access::{Client, ClientRefusal, JwkSet, Scope, guess};
-use lyceum_core::Result;
+use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_http::answer::Answer;
 use lyceum_http::auth::token_request::{
     self, DEVICE_GRANT, DeviceAuthorizationForm, RequestedToken, SecretCredentials, TokenForm,
@@ -50,7 +50,20 @@ fn token_routes() -> Vec<Route> {
             .reads_up_to(limits::TOKEN_BODY_MAX_BYTES)
             .reads::<DeviceAuthorizationForm>()
             .answers::<DeviceAuthorization>(200, "The code."),
+        get("/oauth2/authorize", Access::Public, refuse_grant)
+            .named("authorize")
+            .description("Refuses each request. Open Badges and CLR require the address in their discovery documents, but the server has no authorization code grant."),
+        post("/oauth2/register", Access::Public, refuse_grant)
+            .named("register")
+            .description("Refuses each request: administrators create clients. Open Badges and CLR require the address in their discovery documents.")
+            .reads_as(&[]),
     ]
+}
+
+async fn refuse_grant(_: Context) -> Result<Answer> {
+    let message = "this server issues tokens for client credentials only; let an administrator create a client, and \
+                   request a token from /oauth2/token";
+    Err(Problem::new(ProblemKind::Malformed, message))
 }
 
 /// An access token (RFC 6749, section 5.1).

@@ -1,5 +1,7 @@
 //! Webhooks: registration, filters, the delivery log.
 
+use std::num::NonZeroU32;
+
 use http::StatusCode;
 use lyceum_access::Scope::{WebhooksRead, WebhooksWrite};
 use lyceum_access::audit::AuditChange;
@@ -237,7 +239,8 @@ async fn list_deliveries(context: Context) -> Result<Answer> {
         };
     let rule = "must be a whole number above 0";
     let before = context.parsed_query_value("before", rule)?;
-    let limit = context.parsed_query_value("limit", rule)?.unwrap_or(DELIVERIES_DEFAULT_COUNT);
+    let limit = context.parsed_query_value::<NonZeroU32>("limit", rule)?;
+    let limit = limit.map_or(DELIVERIES_DEFAULT_COUNT, |limit| limit.get().into());
     let limit = i64::min(limit, WEBHOOK_LOG_PAGE_MAX_RECORDS);
     let (id, visible) = (id(&context), visible_webhooks(&context));
     let list = move |tx: &mut Tx<'_>| log::list(tx, (&visible, &id), state, before, limit);

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use lyceum_core::limits::SOURCED_ID_MAX_BYTES;
+use lyceum_core::limits::SOURCED_ID_MAX_CHARS;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, body, message};
 use lyceum_store::Tx;
@@ -24,10 +24,10 @@ pub use crate::repository::banks::Bank;
 #[schemars(rename = "AssessmentBankInput")]
 pub struct BankInput {
     /// Its name.
-    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_CHARS))]
     pub identifier: String,
     /// Its title.
-    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_CHARS))]
     pub title: String,
     /// The identifiers of its tests, in the order in which they take turns.
     #[schemars(
@@ -67,7 +67,7 @@ fn fault(path: &str, message: impl Into<Message>) -> Detail {
 #[schemars(rename = "AssessmentBankTurnInput")]
 pub struct BankTurnRequest {
     /// The user.
-    #[schemars(length(min = 1, max = SOURCED_ID_MAX_BYTES))]
+    #[schemars(length(min = 1, max = SOURCED_ID_MAX_CHARS))]
     pub user_id: String,
     /// The user's attempt; without it, the one that follows the last.
     #[schemars(range(min = 1, max = limits::BANK_ATTEMPT_MAX_COUNT))]

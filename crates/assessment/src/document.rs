@@ -1,7 +1,7 @@
 //! A document to store, read and checked before the transaction that writes it.
 
 use lyceum_core::limits::RECORD_MAX_BYTES;
-use lyceum_core::messages::{MUST_BE_OBJECT, too_long};
+use lyceum_core::messages::{MUST_BE_OBJECT, too_long, too_many};
 use lyceum_core::{Detail, Problem, Result};
 use lyceum_qti::json::{self, WrittenXml};
 use lyceum_qti::{DocumentFault, Faults};
@@ -115,9 +115,9 @@ impl CheckedDocument {
         }
         let text_of = |name: &str| json.get(name).and_then(Value::as_str).unwrap_or_default();
         let (identifier, title) = (text_of("identifier").to_owned(), text_of("title").to_owned());
-        if identifier.len() > limits::QTI_IDENTIFIER_MAX_BYTES {
-            let most = limits::QTI_IDENTIFIER_MAX_BYTES;
-            return Err(Problem::invalid("identifier", too_long(most)));
+        if identifier.chars().count() > limits::QTI_IDENTIFIER_MAX_CHARS {
+            let most = limits::QTI_IDENTIFIER_MAX_CHARS;
+            return Err(Problem::invalid("identifier", too_many(most, "characters")));
         }
         let mut words = format!("{identifier}\n{title}\n");
         json.get("content").into_iter().for_each(|content| collect(content, kind, &mut words));

@@ -29,16 +29,16 @@ pub struct OnLesson {
 #[schemars(rename = "FeedbackInput")]
 pub struct NewFeedback {
     /// The user who gives the feedback.
-    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_CHARS))]
     user_id: String,
     /// The lesson.
-    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_CHARS))]
     lesson_id: String,
     /// The question, if it is about one.
-    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::QTI_IDENTIFIER_MAX_CHARS))]
     question_id: Option<String>,
     /// The text.
-    #[schemars(length(min = 1, max = limits::FEEDBACK_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::FEEDBACK_MAX_CHARS))]
     feedback: String,
     /// Whether a person approved it.
     human_approved: Option<bool>,

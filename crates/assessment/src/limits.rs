@@ -15,12 +15,12 @@ pub const ITEM_FILES_MAX_COUNT: usize = 100;
 
 // # Internal
 
-/// Bytes of the identifier of a stored QTI document at most.
-pub const QTI_IDENTIFIER_MAX_BYTES: usize = 255;
+/// Characters of the identifier of a stored QTI document at most.
+pub const QTI_IDENTIFIER_MAX_CHARS: usize = 255;
 /// Bytes of XML of the items that a server keeps parsed for scoring.
 pub const QTI_PARSED_CACHE_BYTES: u64 = 32 * 1024 * 1024;
-/// Bytes of one feedback on a lesson or question at most.
-pub const FEEDBACK_MAX_BYTES: usize = 64 * 1024;
+/// Characters of one feedback on a lesson or question at most.
+pub const FEEDBACK_MAX_CHARS: usize = 64 * 1024;
 /// Feedback that one read of a lesson's feedback shows at most, the newest.
 pub const FEEDBACK_SHOWN_COUNT: usize = 100;
 /// Attempts of a user that an assessment bank counts at most.

@@ -2,6 +2,7 @@
 
 use lyceum_core::filter::parse;
 use lyceum_core::messages::must_be_one_of;
+use lyceum_core::text::whole_number;
 use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, limits, message};
 use lyceum_store::filter::BoundFilter;
 
@@ -62,7 +63,7 @@ pub(crate) const SORTS: [(&str, &str); 5] = [
 
 impl Page {
     /// Reads the parameters of a list. `sorts` are the fields that may order it, the default first. A `limit` above
-    /// the maximum is lowered to it. Errors: `BadSelection` for an invalid page, limit, order or search.
+    /// the maximum is lowered to it. Errors: `Invalid` for a wrong page or limit, `BadSelection` for a wrong order or search.
     pub fn read(parameters: &Parameters, sorts: &[&'static str]) -> Result<Self> {
         let sort = match parameters.sort.as_deref() {
             None => sorts[0],
@@ -82,12 +83,13 @@ impl Page {
             let rule = message!("must have at most {most} bytes, without the character U+0000");
             return Err(bad("query", rule));
         }
-        let limit =
-            whole_number("limit", parameters.limit.as_deref(), limits::PAGE_DEFAULT_RECORDS)?;
-        let limit = limit.min(limits::PAGE_MAX_RECORDS);
+        let number = |name, text: &Option<String>, usual| {
+            text.as_ref().map_or(Ok(usual), |text| whole_number(name, text, 1))
+        };
+        let limit = number("limit", &parameters.limit, limits::PAGE_DEFAULT_RECORDS)?;
         Ok(Self {
-            number: whole_number("page", parameters.page.as_deref(), 1)?,
-            limit,
+            number: number("page", &parameters.page, 1)?,
+            limit: limit.min(limits::PAGE_MAX_RECORDS),
             sort,
             descending,
             search,
@@ -125,16 +127,6 @@ impl Query {
         let indexed = matches!(page.sort, "createdAt" | "updatedAt" | "identifier");
         let near = page.number.saturating_mul(page.limit) <= limits::PAGE_DEFAULT_RECORDS;
         indexed && near && self.filter.is_none() && page.search.is_none()
-    }
-}
-
-fn whole_number(name: &str, text: Option<&str>, default: u64) -> Result<u64> {
-    match text {
-        None => Ok(default),
-        Some(text) => match text.parse() {
-            Ok(number @ 1..=0xffff_ffff) => Ok(number),
-            _ => Err(bad(name, "must be a whole number of at least 1")),
-        },
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_core::body::OneLineText;
-use lyceum_core::limits::SOURCED_ID_MAX_BYTES;
+use lyceum_core::limits::SOURCED_ID_MAX_CHARS;
 use lyceum_core::messages::unknown_reference;
 use lyceum_core::{Detail, Problem, ProblemKind, Reach, Result, message};
 use lyceum_roster::fields;
@@ -33,15 +33,15 @@ const NAMESPACE: Uuid = Uuid::from_u128(0x3d0a_9c7e_61b8_4f7d_8a34_12e5_b7a9_c0d
 #[serde(rename_all = "camelCase")]
 pub struct SubjectTrackInput {
     /// The subject; case does not matter.
-    #[schemars(with = "OneLineText", extend("maxLength" = SOURCED_ID_MAX_BYTES))]
+    #[schemars(with = "OneLineText", extend("maxLength" = SOURCED_ID_MAX_CHARS))]
     pub subject: String,
     /// The grade.
     pub grade: Grade,
     /// The course to which the track leads.
-    #[schemars(with = "OneLineText", extend("maxLength" = SOURCED_ID_MAX_BYTES))]
+    #[schemars(with = "OneLineText", extend("maxLength" = SOURCED_ID_MAX_CHARS))]
     pub course_id: String,
     /// The organization for whose students, and those of the organizations below it, it holds; without one, for all.
-    #[schemars(with = "Option<OneLineText>", extend("maxLength" = SOURCED_ID_MAX_BYTES))]
+    #[schemars(with = "Option<OneLineText>", extend("maxLength" = SOURCED_ID_MAX_CHARS))]
     pub org_sourced_id: Option<String>,
 }
 

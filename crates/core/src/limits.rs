@@ -13,8 +13,8 @@ pub const BODY_MAX_BYTES: usize = 4 * 1024 * 1024;
 pub const JSON_MAX_DEPTH: usize = 64;
 /// Bytes of one record's canonical JSON at most.
 pub const RECORD_MAX_BYTES: usize = 1024 * 1024;
-/// Bytes of a `sourcedId` at most (OneRoster 1.2 recommends GUIDs; clients use up to 255).
-pub const SOURCED_ID_MAX_BYTES: usize = 255;
+/// Characters of a `sourcedId` at most (OneRoster 1.2 recommends GUIDs; clients use up to 255).
+pub const SOURCED_ID_MAX_CHARS: usize = 255;
 /// Bytes of a filter expression at most.
 pub const FILTER_MAX_BYTES: usize = 8 * 1024;
 /// Clauses of a filter expression at most.
@@ -49,8 +49,8 @@ pub const JSON_MAX_LEVELS: usize = 10_000;
 pub const STORE_LOCK_WAIT_MS: u64 = 30_000;
 /// Bytes of an SQLite file that each connection maps into memory.
 pub const SQLITE_MMAP_BYTES: u64 = 8 * 1024 * 1024 * 1024;
-/// Bytes of a text in a request about lessons at most, such as an id or a title.
-pub const INPUT_TEXT_MAX_BYTES: usize = 2048;
+/// Characters of a text in a request about lessons at most, such as an id or a title.
+pub const INPUT_TEXT_MAX_CHARS: usize = 2048;
 /// Connections of one server process to PostgreSQL for reads and writes.
 pub const POSTGRES_CONNECTIONS: usize = 16;
 /// Words of a name, such as the title of a course, by which it is found.

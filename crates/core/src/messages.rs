@@ -63,15 +63,15 @@ pub fn must_be_one_of(words: &[&str], got: &str) -> Message {
     }
 }
 
-/// A text has fewer bytes than it must have.
-pub fn too_short(min_bytes: usize) -> Message {
-    match min_bytes {
+/// A text has fewer characters than it must have.
+pub fn too_short(min_characters: usize) -> Message {
+    match min_characters {
         1 => MUST_NOT_BE_EMPTY.into(),
-        _ => message!("must have at least {min_bytes} bytes"),
+        _ => message!("must have at least {min_characters} characters"),
     }
 }
 
-/// A text is longer than its limit.
+/// A text takes more bytes than the store has room for. A text that has too many characters is [`too_many`].
 pub fn too_long(max_bytes: usize) -> Message {
     message!("must have at most {max_bytes} bytes")
 }

@@ -1,6 +1,7 @@
 //! JSON Schemas that are derived from Rust types, in the form in which the OpenAPI document has them.
 
 use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::transform::{ReplaceBoolSchemas, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
@@ -31,13 +32,20 @@ impl TypeSchema {
         Self { schema: reference, definitions: Map::from_iter([(name, schema)]) }
     }
 
-    fn generate<T: JsonSchema + ?Sized>(mut settings: SchemaSettings) -> Self {
+    fn generate<T: JsonSchema + ?Sized>(settings: SchemaSettings) -> Self {
+        // Generators of clients do not understand `true` as the schema of any value.
+        let mut no_booleans = ReplaceBoolSchemas::default();
+        no_booleans.skip_additional_properties = true;
+        let mut settings = settings.with_transform(no_booleans.clone());
         settings.definitions_path = "/components/schemas".into();
         let mut generator = SchemaGenerator::new(settings);
-        let mut schema = generator.subschema_for::<T>().to_value();
+        let mut schema = generator.subschema_for::<T>();
+        no_booleans.transform(&mut schema);
+        let mut schema = schema.to_value();
         tidy(&mut schema);
         let mut definitions = generator.take_definitions(true);
         definitions.values_mut().for_each(tidy);
+        name_parts(&mut definitions);
         for name in definitions.keys() {
             // The generator numbers the second of two types that have one name.
             let first = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -49,6 +57,32 @@ impl TypeSchema {
         }
         Self { schema, definitions }
     }
+}
+
+/// Gives objects inside the alternatives of a type definitions of their own. Generators of clients lose alternatives with
+/// objects that have no name.
+fn name_parts(definitions: &mut Map<String, Value>) {
+    let capitalized = |word: &str| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        first.to_uppercase() + rest
+    };
+    let mut parts = Map::new();
+    for (name, definition) in definitions.iter_mut() {
+        let alternatives = definition.get_mut("oneOf").and_then(Value::as_array_mut);
+        for alternative in alternatives.into_iter().flatten() {
+            let Some(Value::Object(members)) = alternative.get_mut("properties") else { continue };
+            let tag = members.values().find_map(|member| member.get("const")?.as_str());
+            let tag: String = tag.unwrap_or_default().split('-').map(capitalized).collect();
+            for (member, schema) in members {
+                if schema.get("properties").is_some() {
+                    let part = format!("{name}{tag}{}", capitalized(member));
+                    let reference = json!({ "$ref": format!("#/components/schemas/{part}") });
+                    parts.insert(part, std::mem::replace(schema, reference));
+                }
+            }
+        }
+    }
+    definitions.append(&mut parts);
 }
 
 /// Gives a type that is read and answered one schema: members that may be null may be left out, although answers

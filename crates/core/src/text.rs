@@ -1,4 +1,4 @@
-//! Helpers for text: hexadecimal digits, percent-encoding, the form of ids, similar words.
+//! Helpers for text: hexadecimal digits, whole numbers, percent-encoding, the form of ids, similar words.
 //!
 //! Lists of names are sorted in memory by [`folded`]: the two stores would order them differently.
 
@@ -11,6 +11,8 @@ use unicode_normalization::char::is_combining_mark;
 use uuid::Uuid;
 
 use crate::limits::{NAME_WORD_MAX_BYTES, NAME_WORDS_MAX_COUNT, SEARCH_MAX_BYTES};
+use crate::message;
+use crate::problem::{Problem, Result};
 
 /// Characters that need no encoding in a path segment or query value (RFC 3986, 2.3).
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -22,6 +24,15 @@ pub fn hex(bytes: impl AsRef<[u8]>) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// The whole number in a query parameter such as `limit`. Errors: `Invalid` unless it is between `least` and the largest
+/// `i64`.
+pub fn whole_number(name: &str, text: &str, least: u64) -> Result<u64> {
+    match text.parse::<u64>() {
+        Ok(number) if number >= least && i64::try_from(number).is_ok() => Ok(number),
+        _ => Err(Problem::invalid(name, message!("must be a whole number of at least {least}"))),
+    }
 }
 
 /// The known name that is most similar to a misspelled one; `None` if no name is similar enough.

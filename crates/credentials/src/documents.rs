@@ -197,7 +197,7 @@ pub(crate) enum OptionalInstant {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct RevocationRequest {
     /// The reason, which revocation lists publish.
-    #[schemars(length(max = crate::limits::REVOCATION_REASON_MAX_BYTES))]
+    #[schemars(length(max = crate::limits::REVOCATION_REASON_MAX_CHARS))]
     reason: Option<String>,
 }
 

@@ -17,8 +17,8 @@ pub const CREDENTIAL_MAX_BYTES: usize = 8 * 1024 * 1024;
 pub const CREDENTIAL_ID_MAX_BYTES: usize = 2000;
 /// Bytes of the profile of an issuer as JSON at most.
 pub const ISSUER_PROFILE_MAX_BYTES: usize = 64 * 1024;
-/// Bytes of the reason for revoking a credential at most.
-pub const REVOCATION_REASON_MAX_BYTES: usize = 2000;
+/// Characters of the reason for revoking a credential at most.
+pub const REVOCATION_REASON_MAX_CHARS: usize = 2000;
 /// Seconds that others may keep a status list or a key document.
 pub const STATUS_LIST_MAX_AGE_S: u64 = 60;
 /// Bytes of a signed learner record at most.

@@ -3,7 +3,7 @@
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, message};
 use lyceum_events::limits::FACT_VALUE_MAX_COUNT;
-use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
+use lyceum_project::limits::GAME_SLUG_MAX_CHARS;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -23,10 +23,10 @@ pub use crate::repository::achievements::{Achievement, AchievementProgress};
 #[serde(rename_all = "camelCase")]
 pub struct AchievementDefinition {
     /// Its name for people.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     title: String,
     /// How to unlock it.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     description: Option<String>,
     /// The progress at which it is unlocked.
     #[serde(default = "one")]
@@ -58,7 +58,7 @@ pub fn define(
 ) -> Result<(Achievement, bool)> {
     let mut faults = Faults::default();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-    let is_name = (1..=GAME_SLUG_MAX_BYTES).contains(&name.len()) && name.bytes().all(plain);
+    let is_name = (1..=GAME_SLUG_MAX_CHARS).contains(&name.len()) && name.bytes().all(plain);
     faults.unless(is_name, "name", "must have 1 to 50 letters, digits, '_', '-' and '.'");
     faults.text("title", &new.title);
     faults.opt_text("description", new.description.as_deref());

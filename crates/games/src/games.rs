@@ -2,7 +2,7 @@
 
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, message};
-use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
+use lyceum_project::limits::GAME_SLUG_MAX_CHARS;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,20 +21,20 @@ pub struct NewGame {
     /// Its name in addresses: small letters, digits and dashes between them.
     #[schemars(extend(
         "pattern" = "^[a-z0-9]+(-[a-z0-9]+)*$",
-        "maxLength" = GAME_SLUG_MAX_BYTES
+        "maxLength" = GAME_SLUG_MAX_CHARS
     ))]
     pub slug: String,
     /// Its name for people.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub display_name: String,
     /// Its description.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub description: Option<String>,
     /// The emoji that represents it.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub emoji: Option<String>,
     /// The platform that it runs on; by default `web`.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub platform: Option<String>,
     /// Further data from its developers.
     #[serde(default)]
@@ -46,16 +46,16 @@ pub struct NewGame {
 #[serde(rename_all = "camelCase")]
 pub struct GameChange {
     /// Its name for people.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub display_name: Option<String>,
     /// Its description.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub description: Option<String>,
     /// The emoji that represents it.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub emoji: Option<String>,
     /// The platform that it runs on.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub platform: Option<String>,
     /// Further data from its developers.
     pub metadata: Option<Metadata>,
@@ -213,7 +213,7 @@ pub const SLUG_RULE: &str = "must have 1 to 50 lower-case letters, digits and si
 /// `-staging`, and must not look like an id.
 pub fn is_slug(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=GAME_SLUG_MAX_BYTES).contains(&text.len())
+    (1..=GAME_SLUG_MAX_CHARS).contains(&text.len())
         && text.bytes().all(plain)
         && !text.starts_with('-')
         && !text.ends_with('-')

@@ -48,11 +48,11 @@ impl KeyedRequest {
     ///
     /// Errors: `Invalid` for a key that is empty or too long.
     pub fn of(key: &str, method: &str, path: &str, body: &[u8]) -> Result<Self> {
-        let most = limits::REQUEST_KEY_MAX_BYTES;
-        if key.is_empty() || key.len() > most {
+        let most = limits::REQUEST_KEY_MAX_CHARS;
+        if key.is_empty() || key.chars().count() > most {
             return Err(Problem::invalid(
                 "Idempotency-Key",
-                message!("must have 1 to {most} bytes"),
+                message!("must have 1 to {most} characters"),
             ));
         }
         let mut digest = Sha256::new();

@@ -22,9 +22,9 @@ impl Faults {
 
     /// Checks the length of a text for people.
     pub(crate) fn text(&mut self, path: &str, text: &str) {
-        let most = limits::GAME_TEXT_MAX_BYTES;
-        let fits = !text.trim().is_empty() && text.len() <= most;
-        self.unless(fits, path, message!("must have 1 to {most} bytes"));
+        let most = limits::GAME_TEXT_MAX_CHARS;
+        let fits = !text.trim().is_empty() && text.chars().count() <= most;
+        self.unless(fits, path, message!("must have 1 to {most} characters"));
     }
 
     /// Checks the number of correct answers against the number of questions.

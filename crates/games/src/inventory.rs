@@ -3,7 +3,7 @@
 use lyceum_core::messages::must_be_one_of;
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result, message};
-use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
+use lyceum_project::limits::GAME_SLUG_MAX_CHARS;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -28,17 +28,17 @@ pub struct NewInventoryItem {
     /// Its name in programs: letters, digits, `_` and `-`.
     #[schemars(extend(
         "pattern" = "^[A-Za-z0-9_-]+$",
-        "maxLength" = GAME_SLUG_MAX_BYTES
+        "maxLength" = GAME_SLUG_MAX_CHARS
     ))]
     pub slug: String,
     /// Id or slug of the game that it belongs to. Without it the item belongs to the platform.
     #[schemars(length(min = 1))]
     pub game_id: Option<String>,
     /// Its name for people.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub display_name: String,
     /// A text about the item.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub description: Option<String>,
     /// Its kind; by default `other`.
     #[serde(rename = "type")]
@@ -139,7 +139,7 @@ pub fn create_item(tx: &mut Tx<'_>, new: NewInventoryItem) -> Result<(InventoryI
 
 fn check(item: &InventoryItem) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    let is_name = (1..=GAME_SLUG_MAX_BYTES).contains(&item.slug.len())
+    let is_name = (1..=GAME_SLUG_MAX_CHARS).contains(&item.slug.len())
         && item.slug.bytes().all(plain)
         && Uuid::try_parse(&item.slug).is_err();
     let mut faults = Faults::default();

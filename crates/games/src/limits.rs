@@ -21,12 +21,12 @@ pub const ACTIVITY_AHEAD_MAX_S: i64 = 300;
 
 // # Internal
 
-/// Bytes of a text of the game platform that people read at most, such as a title.
-pub const GAME_TEXT_MAX_BYTES: usize = 2000;
+/// Characters of a text of the game platform that people read at most, such as a title.
+pub const GAME_TEXT_MAX_CHARS: usize = 2000;
 /// Levels that players can reach at most.
 pub const LEVELS_MAX_COUNT: usize = 1000;
-/// Bytes at most of the key with which a request can be repeated.
-pub const REQUEST_KEY_MAX_BYTES: usize = 200;
+/// Characters at most of the key with which a request can be repeated.
+pub const REQUEST_KEY_MAX_CHARS: usize = 200;
 /// Courses that a game teaches at most.
 pub const LMS_COURSES_MAX_COUNT: usize = 100;
 /// Days of XP that one request shows at most.

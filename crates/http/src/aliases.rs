@@ -3,11 +3,12 @@
 
 use std::borrow::Cow;
 
-/// Prefixes of paths and their replacements. They match complete segments only.
-const PATHS: [(&str, &str); 10] = [
-    ("/powerpath", "/adaptive"),
-    ("/edubridge", "/bridge"),
-    ("/api/timeback", "/api/lms"),
+/// Names that existing clients have for areas, and ours. Both match complete segments only.
+const AREAS: [(&str, &str); 3] =
+    [("/powerpath", "/adaptive"), ("/edubridge", "/bridge"), ("/api/timeback", "/api/lms")];
+
+/// Short paths and the paths that they stand for. The API document lists both.
+const SHORT: [(&str, &str); 7] = [
     ("/items", "/assessment-items"),
     ("/badges", "/ims/ob/v3p0/badges"),
     ("/assertions", "/ims/ob/v3p0/assertions"),
@@ -34,12 +35,17 @@ pub(crate) fn canonical(path: &str) -> Cow<'_, str> {
     let content = path.strip_prefix("/qti");
     let content = content.filter(|rest| CONTENT.iter().any(|base| below(rest, base).is_some()));
     let path = content.unwrap_or(path);
-    for (alias, name) in PATHS {
+    for (alias, name) in AREAS.into_iter().chain(SHORT) {
         if let Some(rest) = below(path, alias) {
             return Cow::Owned(format!("{name}{rest}"));
         }
     }
     Cow::Borrowed(path)
+}
+
+/// The short form of a path; `None` if it has none.
+pub(crate) fn short(path: &str) -> Option<String> {
+    SHORT.into_iter().find_map(|(short, name)| Some(format!("{short}{}", below(path, name)?)))
 }
 
 /// The rest of the path after the base; `None` if the path is not below the base.

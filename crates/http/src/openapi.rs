@@ -11,7 +11,10 @@ use serde_json::{Map, Value, json};
 use crate::context::parameters;
 use crate::render::{self, Rendering};
 use crate::route::{Access, Area, Param, ParamPlace, Route};
-use crate::{Application, notice};
+use crate::{Application, aliases, notice};
+
+/// The end of the `operationId` of an operation under its short path.
+pub const SHORT_SUFFIX: &str = "ByShortPath";
 
 /// The document of all areas for a server with this address. `kinds` are the schemas of kinds of records, by the names with
 /// which bodies refer to them.
@@ -28,8 +31,14 @@ pub fn document(
         for route in &area.routes {
             // OpenAPI has no parameter that takes the rest of a path.
             let path = format!("{}{}", area.base, route.path).replace("{*", "{");
-            let methods = paths.entry(path).or_insert_with(|| json!({}));
-            methods[route.method.as_str().to_lowercase()] = shared.operation(area, route);
+            let operation = shared.operation(area, route);
+            let method = route.method.as_str().to_lowercase();
+            if let Some(short) = aliases::short(&path) {
+                let mut operation = operation.clone();
+                operation["operationId"] = format!("{}{SHORT_SUFFIX}", route.name).into();
+                paths.entry(short).or_insert_with(|| json!({}))[&method] = operation;
+            }
+            paths.entry(path).or_insert_with(|| json!({}))[&method] = operation;
         }
     }
     paths.sort_keys();
@@ -38,7 +47,7 @@ pub fn document(
         .iter()
         .map(|area| json!({ "name": area.name, "description": area.description }))
         .collect();
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Lyceum",
@@ -65,7 +74,29 @@ pub fn document(
                 "signature": signature(),
             },
         },
-    })
+    });
+    open_objects(&mut document);
+    document
+}
+
+/// Permits any members in objects whose members are not described. Without that, generators of clients permit none.
+fn open_objects(schema: &mut Value) {
+    match schema {
+        Value::Object(rules) => {
+            rules.values_mut().for_each(open_objects);
+            let is_object = rules.get("type").is_some_and(|ty| match ty {
+                Value::Array(types) => types.iter().any(|ty| ty == "object"),
+                ty => ty == "object",
+            });
+            let described =
+                ["properties", "additionalProperties", "$ref", "allOf", "anyOf", "oneOf"];
+            if is_object && described.iter().all(|rule| !rules.contains_key(*rule)) {
+                rules.insert("additionalProperties".into(), true.into());
+            }
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(open_objects),
+        _ => {}
+    }
 }
 
 fn schemas(kinds: impl Iterator<Item = (String, Value)>) -> Map<String, Value> {
@@ -177,13 +208,20 @@ impl SharedParts {
         if let Some(schema) = route.reads.schema.as_ref().filter(|_| !route.reads.media.is_empty())
         {
             let schema = self.schema(schema());
-            let content: Map<String, Value> = route
-                .reads
-                .media
+            // Generators of clients write wrong code for a body of several types.
+            let (listed, others) = match route.reads.media {
+                [first @ "application/json", others @ ..] => (std::slice::from_ref(first), others),
+                all => (all, [].as_slice()),
+            };
+            let content: Map<String, Value> = listed
                 .iter()
                 .map(|media| ((*media).to_owned(), json!({ "schema": schema })))
                 .collect();
             operation["requestBody"] = json!({ "required": true, "content": content });
+            if !others.is_empty() {
+                let description = format!("Also accepted as {}.", others.join(", "));
+                operation["requestBody"]["description"] = description.into();
+            }
         }
         let mut security: Vec<Value> = match route.access {
             Access::Public | Access::Page(_) => Vec::new(),
@@ -356,8 +394,10 @@ pub fn discovery(
     let mut document = document(std::slice::from_ref(area), kinds, base_url);
     document["servers"] = json!([{ "url": format!("{base_url}{}", area.base) }]);
     if let Some(Value::Object(paths)) = document.get_mut("paths") {
-        let below = std::mem::take(paths).into_iter();
-        *paths = below.map(|(path, item)| (path[area.base.len()..].to_owned(), item)).collect();
+        let all = std::mem::take(paths).into_iter();
+        let below =
+            |(path, item): (String, Value)| Some((path.strip_prefix(area.base)?.to_owned(), item));
+        *paths = all.filter_map(below).collect();
     }
     document
 }

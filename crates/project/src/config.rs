@@ -193,7 +193,7 @@ pub fn slug_of(name: &str) -> String {
             slug.push('-');
         }
     }
-    slug.truncate(limits::GAME_SLUG_MAX_BYTES);
+    slug.truncate(limits::GAME_SLUG_MAX_CHARS);
     slug.trim_end_matches('-').to_owned()
 }
 

@@ -13,8 +13,8 @@ pub const MIGRATIONS_MAX_FILES: usize = 2000;
 
 // # Internal
 
-/// Bytes of a slug of a game or item, or of the name of an achievement, at most: with `-staging`
+/// Characters of a slug of a game or item, or of the name of an achievement, at most: with `-staging`
 /// behind it, it fits a label of a host's name.
-pub const GAME_SLUG_MAX_BYTES: usize = 50;
+pub const GAME_SLUG_MAX_CHARS: usize = 50;
 /// Bytes of the name of a project's secret at most.
 pub const SECRET_NAME_MAX_BYTES: usize = 64;

@@ -32,11 +32,11 @@ pub struct Login {
 #[serde(rename_all = "camelCase")]
 pub struct LoginInput {
     /// The name of the other system. It is required outside of `credential`.
-    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_CHARS))]
     application_name: Option<String>,
     /// Another name for `applicationName`.
     #[serde(rename = "type")]
-    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_CHARS))]
     application_type: Option<String>,
     /// Username and password.
     credentials: Option<UsernameAndPassword>,
@@ -52,10 +52,10 @@ pub struct LoginInput {
 #[schemars(inline)]
 struct UsernameAndPassword {
     /// The user's name in the other system; required.
-    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_CHARS))]
     username: Option<String>,
     /// The password; required.
-    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::CREDENTIAL_TEXT_MAX_CHARS))]
     password: Option<String>,
 }
 

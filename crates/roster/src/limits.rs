@@ -33,8 +33,8 @@ pub const CSV_MAX_ENTRIES: usize = 1000;
 pub const IMPORT_MAX_REPORTED_FAULTS: usize = 1000;
 /// Faults that one `/courses/structure` request reports at most.
 pub const COURSE_MAX_REPORTED_FAULTS: usize = 100;
-/// Bytes of a user's name, password or application in another system at most.
-pub const CREDENTIAL_TEXT_MAX_BYTES: usize = 1024;
+/// Characters of a user's name, password or application in another system at most.
+pub const CREDENTIAL_TEXT_MAX_CHARS: usize = 1024;
 /// Imports that the console lists at most, the newest.
 pub const IMPORTS_LISTED_MAX_COUNT: i64 = 1000;
 /// Rows of each outcome that an import lists for a file at most.

@@ -2,6 +2,7 @@
 //! `filter`, `search`.
 
 use lyceum_core::filter::{FilterExpression, parse};
+use lyceum_core::text::whole_number;
 use lyceum_core::{Problem, ProblemKind, Reach, Result, limits, message};
 use lyceum_store::SqlDialect;
 
@@ -39,8 +40,11 @@ pub fn query(
     parameters: &ListParameters<'_>,
     store: SqlDialect,
 ) -> Result<ListQuery> {
-    let limit = number("limit", parameters.limit, 1)?.unwrap_or(limits::PAGE_DEFAULT_RECORDS);
-    let offset = number("offset", parameters.offset, 0)?.unwrap_or(0);
+    let number = |name, text: Option<&str>, usual, least| {
+        text.map_or(Ok(usual), |text| whole_number(name, text, least))
+    };
+    let limit = number("limit", parameters.limit, limits::PAGE_DEFAULT_RECORDS, 1)?;
+    let offset = number("offset", parameters.offset, 0, 0)?;
     let descending = match parameters.order_by {
         None | Some("asc" | "") => false,
         Some("desc") => true,
@@ -81,14 +85,6 @@ pub(crate) fn with_filter(mut query: ListQuery, filter: &FilterExpression) -> Re
     query.of_changes |= filter::names(filter, &["dateLastModified"]);
     query.filter = Some(filter::bind(query.collection.kind, filter)?);
     Ok(query)
-}
-
-fn number(name: &str, text: Option<&str>, least: u64) -> Result<Option<u64>> {
-    let Some(text) = text else { return Ok(None) };
-    match text.parse::<u64>() {
-        Ok(number) if number >= least && i64::try_from(number).is_ok() => Ok(Some(number)),
-        _ => Err(Problem::invalid(name, message!("must be a whole number of at least {least}"))),
-    }
 }
 
 fn search(text: &str) -> Result<Option<String>> {

@@ -297,8 +297,8 @@ pub fn check_sourced_id(id: &str) -> Result<(), Message> {
     if id.is_empty() {
         return Err(messages::MUST_NOT_BE_EMPTY.into());
     }
-    if id.len() > limits::SOURCED_ID_MAX_BYTES {
-        return Err(messages::too_long(limits::SOURCED_ID_MAX_BYTES));
+    if id.chars().count() > limits::SOURCED_ID_MAX_CHARS {
+        return Err(messages::too_many(limits::SOURCED_ID_MAX_CHARS, "characters"));
     }
     if id.chars().any(char::is_control) {
         return Err("must not contain control characters".into());

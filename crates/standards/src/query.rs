@@ -1,6 +1,7 @@
 //! The parameters of lists.
 
 use lyceum_core::filter::parse;
+use lyceum_core::text::whole_number;
 use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, limits, message};
 use lyceum_store::filter::BoundFilter;
 use serde_json::Value;
@@ -59,9 +60,9 @@ impl Query {
         for (name, value) in pairs.filter(|(_, value)| !value.trim().is_empty()) {
             match name {
                 "limit" => {
-                    query.limit = parse_whole_number(name, value, 1)?.min(limits::PAGE_MAX_RECORDS);
+                    query.limit = whole_number(name, value, 1)?.min(limits::PAGE_MAX_RECORDS);
                 }
-                "offset" => query.offset = parse_whole_number(name, value, 0)?,
+                "offset" => query.offset = whole_number(name, value, 0)?,
                 "sort" => {
                     let name = value.trim();
                     if class.field(case_name(name)).is_none() {
@@ -131,13 +132,6 @@ fn fields(class: &Class, value: &str) -> Result<Vec<String>> {
             }
         })
         .collect()
-}
-
-fn parse_whole_number(name: &str, text: &str, least: u64) -> Result<u64> {
-    match text.parse() {
-        Ok(number @ 0..=0xffff_ffff) if number >= least => Ok(number),
-        _ => Err(bad(name, message!("must be a whole number of at least {least}"))),
-    }
 }
 
 fn bad(name: &str, rule: impl Into<Message>) -> Problem {

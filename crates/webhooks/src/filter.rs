@@ -43,14 +43,14 @@ names!(FilterOperator {
 #[serde(rename_all = "camelCase")]
 pub struct FilterInput {
     /// The webhook.
-    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_CHARS))]
     pub webhook_id: String,
     /// The path of the value in the `data` of a message, such as `actor.email`. `$type`, `$object` and `$sensor` are
     /// the members of the message itself. If the path leads into lists, one matching member is enough.
-    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_CHARS))]
     pub filter_key: String,
     /// The value to compare with.
-    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_CHARS))]
     pub filter_value: String,
     /// The type as which values are compared.
     pub filter_type: FilterType,

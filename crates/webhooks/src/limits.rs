@@ -15,12 +15,12 @@ pub const WEBHOOK_DEAD_KEPT_DAYS: i64 = 30;
 
 // # Internal
 
-/// Bytes of the address of a webhook's target at most.
-pub const WEBHOOK_URL_MAX_BYTES: usize = 2048;
-/// Bytes of a webhook's secret at most.
-pub const WEBHOOK_SECRET_MAX_BYTES: usize = 1024;
-/// Bytes of another text of a webhook or a filter at most.
-pub const WEBHOOK_TEXT_MAX_BYTES: usize = 2048;
+/// Characters of the address of a webhook's target at most.
+pub const WEBHOOK_URL_MAX_CHARS: usize = 2048;
+/// Characters of a webhook's secret at most.
+pub const WEBHOOK_SECRET_MAX_CHARS: usize = 1024;
+/// Characters of another text of a webhook or a filter at most.
+pub const WEBHOOK_TEXT_MAX_CHARS: usize = 2048;
 /// Bytes of a compiled regular expression of a filter at most.
 pub const WEBHOOK_REGEXP_MAX_BYTES: usize = 256 * 1024;
 /// Sensors of webhooks whose events alone reach the outbox at most; with more, events of all sensors do.

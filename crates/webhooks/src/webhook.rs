@@ -22,22 +22,22 @@ pub const HIDDEN_SECRET: &str = "********";
 #[serde(rename_all = "camelCase")]
 pub struct WebhookInput {
     /// The name for people.
-    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::WEBHOOK_TEXT_MAX_CHARS))]
     pub name: String,
     /// The address that receives the messages: `https`, unless the settings allow its host.
-    #[schemars(length(min = 1, max = limits::WEBHOOK_URL_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::WEBHOOK_URL_MAX_CHARS))]
     pub target_url: String,
     /// The secret that signs the messages. If it is `whsec_` and base64, the signing key is the decoded part;
     /// otherwise it is the text itself. In an update, `********` keeps the stored secret.
-    #[schemars(length(min = 1, max = limits::WEBHOOK_SECRET_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::WEBHOOK_SECRET_MAX_CHARS))]
     pub secret: String,
     /// Whether the webhook receives messages.
     pub active: bool,
     /// If it is present, the webhook receives only Caliper events of this sensor.
-    #[schemars(length(max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    #[schemars(length(max = limits::WEBHOOK_TEXT_MAX_CHARS))]
     pub sensor: Option<String>,
     /// The description for people.
-    #[schemars(length(max = limits::WEBHOOK_TEXT_MAX_BYTES))]
+    #[schemars(length(max = limits::WEBHOOK_TEXT_MAX_CHARS))]
     pub description: Option<String>,
 }
 

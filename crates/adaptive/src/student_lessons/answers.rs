@@ -24,7 +24,7 @@ use crate::{LessonType, attempt, finalize, time_limit};
 #[serde(rename_all = "camelCase")]
 pub struct StudentAnswer {
     /// A random id of this answer. A repeated request has the same id, and its answer counts once.
-    #[schemars(with = "OneLineText", length(max = crate::limits::ANSWER_ID_MAX_BYTES))]
+    #[schemars(with = "OneLineText", length(max = crate::limits::ANSWER_ID_MAX_CHARS))]
     pub id: String,
     /// The key of the attempt, as it was received.
     #[schemars(with = "OneLineText")]
@@ -82,9 +82,9 @@ pub fn answer(
     answer: &StudentAnswer,
 ) -> Result<AnswerReplyDraft> {
     roster::lock_user(tx, student)?;
-    if answer.id.is_empty() || answer.id.len() > crate::limits::ANSWER_ID_MAX_BYTES {
-        let most = crate::limits::ANSWER_ID_MAX_BYTES;
-        return Err(Problem::invalid("id", message!("must have 1 to {most} bytes")));
+    if answer.id.is_empty() || answer.id.chars().count() > crate::limits::ANSWER_ID_MAX_CHARS {
+        let most = crate::limits::ANSWER_ID_MAX_CHARS;
+        return Err(Problem::invalid("id", message!("must have 1 to {most} characters")));
     }
     let (attempt, open) = current(tx, context, student, lesson, &answer.attempt)?;
     if let Some(entry) = earlier(tx, &attempt, answer)? {

@@ -25,7 +25,8 @@ use crate::{Context, Route, adaptive};
 struct GoalsReset {
     /// The number of enrollments whose own goals were removed.
     updated: usize,
-    errors: [String; 0],
+    /// Always empty.
+    errors: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -162,7 +163,7 @@ async fn reset_goals(context: Context) -> Result<Answer> {
     let (course, now) = (context.param("courseId").to_owned(), context.app.clock.now());
     let reach = context.reach();
     let updated = context.app.db.write(move |tx| goals::reset(tx, now, &course, &reach)).await?;
-    Ok(Answer::of(&Data { data: GoalsReset { updated, errors: [] } }))
+    Ok(Answer::of(&Data { data: GoalsReset { updated, errors: Vec::new() } }))
 }
 
 async fn reset_progress(context: Context) -> Result<Answer> {

@@ -34,37 +34,66 @@ pub(crate) fn description(context: &Context, area: &Area, scopes: &str) -> Value
         "termsOfService": format!("{base_url}/docs"),
         "x-imssf-privacyPolicyUrl": format!("{base_url}/docs"),
     });
-    document["components"]["securitySchemes"] = json!({
-        "OAuth2ACG": {
-            "type": "oauth2",
-            "description": "OAuth 2.0 Authorization Code Grant. These addresses are reserved for it; the server \
-                            issues tokens only for client credentials.",
-            "x-imssf-name": "Lyceum",
-            "x-imssf-privacyPolicyUrl": format!("{base_url}/docs"),
-            "x-imssf-registrationUrl": format!("{base_url}/oauth2/register"),
-            "x-imssf-termsOfServiceUrl": format!("{base_url}/docs"),
-            "flows": {
-                "authorizationCode": {
-                    "tokenUrl": format!("{base_url}/oauth2/token"),
-                    "authorizationUrl": format!("{base_url}/oauth2/authorize"),
-                    "refreshUrl": format!("{base_url}/oauth2/token"),
-                    "scopes": scopes,
-                },
-            },
-        },
-        "client": {
-            "type": "oauth2",
-            "flows": {
-                "clientCredentials": {
-                    "tokenUrl": format!("{base_url}/oauth2/token"),
-                    "scopes": every_scope(),
-                },
+    document["components"]["securitySchemes"]["OAuth2ACG"] = json!({
+        "type": "oauth2",
+        "description": "OAuth 2.0 Authorization Code Grant. The server issues tokens only for client credentials, and \
+                        refuses requests to the other addresses.",
+        "x-imssf-name": "Lyceum",
+        "x-imssf-privacyPolicyUrl": format!("{base_url}/docs"),
+        "x-imssf-registrationUrl": format!("{base_url}/oauth2/register"),
+        "x-imssf-termsOfServiceUrl": format!("{base_url}/docs"),
+        "flows": {
+            "authorizationCode": {
+                "tokenUrl": format!("{base_url}/oauth2/token"),
+                "authorizationUrl": format!("{base_url}/oauth2/authorize"),
+                "refreshUrl": format!("{base_url}/oauth2/token"),
+                "scopes": scopes,
             },
         },
     });
+    as_openapi_3_0(&mut document);
     document
 }
 
-fn every_scope() -> Map<String, Value> {
-    Scope::all().map(|scope| (scope.name().to_owned(), scope.description().into())).collect()
+/// Rewrites the schemas in a document of OpenAPI 3.1 as OpenAPI 3.0 has them: a JSON Schema of another draft, with
+/// `nullable` instead of the type null.
+fn as_openapi_3_0(value: &mut Value) {
+    let Value::Object(rules) = value else {
+        return value.as_array_mut().into_iter().flatten().for_each(as_openapi_3_0);
+    };
+    let is_null = |schema: &Value| *schema == json!({ "type": "null" }) || schema == "null";
+    for list in ["type", "anyOf", "oneOf"] {
+        let Some(Value::Array(all)) = rules.get_mut(list) else { continue };
+        let count = all.len();
+        all.retain(|one| !is_null(one));
+        let (is_nullable, left) = (all.len() < count, all.clone());
+        if is_nullable {
+            rules.insert("nullable".into(), true.into());
+        }
+        match (list, left.as_slice()) {
+            ("type", [one]) => drop(rules.insert("type".into(), one.clone())),
+            ("type", _) => {
+                rules.remove("type");
+                let each = left.iter().map(|ty| json!({ "type": ty })).collect();
+                rules.insert("anyOf".into(), each);
+            }
+            _ => {}
+        }
+    }
+    if let Some(word) = rules.remove("const") {
+        rules.insert("enum".into(), json!([word]));
+    }
+    if let Some(least) = rules.get("exclusiveMinimum").filter(|least| least.is_number()).cloned() {
+        rules.insert("minimum".into(), least);
+        rules.insert("exclusiveMinimum".into(), true.into());
+    }
+    for (rule, value) in rules {
+        match value {
+            // Names of members, not rules.
+            Value::Object(members) if rule == "properties" => {
+                members.values_mut().for_each(as_openapi_3_0);
+            }
+            value => as_openapi_3_0(value),
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod stored;
 mod verify;
 
 use http::{HeaderName, HeaderValue, header};
+use lyceum_core::text::whole_number;
 use lyceum_core::{Problem, ProblemKind, Result, limits, message};
 use lyceum_credentials::issuer::{self, Issuer, Signer};
 use lyceum_credentials::{jwt, keys};
@@ -180,14 +181,10 @@ pub(super) struct Slice {
     pub(super) offset: u64,
 }
 
-/// `limit` and `offset` of a list. Errors: `BadSelection` for a value that is not a number.
+/// `limit` and `offset` of a list. Errors: `Invalid` for a value that is not a number.
 pub(super) fn slice(context: &Context) -> Result<Slice> {
-    let number = |name: &str, usual: u64, least: u64| match context.query_value(name) {
-        None => Ok(usual),
-        Some(text) => text.parse().ok().filter(|n| *n >= least).ok_or_else(|| {
-            let message = message!("the parameter '{name}' is a whole number from {least}");
-            Problem::new(ProblemKind::BadSelection, message)
-        }),
+    let number = |name: &str, usual: u64, least: u64| {
+        context.query_value(name).map_or(Ok(usual), |text| whole_number(name, &text, least))
     };
     let limit = number("limit", limits::PAGE_DEFAULT_RECORDS, 1)?;
     Ok(Slice { limit: limit.min(limits::PAGE_MAX_RECORDS), offset: number("offset", 0, 0)? })

@@ -6,6 +6,7 @@ use lyceum_access::Scope;
 use lyceum_bridge::reach::actors_within;
 use lyceum_core::limits::{PAGE_DEFAULT_RECORDS, PAGE_MAX_RECORDS};
 use lyceum_core::messages::must_be_one_of;
+use lyceum_core::text::whole_number;
 use lyceum_core::time::{Timestamp, parse_date};
 use lyceum_core::{Detail, Message, Problem, ProblemKind, Result, message};
 use lyceum_events::event_types;
@@ -157,12 +158,11 @@ pub(super) fn job() -> Route {
 }
 
 async fn list_events(context: Context) -> Result<Answer> {
-    let limit = number(&context, "limit", PAGE_DEFAULT_RECORDS)?;
-    let limit = limit.min(PAGE_MAX_RECORDS);
-    let offset = number(&context, "offset", 0)?;
-    if limit == 0 {
-        return Err(bad("limit", "is a whole number from 1"));
-    }
+    let number = |name: &str, usual: u64, least: u64| {
+        context.query_value(name).map_or(Ok(usual), |text| whole_number(name, &text, least))
+    };
+    let limit = number("limit", PAGE_DEFAULT_RECORDS, 1)?.min(PAGE_MAX_RECORDS);
+    let offset = number("offset", 0, 0)?;
     let (filter, actors) = (filter(&context)?, actors_within(&context.reach()));
     let deadline = Duration::from_millis(limits::SCAN_MAX_MS);
     let (page_limit, skip) = (signed(limit)?, signed(offset)?);
@@ -244,13 +244,6 @@ fn event_type(name: &str) -> Result<String> {
 
 fn instant(name: &str, text: &str) -> Result<Timestamp> {
     text.parse().map_err(|_| bad(name, "is an instant such as 2026-01-15T08:00:00Z, or a date"))
-}
-
-fn number(context: &Context, name: &str, default: u64) -> Result<u64> {
-    match context.query_value(name) {
-        None => Ok(default),
-        Some(text) => text.parse().map_err(|_| bad(name, "is a whole number")),
-    }
 }
 
 fn signed(number: u64) -> Result<i64> {

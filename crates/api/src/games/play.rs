@@ -10,7 +10,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Message, Problem, ProblemKind, Result};
 use lyceum_games::games::{self, Game};
 use lyceum_games::idempotency::{KeyOwner, KeyedRequest, RequestSender};
-use lyceum_games::limits::{GAME_PAGE_MAX_RECORDS, REQUEST_KEY_MAX_BYTES};
+use lyceum_games::limits::{GAME_PAGE_MAX_RECORDS, REQUEST_KEY_MAX_CHARS};
 use lyceum_games::visible_games::VisibleGames;
 use lyceum_games::{PageRequest, lms, players};
 use lyceum_http::answer::Answer;
@@ -485,7 +485,7 @@ pub(super) fn of_game(route: Route) -> Route {
 pub(super) fn once(route: Route) -> Route {
     let description = "A unique key for this request. A repeated request with the same key returns the first answer.";
     let key = serde_json::json!({
-        "type": "string", "minLength": 1, "maxLength": REQUEST_KEY_MAX_BYTES,
+        "type": "string", "minLength": 1, "maxLength": REQUEST_KEY_MAX_CHARS,
     });
     of_player(route).param(ParamPlace::Header, "Idempotency-Key", key, description)
 }

@@ -1,5 +1,7 @@
 //! JSON Schemas of records, generated from the declarations.
 
+use std::collections::BTreeSet;
+
 use lyceum_core::limits;
 use lyceum_core::schema::TypeSchema;
 use lyceum_http::route::ParamPlace;
@@ -138,17 +140,18 @@ fn course_tree(required: &[&str], properties: &Value) -> TypeSchema {
             "allOf": [record(kind), { "type": "object", "required": required, "properties": more }],
         })
     };
-    let link = node(&kinds::COMPONENT_RESOURCE, json!({ "resource": record(&kinds::RESOURCE) }));
+    let mut link = object(&kinds::COMPONENT_RESOURCE, true);
+    link["properties"]["resource"] = record(&kinds::RESOURCE);
     let components = || list(named("ComponentTree"));
     let component = node(
         &kinds::COURSE_COMPONENT,
-        json!({ "componentResources": list(link), "subComponents": components() }),
+        json!({ "componentResources": list(named("LinkTree")), "subComponents": components() }),
     );
     let course = node(&kinds::COURSE, json!({ "subComponents": components() }));
-    let trees = [("CourseTree".to_owned(), course), ("ComponentTree".to_owned(), component)];
+    let trees = [("CourseTree", course), ("ComponentTree", component), ("LinkTree", link)];
     TypeSchema {
         schema: json!({ "type": "object", "required": required, "properties": properties }),
-        definitions: trees.into_iter().collect(),
+        definitions: trees.into_iter().map(|(name, tree)| (name.to_owned(), tree)).collect(),
     }
 }
 
@@ -157,7 +160,22 @@ pub fn components() -> impl Iterator<Item = (String, Value)> {
     let kinds = kinds::ALL.iter().flat_map(|kind| {
         [(name(kind), object(kind, true)), (input_name(kind), object(kind, false))]
     });
-    kinds.chain(super::v1p1::components())
+    let types: BTreeSet<&str> = kinds::ALL.iter().flat_map(|k| referenced(k.fields)).collect();
+    let references = types.into_iter().flat_map(|ty| {
+        [true, false].map(|shown| (reference_name(ty, shown), reference_object(ty, shown)))
+    });
+    let metadata = ("Metadata".to_owned(), json!({ "type": "object" }));
+    kinds.chain(references).chain([metadata]).chain(super::v1p1::components())
+}
+
+/// The types of records to which the fields refer.
+fn referenced(fields: &'static [Field]) -> Vec<&'static str> {
+    let of_field = |field: &'static Field| match field.ty {
+        FieldType::Reference(ty) | FieldType::References(ty) => vec![ty],
+        FieldType::Objects(fields) => referenced(fields),
+        _ => Vec::new(),
+    };
+    fields.iter().flat_map(of_field).collect()
 }
 
 /// The name of a collection's records as schema names use it, such as `Term`.
@@ -213,13 +231,13 @@ fn object(kind: &RecordKind, shown: bool) -> Value {
 
 /// The properties of every record.
 pub(super) fn common() -> Map<String, Value> {
-    let id = json!({ "type": "string", "minLength": 1, "maxLength": limits::SOURCED_ID_MAX_BYTES });
+    let id = json!({ "type": "string", "minLength": 1, "maxLength": limits::SOURCED_ID_MAX_CHARS });
     let status = json!({ "type": "string", "enum": ["active", "tobedeleted"] });
     Map::from_iter([
         ("sourcedId".to_owned(), id),
         ("status".to_owned(), status),
         ("dateLastModified".to_owned(), json!({ "type": "string", "format": "date-time" })),
-        ("metadata".to_owned(), json!({ "type": "object" })),
+        ("metadata".to_owned(), named("Metadata")),
     ])
 }
 
@@ -290,7 +308,15 @@ fn word(words: Vocabulary) -> Value {
     json!({ "anyOf": [listed, { "type": "string", "pattern": pattern }] })
 }
 
-pub(super) fn reference(kind: &str, shown: bool) -> Value {
+pub(super) fn reference(ty: &str, shown: bool) -> Value {
+    named(&reference_name(ty, shown))
+}
+
+fn reference_name(ty: &str, shown: bool) -> String {
+    operation("", ty) + if shown { "Reference" } else { "ReferenceInput" }
+}
+
+fn reference_object(ty: &str, shown: bool) -> Value {
     let required: &[&str] = if shown { &["href", "sourcedId", "type"] } else { &["sourcedId"] };
     json!({
         "type": "object",
@@ -298,7 +324,7 @@ pub(super) fn reference(kind: &str, shown: bool) -> Value {
         "properties": {
             "href": { "type": "string", "format": "uri" },
             "sourcedId": { "type": "string" },
-            "type": { "type": "string", "enum": [kind] },
+            "type": { "type": "string", "enum": [ty] },
         },
     })
 }

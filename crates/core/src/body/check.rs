@@ -59,12 +59,12 @@ impl<'s> SchemaCheck<'s> {
     }
 
     fn text(&mut self, rules: &Map<String, Value>, text: &str) {
-        let bytes = text.len();
+        let length = text.chars().count();
         let format = rules.get("format").and_then(Value::as_str).unwrap_or_default();
-        if let Some(least) = limit(rules, "minLength").filter(|least| bytes < *least) {
+        if let Some(least) = limit(rules, "minLength").filter(|least| length < *least) {
             self.error(messages::too_short(least));
-        } else if let Some(most) = limit(rules, "maxLength").filter(|most| bytes > *most) {
-            self.error(messages::too_long(most));
+        } else if let Some(most) = limit(rules, "maxLength").filter(|most| length > *most) {
+            self.error(messages::too_many(most, "characters"));
         } else if format == super::LINE_FORMAT && text.trim().is_empty() {
             self.error(messages::MUST_NOT_BE_EMPTY);
         } else if format == super::LINE_FORMAT && text.chars().any(char::is_control) {

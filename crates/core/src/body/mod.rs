@@ -12,7 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::limits::INPUT_TEXT_MAX_BYTES;
+use crate::limits::INPUT_TEXT_MAX_CHARS;
 use crate::problem::{Problem, ProblemKind, Result};
 use crate::schema::TypeSchema;
 use crate::{Message, message, messages};
@@ -27,8 +27,7 @@ const LINE_FORMAT: &str = "line";
 /// Reads a JSON body as a type; an empty body is an empty object.
 ///
 /// Errors: `Malformed` if the text is not JSON or the whole value breaks the schema (a list instead of an object, an empty
-/// list); `Invalid` with every error and its path if members break the schema. In schemas, `minLength` and `maxLength`
-/// count bytes.
+/// list); `Invalid` with every error and its path if members break the schema.
 pub fn read<T: DeserializeOwned + JsonSchema + 'static>(body: &[u8]) -> Result<T> {
     of(parse(if body.is_empty() { b"{}" } else { body })?)
 }
@@ -87,7 +86,7 @@ impl JsonSchema for OneLineText {
         json_schema!({
             "type": "string",
             "minLength": 1,
-            "maxLength": INPUT_TEXT_MAX_BYTES,
+            "maxLength": INPUT_TEXT_MAX_CHARS,
             "format": LINE_FORMAT,
             "description": "A text that is not blank and has no control characters.",
         })

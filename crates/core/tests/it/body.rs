@@ -69,6 +69,7 @@ fn order(changes: Value) -> Value {
 fn valid_bodies_are_read() {
     for changes in [
         json!({}),
+        json!({ "buyer": "ñ".repeat(2048) }),
         json!({ "note": null, "pay": null, "state": "closed", "day": "2026-01-15" }),
         json!({ "pay": { "by": "card", "number": "4" } }),
     ] {
@@ -112,7 +113,8 @@ fn each_kind_of_error_has_its_message() {
     for (changes, message) in [
         (json!({ "buyer": " " }), "buyer: must not be empty"),
         (json!({ "buyer": "a\nb" }), "buyer: must not contain control characters"),
-        (json!({ "buyer": "x".repeat(2049) }), "buyer: must have at most 2048 bytes"),
+        (json!({ "buyer": "x".repeat(2049) }), "buyer: must have at most 2048 characters"),
+        (json!({ "buyer": "ñ".repeat(2049) }), "buyer: must have at most 2048 characters"),
         (json!({ "buyer": 1.5 }), "buyer: must be a string"),
         (json!({ "items": [] }), "items: must not be empty"),
         (json!({ "items": [1, 1, 1] }), "items: must have at most 2 members"),

@@ -165,9 +165,9 @@ pub fn revoke(
     reason: &str,
     reach: &Reach,
 ) -> Result<IssuedCredential> {
-    let most = limits::REVOCATION_REASON_MAX_BYTES;
-    if reason.is_empty() || reason.len() > most {
-        return Err(Problem::invalid("reason", message!("is required, {most} bytes at most")));
+    let most = limits::REVOCATION_REASON_MAX_CHARS;
+    if reason.is_empty() || reason.chars().count() > most {
+        return Err(Problem::invalid("reason", message!("is required, {most} characters at most")));
     }
     let issued = issued::of_random_id(tx, id, reach)?;
     if issued.revoked.is_none() {

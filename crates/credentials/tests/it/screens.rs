@@ -79,7 +79,7 @@ fn badges_are_sorted_newest_first_and_filtered() {
                 badges::revoke(tx, at(9), "ada@example.org", &first, reason, ALL)
             })
         };
-        for wrong in [String::new(), "x".repeat(limits::REVOCATION_REASON_MAX_BYTES + 1)] {
+        for wrong in [String::new(), "x".repeat(limits::REVOCATION_REASON_MAX_CHARS + 1)] {
             assert_eq!(revoke(&wrong).unwrap_err().kind, ProblemKind::Invalid);
         }
         for _ in 0..2 {

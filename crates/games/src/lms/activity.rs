@@ -5,7 +5,7 @@ use lyceum_core::{Problem, ProblemKind, Result, message, messages};
 use lyceum_events::facts::{Measure, Metric};
 use lyceum_events::learning::{self, CourseProgress, LearningEvent, Metrics};
 use lyceum_events::limits::{EVENT_METRIC_MAX_COUNT, FACT_VALUE_MAX_COUNT, TIME_SPENT_SPAN_MAX_H};
-use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
+use lyceum_project::limits::GAME_SLUG_MAX_CHARS;
 use lyceum_store::Tx;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,24 +24,24 @@ use crate::repository::lms as repository;
 pub struct GameActivity {
     /// Its id in the game.
     #[serde(rename = "activityId")]
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub(super) id: String,
     /// Its name for people; by default its id.
     #[serde(rename = "activityName")]
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub(super) name: Option<String>,
     /// The subject of its course.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     subject: String,
     /// The grade of its course: a number, or as OneRoster writes it.
     #[schemars(extend(
         "type" = ["integer", "string"],
         "minLength" = 1,
-        "maxLength" = GAME_SLUG_MAX_BYTES
+        "maxLength" = GAME_SLUG_MAX_CHARS
     ))]
     grade: Value,
     /// The name of the app; by default the name of the game.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub(super) app_name: Option<String>,
     /// The address with which ids of activities begin; by default this server's.
     #[schemars(extend("pattern" = "^https?://"))]

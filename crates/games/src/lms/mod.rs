@@ -17,7 +17,7 @@ use lyceum_bridge::enrollments::{self, EnrolledCourse};
 use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Reach, Result, message};
 use lyceum_project::courses::{App, CODE, TITLE};
-use lyceum_project::limits::GAME_SLUG_MAX_BYTES;
+use lyceum_project::limits::GAME_SLUG_MAX_CHARS;
 use lyceum_roster::fields;
 use lyceum_roster::grade::comparable;
 use lyceum_roster::kind::RecordKind;
@@ -96,13 +96,13 @@ pub struct IntegrationSetupOrganization {
 #[serde(rename_all = "camelCase")]
 pub struct IntegrationSetupCourse {
     /// Such as `Math`.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub subject: String,
     /// A number, or as OneRoster writes it.
     #[schemars(extend(
         "type" = ["integer", "string"],
         "minLength" = 1,
-        "maxLength" = GAME_SLUG_MAX_BYTES
+        "maxLength" = GAME_SLUG_MAX_CHARS
     ))]
     pub grade: Value,
     /// The total XP, above 0. It is required for a setup.
@@ -112,13 +112,13 @@ pub struct IntegrationSetupCourse {
     #[schemars(range(min = 0))]
     pub masterable_units: Option<f64>,
     /// Its name for people.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub title: Option<String>,
     /// Its code.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub course_code: Option<String>,
     /// Its sourcedId, in place of one made from game, subject and grade.
-    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_BYTES))]
+    #[schemars(length(min = 1, max = limits::GAME_TEXT_MAX_CHARS))]
     pub course_id: Option<String>,
 }
 
@@ -456,7 +456,7 @@ fn grade_text(grade: &Value) -> Option<String> {
     match grade {
         Value::Number(number) => number.as_i64().map(|number| number.to_string()),
         Value::String(text) => Some(text.clone())
-            .filter(|text| !text.trim().is_empty() && text.len() <= GAME_SLUG_MAX_BYTES),
+            .filter(|text| !text.trim().is_empty() && text.chars().count() <= GAME_SLUG_MAX_CHARS),
         _ => None,
     }
 }

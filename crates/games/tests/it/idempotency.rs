@@ -4,7 +4,7 @@ use lyceum_core::time::Timestamp;
 use lyceum_core::{Problem, ProblemKind, Result};
 use lyceum_games::idempotency::{KeyOwner, KeyedRequest, RequestSender};
 use lyceum_games::inventory::{self, CREDITS};
-use lyceum_games::limits::{REQUEST_KEPT_DAYS, REQUEST_KEY_MAX_BYTES};
+use lyceum_games::limits::{REQUEST_KEPT_DAYS, REQUEST_KEY_MAX_CHARS};
 use lyceum_games::visible_games::VisibleGames;
 use lyceum_store::Db;
 
@@ -100,8 +100,8 @@ fn an_idempotency_key_is_free_again_when_it_expires() {
 #[test]
 fn an_idempotency_key_has_a_maximum_length() {
     let key_of = |bytes: usize| KeyedRequest::of(&"k".repeat(bytes), "POST", "/", b"").map(drop);
-    key_of(REQUEST_KEY_MAX_BYTES).unwrap();
-    for bytes in [0, REQUEST_KEY_MAX_BYTES + 1] {
+    key_of(REQUEST_KEY_MAX_CHARS).unwrap();
+    for bytes in [0, REQUEST_KEY_MAX_CHARS + 1] {
         assert_eq!(key_of(bytes).unwrap_err().kind, ProblemKind::Invalid);
     }
 }

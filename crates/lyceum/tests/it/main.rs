@@ -38,6 +38,7 @@ mod files;
 mod first_steps;
 mod frameworks;
 mod full_disk;
+mod generated_clients;
 mod guides;
 mod hosted;
 mod hostile;

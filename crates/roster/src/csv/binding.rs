@@ -1,7 +1,7 @@
 //! The requirements for cells in OneRoster's CSV binding 1.2.1, in addition to the rules of the API. The standard
 //! export follows them, and so must an import with `--strict`.
 
-use lyceum_core::limits::SOURCED_ID_MAX_BYTES;
+use lyceum_core::limits::SOURCED_ID_MAX_CHARS;
 use lyceum_core::time::parse_date;
 
 use super::cell::CellError;
@@ -69,7 +69,7 @@ pub(super) fn is_day(file: &CsvFile, header: &str) -> bool {
 /// Whether the text is a GUID: 1 to 255 of `0-9 A-Z a-z . - _ / @`.
 pub(super) fn is_guid(text: &str) -> bool {
     !text.is_empty()
-        && text.len() <= SOURCED_ID_MAX_BYTES
+        && text.len() <= SOURCED_ID_MAX_CHARS
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_/@".contains(&byte))
 }
 

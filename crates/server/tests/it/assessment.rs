@@ -328,7 +328,7 @@ fn documents_above_their_limits_are_refused() {
         assert_eq!(batch(most, 200)["results"].as_array().unwrap().len(), most);
         assert!(batch(most + 1, 422)["message"].as_str().unwrap().contains("1000"));
 
-        let longest = "i".repeat(limits::QTI_IDENTIFIER_MAX_BYTES);
+        let longest = "i".repeat(limits::QTI_IDENTIFIER_MAX_CHARS);
         stored(&client, &longest, "Long");
         let longer = json!({"xml": choice(&format!("{longest}i"), "Longer")});
         client.post("/assessment-items").json(&longer).expect(422);

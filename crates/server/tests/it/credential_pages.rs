@@ -58,7 +58,8 @@ fn a_page_says_when_the_badge_expired_and_shows_its_criteria_as_markdown() {
         sent["validUntil"] = "2026-02-01T08:00:00Z".into();
         let badge: Value = client.post("/assertions").json(&sent).expect(201).json();
         let text = page(server, &badge).text();
-        let expired = "Expired on <time datetime=\"2026-02-01T08:00:00.000Z\">1 February 2026</time>";
+        let expired =
+            "Expired on <time datetime=\"2026-02-01T08:00:00.000Z\">1 February 2026</time>";
         for wanted in [expired, "Answer <strong>every</strong> question"] {
             assert!(text.contains(wanted), "{wanted} is missing in {text}");
         }

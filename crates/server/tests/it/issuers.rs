@@ -64,8 +64,29 @@ fn the_service_describes_itself_to_everybody() {
                 format!("https://purl.imsglobal.org/spec/{service}/scope/credential.readonly");
             assert!(flow["scopes"][&scope].is_string(), "{flow}");
             assert!(document["paths"]["/credentials"]["get"]["responses"]["200"].is_object());
+            let mut addresses = Vec::new();
+            collect_addresses(&document["info"], &mut addresses);
+            collect_addresses(&document["components"]["securitySchemes"], &mut addresses);
+            assert!(addresses.len() >= 6, "{addresses:?}");
+            for address in addresses {
+                let path =
+                    address.strip_prefix(&server.address()).unwrap_or_else(|| panic!("{address}"));
+                let status = server.anonymous().get(path).send().status;
+                assert_ne!(status, 404, "{address}");
+            }
         }
     });
+}
+
+/// The texts of a JSON value that are addresses, except the names of scopes.
+fn collect_addresses(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.starts_with("http") => found.push(text.clone()),
+        Value::Object(members) => {
+            members.values().for_each(|value| collect_addresses(value, found))
+        }
+        _ => {}
+    }
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod cors;
 mod credential_pages;
 mod enrolling;
 mod events;
+mod examples;
 mod forwarding;
 mod game_tokens;
 mod games;

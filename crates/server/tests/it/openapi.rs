@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use lyceum_http::openapi::SHORT_SUFFIX;
 use lyceum_server::routes;
 use serde_json::{Value, json};
 
@@ -94,6 +95,9 @@ fn exactly_the_routes_that_accept_api_keys_are_documented_so() {
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let method = method.to_uppercase();
+            if operation["operationId"].as_str().unwrap().ends_with(SHORT_SUFFIX) {
+                continue;
+            }
             let rows: Vec<_> =
                 rows.iter().filter(|row| row.starts_with(&[&method, path])).collect();
             assert!(!rows.is_empty(), "{method} {path} is not in the table");

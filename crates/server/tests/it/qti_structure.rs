@@ -230,7 +230,7 @@ fn lists_of_members_have_pages() {
             names(&get(&client, "/assessment-tests/t/test-parts?page=9")["items"]),
             Vec::<&str>::new()
         );
-        for wrong in ["page=0", "limit=x", "sort=age", "order=up"] {
+        for wrong in ["sort=age", "order=up"] {
             client.get(&format!("/assessment-tests/t/test-parts?{wrong}")).expect(400);
         }
     });
