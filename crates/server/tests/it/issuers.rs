@@ -81,7 +81,7 @@ fn the_service_describes_itself_to_everybody() {
 /// The texts of a JSON value that are addresses, except the names of scopes.
 fn collect_addresses(value: &Value, found: &mut Vec<String>) {
     match value {
-        Value::String(text) if text.starts_with("http") => found.push(text.clone()),
+        Value::String(text) if text.contains("://") => found.push(text.clone()),
         Value::Object(members) => {
             members.values().for_each(|value| collect_addresses(value, found))
         }
