@@ -83,7 +83,7 @@ fn collect_addresses(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) if text.contains("://") => found.push(text.clone()),
         Value::Object(members) => {
-            members.values().for_each(|value| collect_addresses(value, found))
+            members.values().for_each(|value| collect_addresses(value, found));
         }
         _ => {}
     }
