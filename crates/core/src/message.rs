@@ -51,8 +51,16 @@ impl Message {
 
     /// The messages with semicolons between them. Empty if there are none.
     pub fn joined(messages: impl IntoIterator<Item = Self>) -> Self {
-        let joined = |first: Self, second: Self| crate::message!("{first}; {second}");
-        messages.into_iter().reduce(joined).unwrap_or_else(|| "".into())
+        let joined = |pair: &[Self]| match pair {
+            [first, second] => crate::message!("{first}; {second}"),
+            rest => rest[0].clone(),
+        };
+        let mut messages: Vec<Self> = messages.into_iter().collect();
+        // A chain of thousands would need more stack than a thread has.
+        while messages.len() > 1 {
+            messages = messages.chunks(2).map(joined).collect();
+        }
+        messages.pop().unwrap_or_else(|| "".into())
     }
 
     /// The English template: its names in braces are those of the values.
@@ -285,5 +293,11 @@ mod tests {
         assert_eq!(Message::from_stored(constant.stored()), constant);
         let former = "{\"template\" is a text of a former release";
         assert_eq!(Message::from_stored(former.to_owned()), *former);
+    }
+
+    #[test]
+    fn very_many_messages_are_joined() {
+        let text = Message::joined((0..100_000).map(|_| "wrong".into())).to_string();
+        assert_eq!(text.matches("wrong; ").count(), 99_999);
     }
 }
